@@ -9,7 +9,7 @@ import pytest
 from tests.config.written import SEEDS, load_text, problem_of, problems_of
 from tui_crawler.config.load import config_from_seeds
 from tui_crawler.config.problem import ConfigErrors
-from tui_crawler.config.web_kinds import is_loopback
+from tui_crawler.domain.url import is_loopback
 
 FAST = "delay: {floor: 0, default: 10ms, allow_impolite: true}\n"
 

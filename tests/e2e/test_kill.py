@@ -105,3 +105,11 @@ def test_the_audit_agrees(killed_crawl):
     document = json.loads(proof.stdout)
     assert document["ok"] is True, document
     assert proof.returncode == 0
+
+
+def test_what_is_stored_follows_from_the_log(killed_crawl):
+    _, database, _, _ = killed_crawl
+    proof = tui_crawler("replay", "--check", "--db", str(database), "--json")
+    document = json.loads(proof.stdout)
+    assert (document["ok"], document["differences"], proof.returncode) == (True, [], 0)
+    assert document["attempts"] == value(database, "SELECT count(*) FROM v_attempt")

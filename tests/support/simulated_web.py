@@ -90,8 +90,16 @@ class SimulatedWeb:
                     cut_off,
                 )
             )
+        wait = () if answer.retry_after_ms is None else (("Retry-After", str(answer.retry_after_ms // 1000)),)
         record = RequestRecord(
-            url.href, request.method, now.wall_ms, ended.wall_ms, ended.wall_ms, answer.status, conditional=conditional
+            url.href,
+            request.method,
+            now.wall_ms,
+            ended.wall_ms,
+            ended.wall_ms,
+            answer.status,
+            conditional=conditional,
+            response_headers=wait,
         )
         location = normalise(answer.location, url.href) if answer.location else None
         return Exchange(

@@ -44,6 +44,7 @@ _COMMANDS = (
         "rules",
         "audit",
         "report",
+        "replay",
     ),
     *("export", "exclude", "jobs", "pages", "queue", "log", "database", "completion"),
 )

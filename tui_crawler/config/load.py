@@ -32,11 +32,11 @@ from tui_crawler.config.sections import MIN_ROBOTS_BYTES
 from tui_crawler.config.table import ConfigKey, Table, places_of, suggest_key, walk_keys
 from tui_crawler.config.tree import Node, compose, node_of
 from tui_crawler.config.units import SECOND, show_duration
-from tui_crawler.config.web_kinds import LONGEST_URL, is_loopback
+from tui_crawler.config.web_kinds import LONGEST_URL
 from tui_crawler.domain.exclusion import host_name
 from tui_crawler.domain.policy import Whitelist
 from tui_crawler.domain.status_words import NOBODY, UNCONFIGURED_USER_AGENT, UNVERIFIED
-from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
+from tui_crawler.domain.url import CrawlUrl, InvalidUrl, is_loopback, normalise
 
 if TYPE_CHECKING:
     from tui_crawler.domain.ruleset import RulesetChange

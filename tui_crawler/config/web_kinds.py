@@ -7,7 +7,6 @@ import errno
 import os
 import re
 import stat
-from ipaddress import ip_address
 from pathlib import Path
 from typing import Any
 
@@ -50,15 +49,6 @@ def plain_host(text: str) -> str:
     if text.count(":") == 1:
         raise BadPattern(text, "has a port")
     return host_name(text)
-
-
-def is_loopback(host: str) -> bool:
-    """Whether a host (as in `CrawlUrl.host`) is a loopback address or a name reserved for it (RFC 6761, 6.3)."""
-    bare = host.strip("[]").removesuffix(".")
-    try:
-        return ip_address(bare).is_loopback
-    except ValueError:
-        return bare == "localhost" or bare.endswith(".localhost")
 
 
 class Seed(Plain):

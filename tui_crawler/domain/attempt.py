@@ -196,10 +196,13 @@ class Reading:
     anchors: tuple[str, ...] | None = None  # what a fragment may name here; None: not known
 
 
+CRAWL_DELAY = "crawl_delay_ms"
+
+
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """A typed result of an attempt (B). `type`: status_code, final_url, outlinks, requisites, custom_js; its id is
-    made of the attempt and the type, so that storing it twice changes nothing."""
+    """A typed result of an attempt (B). `type`: status_code, final_url, outlinks, requisites, custom_js, and of a
+    robots.txt crawl_delay_ms; its id is made of the attempt and the type, so that storing it twice changes nothing."""
 
     type: str
     value: str

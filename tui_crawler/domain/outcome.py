@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.attempt import (
+    CRAWL_DELAY,
     AttemptRecord,
     AttemptResult,
     DocumentRecord,
@@ -232,9 +233,13 @@ def settle_robots(
     now: Moment,
     sitemaps: Queue,
 ) -> Settle:
-    """The attempt for robots.txt, whose hops are all requests of it; `exchange` is the last one."""
+    """The attempt for robots.txt, whose hops are all requests of it; `exchange` is the last one. Of its text only the
+    newest is kept: the Crawl-delay that it asked for is a result of the attempt."""
+    attempt = _logged(AttemptKind.robots, url, code, _Around(before, after, started_at, now.wall_ms), exchange)
+    if code is ExitCode.file_ingested and after.pace.crawl_delay_ms is not None:
+        attempt = replace(attempt, results=(AttemptResult(CRAWL_DELAY, str(after.pace.crawl_delay_ms)),))
     return Settle(
-        attempt=_logged(AttemptKind.robots, url, code, _Around(before, after, started_at, now.wall_ms), exchange),
+        attempt=attempt,
         origin=record_of(after),
         save_robots=code is not ExitCode.cancelled,
         new_pages=sitemaps.pages,

@@ -57,6 +57,7 @@ class RunPlan:
     note: str = ""  # what the machine does not allow of it, in words
     check_external: bool = False
     unverified: int = 0  # hosts whose certificates are not verified; -1: any
+    crawl_settings: str = ""  # `SettingsByOrigin` as JSON, as the session keeps it
 
 
 @dataclass(frozen=True, slots=True)

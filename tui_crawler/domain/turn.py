@@ -8,8 +8,16 @@ from __future__ import annotations
 
 from collections.abc import Container
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, assert_never
 
+from tui_crawler.domain.command import (
+    PauseOrigins,
+    RefetchRobots,
+    ResumeOrigins,
+    SetDelay,
+    StopOrigins,
+    TopUpPatience,
+)
 from tui_crawler.domain.delay import AnswerKind, Delay, after_request, delay_in_force, minimum
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, PatienceChange
 from tui_crawler.domain.moment import HELD, Moment
@@ -74,6 +82,8 @@ class Finish:
 
 
 Turn = FetchRobots | FillTodo | CrawlNext | CheckUrl | Sleep | Finish
+OriginCommand = PauseOrigins | ResumeOrigins | StopOrigins | TopUpPatience | SetDelay | RefetchRobots
+"""What operators ask of origins themselves."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -307,6 +317,26 @@ def reopen(state: OriginState, reasons: frozenset[FinishReason]) -> OriginState:
     if state.finished in reasons:
         return replace(state, finished=None, asleep_until=0)
     return replace(state, asleep_until=0)
+
+
+def obey(state: OriginState, command: OriginCommand, now: Moment, settings: CrawlSettings) -> OriginState:
+    """Folds what an operator asks of an origin. Resume takes the pause off; one that the operator had stopped goes on,
+    too."""
+    match command:
+        case PauseOrigins():
+            return replace(state, paused=True)
+        case ResumeOrigins():
+            return reopen(replace(state, paused=False), frozenset({FinishReason.operator}))
+        case StopOrigins():
+            return finish(state, FinishReason.operator)
+        case TopUpPatience():
+            return top_up(state, settings)
+        case SetDelay(delay_ms=ms):
+            return slow_down(state, ms, now, settings)
+        case RefetchRobots():
+            return refetch_robots(state)
+        case _:
+            assert_never(command)
 
 
 def top_up(state: OriginState, settings: CrawlSettings) -> OriginState:

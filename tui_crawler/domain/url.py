@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass, field
 from hashlib import blake2b
+from ipaddress import ip_address
 from urllib.parse import unquote
 
 from ada_url import join_url, normalize_url
@@ -234,3 +235,12 @@ class LinkResolver:
                 del self._known[next(iter(self._known))]
             self._known[raw] = known
         return known
+
+
+def is_loopback(host: str) -> bool:
+    """Whether a host (as in `CrawlUrl.host`) is a loopback address or a name reserved for it (RFC 6761, 6.3)."""
+    bare = host.strip("[]").removesuffix(".")
+    try:
+        return ip_address(bare).is_loopback
+    except ValueError:
+        return bare == "localhost" or bare.endswith(".localhost")

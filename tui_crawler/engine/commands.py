@@ -39,7 +39,7 @@ from tui_crawler.domain.page import NewPage
 from tui_crawler.domain.pattern import BadPattern
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.status_words import FinishReason
-from tui_crawler.domain.turn import finish, refetch_robots, reopen, slow_down, top_up
+from tui_crawler.domain.turn import OriginCommand, obey, reopen
 from tui_crawler.domain.url import CrawlUrl, Href, InvalidUrl, normalise, url_hash
 from tui_crawler.domain.verdict import Refused
 from tui_crawler.engine.origin_table import OriginTable
@@ -48,8 +48,7 @@ from tui_crawler.engine.ports import Clock, Store
 from tui_crawler.engine.probes import Probes
 from tui_crawler.engine.queue_commands import Performed, QueueCommand, QueueCommands, as_json
 
-_OfOrigins = PauseOrigins | ResumeOrigins | StopOrigins | TopUpPatience | SetDelay | RefetchRobots
-Steered = _OfOrigins | AddSeeds | RetryPages | Exclude | QueueCommand
+Steered = OriginCommand | AddSeeds | RetryPages | Exclude | QueueCommand
 _FRONT = 1_000  # so many added seeds of an origin go to the front of its todo list; more wait for the next fill
 _SEEDS = (
     1_000  # so many are added at once; while nobody crawls, so that each page of an index is written once for many:
@@ -137,20 +136,18 @@ class CommandExecutor:
 
     async def _perform(self, command: Steered, who: str) -> Performed:  # noqa: C901  one line per command
         match command:
-            case PauseOrigins(origins=origins):
-                return await self._each(origins, _paused, lambda s: replace(s, paused=True))
-            case ResumeOrigins(origins=origins):
-                return await self._resume(origins)
-            case StopOrigins(origins=origins):
-                return await self._each(origins, _finish_reason, lambda s: finish(s, FinishReason.operator))
-            case TopUpPatience(origins=origins):
-                return await self._each(origins, lambda s: s.patience, self._topped_up)
-            case RefetchRobots(origins=origins):
-                return await self._each(origins, lambda s: s.robots.expires_at, refetch_robots)
-            case SetDelay(origin=origin, delay_ms=ms):
-                before, after, touched = await self._each(
-                    (origin,), lambda s: s.pace.operator_ms, lambda s: self._slower(s, ms)
-                )
+            case PauseOrigins():
+                return await self._each(command.origins, command, lambda s: s.paused)
+            case ResumeOrigins():
+                return await self._resume(command)
+            case StopOrigins():
+                return await self._each(command.origins, command, lambda s: s.finished.value if s.finished else None)
+            case TopUpPatience():
+                return await self._each(command.origins, command, lambda s: s.patience)
+            case RefetchRobots():
+                return await self._each(command.origins, command, lambda s: s.robots.expires_at)
+            case SetDelay(origin=origin):
+                before, after, touched = await self._each((origin,), command, lambda s: s.pace.operator_ms)
                 if origin in before:
                     after["in_force"] = self._table.states[origin].delay_ms
                 return before, after, touched
@@ -177,10 +174,14 @@ class CommandExecutor:
     async def _each(
         self,
         origins: tuple[str, ...],
+        command: OriginCommand,
         shown: Callable[[OriginState], object],
-        fold: Callable[[OriginState], OriginState],
     ) -> tuple[dict[str, object], dict[str, object], tuple[str, ...]]:
         """Folds the states of the origins named (or all); answers the shown value before and after."""
+
+        def fold(state: OriginState) -> OriginState:
+            return obey(state, command, self._clock.now(), self._table.settings.settings_of(state.origin))
+
         foreign = [name for name in origins if name not in self._table.states]
         held = await self._elsewhere(foreign) if foreign else frozenset()
         unknown = [name for name in foreign if name not in held]
@@ -193,21 +194,15 @@ class CommandExecutor:
             before[old.origin], after[new.origin] = shown(old), shown(new)
         return before, after, tuple(names)
 
-    async def _resume(self, origins: tuple[str, ...]) -> Performed:
+    async def _resume(self, command: ResumeOrigins) -> Performed:
         """Takes the pause off. At rest `let_go` says how many of the origins have something to do now that nobody does:
         for them alone another run may begin."""
-        before, after, touched = await self._each(origins, _paused, _resumed)
+        before, after, touched = await self._each(command.origins, command, lambda s: s.paused)
         if not self.crawls:
             free = [name for name in before if self._table.states[name].finished is None]
             going = await self._store.awake(free, self._clock.now().wall_ms)
             after |= {"let_go": len(going)} if going else {}
         return before, after, touched
-
-    def _topped_up(self, state: OriginState) -> OriginState:
-        return top_up(state, self._table.settings.settings_of(state.origin))
-
-    def _slower(self, state: OriginState, ms: int) -> OriginState:
-        return slow_down(state, ms, self._clock.now(), self._table.settings.settings_of(state.origin))
 
     async def _retry(self, command: RetryPages) -> Performed:
         counted = await self._store.retry(command)
@@ -381,19 +376,6 @@ def _exclusion_of(command: Exclude, who: str) -> Exclusion:
             return Exclusion(kind, command.value, command.reason, who, "operator")
         case other:
             raise ValueError(f"unknown kind of exclusion: {other!r} (domain, host, cidr or pattern)")
-
-
-def _resumed(state: OriginState) -> OriginState:
-    """Resume takes the pause off; an origin the operator had stopped goes on, too."""
-    return reopen(replace(state, paused=False), frozenset({FinishReason.operator}))
-
-
-def _paused(state: OriginState) -> object:
-    return state.paused
-
-
-def _finish_reason(state: OriginState) -> object:
-    return state.finished.value if state.finished else None
 
 
 def _portions(added: Mapping[str, Sequence[int]]) -> Iterator[list[tuple[str, Sequence[int]]]]:

@@ -6,6 +6,7 @@ import shutil
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -124,7 +125,13 @@ class Reader:
         return ReadingStopped() if stopped else storage_failure(error, self._path)
 
     def stream(self, text: str, values: Values = ()) -> Iterator[Row]:
-        """The rows of a query, a few at a time, as the database was when the first was taken. Raises as `all` does.
+        """The rows of a query, a few at a time, as the database was when the first was taken. Raises as `all` does."""
+        with self.moment() as ask:
+            yield from ask(text, values)
+
+    @contextmanager
+    def moment(self) -> Iterator[Callable[[str, Values], Iterator[Row]]]:
+        """What answers queries, a few rows at a time, all of the database as it was at the first. Raises as `all` does.
 
         A connection of its own: a query under way would keep all others on this one in the past, too.
         """
@@ -133,7 +140,8 @@ class Reader:
             try:
                 connection = connection_of(database)
                 connection.set_progress_handler(self._stops, _LOOK_EVERY)
-                yield from connection.execute(text, values)
+                connection.execute("BEGIN")
+                yield connection.execute
             finally:
                 database.close()
         except DATABASE_ERRORS as error:

@@ -301,6 +301,7 @@ def _open_session(transaction: Transaction, starter: Starter, run_id: int, plan:
         Session.heartbeat_at: transaction.now,
         Session.lease_ms: starter.lease_ms,
         Session.rest: int(rest),
+        Session.crawl_settings: plan.crawl_settings if plan else "",
     }
     return int(transaction.fetch(Session.insert(values).returning(Session.id))[0][0])
 

@@ -9,9 +9,9 @@ from dataclasses import dataclass, replace
 from functools import cache
 from typing import TYPE_CHECKING
 
-from tui_crawler.config.web_kinds import is_loopback
 from tui_crawler.domain.admission import Admission, Limits, Scope
 from tui_crawler.domain.contract import Contract
+from tui_crawler.domain.crawl_settings import POLITE_FLOOR_MS, SettingsByOrigin
 from tui_crawler.domain.delay import DelaySettings
 from tui_crawler.domain.failure import NoSuchJob
 from tui_crawler.domain.origin import CrawlSettings
@@ -24,8 +24,6 @@ if TYPE_CHECKING:
     from tui_crawler.domain.policy import PolicySet
     from tui_crawler.domain.view import RunView
     from tui_crawler.storage.reports.reports import Reports
-
-POLITE_FLOOR_MS = 1_000
 
 
 def seed_urls(config: Config) -> tuple[CrawlUrl, ...]:
@@ -67,39 +65,18 @@ def host_entries(config: Config) -> Callable[[CrawlUrl], tuple[HostConfig, ...]]
 
 
 def settings_by_origin(config: Config) -> Callable[[str], CrawlSettings]:
-    """The settings of each origin: `hosts` replaces the default delay (R).
-
-    A floor below one second holds for loopback origins only, also for origins that join later, unless the command
-    line said so.
-    """
-    common = _crawl_settings(config, config.delay.default_ms)
-    entries_of = host_entries(config)
-    delays = {host.default_delay_ms for host in config.hosts if host.default_delay_ms is not None}
-    by_delay = {delay: _crawl_settings(config, delay) for delay in delays}
-    quick = config.delay.floor_ms < POLITE_FLOOR_MS and not config.impolite_everywhere
-
-    @cache  # of the origins that take part: it is asked at every turn
-    def settings_of(origin: str) -> CrawlSettings:
-        if not by_delay and not quick:
-            return common
-        url = normalise(origin)
-        if isinstance(url, InvalidUrl):
-            return common
-        given = (by_delay[one.default_delay_ms] for one in entries_of(url) if one.default_delay_ms is not None)
-        settings = next(given, common)
-        if quick and not is_loopback(url.host):
-            return replace(settings, delay=replace(settings.delay, floor_ms=POLITE_FLOOR_MS))
-        return settings
-
-    return settings_of
+    """The settings of each origin, also of those that join later. It is asked at every turn."""
+    return cache(crawl_settings(config).of)
 
 
-def _crawl_settings(config: Config, default_ms: int) -> CrawlSettings:
+def crawl_settings(config: Config) -> SettingsByOrigin:
+    """The same as a value: `hosts` replaces the default delay (R). A floor below one second holds for loopback origins
+    only, unless the command line said so."""
     delay = config.delay
-    return CrawlSettings(
+    common = CrawlSettings(
         delay=DelaySettings(
             model=delay.model,
-            default_ms=default_ms,
+            default_ms=delay.default_ms,
             floor_ms=delay.floor_ms,
             crawl_delay_cap_ms=delay.crawl_delay_cap_ms,
             max_ms=delay.max_ms,
@@ -116,6 +93,8 @@ def _crawl_settings(config: Config, default_ms: int) -> CrawlSettings:
         patience_reset_on_success=config.crawl.patience_reset_on_success,
         robots_expiry_ms=config.robots.expiry_ms,
     )
+    own = tuple((host.host, host.default_delay_ms) for host in config.hosts if host.default_delay_ms is not None)
+    return SettingsByOrigin(common, own, delay.floor_ms < POLITE_FLOOR_MS and not config.impolite_everywhere)
 
 
 def contract_of(config: Config, origin: str, user_agent: str) -> Contract:

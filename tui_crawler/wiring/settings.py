@@ -23,7 +23,7 @@ from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.client import HttpFetcher
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.tls import Access, Trust
-from tui_crawler.wiring.origin_settings import host_entries, settings_by_origin, urls_of
+from tui_crawler.wiring.origin_settings import crawl_settings, host_entries, settings_by_origin, urls_of
 
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
@@ -75,6 +75,7 @@ def plan_of(config: Config, options: RunOptions) -> RunPlan:
         start_paths=tuple((site.origin, site.start_path) for site in config.sites),
         max_url_length=config.crawl.max_url_length,
         check_external=config.crawl.check_external,
+        crawl_settings=crawl_settings(config).to_json(),
     )
 
 

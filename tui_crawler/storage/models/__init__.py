@@ -105,7 +105,7 @@ class Session(Model):
 
     `ended_at` is 0 while it lasts; `clean` says that it ended in order, `ended_by` who ended it if not itself.
     `rest`: it carries out what operators ask for while nobody runs, and makes no request. Without any run its
-    `run_id` is 0.
+    `run_id` is 0. `crawl_settings` is a SettingsByOrigin as JSON: by what its log can be folded again.
     """
 
     id: Any = peewee.AutoField()
@@ -123,6 +123,7 @@ class Session(Model):
     ended_at: Any = number()
     clean: Any = flag()
     ended_by: Any = text()
+    crawl_settings: Any = text()
 
 
 add_index("session_open", Session, "id", where=Session.ended_at == 0)

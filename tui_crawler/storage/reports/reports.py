@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tui_crawler.storage.reports.log_windows import LogReports
     from tui_crawler.storage.reports.page_windows import PageWindowReports
     from tui_crawler.storage.reports.pages import PageReports, StandingReports
+    from tui_crawler.storage.reports.replay import ReplayReports
     from tui_crawler.storage.reports.rulesets import RulesetReports
     from tui_crawler.storage.reports.site_audit import SiteAuditReports
     from tui_crawler.storage.reports.tree import TreeReports
@@ -43,6 +44,7 @@ if TYPE_CHECKING:
         OriginReports,
         PageWindowReports,
         PageReports,
+        ReplayReports,
         RulesetReports,
         SiteAuditReports,
         StandingReports,
@@ -63,6 +65,7 @@ LATE_SUBJECTS: Mapping[str, str] = {
     "page_windows.PageWindowReports": "page_window page_counts page_tally",
     "pages.PageReports": "pages page_detail validation data_blocks body robots_text urls_known queue_position "
     "links inlinks outlinks link_ends link_counts",
+    "replay.ReplayReports": "replay_log run_span",
     "rulesets.RulesetReports": "rulesets ruleset current_rulesets ruleset_writer",
     "site_audit.SiteAuditReports": "site_audit",
     "pages.StandingReports": "standing",

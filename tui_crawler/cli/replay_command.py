@@ -1,0 +1,120 @@
+"""`replay`: a run seen again, or its log folded and compared with what is stored."""
+
+from __future__ import annotations
+
+import argparse
+import signal
+import sys
+import time
+from collections.abc import Iterator
+from typing import TYPE_CHECKING
+
+from tui_crawler.cli.known_names import existing_database
+from tui_crawler.cli.options import CommandSet, add_common, positive
+from tui_crawler.cli.printer import Printer, local_zone, safe
+from tui_crawler.cli.problem import ExitStatus, UsageProblem
+from tui_crawler.text.format import count, plural
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.event import Event
+    from tui_crawler.domain.replay import Findings
+
+_FASTEST = 1_000_000
+
+
+def declare(commands: CommandSet) -> None:
+    """Declares the command."""
+    parser = commands.add(
+        "replay",
+        "see a run again, or fold its log and compare",
+        execute,
+        "Prints a run again as `run` did, at its pace. With --check nothing is printed again: the log is folded by the "
+        "functions that the engine folds answers with, and what comes of it is compared with what is stored of each "
+        "attempt and of each origin. Exit status 1 if anything differs.",
+        examples=("replay --speed 60", "replay --run 3 --speed max --json", "replay --check"),
+    )
+    parser.add_argument("--run", type=positive, metavar="N", help="the run (default: the newest)")
+    parser.add_argument(
+        "--speed", type=_speed, metavar="X", default=1.0, help="so many times as fast (default: 1); 0 or max: at once"
+    )
+    parser.add_argument("--check", action="store_true", help="fold the log and compare it with what is stored")
+    add_common(parser, "one JSON value on stdout, without --check one JSON object per event")
+
+
+def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    """Carries out `replay`."""
+    from tui_crawler.wiring import replay
+
+    database = existing_database(arguments)
+    found = (replay.check_replay if arguments.check else replay.replayed)(database, arguments.run)
+    if found is None:
+        named = f"there is no run {arguments.run}" if arguments.run else "there was no run yet"
+        raise UsageProblem(named, hint="tui-crawler log tells of the runs")
+    if not isinstance(found, tuple):
+        return _again(found, arguments.speed, printer, as_json=arguments.json)
+    run_id, findings = found
+    status = printer.answer(arguments.json, _document(run_id, findings), _lines(run_id, findings))
+    return status or (ExitStatus.gave_up if findings.found else ExitStatus.ok)
+
+
+def _again(told: Iterator[Event], speed: float, printer: Printer, *, as_json: bool) -> int:
+    """Prints the events at the pace of the run, as long as somebody reads them; SIGTERM and SIGHUP end it."""
+    from tui_crawler.cli.run_watch import JsonLines, PlainLines, RunLedger, summary
+
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda received, _: sys.exit(128 + received))
+    ledger = RunLedger()
+    listener = JsonLines(printer) if as_json else PlainLines(printer, ledger, local_zone())
+    now = 0
+    for event in told:
+        if now and speed:
+            time.sleep(max(0, event.at - now) / 1000 / speed)
+        now = max(now, event.at)
+        listener.on_event(event)
+        if printer.closed:
+            return ExitStatus.ok
+    if not as_json and not printer.quiet:
+        printer.lines(summary(ledger))
+    return ExitStatus.ok
+
+
+def _speed(text: str) -> float:
+    """How many times as fast; 0: without waiting. For `type=`."""
+    try:
+        found = 0.0 if text == "max" else float(text)
+    except ValueError:
+        found = -1.0
+    if not 0 <= found <= _FASTEST:
+        raise argparse.ArgumentTypeError(f"{text!r} is neither max nor a number from 0 to {_FASTEST:,}")
+    return found
+
+
+def _document(run_id: int, findings: Findings) -> dict[str, object]:
+    from tui_crawler.domain.record import asdict
+
+    return {
+        "ok": not findings.found,
+        "run": run_id,
+        "attempts": findings.attempts,
+        "differences": [asdict(one) for one in findings.differences],
+        "found": findings.found,
+        "unproven": dict(findings.unproven),
+    }
+
+
+def _lines(run_id: int, findings: Findings) -> Iterator[str]:
+    for one in findings.differences:
+        where = f"attempt {one.attempt_id}" if one.attempt_id else "stored state" if one.origin else f"run {run_id}"
+        values = f"stored {safe(str(one.stored))}, folded {safe(str(one.folded))}"
+        yield f"✗ {safe(one.origin)}  {one.field}  {values}  {where}".replace("✗   ", "✗ ")
+    left_out = findings.found - len(findings.differences)
+    if left_out:
+        yield f"  … and {count(left_out)} more"
+    if findings.unproven:
+        fields = ", ".join(f"{name} of {plural(number, 'origin')}" for name, number in findings.unproven.items())
+        yield f"  not proven by the log: {fields}"
+    what = f"run {run_id}, {plural(findings.attempts, 'attempt')}"
+    if findings.found:
+        yield f"{plural(findings.found, 'difference')} between the log and what is stored: {what}"
+    else:
+        yield f"what is stored follows from the log: {what}"

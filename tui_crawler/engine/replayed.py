@@ -1,0 +1,102 @@
+"""The events of a run again, made of what its log says: as the engine told them, without what no log keeps (fills,
+todo lists, waits). Counts of pages are those of this run."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+from tui_crawler.domain.attempt import AttemptRecord
+from tui_crawler.domain.command import BadCommand, PauseOrigins, ResumeOrigins, from_json
+from tui_crawler.domain.delay import Pace
+from tui_crawler.domain.event import Event
+from tui_crawler.domain.exit_code import AttemptKind, ExitCode
+from tui_crawler.domain.operator_view import ActionView, ActivityView
+from tui_crawler.domain.origin import OriginState
+from tui_crawler.domain.page import tally
+from tui_crawler.domain.record import replace
+from tui_crawler.domain.status import PageStatus
+from tui_crawler.domain.status_words import FinishReason, RunReason
+from tui_crawler.domain.view import AttemptView
+from tui_crawler.engine import events
+from tui_crawler.engine.origin_table import Counts
+
+Entry = AttemptView | ActivityView | ActionView
+_NOT_LOGGED = frozenset({"todo", "paused"})
+
+
+class ReplayedRun:
+    """Takes the entries of the log of a run in the order of time, and makes events of them."""
+
+    def __init__(self, origins: int) -> None:
+        """`origins`: so many take part, as far as the log says."""
+        self._origins = origins
+        self._counts: dict[str, Counts] = {}
+        self._failed: set[str] = set()  # URLs; most pages never fail
+        self._requests = 0
+
+    def events_of(self, entry: Entry) -> Iterator[Event]:
+        """The events that an entry stands for, if any."""
+        match entry:
+            case AttemptView():
+                found = [self._attempt(entry)]
+            case ActivityView():
+                found = list(self._activity(entry))
+            case ActionView():
+                found = list(_action(entry))
+        for one in found:
+            yield replace(one, extra=tuple(pair for pair in one.extra if pair[0] not in _NOT_LOGGED))
+
+    def _attempt(self, view: AttemptView) -> Event:
+        code, kind = ExitCode(view.exit_code_id), AttemptKind(view.kind)
+        self._requests += view.requests > 0
+        record = AttemptRecord(
+            view.origin,
+            view.url,
+            kind,
+            code,
+            view.started_at,
+            view.ended_at,
+            http_status=view.http_status,
+            response_ms=view.response_ms,
+            bytes=view.bytes,
+            message=view.message,
+            cut=view.cut,
+        )
+        state = OriginState(view.origin, view.patience_after, Pace(), delay_ms=view.delay_ms_after)
+        if kind is AttemptKind.robots:
+            return events.robots_fetched(view.ended_at, state, record)
+        counts = self._counts.setdefault(view.origin, Counts())
+        counts.failed -= view.url in self._failed
+        self._failed.discard(view.url)
+        left = tally(PageStatus.READY, 0, code)
+        if code not in {ExitCode.cancelled, ExitCode.someone_stole_my_work}:
+            counts.done += left.done and kind is not AttemptKind.check
+            counts.failed += left.failed
+            self._failed.update([view.url] * left.failed)
+        return events.attempt_finished(view.ended_at, state, record, view.new_pages, counts)
+
+    def _activity(self, view: ActivityView) -> Iterator[Event]:
+        counts = self._counts.get(view.origin, Counts())
+        match view.event:
+            case "run_started" | "run_continued":
+                continued = view.event == "run_continued"
+                yield events.run_started(view.at, view.run_id, continued, self._origins, self._requests)
+            case "origin_joined":
+                yield events.origin_started(view.at, OriginState(view.origin, 0, Pace()), counts)
+            case "origin_finished" if view.message in {*FinishReason}:
+                state = OriginState(view.origin, 0, Pace(), finished=FinishReason(view.message))
+                yield events.origin_finished(view.at, state, counts)
+            case "run_finished" if view.message in {*RunReason}:
+                done, failed = sum(c.done for c in self._counts.values()), sum(c.failed for c in self._counts.values())
+                yield events.run_finished(view.at, RunReason(view.message), self._requests, done, failed)
+
+
+def _action(view: ActionView) -> Iterator[Event]:
+    """A pause or resume; of all origins it names none."""
+    try:
+        command = from_json(view.action, view.command)
+    except BadCommand:
+        return
+    if view.applied and not view.error and isinstance(command, PauseOrigins | ResumeOrigins):
+        tell = events.origin_paused if isinstance(command, PauseOrigins) else events.origin_resumed
+        yield from (tell(view.at, origin) for origin in command.origins)

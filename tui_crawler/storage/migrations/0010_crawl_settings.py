@@ -1,0 +1,9 @@
+"""The settings that a session crawls by, so that its log can be folded again."""
+
+from __future__ import annotations
+
+from tui_crawler.storage.migrations import statements
+
+up = statements("""
+ALTER TABLE "session" ADD COLUMN "crawl_settings" TEXT NOT NULL DEFAULT '';
+""")

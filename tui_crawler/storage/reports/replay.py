@@ -1,0 +1,159 @@
+"""The log as it is folded again (`domain/replay.py`): one origin after the other, whole or as far as a run goes, a few
+attempts at a time. All of it is the database as it was when the first row was taken."""
+# ruff: noqa: S608  # the SQL is made of constants of this program only
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+from tui_crawler.domain.attempt import CRAWL_DELAY
+from tui_crawler.domain.exit_code import AttemptKind, ExitCode
+from tui_crawler.domain.record import dataclass, replace
+from tui_crawler.domain.replay import LoggedAttempt, LoggedChange, LoggedHop, StoredState
+from tui_crawler.storage import origins
+from tui_crawler.storage.models import Origin, RobotsText
+from tui_crawler.storage.reader import SubjectReports
+from tui_crawler.storage.records import headers_of
+from tui_crawler.storage.reports.overview import exit_name
+from tui_crawler.storage.transaction import Row
+
+_Ask = Callable[[str, Sequence[Any]], Iterator[Row]]
+
+_SESSIONS = """SELECT s.id, s.run_id, s.started_at, s.ended_at, s.rest, s.crawl_settings, COALESCE(r.config_text, ''),
+    COALESCE(r.config_name, '') FROM session s LEFT JOIN run r ON r.id = s.run_id ORDER BY s.id"""
+_ACTIONS = "SELECT at, applied_at, action, command, after FROM operator_action WHERE error = '' ORDER BY id"
+_RUN = "SELECT id, finish_reason, requests, attempts FROM run WHERE id = ?"
+_SPAN = """SELECT COALESCE(MIN(a.id), 0), COUNT(DISTINCT a.origin_id), r.started_at, r.finished_at
+FROM run r LEFT JOIN attempt a ON a.run_id = r.id WHERE r.id = ? GROUP BY r.id"""
+_ELSEWHERE = """SELECT u.href, o.origin, r.ended_at FROM attempt a JOIN request r ON r.attempt_id = a.id
+    JOIN url u ON u.id = r.url_id JOIN origin o ON o.id = a.origin_id
+WHERE a.kind = 'robots' AND a.requests > 1 ORDER BY r.ended_at"""
+_COUNTERS = "requests bytes attempts done failed blocked last_url last_exit_code last_http_status last_attempt_at"
+_ROW = f"SELECT joined, participates, session_id, {_COUNTERS.replace(' ', ', ')} FROM origin WHERE id = ?"
+_EXITS = "SELECT exit_code, count FROM exit_count WHERE run_id = ? AND origin_id = ?"
+_CHANGES = """SELECT at, run_id, event = 'origin_joined' FROM activity WHERE origin_id = ? AND origin_id > 0
+    AND (event = 'origin_joined' OR event = 'origin_finished' AND message = 'database_error') ORDER BY id"""
+_ATTEMPTS = """SELECT a.id, a.run_id, a.session_id, a.page_id, u.href, a.kind, a.exit_code, a.http_status, a.ended_at,
+    a.response_ms, a.bytes, a.requests, a.patience_after, a.politeness_after, a.delay_ms_after, a.delay_reason,
+    CASE WHEN p.last_attempt_id = a.id THEN p.status END, p.attempts_remaining
+FROM attempt a JOIN url u ON u.id = a.url_id LEFT JOIN page p ON p.id = a.page_id
+WHERE a.origin_id = ? AND a.run_id <= ? ORDER BY a.id"""
+_CODE_BEFORE = """SELECT exit_code FROM attempt WHERE url_id = (SELECT url_id FROM page WHERE id = ?) AND page_id = ?
+    AND id < ? AND exit_code NOT IN (-1, -2) ORDER BY id DESC LIMIT 1"""
+_REQUESTS = """SELECT http_status, sent_at, ended_at, fluke_retry, response_headers FROM request WHERE attempt_id = ?
+ORDER BY id"""
+_CRAWL_DELAY = f"SELECT value FROM attempt_result WHERE attempt_id = ? AND type = '{CRAWL_DELAY}'"
+_UNTOUCHED = frozenset({ExitCode.cancelled, ExitCode.someone_stole_my_work})
+_ASKED_TO_WAIT = frozenset({429, 503})
+
+
+@dataclass(frozen=True, slots=True)
+class RunTotals:
+    """What the row of a run says. `finish_reason` is empty while it goes on, and after a kill."""
+
+    run_id: int
+    finish_reason: str
+    requests: int
+    attempts: int
+
+
+class ReplayLog:
+    """The log, on a connection that sees one moment of the database."""
+
+    def __init__(self, ask: _Ask) -> None:
+        self._ask = ask
+
+    def newest_run(self) -> int:
+        """Its number, 0 when there was none."""
+        return int(next(self._ask("SELECT COALESCE(MAX(id), 0) FROM run", ()))[0])
+
+    def run(self, run_id: int) -> RunTotals | None:
+        """What is kept of a run; None when there was none of this number."""
+        return next((RunTotals(*row) for row in self._ask(_RUN, (run_id,))), None)
+
+    def sessions(self) -> list[Row]:
+        """Session, run, start, end, whether it rested, its settings, text and name of the configuration of its run."""
+        return list(self._ask(_SESSIONS, ()))
+
+    def actions(self) -> list[Row]:
+        """What operators asked for without an error: when, carried out when (0: not), name, command, what it came
+        to."""
+        return list(self._ask(_ACTIONS, ()))
+
+    def requests_elsewhere(self) -> Iterator[tuple[str, str, int]]:
+        """URL, origin of the attempt and end of each request of a robots.txt that was led on, in the order of time."""
+        return ((url, origin, at) for url, origin, at in self._ask(_ELSEWHERE, ()))
+
+    def origins(self) -> Iterator[tuple[int, str]]:
+        """The origins (id and name) in the order in which they were found."""
+        return ((origin_id, name) for origin_id, name in self._ask("SELECT id, origin FROM origin ORDER BY id", ()))
+
+    def changes(self, origin_id: int) -> list[LoggedChange]:
+        """When an origin joined a run, and when the database failed it."""
+        return [LoggedChange(at, run_id, bool(joined)) for at, run_id, joined in self._ask(_CHANGES, (origin_id,))]
+
+    def stored(self, origin_id: int, newest_run: int) -> StoredState:
+        """What the row of an origin says."""
+        text, values = _record_query(origin_id)
+        record = origins.record_of(next(self._ask(text, values)))
+        joined, participates, held_by, *counted = next(self._ask(_ROW, (origin_id,)))
+        counters = dict(zip(_COUNTERS.split(), counted, strict=True))
+        counters["last_exit_code"] = exit_name(counters["last_exit_code"])
+        exits = {exit_name(code): count for code, count in self._ask(_EXITS, (newest_run, origin_id))}
+        return StoredState(record, joined == origins.EXTERNAL, bool(participates), held_by, counters, exits)
+
+    def attempts(self, origin_id: int, up_to_run: int) -> Iterator[LoggedAttempt]:
+        """The attempts at an origin in the order of the log."""
+        for *row, status, remaining in self._ask(_ATTEMPTS, (origin_id, up_to_run)):
+            yield self._attempt(row, status, remaining)
+
+    def _attempt(self, row: list[Any], status: int | None, remaining: int) -> LoggedAttempt:
+        attempt_id, page_id, http_status, requests = row[0], row[3], row[7], row[11]
+        kind, code = AttemptKind(row[5]), ExitCode(row[6])
+        row[5:7] = kind, code
+        left = None
+        if status is not None:
+            before = [code.value]
+            if code in _UNTOUCHED:
+                before = [one for (one,) in self._ask(_CODE_BEFORE, (page_id, page_id, attempt_id))]
+            left = (status, remaining, ExitCode(before[0]) if before else None)
+        if http_status not in _ASKED_TO_WAIT and kind is not AttemptKind.robots:
+            return replace(LoggedAttempt(*row), made=requests > 0, page_left=left)
+        exchanges: list[Row] = []
+        for one in self._ask(_REQUESTS, (attempt_id,)):
+            exchanges[len(exchanges) - one[3] :] = [one]  # a fluke is of the exchange before it
+        of_robots = kind is AttemptKind.robots
+        made = bool(exchanges) and (not of_robots or exchanges[-1][0] == http_status)
+        hops = exchanges[: len(exchanges) - made] if of_robots else []
+        delays = [int(value) for (value,) in self._ask(_CRAWL_DELAY, (attempt_id,))]
+        return replace(
+            LoggedAttempt(*row),
+            made=made,
+            page_left=left,
+            hops=tuple(LoggedHop(*hop[:3]) for hop in hops),
+            headers=headers_of(exchanges[-1][4]) if http_status in _ASKED_TO_WAIT and exchanges else (),
+            crawl_delay_ms=delays[0] if delays else None,
+        )
+
+
+def _record_query(origin_id: int) -> tuple[str, Sequence[Any]]:
+    on = RobotsText.origin == Origin.id
+    query = Origin.select(*origins.record_columns()).join(RobotsText, "LEFT OUTER JOIN", on=on)
+    return query.where(Origin.id == origin_id).sql()
+
+
+class ReplayReports(SubjectReports):
+    """The log for a replay."""
+
+    def run_span(self, run_id: int) -> tuple[int, int, int, int] | None:
+        """The id of the first attempt of a run (0: it has none), at how many origins it made some, its start and its
+        end (epoch ms, 0: none yet); None where there was no such run."""
+        return self._reader.one(_SPAN, (run_id,))
+
+    @contextmanager
+    def replay_log(self) -> Iterator[ReplayLog]:
+        """The log as it stands at the first question."""
+        with self._reader.moment() as ask:
+            yield ReplayLog(ask)

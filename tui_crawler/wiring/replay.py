@@ -1,0 +1,173 @@
+"""A run seen again: its log folded and compared with what is stored (docs/replay.md)."""
+
+from __future__ import annotations
+
+import heapq
+import json
+from collections import defaultdict
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import closing
+from itertools import takewhile
+from typing import TYPE_CHECKING, Any, TypeVar
+
+from tui_crawler.domain.attempt import first_values
+from tui_crawler.domain.command import BadCommand, SetDelay, StopOrigins, from_json
+from tui_crawler.domain.crawl_settings import SettingsByOrigin
+from tui_crawler.domain.crawl_settings import from_json as settings_from_json
+from tui_crawler.domain.log_window import LogReach, LogStretch, LogTerms
+from tui_crawler.domain.record import replace
+from tui_crawler.domain.replay import Difference, Findings, LoggedAttempt, LoggedCommand, LoggedSession, OriginReplay
+from tui_crawler.domain.status_words import RunReason
+from tui_crawler.domain.turn import OriginCommand
+from tui_crawler.domain.url import CrawlUrl, normalise
+from tui_crawler.engine.replayed import Entry, ReplayedRun
+from tui_crawler.fetch.headers import retry_after_ms
+from tui_crawler.storage.reports.reports import Reports
+from tui_crawler.wiring.origin_settings import crawl_settings, read_kept
+
+if TYPE_CHECKING:
+    from pathlib import Path
+
+    from tui_crawler.domain.event import Event
+    from tui_crawler.storage.reports.replay import ReplayLog
+
+_MIRRORED_MS = 5_000  # so long after the first worker has carried a command out the others repeat it, at most
+_WINDOW = 500  # entries of the log that are read at once
+_MOST_ACTIONS = 100_000  # of the operator journal
+_ALL = ""
+T = TypeVar("T")
+_Commands = dict[str, list[LoggedCommand]]
+"""By origin; those of `_ALL` hold for every origin."""
+
+
+def check_replay(database: Path, run_id: int | None) -> tuple[int, Findings] | None:
+    """Folds the log up to the end of a run (None: the newest) and compares; None when there is no such run. Of an
+    older run its attempts and totals are compared, of the newest the rows of the origins, too."""
+    with closing(Reports(database)) as reports, reports.replay_log() as log:
+        newest = log.newest_run()
+        looked_at = newest if run_id is None else run_id
+        run = log.run(looked_at)
+        if run is None:
+            return None
+        findings = Findings()
+        sessions, elsewhere = _sessions(log), _requests_elsewhere(log)
+        commands = _commands(log, sessions)
+        for origin_id, origin in log.origins():
+            stored = log.stored(origin_id, newest)
+            given = sorted((*commands[origin], *commands[_ALL]), key=lambda one: one.at)
+            changes = log.changes(origin_id)
+            joined = next((one.at for one in changes if one.joined), 0)
+            given = [one for one in given if one.until is None or one.until >= joined]
+            fold = OriginReplay(origin, stored.external, looked_at, sessions, given, changes, elsewhere[origin])
+            for logged in log.attempts(origin_id, looked_at):
+                fold.take(_with_wait(logged) if logged.headers else logged)
+            if looked_at == newest:
+                fold.compare(stored, newest, run.finish_reason == RunReason.max_requests.value)
+            findings.add(fold.findings)
+        for name, stored_sum, folded in (
+            ("requests", run.requests, findings.requests),
+            ("attempts", run.attempts, findings.attempts),
+        ):
+            if stored_sum != folded:
+                findings.found += 1
+                findings.differences.append(Difference("", name, stored_sum, folded))
+        return looked_at, findings
+
+
+def _with_wait(logged: LoggedAttempt) -> LoggedAttempt:
+    """The same with the Retry-After of its answer."""
+    said = first_values(logged.headers)
+    wait = retry_after_ms(said.get("retry-after"), said.get("date"), logged.ended_at)
+    return replace(logged, retry_after_ms=wait)
+
+
+def _sessions(log: ReplayLog) -> list[LoggedSession]:
+    """With what each has gone by; those of older versions by the configuration their run was last started with."""
+    found, configured = [], dict[int, SettingsByOrigin]()
+    for session_id, run_id, started_at, ended_at, rest, kept, text, name in log.sessions():
+        if kept:
+            settings = settings_from_json(kept)
+        else:
+            if run_id not in configured:
+                config = read_kept(text, name)
+                configured[run_id] = crawl_settings(config) if config else SettingsByOrigin()
+            settings = configured[run_id]
+        found.append(LoggedSession(session_id, run_id, started_at, ended_at, bool(rest), settings))
+    return found
+
+
+def _requests_elsewhere(log: ReplayLog) -> dict[str, list[int]]:
+    """When hops of a robots.txt were requests to another origin, by that."""
+    found: dict[str, list[int]] = defaultdict(list)
+    for href, origin, at in log.requests_elsewhere():
+        url = normalise(href)
+        if isinstance(url, CrawlUrl) and url.origin != origin:
+            found[url.origin].append(at)
+    return found
+
+
+def _commands(log: ReplayLog, sessions: Sequence[LoggedSession]) -> _Commands:
+    """What was asked of origins, in the order of the journal."""
+    found: _Commands = defaultdict(list)
+    for at, applied_at, action, text, after in log.actions():
+        try:
+            command = from_json(action, text)
+        except BadCommand:
+            continue
+        if not isinstance(command, OriginCommand):
+            continue
+        until = applied_at or None
+        if until and sum(one.started_at <= until <= (one.ended_at or until) for one in sessions) > 1:
+            until += _MIRRORED_MS
+        names = (command.origin,) if isinstance(command, SetDelay) else command.origins
+        if isinstance(command, StopOrigins) and until:  # it ends those that had not ended before
+            names = tuple(_named(after))
+            if not names:
+                continue
+        for name in names or (_ALL,):
+            found[name].append(LoggedCommand(at, until, command))
+    return found
+
+
+def _named(text: str) -> dict[str, Any]:
+    """What the journal keeps of a result, by origin."""
+    found = json.loads(text or "{}")
+    return found if isinstance(found, dict) else {}
+
+
+def replayed(database: Path, run_id: int | None) -> Iterator[Event] | None:
+    """The events of a run (None: the newest) once more, in the order of time; None when there is no such run. The
+    database is read in windows: nothing is held open between two."""
+    reports = Reports(database)
+    newest = reports.runs(1)
+    wanted = run_id or (newest[0].run_id if newest else 0)
+    span = reports.run_span(wanted)
+    if span is None:
+        reports.close()
+    return None if span is None else _events(reports, wanted, *span)
+
+
+def _events(reports: Reports, run_id: int, first: int, origins: int, began: int, ended: int) -> Iterator[Event]:
+    with closing(reports):
+        attempts = _stretches(lambda reach: reports.attempt_stretch(LogTerms(), reach), first - 1) if first else ()
+        activity = _stretches(lambda reach: reports.activity_stretch(LogTerms(), reach), 0)
+        actions = reports.actions(_MOST_ACTIONS, oldest_first=True)
+        entries: Iterator[tuple[int, Entry]] = heapq.merge(
+            ((one.ended_at, one) for one in takewhile(lambda one: one.run_id == run_id, attempts)),
+            ((one.at, one) for one in activity if one.run_id == run_id),
+            ((one.at, one) for one in actions if began <= one.at <= (ended or one.at)),
+            key=lambda pair: pair[0],
+        )
+        run = ReplayedRun(origins)
+        for _, entry in entries:
+            yield from run.events_of(entry)
+
+
+def _stretches(read: Callable[[LogReach], LogStretch[T]], edge: int) -> Iterator[T]:
+    """All entries behind an id, a window at a time."""
+    while True:
+        stretch = read(LogReach(edge, _WINDOW, oldest_first=True))
+        yield from stretch.found
+        if stretch.ended:
+            return
+        edge = stretch.last_id
