@@ -20,7 +20,7 @@ LIVES = int(os.environ.get("TUI_CRAWLER_SIMULATIONS", "8"))
 ROW = {
     "patience": 3,
     "politeness": 9,
-    "may_fall": 5,
+    "may_fall": 0,
     "rate_limits": 6,
     "delay_ms": 777,
     "operator_delay_ms": 55,

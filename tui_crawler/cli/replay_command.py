@@ -31,7 +31,7 @@ def declare(commands: CommandSet) -> None:
         "Prints a run again as `run` did, at its pace. With --check nothing is printed again: the log is folded by the "
         "functions that the engine folds answers with, and what comes of it is compared with what is stored of each "
         "attempt and of each origin. Exit status 1 if anything differs.",
-        examples=("replay --speed 60", "replay --run 3 --speed max --json", "replay --check"),
+        examples=("replay --speed 60", "replay --check --run 3 --json"),
     )
     parser.add_argument("--run", type=positive, metavar="N", help="the run (default: the newest)")
     parser.add_argument(
