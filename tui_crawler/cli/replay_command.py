@@ -59,11 +59,11 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 def _again(told: Iterator[Event], speed: float, printer: Printer, *, as_json: bool) -> int:
     """Prints the events at the pace of the run, as long as somebody reads them; SIGTERM and SIGHUP end it."""
-    from tui_crawler.cli.run_watch import JsonLines, PlainLines, RunLedger, summary
+    from tui_crawler.cli.run_watch import JsonLines, PlainLines, RunTotals, summary
 
     for number in (signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda received, _: sys.exit(128 + received))
-    ledger = RunLedger()
+    ledger = RunTotals()
     listener = JsonLines(printer) if as_json else PlainLines(printer, ledger, local_zone())
     now = 0
     for event in told:

@@ -50,7 +50,7 @@ _ASKED_TO_WAIT = frozenset({429, 503})
 
 
 @dataclass(frozen=True, slots=True)
-class RunTotals:
+class LoggedRun:
     """What the row of a run says. `finish_reason` is empty while it goes on, and after a kill."""
 
     run_id: int
@@ -69,9 +69,9 @@ class ReplayLog:
         """Its number, 0 when there was none."""
         return int(next(self._ask("SELECT COALESCE(MAX(id), 0) FROM run", ()))[0])
 
-    def run(self, run_id: int) -> RunTotals | None:
+    def run(self, run_id: int) -> LoggedRun | None:
         """What is kept of a run; None when there was none of this number."""
-        return next((RunTotals(*row) for row in self._ask(_RUN, (run_id,))), None)
+        return next((LoggedRun(*row) for row in self._ask(_RUN, (run_id,))), None)
 
     def sessions(self) -> list[Row]:
         """Session, run, start, end, whether it rested, its settings, text and name of the configuration of its run."""
