@@ -199,7 +199,6 @@ class ProgressDisplay:
             self._guarded(lambda: self._painter.erase(self._size().columns))
 
     def on_event(self, event: Event) -> None:
-        """Takes one event."""
         with self._lock:
             self._ledger.take(event)
         if self.closed and not self._told:

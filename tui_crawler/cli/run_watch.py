@@ -245,7 +245,6 @@ class JsonLines:
         self._printer = printer
 
     def on_event(self, event: Event) -> None:
-        """Prints the event at once."""
         if complaint := complaint_of(event):
             self._printer.error(complaint)
         if event.event == "run_finished":
@@ -266,7 +265,6 @@ class PlainLines:
         self._zone = zone
 
     def on_event(self, event: Event) -> None:
-        """Prints the event at once."""
         self._ledger.take(event)
         if complaint := complaint_of(event):
             self._printer.error(complaint)

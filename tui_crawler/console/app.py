@@ -73,7 +73,6 @@ class TraceOf(Part):
     """Due times come without a commit."""
 
     def read(self, reports: Reports, now: int) -> Explanation:
-        """Asks."""
         return self.answer(reports, self.url, now)
 
 
@@ -81,7 +80,6 @@ class ExplanationQuery:
     """Asks why, in the reading thread. `factory` None: nobody can be asked, and there is nothing to read."""
 
     def __init__(self, factory: Callable[[Reports], Explainer] | None) -> None:
-        """Asks nobody yet."""
         self._factory = factory
         self._asked: tuple[Reports, Explainer] | None = None
 
@@ -356,7 +354,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self.show_header(screen)
 
     def on_crawler_app_delivered(self, message: Delivered) -> None:
-        """Takes what was read."""
         answer = message.answer
         read_ms, taken = 0, False
         self.poll_timer.begin(answer)

@@ -75,7 +75,6 @@ class History(Handles):
     """The trail of one console, and going along it."""
 
     def __init__(self, screens: Screens) -> None:
-        """Nobody was anywhere yet."""
         self._screens = screens
         self._views: dict[ScreenPlace, ConsoleScreen] = {}
         self.trail = ScreenHistory()
@@ -187,7 +186,12 @@ class Dispatcher(Handles):
                 return
             if line.display and action_id not in _BESIDE:
                 line.make_way()
-        if not origin and isinstance(screen, WaitingScreen) and screen.postpone(action_id, typed):
+        if (
+            not origin
+            and isinstance(screen, WaitingScreen)
+            and screen.lacks(action_id)
+            and screen.postpone(action_id, typed)
+        ):
             return
         now = self._situation(screen, origin)
         if reason := why_not(action, now):

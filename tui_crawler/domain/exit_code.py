@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 from enum import Enum, IntEnum, StrEnum
+from functools import partial
 
 
 class ExitCode(IntEnum):
@@ -112,6 +113,8 @@ class Disposition:
 
 _LOSE = PatienceChange.lose_one
 _WARNING, _ERROR = Severity.warning, Severity.error
+_OF_SERVER = partial(Disposition, group=Group.server, patience=_LOSE, left=Left.keep, severity=_ERROR)
+_OF_NETWORK = partial(Disposition, group=Group.network, retry=True, patience=_LOSE, left=Left.keep, severity=_WARNING)
 
 DISPOSITIONS: Mapping[ExitCode, Disposition] = {
     ExitCode.database_error: Disposition(
@@ -134,13 +137,9 @@ DISPOSITIONS: Mapping[ExitCode, Disposition] = {
         "other 4xx; 401, 403, 405 and 451 leave no attempt", Group.client, left=Left.keep, severity=_WARNING
     ),
     ExitCode.file_gone: Disposition("410", Group.client, severity=_WARNING),
-    ExitCode.did_not_understand_answer: Disposition(
+    ExitCode.did_not_understand_answer: _OF_SERVER(
         "bad status line, header, chunk or compression; 304 or 206 not asked for; 3xx with no or bad "
-        "Location; other 3xx; status below 200 or above 599",
-        Group.server,
-        patience=_LOSE,
-        left=Left.keep,
-        severity=_ERROR,
+        "Location; other 3xx; status below 200 or above 599"
     ),
     ExitCode.file_not_found: Disposition("404", Group.client, severity=_WARNING),
     ExitCode.rate_limited: Disposition(
@@ -152,37 +151,10 @@ DISPOSITIONS: Mapping[ExitCode, Disposition] = {
         left=Left.keep,
         severity=_ERROR,
     ),
-    ExitCode.server_internal_error: Disposition(
-        "5xx; only 502, 503 and 504 are retried in the run",
-        Group.server,
-        patience=_LOSE,
-        left=Left.keep,
-        severity=_ERROR,
-    ),
-    ExitCode.connection_failed: Disposition(
-        "refused, DNS, TLS, closed before any byte (after one fluke retry)",
-        Group.network,
-        retry=True,
-        patience=_LOSE,
-        left=Left.keep,
-        severity=_WARNING,
-    ),
-    ExitCode.request_timeout: Disposition(
-        "no response head in time; 408",
-        Group.network,
-        retry=True,
-        patience=_LOSE,
-        left=Left.keep,
-        severity=_WARNING,
-    ),
-    ExitCode.error_reading_response: Disposition(
-        "stall, reset or short body after the head",
-        Group.network,
-        retry=True,
-        patience=_LOSE,
-        left=Left.keep,
-        severity=_WARNING,
-    ),
+    ExitCode.server_internal_error: _OF_SERVER("5xx; only 502, 503 and 504 are retried in the run"),
+    ExitCode.connection_failed: _OF_NETWORK("refused, DNS, TLS, closed before any byte (after one fluke retry)"),
+    ExitCode.request_timeout: _OF_NETWORK("no response head in time; 408"),
+    ExitCode.error_reading_response: _OF_NETWORK("stall, reset or short body after the head"),
     ExitCode.blocked_by_robots_txt: Disposition("robots.txt denies", Group.blocked),
     ExitCode.blocked_url_by_local_policy: Disposition("do_not_crawl, query policy, whitelist", Group.blocked),
     ExitCode.blocked_by_exclusion_list: Disposition("exclusion list", Group.blocked),

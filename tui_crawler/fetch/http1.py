@@ -240,7 +240,6 @@ class Http1Connection(asyncio.Protocol):
             self.headers.append((name, value.rstrip(b" \t")))
 
     def on_status(self, reason: bytes) -> None:
-        """The reason phrase, which says nothing."""
         if _ILLEGAL_THERE.search(reason) and self._state is _State.head:
             self._fail(Phase.head, Trouble.protocol, "illegal HTTP: the reason phrase")
 
@@ -277,7 +276,6 @@ class Http1Connection(asyncio.Protocol):
         self._reusable = self._reusable and not self._until_close
 
     def on_body(self, body: bytes) -> None:
-        """A piece of the body."""
         if self._state is _State.body:
             self._chunks.append(body)
             self._waiting += len(body)
@@ -289,7 +287,6 @@ class Http1Connection(asyncio.Protocol):
             self._reusable = False
 
     def on_message_complete(self) -> None:
-        """The answer is complete."""
         if self._interim:
             self._interim = False
         elif self._state is _State.body:

@@ -162,7 +162,6 @@ class ConsoleImpact:
     """Fits the console's ImpactCount for one database. Holds no connection between two times."""
 
     def __init__(self, database: Path, begin: Callable[[RuleQueries], Judging]) -> None:
-        """Nothing is judged yet."""
         self._database = database
         self._begin = begin
         self._judging: Judging | None = None

@@ -52,18 +52,15 @@ class AddScreen(Dialog):
         return ()
 
     def on_mount(self) -> None:
-        """Judges what stands there at first."""
         self.query_one("#seeds-preview").can_focus = False
         self.query_one(TextArea).focus()
         self._judge()
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """Judges the text anew."""
         event.stop()
         self._judge()
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
-        """Adds, or not."""
         event.stop()
         if event.button.id == "add":
             self.action_add()
@@ -71,7 +68,6 @@ class AddScreen(Dialog):
             self.action_cancel()
 
     def action_add(self) -> None:
-        """Gives the seeds, if there are any."""
         if self.seeds.urls:
             self.dismiss(self.seeds.urls)
 

@@ -39,7 +39,6 @@ class ChooseScreen(Dialog):
         self._current = current
 
     def compose(self) -> ComposeResult:
-        """A table without a header."""
         with Vertical(classes="dialog chooser") as box:
             box.border_title = Content(self._heading)
             table = CrawlTable([Column("text", "", None)], show_header=False)
@@ -48,19 +47,16 @@ class ChooseScreen(Dialog):
             yield table
 
     def on_mount(self) -> None:
-        """Fills the table."""
         table = self.query_one(CrawlTable)
         table.set_rows([Row(key, (text,)) for key, text in self._options])
         table.move_cursor(key=self._current)
         table.focus()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Fits another size."""
         for table in self.query(CrawlTable):
             table.styles.max_height = max(1, event.size.height - _FRAME)
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
-        """Gives the chosen id."""
         event.stop()
         self.dismiss(str(event.key))
 
@@ -76,12 +72,10 @@ class ConfirmScreen(Dialog):
     ]
 
     def __init__(self, question: Confirmation) -> None:
-        """Takes what is asked."""
         super().__init__()
         self._question = question
 
     def compose(self) -> ComposeResult:
-        """The question, its options, and a way out."""
         question = self._question
         with Vertical(classes="dialog") as box:
             box.border_title = Content(safe(question.title, 120))
@@ -94,7 +88,6 @@ class ConfirmScreen(Dialog):
                 yield Button("Cancel", id="cancel", compact=True)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
-        """Gives the chosen intent."""
         event.stop()
         chosen: Intent | None = None
         name = event.button.id or ""
@@ -103,7 +96,6 @@ class ConfirmScreen(Dialog):
         self.dismiss(chosen)
 
     def action_yes(self) -> None:
-        """Chooses the first option."""
         self.dismiss(self._question.options[0][1])
 
 
@@ -129,7 +121,6 @@ class _Option(Static):
         self._what = name
 
     def on_click(self, event: events.Click) -> None:
-        """Copies it."""
         event.stop()
         if isinstance(self.screen, CopyScreen):
             self.screen.action_choose(self._what)
@@ -150,7 +141,6 @@ class CopyScreen(Dialog):
         self._options = tuple(one for one in OPTIONS if has_url or one[1] in {"json", "row"})
 
     def compose(self) -> ComposeResult:
-        """The keys in a line."""
         what = "Copy" if self._rows == 1 else f"Copy {plural(self._rows, 'row')}"
         with Horizontal(id="copy-hint"):
             yield Static(Content(f"{what}:"), classes="copy-option")
@@ -159,7 +149,6 @@ class CopyScreen(Dialog):
             yield Static(Content.styled("esc leaves", "$role-muted"), classes="copy-option")
 
     def on_mount(self) -> None:
-        """Waits a few seconds."""
         self.set_timer(SHOWN_S, self.action_cancel)
 
     def on_key(self, event: events.Key) -> None:
@@ -192,14 +181,12 @@ class PivotScreen(Dialog):
         self._pivot = pivot
 
     def compose(self) -> ComposeResult:
-        """A table of values."""
         with Vertical(classes="dialog pivot") as box:
             box.border_title = Content(safe(f"{self._heading} · counting…", 200))
             box.border_subtitle = Content(f"{self.key_names('nav.open')}: filter by it · esc leaves")
             yield CrawlTable(PIVOT_COLUMNS, placeholder="counting…", id="pivot")
 
     def on_mount(self) -> None:
-        """Shows what was counted."""
         if self._pivot is not None:
             self.show(self._pivot)
         self.query_one(CrawlTable).focus()
@@ -214,7 +201,6 @@ class PivotScreen(Dialog):
         self.query_one(".pivot", Vertical).border_title = Content(safe(f"{self._heading} · {pivot_words(pivot)}", 200))
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
-        """Gives the value under the cursor."""
         event.stop()
         self.dismiss(event.key)
 

@@ -108,7 +108,6 @@ class JumpLabel(Lines, can_focus=False):
     """The letter of one target. A click jumps."""
 
     def __init__(self, target: Target) -> None:
-        """Makes it, at its place."""
         super().__init__(classes="jump-label")
         self.target = target
 
@@ -134,7 +133,6 @@ class JumpLabel(Lines, can_focus=False):
         self.styles.offset = (max(0, min(x, screen.width - width)), max(0, min(y, screen.height - height)))
 
     def on_click(self, event: events.Click) -> None:
-        """Jumps."""
         event.stop()
         self.screen.dismiss(self.target.goal)
 
@@ -183,7 +181,6 @@ class JumpBox(Lines, can_focus=False):
         return region
 
     def on_click(self, event: events.Click) -> None:
-        """Jumps to what is under the pointer."""
         offset = event.get_content_offset(self)
         if offset is None:
             return
@@ -209,7 +206,6 @@ class JumpScreen(Dialog):
         yield JumpBox()
 
     def on_mount(self) -> None:
-        """Puts everything in its place."""
         self._size = self.app.size
         self.call_later(self._place)
 

@@ -353,24 +353,20 @@ class PaneHelpScreen(Dialog):
         self._lines = pane_lines(pane, situation, own_keys) if pane is not None else []
 
     def compose(self) -> ComposeResult:
-        """The text, which scrolls."""
         with Vertical(classes="dialog search") as box:
             box.border_title = Content(safe(self._heading, 120))
             box.border_subtitle = Content("? all keys · esc leaves")
             yield Lines(id="pane-help")
 
     def on_mount(self) -> None:
-        """Shows the text."""
         text = self.query_one(Lines)
         text.show(self._lines)
         text.focus()
 
     def action_leave(self) -> None:
-        """Leaves."""
         self.dismiss(None)
 
     def action_all_keys(self) -> None:
-        """Goes to the help sheet."""
         self.dismiss(None)
         self.console.dispatcher.do("help.keys")
 

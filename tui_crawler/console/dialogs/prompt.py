@@ -34,7 +34,6 @@ class Prompt:
     """Completes and reads commands of the screen on top."""
 
     def __init__(self, origins: Mapping[str, OriginView], key_names: KeyNames) -> None:
-        """Knows the origins by name."""
         self._origins, self._key_names = origins, key_names
 
     def complete(self, text: str, screen: ConsoleScreen) -> Completion:

@@ -41,7 +41,6 @@ class AskQuitScreen(Dialog):
         self._warning = warning
 
     def compose(self) -> ComposeResult:
-        """The question."""
         what = "Nothing is running here that would stop."
         if self._at_work:
             what = "Requests under way get 5 seconds; the next start goes on where this run stopped."
@@ -65,12 +64,10 @@ class AskQuitScreen(Dialog):
                 yield Button("esc Stay", id="stay", compact=True)
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
-        """Gives the answer."""
         event.stop()
         self.dismiss(DETACH if event.button.id == "detach" else event.button.id == "quit")
 
     def action_answer(self, quit_now: bool) -> None:
-        """Gives the answer."""
         self.dismiss(quit_now)
 
     def action_detach(self) -> None:
@@ -119,11 +116,9 @@ class QuitScreen(Dialog):
         self.query_one("#countdown", Static).update(Content("Starting the crawl as a process of its own…\n"))
 
     def action_force(self) -> None:
-        """Cancels what is in flight."""
         self.console.way_out.force()
 
     def action_detach(self) -> None:
-        """Has the crawl go on as a process of its own."""
         if self._detachable:
             self.console.way_out.detach()
 

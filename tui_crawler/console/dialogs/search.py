@@ -82,7 +82,6 @@ class SearchDialog(Dialog):
         self._notes = tuple(notes)
 
     def compose(self) -> ComposeResult:
-        """An input, the list, and the notes."""
         with Vertical(classes="dialog search") as box:
             box.border_title = Content(self._heading)
             box.border_subtitle = Content("type to filter · enter does it · esc leaves")
@@ -95,7 +94,6 @@ class SearchDialog(Dialog):
             yield notes
 
     def on_mount(self) -> None:
-        """Shows everything."""
         self._filter("")
         self.query_one(Input).focus()
 
@@ -105,34 +103,28 @@ class SearchDialog(Dialog):
         self._tell(self.query_one(CrawlTable).cursor_key)
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Keeps what has all the words."""
         event.stop()
         self._filter(event.value)
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Chooses what the cursor is on."""
         event.stop()
         self._choose(self.query_one(CrawlTable).cursor_key)
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
-        """Chooses what was clicked twice."""
         event.stop()
         self._choose(event.key)
 
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
-        """Tells more of the entry under the cursor."""
         event.stop()
         self._tell(event.key)
 
     def action_move(self, rows: int) -> None:
-        """Moves the cursor of the list, over headings."""
         table = self.query_one(CrawlTable)
         table.action_move_rows(rows)
         self._leave_headings(1 if rows > 0 else -1)
         self._leave_headings(1)
 
     def action_page(self, pages: int) -> None:
-        """Moves the cursor of the list by pages."""
         self.query_one(CrawlTable).action_move_pages(pages)
 
     def _filter(self, text: str) -> None:

@@ -307,7 +307,6 @@ class FailuresScreen(RowsScreen):
         return super().waiting or self._retried is not None
 
     def give_up(self) -> None:
-        """Asks nothing."""
         super().give_up()
         self._retried = None
 

@@ -124,7 +124,6 @@ class LogsScreen(RowsScreen):
         self.console.read_soon()
 
     def toggle_freeze(self) -> None:
-        """Stops reading, or goes on."""
         super().toggle_freeze()
         self._show_titles()
 
@@ -237,7 +236,6 @@ class LogsScreen(RowsScreen):
 
     @handles_typed("log.filter")
     def open_filter(self, text: str) -> None:
-        """Filters the entries held."""
         super().open_filter(text)
 
     @handles("log.time")

@@ -75,7 +75,6 @@ class AppliedVersions:
     undo a conflict, as any edit."""
 
     def __init__(self) -> None:
-        """Knows of none."""
         self._ids: dict[tuple[str, str], int] = {}
         self._parents: dict[int, int] = {}  # which version each of them replaced
 
@@ -276,7 +275,6 @@ class CommandQueue(Handles):
         read_soon: Callable[[], None],
         journal_writer: JournalWriter | None,
     ) -> None:
-        """Begins with nothing to undo."""
         self._screens, self._tell, self._hosting, self._live_state, self._clock = (
             screens,
             screens.tell,

@@ -418,7 +418,6 @@ class RobotsScreen(ConsoleScreen):
         self._decision: RobotsDecision | None = None
 
     def body(self) -> Iterable[Widget]:
-        """The text beside what is known of it."""
         self._text = RobotsLines()
         self._facts = Lines(id="robots-facts", classes="pane")
         yield Vertical(Horizontal(self._text, self._facts, id="robots-panes"), id="body")
@@ -459,7 +458,6 @@ class RobotsScreen(ConsoleScreen):
         self._show()
 
     def tick(self) -> None:
-        """Clocks."""
         if not self.frozen:
             self._show()
 

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Sequence, Set
 from functools import partial
-from typing import TYPE_CHECKING, cast
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.attempts import EVENT_COLUMNS, event_row, is_problem
 from tui_crawler.console.overview.event_rows import action_row, trouble_row
+from tui_crawler.console.screen.stack import ReachesConsole
 from tui_crawler.console.table.cells import LateRow
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.text.format import count, plural
@@ -15,7 +16,6 @@ from tui_crawler.text.format import count, plural
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from tui_crawler.console.app import CrawlerApp
     from tui_crawler.console.panes.notice import ReportedError
     from tui_crawler.domain.operator_view import ActionView
     from tui_crawler.domain.view import AttemptView
@@ -23,14 +23,13 @@ if TYPE_CHECKING:
 KEPT = 500
 
 
-class EventsPane(CrawlTable):
+class EventsPane(ReachesConsole, CrawlTable):
     """What happens as it comes in. The cursor stays where it is, or on the newest row if it is there. What one scrolled
     to stays in view; back at the top, the newest row is followed as before."""
 
     pins_top = True
 
     def __init__(self) -> None:
-        """Makes it empty."""
         words = "nothing has happened yet"
         super().__init__(EVENT_COLUMNS, placeholder=words, holds_still=True, id="events", classes="pane")
         self._attempts: tuple[AttemptView, ...] = ()
@@ -49,7 +48,7 @@ class EventsPane(CrawlTable):
         if hold:
             self._held = (*fresh, *self._held)[:KEPT]
             return
-        zone = cast("CrawlerApp", self.app).clock.zone
+        zone = self.console.clock.zone
         self._attempts = (*fresh, *self._attempts)[:KEPT]
         rows = (LateRow(attempt.attempt_id, partial(event_row, attempt, zone)) for attempt in fresh)
         self._rows_made = (*rows, *self._rows_made)[:KEPT]
@@ -59,7 +58,7 @@ class EventsPane(CrawlTable):
         """Takes what operators asked for (newest first) and the errors that were told (oldest first), all of them."""
         if tuple(actions) != self._actions or tuple(troubles) != self._troubles:
             self._actions, self._troubles = tuple(actions), tuple(troubles)
-            zone = cast("CrawlerApp", self.app).clock.zone
+            zone = self.console.clock.zone
             made: list[tuple[int, Row]] = [(one.at, _late_action(one, zone)) for one in actions]
             made += [(one.at, trouble_row(one, zone)) for one in troubles]
             self._others = tuple(sorted(made, key=lambda other: other[0]))

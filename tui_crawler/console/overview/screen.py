@@ -226,7 +226,6 @@ class OverviewScreen(LiveFilterScreen):
         yield Vertical(upper, self._why, self._events, id="body")
 
     def on_mount(self) -> None:
-        """Names the panes."""
         self._show_sort()
         self._show_titles()
 
@@ -327,14 +326,12 @@ class OverviewScreen(LiveFilterScreen):
         self._show_selected()
 
     def thaw(self) -> None:
-        """Shows what came meanwhile."""
         self._list.thaw()
         self._events.thaw()
         self._order()
         self._show_selected()
 
     def fit(self, size: Size) -> None:
-        """Fewer columns when narrow."""
         super().fit(size)
         if self._list.fit(narrow=self.has_class("-narrow")):
             self._order()
@@ -502,13 +499,11 @@ class OverviewScreen(LiveFilterScreen):
     # messages
 
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
-        """Another origin is selected."""
         if event.table is self._table:
             self._show_selected()
             self.tell_footer()
 
     def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
-        """Actions are about other origins now."""
         self.tell_footer()
 
     def row_selected(self, event: CrawlTable.RowSelected) -> None:

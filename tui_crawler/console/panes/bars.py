@@ -25,7 +25,6 @@ class Bar(Lines, can_focus=False):
         """What is shown at this size."""
 
     def on_resize(self, event: events.Resize) -> None:
-        """Chooses anew what fits."""
         self.lay_out()
         super().on_resize(event)
 
@@ -45,7 +44,6 @@ class HeaderBar(Bar, can_focus=False):
     """The first lines of the screen."""
 
     def __init__(self) -> None:
-        """Makes it empty, not yet told anything."""
         super().__init__(id="header")
         self._state: HeaderState | None = None
 
@@ -55,7 +53,6 @@ class HeaderBar(Bar, can_focus=False):
         self.lay_out()
 
     def lines_for(self, size: Size) -> Sequence[Line]:
-        """What fits."""
         return () if self._state is None else header_lines(self._state, size.width, tall=size.height > 1)
 
 
@@ -78,7 +75,6 @@ class FooterBar(Bar, can_focus=False):
             self.depth = depth
 
     def __init__(self) -> None:
-        """Makes it empty."""
         super().__init__(id="footer")
         self._crumbs: tuple[str, ...] = ()
         self._keys: tuple[tuple[str, str, str], ...] = ()
@@ -107,6 +103,5 @@ class TooSmall(Lines, can_focus=False):
     """What stands on a terminal that is too small."""
 
     def __init__(self) -> None:
-        """Makes the message."""
         super().__init__(id="too-small")
         self.show([Styled("too small: 40×10 needed", "warning")])

@@ -79,7 +79,6 @@ class EntryLine(Vertical):
         """The text changed."""
 
     def __init__(self) -> None:
-        """Makes it hidden."""
         super().__init__(id="entry")
         self.use = EntryUse("", str)
         self.display = False
@@ -174,7 +173,6 @@ class EntryLine(Vertical):
             self.close()
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Tells what was typed."""
         event.stop()
         if self.display:
             self._choice = None
@@ -182,7 +180,6 @@ class EntryLine(Vertical):
             self.post_message(self.Changed(self.use, event.value))
 
     def on_input_submitted(self, event: Input.Submitted) -> None:
-        """Closes the line and tells the text."""
         event.stop()
         if not self.use.judged:
             self.close()

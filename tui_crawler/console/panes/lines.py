@@ -83,7 +83,6 @@ class Lines(ScrollView):
         return "\n".join("".join(text for text, _ in pieces).rstrip() for pieces in self._laid_out)
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Lays the lines out anew."""
         self._measure()
 
     def notify_style_update(self) -> None:
@@ -92,7 +91,6 @@ class Lines(ScrollView):
         self._roles = {}
 
     def render_line(self, y: int) -> Strip:
-        """Paints one line of the view."""
         self._measure()
         base = self.visual_style.rich_style
         width = self.scrollable_content_region.width
@@ -185,11 +183,9 @@ class LongLines(Lines):
 
     @property
     def text(self) -> str:
-        """All lines, as plain text."""
         return "\n".join("".join(text for text, _ in self._row(index)).rstrip() for index in range(len(self._source)))
 
     def render_line(self, y: int) -> Strip:
-        """Paints one line of the view."""
         self._measure()
         base = self.visual_style.rich_style
         width = self.scrollable_content_region.width

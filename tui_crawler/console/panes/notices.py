@@ -27,7 +27,6 @@ class NoticeBox(Lines, can_focus=False):
     none, at the right of its upper one. The footer stays whole, and all that stands above an open entry line."""
 
     def __init__(self) -> None:
-        """Makes it empty and not displayed."""
         super().__init__(id="notices")
         self.display = False
         self._notices: tuple[Notice, ...] = ()

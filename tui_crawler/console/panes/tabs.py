@@ -35,7 +35,6 @@ class TabBar(Lines, can_focus=False):
             self.action_id = action_id
 
     def __init__(self, *, id: str) -> None:  # noqa: A002, RUF100
-        """Makes it empty."""
         super().__init__(id=id)
         self._tabs: tuple[Tab, ...] = ()
         self._current = ""
@@ -47,7 +46,6 @@ class TabBar(Lines, can_focus=False):
         self._arrange()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Chooses anew what fits."""
         self._arrange()
         super().on_resize(event)
 
@@ -80,7 +78,6 @@ class TabBar(Lines, can_focus=False):
         return [(action_id, Region(x + start, y, end - start, 1)) for start, end, action_id in self._zones]
 
     def on_click(self, event: events.Click) -> None:
-        """Opens the tab under the pointer."""
         for start, end, action_id in self._zones:
             if start <= event.x - self.styles.padding.left < end:
                 event.stop()

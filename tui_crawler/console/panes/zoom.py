@@ -83,7 +83,6 @@ class Zoom:
     """The zoom of one screen."""
 
     def __init__(self, screen: ConsoleScreen) -> None:
-        """Nothing is enlarged."""
         self._screen = screen
         self._pane: Widget | None = None
         self._areas: dict[Widget, float] = {}

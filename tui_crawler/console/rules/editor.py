@@ -440,7 +440,6 @@ class RuleEditorScreen(WaitingScreen):
         return row.entry if row is not None else selected_exclusion(key, self.session.added)
 
     def situation(self) -> Situation:
-        """What can be drafted and applied."""
         entry = isinstance(self._entry(), Entry)
         session = self.session
         return Situation(Where.rule_draft, rules=session.draft is not None, entry=entry, draft=session.dirty)

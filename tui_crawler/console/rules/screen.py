@@ -95,7 +95,6 @@ class RuleSheetScreen(Dialog):
         self._impact_counter: ImpactCounter | None = None
 
     def compose(self) -> ComposeResult:
-        """The text, which scrolls."""
         with Vertical(classes="dialog search") as box:
             box.border_title = Content(safe(self._heading, 120))
             box.border_subtitle = Content(" · ".join((*self._offered(), "esc leaves")))
@@ -530,6 +529,5 @@ class RulesScreen(WaitingScreen):
         self.tell_footer()
 
     def on_crawl_table_marks_changed(self, event: CrawlTable.MarksChanged) -> None:
-        """Two versions are compared, or no longer."""
         if event.table is self._versions:
             self._past.show_difference()

@@ -27,12 +27,12 @@ from tui_crawler.console.panes.notices import NoticeBox
 from tui_crawler.console.panes.scrolling import bring_into_view, main_pane
 from tui_crawler.console.panes.zoom import Zoom, panes_of, zoom_words
 from tui_crawler.console.screen.lifetime import is_ready, is_stale
+from tui_crawler.console.screen.stack import ReachesConsole
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.filter import TableFilter
 from tui_crawler.text.format import plural
 
 if TYPE_CHECKING:
-    from tui_crawler.console.app import CrawlerApp
     from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
     from tui_crawler.console.terminal_app import TerminalApp
@@ -44,7 +44,6 @@ class TableMarks:
     """The marks of one screen. Those of the table `MARKS` are what its actions are about."""
 
     def __init__(self, screen: ConsoleScreen) -> None:
-        """Nothing is marked yet."""
         self._screen = screen
 
     @property
@@ -115,7 +114,7 @@ def title(widget: Widget, text: str, subtitle: str = "") -> None:
     write_subtitle(widget, subtitle or words)
 
 
-class ConsoleScreen(Handles, Screen[None], inherit_bindings=False):
+class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=False):
     """A screen that shows rows. It says what it wants, takes what was read, and does its own actions."""
 
     WHERE: ClassVar[Where]
@@ -136,7 +135,6 @@ class ConsoleScreen(Handles, Screen[None], inherit_bindings=False):
         return screen
 
     def __init__(self) -> None:
-        """Makes the screen; nothing is read yet."""
         super().__init__()
         self.has_read = False
         """Whether anything was read for it; until then an empty table says nothing but that."""
@@ -153,18 +151,11 @@ class ConsoleScreen(Handles, Screen[None], inherit_bindings=False):
             zoom=lambda: self.zoom.level,
         )
 
-    @property
-    def console(self) -> CrawlerApp:
-        """The app."""
-        return cast("CrawlerApp", self.app)
-
     async def on_event(self, event: events.Event) -> None:
-        """Handles what is for somebody."""
         if not is_stale(event, self):
             await super().on_event(event)
 
     def compose(self) -> ComposeResult:
-        """The parts every screen has, around its body."""
         yield HeaderBar()
         yield from self.body()
         yield EntryLine()
@@ -439,7 +430,6 @@ class ConsoleScreen(Handles, Screen[None], inherit_bindings=False):
             self.focus_main()
 
     def on_resize(self, event: events.Resize) -> None:
-        """Fits another size."""
         self.fit(event.size)
         self.query_one(NoticeBox).place(event.size)
         self.call_after_refresh(bring_into_view, self)
@@ -502,11 +492,9 @@ class ConsoleScreen(Handles, Screen[None], inherit_bindings=False):
             event.table.toggle_order(event.column_id)
 
     def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
-        """Actions are about other rows now."""
         self.tell_footer()
 
     def on_footer_bar_pressed(self, event: FooterBar.Pressed) -> None:
-        """A key of the footer was clicked."""
         self.console.dispatcher.do(event.action_id)
 
     def on_footer_bar_crumb_pressed(self, event: FooterBar.CrumbPressed) -> None:
@@ -514,7 +502,7 @@ class ConsoleScreen(Handles, Screen[None], inherit_bindings=False):
         self.console.dispatcher.go_back_to(self.crumbs()[: event.depth])
 
 
-class Dialog(ModalScreen[object], inherit_bindings=False):
+class Dialog(ReachesConsole, ModalScreen[object], inherit_bindings=False):
     """A screen over another one. What leaves it with esc does so with a click beside it."""
 
     LEFT_BY_CLICK: ClassVar[bool] = True
@@ -527,7 +515,6 @@ class Dialog(ModalScreen[object], inherit_bindings=False):
     ]
 
     async def on_event(self, event: events.Event) -> None:
-        """Handles what is for somebody."""
         if not is_stale(event, self):
             await super().on_event(event)
 
@@ -540,7 +527,6 @@ class Dialog(ModalScreen[object], inherit_bindings=False):
                 bound[key] = [replace(one, key=key) for one in bound.get("escape", ())]
 
     def on_resize(self, event: events.Resize) -> None:
-        """Fits another size."""
         self.update_classes(size_classes(event.size), animate=False)
 
     async def on_click(self, event: events.Click) -> None:
@@ -550,7 +536,6 @@ class Dialog(ModalScreen[object], inherit_bindings=False):
             await self.run_action(leaves[0].action)
 
     def action_cancel(self) -> None:
-        """Gives nothing."""
         self.dismiss(None)
 
     def dismiss(self, result: object = None) -> AwaitComplete:
@@ -561,8 +546,3 @@ class Dialog(ModalScreen[object], inherit_bindings=False):
     def key_names(self) -> KeyNames:
         """The operator's keys, to be named in words."""
         return self.console.appearance.key_names
-
-    @property
-    def console(self) -> CrawlerApp:
-        """The app."""
-        return cast("CrawlerApp", self.app)

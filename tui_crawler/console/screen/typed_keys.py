@@ -46,7 +46,6 @@ class KeyedApp(TerminalApp[ReturnType]):
             self.number = number
 
     def __init__(self, clock: ConsoleClock) -> None:
-        """No key was typed yet."""
         super().__init__()
         self.clock = clock
         self._input_at = 0
@@ -90,7 +89,6 @@ class KeyedApp(TerminalApp[ReturnType]):
             await self._act_on_kept()
 
     async def on_keyed_app_keys_may_go_on(self) -> None:
-        """Does what was typed meanwhile."""
         if not self._echo and not self.is_leaving:
             self._await_echo(self.focused, self.screen)
         await self._act_on_kept()

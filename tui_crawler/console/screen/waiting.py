@@ -28,7 +28,6 @@ class WaitingScreen(ConsoleScreen):
     """Actions that open something in which one types or goes on."""
 
     def __init__(self) -> None:
-        """Nothing waits."""
         super().__init__()
         self._postponed: tuple[str, str] | None = None
         self._ticks = 0
@@ -57,15 +56,14 @@ class WaitingScreen(ConsoleScreen):
         self._entering = self.query_one(EntryLine).display
 
     def on_entry_line_used(self, event: EntryLine.Used) -> None:
-        """What was entered is dealt with."""
         event.prevent_default()
         super().on_entry_line_used(event)
         self._entering = False
         self.console.let_keys_go_on()
 
     def postpone(self, action_id: str, argument: str) -> bool:
-        """Lets an action wait until there is what it needs; False: it lacks nothing, or is not possible anyway."""
-        if not self.lacks(action_id) or (self.console.readonly and Need.writer in BY_ID[action_id].needs):
+        """Lets an action wait until there is what it lacks; False: it is not possible anyway."""
+        if self.console.readonly and Need.writer in BY_ID[action_id].needs:
             return False
         self._postponed, self._ticks = (action_id, argument), 0
         return True
@@ -135,7 +133,6 @@ class RowsScreen(WaitingScreen):
         return waits and isinstance(table, CrawlTable) and bool(table._bindings.key_to_bindings.get(key))
 
     def take_in(self, shot: Snapshot) -> None:
-        """Does what waited for the rows."""
         waited = not self.rows_read
         super().take_in(shot)
         self.go_on()

@@ -51,7 +51,6 @@ class SqlEditor(PlainArea):
     nothing_fits: Callable[[], None]
 
     def __init__(self, text: str, *, id: str, classes: str) -> None:  # noqa: A002, RUF100
-        """Begins with a text."""
         super().__init__(plain_text(text), id=id, classes=classes, soft_wrap=True, show_line_numbers=False)
         self.cursor_blink = False
         self.schema: Schema = ()
@@ -71,7 +70,6 @@ class SqlEditor(PlainArea):
         return complete(self.text, self._at, self.schema)
 
     async def _on_key(self, event: events.Key) -> None:
-        """Takes its own keys before the editor does."""
         line = self.cursor_location[0]
         match event.key:
             case "enter" | "f5":
@@ -197,7 +195,6 @@ class SqlScreen(ConsoleScreen):
             self._ask(self._question)
 
     def on_unmount(self) -> None:
-        """Nobody waits for an answer any more."""
         if self._waits:
             self._query_session.cancel()
 
@@ -222,7 +219,6 @@ class SqlScreen(ConsoleScreen):
         """An answer stays as it was given."""
 
     def tick(self) -> None:
-        """How long the answer is waited for."""
         if self._waits:
             self._show_title()
 

@@ -21,6 +21,7 @@ from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.reading.refresh import Query, ReadingRequest, Snapshot
 from tui_crawler.console.reading.snapshot import Rates
 from tui_crawler.console.screen.base import title
+from tui_crawler.console.screen.stack import ReachesConsole
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.stats.queries import COUNTED, JOBS, LEDGER_QUERIES, ExitCounts, StashCount, ValidationCount
 from tui_crawler.console.stats.rows import (
@@ -51,18 +52,16 @@ from tui_crawler.text.format import READING, clock, count, plural
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
-    from tui_crawler.console.app import CrawlerApp
     from tui_crawler.console.operator.intent import Intent
     from tui_crawler.domain.operator_view import JobView
     from tui_crawler.domain.page_view import ExitCountView
     from tui_crawler.domain.view import RunView
 
 
-class StatsTablePane(CrawlTable):
+class StatsTablePane(ReachesConsole, CrawlTable):
     """Shows one ledger; only that one is read."""
 
     def __init__(self) -> None:
-        """Begins with the first ledger, not read yet."""
         super().__init__(STATS_TABLES[0].columns, placeholder=READING, id="ledger", classes="pane")
         self._at = 0
         self._asked = 0
@@ -134,7 +133,7 @@ class StatsTablePane(CrawlTable):
     def titles(self, run: RunView | None) -> tuple[str, str]:
         """What stands at the top and at the bottom of its border; raw text."""
         ledger, words = STATS_TABLES[self._at], STATS_TABLES[self._at].title
-        value, keys = self._value, self._crawler.appearance.key_names
+        value, keys = self._value, self.console.appearance.key_names
         if self.row_count:
             words += f" · {count(self.row_count)}"
         if ledger.span:
@@ -145,21 +144,17 @@ class StatsTablePane(CrawlTable):
                 what = f"first {count(value.totals.pages)} pages"
             if isinstance(value, ValidationCount) and value.totals.waiting:
                 what = f"{count(value.totals.waiting)} waiting · {what}"
-            words += f" · {what} at {clock(value.at, self._crawler.clock.zone)} · {keys('stats.count')} again"
+            words += f" · {what} at {clock(value.at, self.console.clock.zone)} · {keys('stats.count')} again"
         if ledger.name == "workers" and run is not None:
             words += f" · run {run.run_id}, {run.owner}" if run.live else " · none is at work"
         return words, f"{keys('stats.ledger')}: more tables ({len(STATS_TABLES) - 1})"
-
-    @property
-    def _crawler(self) -> CrawlerApp:
-        return cast("CrawlerApp", self.app)
 
     def _show(self) -> None:
         self.placeholder = STATS_TABLES[self._at].nothing
         self.set_rows(self._rows_of(self._value))
 
     def _rows_of(self, value: Any) -> list[Row]:
-        console = self._crawler
+        console = self.console
         now, zone, run = console.clock.wall_ms(), console.clock.zone, console.live_state.run
         match self.name_shown:
             case "refused":
@@ -182,7 +177,7 @@ class StatsTablePane(CrawlTable):
 
     def _loads(self) -> list[WorkerLoad]:
         """The workers, with what they have done lately."""
-        console = self._crawler
+        console = self.console
         now, sessions = console.clock.mono_ms(), self._value
         loads = worker_loads(console.live_state.origins.values(), sessions)
         rates = self._requests.of({load.worker: console.live_state.requests_of[load.worker] for load in loads}, now)
@@ -495,7 +490,6 @@ class StatsScreen(RowsScreen):
         self.tell_footer()
 
     def on_crawl_table_header_selected(self, event: CrawlTable.HeaderSelected) -> None:
-        """Of the origins, the first by another number."""
         if event.table is self._top:
             self._order_by(event.column_id)
 

@@ -310,12 +310,12 @@ class SiftedTable(TableView):
     @property
     def marked(self) -> frozenset[Hashable]:
         """The keys of the marked rows."""
-        return self._rows.marked
+        return frozenset(self._rows.marks)
 
     @property
     def mark_count(self) -> int:
         """How many rows are marked, also outside a window."""
-        return self._rows.mark_count
+        return len(self._rows.marks)
 
     def name_pane(self, heading: str) -> None:
         """Writes the title of the border (raw text); after it stands how many rows are marked."""
@@ -418,7 +418,6 @@ class CrawlTable(SiftedTable):
         self.post_message(self.RowHighlighted(self, self.cursor_key))
 
     def marking_changed(self) -> None:
-        """Tell that other rows are marked now."""
         self.refresh()
         self.show_title()
         self.post_message(self.MarksChanged(self))
@@ -435,12 +434,10 @@ class CrawlTable(SiftedTable):
         self.move_cursor(index=self.cursor_index + (step if pages > 0 else -step))
 
     def action_move_first(self) -> None:
-        """Move the cursor to the first row."""
         self.move_cursor(index=0)
         self.post_message(self.EndWanted(self, bottom=False))
 
     def action_move_last(self) -> None:
-        """Move the cursor to the last row."""
         self.move_cursor(index=self.row_count - 1)
         self.post_message(self.EndWanted(self, bottom=True))
 
@@ -474,7 +471,6 @@ class CrawlTable(SiftedTable):
         self.marking_changed()
 
     def action_mark_clear(self) -> None:
-        """Take all marks away."""
         self.clear_marks()
 
     def action_open_row(self) -> None:

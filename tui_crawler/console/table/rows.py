@@ -13,15 +13,16 @@ CursorRule = Literal["pin", "first", "last"]
 
 
 class TableRows:
-    """Rows in shown order. An update is one write into a dict; order and cursor do not change by it."""
+    """Rows in shown order. An update is one write into a dict; order and cursor do not change by it. `marks` are the
+    keys that are marked, also such as have no row now."""
 
-    __slots__ = ("_cursor", "_mark_anchor", "_marked", "_order", "_rows")
+    __slots__ = ("_cursor", "_mark_anchor", "_order", "_rows", "marks")
 
     def __init__(self) -> None:
         self._rows: dict[Hashable, Row] = {}
         self._order: list[Hashable] = []
         self._cursor = -1
-        self._marked: set[Hashable] = set()
+        self.marks: set[Hashable] = set()
         self._mark_anchor: Hashable | None = None
 
     def __len__(self) -> int:
@@ -42,16 +43,6 @@ class TableRows:
         """The key of the row under the cursor, None when there are no rows."""
         return self._order[self._cursor] if self._order else None
 
-    @property
-    def marked(self) -> frozenset[Hashable]:
-        """The keys that are marked."""
-        return frozenset(self._marked)
-
-    @property
-    def mark_count(self) -> int:
-        """How many keys are marked."""
-        return len(self._marked)
-
     def get(self, key: Hashable) -> Row | None:
         """Return the row of `key`, or None."""
         return self._rows.get(key)
@@ -59,10 +50,6 @@ class TableRows:
     def at(self, index: int) -> Row:
         """Return the row at `index` (0 to the number of rows - 1)."""
         return self._rows[self._order[index]]
-
-    def is_marked(self, key: Hashable) -> bool:
-        """Return whether `key` is marked."""
-        return key in self._marked
 
     def index_of(self, key: Hashable) -> int | None:
         """Return the index of `key`, or None when there is no such row."""
@@ -84,7 +71,7 @@ class TableRows:
         else:
             self._pin(before, self._cursor)
         if not keep_marks:
-            self._marked.intersection_update(self._rows)
+            self.marks.intersection_update(self._rows)
 
     def update(self, row: Row) -> Row | None:
         """Put `row` in place of the row of its key and return that one; None (nothing done) if there is none."""
@@ -99,7 +86,7 @@ class TableRows:
         The cursor stays on its key; if that is gone, it goes to the next row that is left, or the last one.
         """
         gone = {key for key in keys if key in self._rows}
-        self._marked.difference_update(keys)
+        self.marks.difference_update(keys)
         if not gone:
             return 0
         before = self.cursor_key
@@ -121,11 +108,11 @@ class TableRows:
         """Mark the row at `index`, or take its mark away; a range starts here."""
         key = self._order[index]
         self._mark_anchor = key
-        self._marked.symmetric_difference_update((key,))
+        self.marks.symmetric_difference_update((key,))
 
     def mark(self, keys: Iterable[Hashable]) -> None:
         """Mark keys, also such as have no row now."""
-        self._marked.update(keys)
+        self.marks.update(keys)
 
     def mark_range(self) -> None:
         """Mark all rows from the one toggled last (if it is still there) to the cursor."""
@@ -133,19 +120,19 @@ class TableRows:
             return
         start = None if self._mark_anchor is None else self.index_of(self._mark_anchor)
         low, high = sorted((self._cursor if start is None else start, self._cursor))
-        self._marked.update(self._order[low : high + 1])
+        self.marks.update(self._order[low : high + 1])
         self._mark_anchor = self.cursor_key
 
     def mark_all(self) -> None:
         """Mark all rows; if all are marked already, take the marks of these rows away."""
-        if self._marked.issuperset(self._rows):
-            self._marked.difference_update(self._rows)
+        if self.marks.issuperset(self._rows):
+            self.marks.difference_update(self._rows)
         else:
-            self._marked.update(self._rows)
+            self.marks.update(self._rows)
 
     def clear_marks(self) -> None:
         """Take all marks away, also those of keys that have no row now."""
-        self._marked.clear()
+        self.marks.clear()
         self._mark_anchor = None
 
     def _pin(self, key: Hashable | None, fallback: int) -> None:

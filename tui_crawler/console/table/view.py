@@ -304,7 +304,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
             return painter.blank()
         row = self._rows.at(index)
         cursor = self._show_cursor and index == self._rows.cursor_index
-        return painter.row(row, cursor=cursor, marked=self._rows.is_marked(row.key))
+        return painter.row(row, cursor=cursor, marked=row.key in self._rows.marks)
 
     def notify_style_update(self) -> None:
         """Look at the colours again: theme, focus or style sheet changed."""

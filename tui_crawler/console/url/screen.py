@@ -165,7 +165,6 @@ class UrlScreen(RowsScreen):
         self._inward, self._outward = LinkList(url, inward=True), LinkList(url, inward=False)
 
     def body(self) -> Iterable[Widget]:
-        """The tabs, and all their panes."""
         self._tabs = TabBar(id="url-tabs")
         self._page = Lines(id="url-page", classes="pane")
         self._path = Lines(id="url-path", classes="pane")
@@ -422,7 +421,6 @@ class UrlScreen(RowsScreen):
         self.call_after_refresh(self._show_body)
 
     def focus_main(self) -> None:
-        """Puts the focus where the tab begins."""
         narrow = self._tab == "why" and self.has_class("-narrow")
         self.set_focus(self.query_one("#url-trace" if narrow else _FOCUS[self._tab]))  # at once: keys may follow
 

@@ -25,7 +25,7 @@ from tui_crawler.console.url.why_lines import standing_lines, trace_lines
 from tui_crawler.domain.explanation import Explanation
 
 if TYPE_CHECKING:
-    from tui_crawler.console.app import CrawlerApp
+    from tui_crawler.console.screen.stack import ConsolePort
     from tui_crawler.domain.policy import PolicySet
 
 NOBODY = "Nobody can be asked here."
@@ -108,7 +108,7 @@ class WhyScreen(RowsScreen):
             self.console.dispatcher.go_to_url(url)
 
 
-def drafted_policies(console: CrawlerApp) -> PolicySet | None:
+def drafted_policies(console: ConsolePort) -> PolicySet | None:
     """The rules as an open draft would have them; None without a draft that changes anything."""
     for screen in console.screen_stack:
         if isinstance(screen, ConsoleScreen) and screen.WHERE is Where.rule_draft:

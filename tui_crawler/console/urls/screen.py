@@ -222,7 +222,6 @@ class UrlsScreen(LiveFilterScreen):
             self._open_line("/", self.filter_text, FILTER_HINT)
 
     def clear_filter(self) -> None:
-        """Shows all pages."""
         self._filter("")
 
     def leave(self) -> None:

@@ -216,7 +216,6 @@ class ExportingScreen(Dialog):
         self._words = "reading…"
 
     def compose(self) -> ComposeResult:
-        """How far it is, and where to."""
         with Vertical(classes="dialog") as box:
             box.border_title = Content("Export")
             box.border_subtitle = Content("esc stops")

@@ -91,13 +91,11 @@ class FirstSeedsScreen(AddScreen):
     """Gives FromSeeds, or the draft that is to stand there the next time."""
 
     def __init__(self, threshold: StartFolder, draft: SeedsDraft) -> None:
-        """Begins with the draft."""
         super().__init__(draft.text, ())
         self._user_agent = draft.user_agent
         self._check = StepCheck(self, threshold)
 
     def more(self) -> Iterable[Widget]:
-        """Who crawls, and what is wrong."""
         yield Static(_WHO, id="who-label", markup=False)
         yield PlainInput(self._user_agent, placeholder=_WHO_HINT, id="who", compact=True, select_on_focus=False)
         yield Lines(id="who-nameless", still=True)
@@ -106,7 +104,6 @@ class FirstSeedsScreen(AddScreen):
         yield problems
 
     def on_mount(self) -> None:
-        """Names what the button does."""
         box = self.query_one(".dialog")
         box.add_class("begin")
         self._warn(self._user_agent)
@@ -114,12 +111,10 @@ class FirstSeedsScreen(AddScreen):
         box.border_subtitle = Content("ctrl+s begins · tab next field · esc leaves")
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
-        """What was wrong may be right now."""
         super().on_text_area_changed(event)
         self._show([])
 
     def on_input_changed(self, event: Input.Changed) -> None:
-        """Somebody says who crawls, or nobody does."""
         event.stop()
         self._warn(event.value)
 
@@ -132,12 +127,10 @@ class FirstSeedsScreen(AddScreen):
         self.query_one("#who-nameless", Lines).show([Styled("" if user_agent.strip() else _NAMELESS, "warning")])
 
     def action_add(self) -> None:
-        """Gives the step, if it can be done."""
         if self.seeds.urls:
             self._check.begin(FromSeeds(self.seeds.urls, self.query_one("#who", Input).value.strip()), self._show)
 
     def action_cancel(self) -> None:
-        """Gives what was typed."""
         self.dismiss(SeedsDraft(self.query_one(TextArea).text, self.query_one("#who", Input).value))
 
     def _show(self, problems: Sequence[str]) -> None:
@@ -195,7 +188,6 @@ class FileScreen(Dialog):
         table.focus()
 
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
-        """The path is the file under the cursor."""
         event.stop()
         self.query_one(Input).value = str(event.key)
 
@@ -242,7 +234,6 @@ class WayRow(Lines, can_focus=True):
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "choose", "Choose", show=False)]
 
     def __init__(self, way: Way) -> None:
-        """Shows a way."""
         super().__init__(id=way.action_id.replace(".", "-"), classes="way")
         self.way = way
 
@@ -326,7 +317,6 @@ class WelcomeScreen(Screen[None], inherit_bindings=False):
             self._row(way.action_id).tell(way)
 
     def action_choose(self, action_id: str) -> None:
-        """Goes one way, if it is open."""
         row = self._row(action_id)
         row.focus()
         if row.way.possible:
@@ -384,7 +374,6 @@ class WelcomeApp(TerminalApp[FirstStep | Cancelled]):
         return WelcomeScreen(self.threshold.folder)
 
     def on_mount(self) -> None:
-        """Looks into the folder after the first paint."""
         if not self.is_headless:
             self._restore_signals = catch_signals(self._caught)
             self.set_interval(_LOOK_S, self._look_at_terminal)
@@ -435,7 +424,6 @@ class WelcomeApp(TerminalApp[FirstStep | Cancelled]):
             self.leave()
 
     def action_next_theme(self) -> None:
-        """The other one of our themes."""
         self.theme = LIGHT.name if self.theme == DARK.name else DARK.name
 
     def _caught(self, status: int) -> None:

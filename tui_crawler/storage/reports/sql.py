@@ -60,7 +60,6 @@ class QueryRunner:
     """Answers one question at a time, in whichever thread asks; `cancel` may come from another one."""
 
     def __init__(self, path: Path, settings: OpenSettings | None = None) -> None:
-        """Opens nothing yet."""
         self._path = path
         self._settings = settings
         self._stop = threading.Event()
