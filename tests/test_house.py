@@ -190,7 +190,7 @@ def test_a_layer_does_not_swell() -> None:
     assert {layer: number for layer, number in layers.items() if number > LINES[layer]} == {}
 
 
-MOST_COMPLEX = 8
+MOST_COMPLEX = 7
 """So many functions are allowed to be more complex than ruff (C901) lets them; each says why. May only become less."""
 
 

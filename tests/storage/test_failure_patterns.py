@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from tests.storage.bench import SqliteBench
 from tests.storage.making import T0, A, B, failed, plan
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.storage.reports.failures import _gather_titles, _Group, _pattern, is_of_pattern, path_pattern
+from tui_crawler.storage.reports.failures import _Failed, _gather_titles, _Group, _pattern, is_of_pattern, path_pattern
 from tui_crawler.storage.reports.reports import Reports
 
 TEN = ("north", "south", "east", "west", "attic", "cellar", "hall", "library", "chapel", "kitchen")
@@ -94,7 +94,7 @@ def test_which_digits_they_are_makes_no_difference(path: str, digits: list[str])
 def test_a_window_of_a_group_has_the_pages_that_were_counted(paths: list[str]) -> None:
     groups: dict[tuple[str, ...], _Group] = {}
     for path in paths:
-        row = (1, 44, 404, A, A + path, "", T0, 0, 0, T0, 0, 0, 1)
+        row = _Failed(1, 44, 404, A, A + path, "", T0, 0, 0, T0, 0, 0, 1)
         groups.setdefault((path_pattern(A + path, A),), _Group(A + path, T0)).add(row, 0)
     _gather_titles(groups, 0)
     for (pattern,), group in groups.items():

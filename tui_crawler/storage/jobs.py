@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import difflib
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from typing import Any
 
 import peewee
@@ -48,35 +48,21 @@ _STEERED: dict[str, ActivityEvent] = {
 
 
 @dataclass(frozen=True, slots=True)
-class JobRow:
-    """A job as it is stored, in the order of `_COLUMNS`.
+class JobRow(JobState):
+    """A job as it is stored, in the order of `_COLUMNS`: as a run holds it, and what is kept beside.
 
     `resumed_concurrency` is None unless an operator has paused the job; -1 stands for no limit. `attempted` counts
     pages that were ever attempted, so that there can be pages due only where it is not 0.
     """
 
-    job_id: int
-    name: str
-    nice: int
-    max_depth: int | None
-    concurrency: int | None
-    tag: str
-    aborted: int
-    ruleset_id: int
-    note: str
-    resumed_concurrency: int | None
-    pending: int
-    attempted: int
+    note: str = ""
+    resumed_concurrency: int | None = None
+    pending: int = 0
+    attempted: int = 0
 
     def state(self) -> JobState:
         """The job as a run holds it."""
-        named = (self.job_id, self.name, self.nice, self.max_depth, self.concurrency, self.tag)
-        return JobState(*named, bool(self.aborted), self.ruleset_id)
-
-    @property
-    def held(self) -> bool:
-        """Whether an operator holds it: paused or aborted."""
-        return self.state().held
+        return JobState(*(getattr(self, one.name) for one in fields(JobState)))
 
     def is_free(self, claim: Claim) -> bool:
         """Whether this session may crawl its pages."""
@@ -85,7 +71,8 @@ class JobRow:
 
 def job_rows(transaction: Transaction) -> list[JobRow]:
     """All jobs, the oldest first."""
-    return [JobRow(*row) for row in transaction.all(_jobs, {})]
+    rows = [JobRow(*row) for row in transaction.all(_jobs, {})]
+    return [replace(row, aborted=bool(row.aborted)) for row in rows]
 
 
 def job_states(transaction: Transaction) -> tuple[JobState, ...]:
@@ -245,9 +232,9 @@ def _steered(old: JobRow, order: str) -> JobRow:
             limit = None if old.resumed_concurrency == _NO_LIMIT else old.resumed_concurrency
             return replace(old, concurrency=limit, resumed_concurrency=None)
         case "abort":
-            return replace(old, aborted=1)
+            return replace(old, aborted=True)
         case "unabort":
-            return replace(old, aborted=0)
+            return replace(old, aborted=False)
         case _:
             return old
 
@@ -280,9 +267,6 @@ def _difference(old: JobRow, new: JobRow) -> tuple[dict[str, object], dict[str, 
     """What is shown of a change: the values that are others now, before and after."""
     keys = [key for key, name in _SHOWN.items() if getattr(old, name) != getattr(new, name)]
     shown = [{key: getattr(row, _SHOWN[key]) for key in keys} for row in (old, new)]
-    for values in shown:
-        if "aborted" in values:
-            values["aborted"] = bool(values["aborted"])
     return shown[0], shown[1]
 
 

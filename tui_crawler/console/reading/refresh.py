@@ -238,20 +238,21 @@ class PartReader:
         self._seen[part] = (self._version, now)
         return True
 
-    def _read_parts(self, wants: ReadingRequest, now: int) -> Snapshot:  # noqa: C901  one line per kind of part
-        reports = self._reports
-        shot = self._last
+    def _read_run(self, shot: Snapshot, now: int) -> Snapshot:
         resting = shot.run is not None and not shot.run.live  # an engine that begins commits; one that dies does not
         waits = shot.run is None or resting
-        if self._due("run", SLOW_MS, now, by_time=True) or (waits and self._due("run", 0, now)):
-            run = reports.run()
-            if run != shot.run or self._first:
-                paused = run.paused_jobs if run is not None else ()
-                jobs_changed = shot.run is not None and shot.run.paused_jobs != paused
-                if resting is not (run is not None and not run.live) or jobs_changed:
-                    self._all_origins_anew()
-                shot = replace(shot, run=run)
-        shot = self._read_lock(shot, now)
+        if not (self._due("run", SLOW_MS, now, by_time=True) or (waits and self._due("run", 0, now))):
+            return shot
+        run = self._reports.run()
+        if run == shot.run and not self._first:
+            return shot
+        jobs_changed = shot.run is not None and shot.run.paused_jobs != (run.paused_jobs if run is not None else ())
+        if resting is not (run is not None and not run.live) or jobs_changed:
+            self._all_origins_anew()
+        return replace(shot, run=run)
+
+    def _read_parts(self, wants: ReadingRequest, now: int) -> Snapshot:
+        reports, shot = self._reports, self._read_lock(self._read_run(self._last, now), now)
         if self._due("totals", COUNTER_MS, now):
             shot = replace(shot, totals=reports.totals())
         if self._due("origins", FAST_MS if wants.origins else COUNTER_MS, now):

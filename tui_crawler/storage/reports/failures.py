@@ -7,7 +7,8 @@ from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import lru_cache
-from typing import Any
+from operator import attrgetter
+from typing import Any, NamedTuple
 
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page_filter import PageWindow
@@ -15,7 +16,6 @@ from tui_crawler.domain.page_view import FailureCount, FailureGroup, PageView
 from tui_crawler.storage.reader import Reader, SubjectReports
 from tui_crawler.storage.reports.overview import exit_name
 from tui_crawler.storage.reports.pages import OF_ORIGIN, PAGE, PAGES, pages_of_ids, recovers
-from tui_crawler.storage.transaction import Row
 
 SLUG, QUERY = "{slug}", "?*"
 _VARYING = re.compile(
@@ -119,6 +119,24 @@ def _now(at: int) -> tuple[int, int]:
     return at // SPAN_MS, at - SPAN_MS
 
 
+class _Failed(NamedTuple):
+    """A failed page in the columns of `_COLUMNS`; or the first of some that are alike, with what was counted of all."""
+
+    page_id: int
+    exit_code: int | None
+    http_status: int | None
+    origin: str
+    url: str
+    message: str
+    at: int
+    status: int
+    attempts_remaining: int
+    last_at: int = 0
+    span: int = 0
+    recent: int = 0
+    number: int = 1
+
+
 @dataclass(slots=True)
 class _Group:
     sample_url: str
@@ -131,16 +149,16 @@ class _Group:
     trend: list[int] = field(default_factory=lambda: [0] * TREND_SPANS)
     origins: Counter[str] = field(default_factory=Counter)
 
-    def add(self, row: Row, span: int) -> None:
+    def add(self, row: _Failed, span: int) -> None:
         """Some pages more, that are alike; `span` is the present one."""
-        _, code, http_status, origin, _, _, first_at, status, remaining, last_at, then, recent, number = row
+        number = row.number
         self.count += number
-        self.recoverable += number * recovers(status, remaining, code, http_status)
-        self.recent += recent
-        self.first_at, self.last_at = min(self.first_at, first_at), max(self.last_at, last_at)
-        self.origins[origin] += number
-        if 0 <= span - then < TREND_SPANS:
-            self.trend[then - span - 1] += number
+        self.recoverable += number * recovers(row.status, row.attempts_remaining, row.exit_code, row.http_status)
+        self.recent += row.recent
+        self.first_at, self.last_at = min(self.first_at, row.at), max(self.last_at, row.last_at)
+        self.origins[row.origin] += number
+        if 0 <= span - row.span < TREND_SPANS:
+            self.trend[row.span - span - 1] += number
 
     def join(self, other: _Group) -> None:
         """The pages of another group, too."""
@@ -186,7 +204,7 @@ def _gather_titles(groups: dict[tuple[str, ...], _Group], place: int) -> None:
 
 def _looked_through(
     reader: Reader, key: GroupKey, after_id: int, size: int, most: int, *, newest_first: bool = False
-) -> Iterator[Row | None]:
+) -> Iterator[_Failed | None]:
     """Failed pages by age, in steps, at most `most`; None at the end of all. What an index knows is passed over."""
     judged = _judged(key)
     where, values = _way([one for one in key if one not in judged])
@@ -196,7 +214,7 @@ def _looked_through(
     looked_at = 0
     while looked_at < most:
         rows = reader.all(text, (*values, after_id, step))
-        yield from rows
+        yield from (_Failed(*row) for row in rows)
         if len(rows) < step:
             yield None
             return
@@ -221,18 +239,18 @@ def _judged(key: GroupKey) -> GroupKey:
     return [(name, value) for name, value in key if name not in served]
 
 
-def _belongs(row: Row, judged: GroupKey) -> bool:
+def _belongs(row: _Failed, judged: GroupKey) -> bool:
     return all(
-        is_of_pattern(row[4], row[3], value) if name == "pattern" else _MAKERS[name](row) == value
+        is_of_pattern(row.url, row.origin, value) if name == "pattern" else _MAKERS[name](row) == value
         for name, value in judged
     )
 
 
-def _holds(row: Row, sought: Sequence[str]) -> bool:
+def _holds(row: _Failed, sought: Sequence[str]) -> bool:
     """Whether URL or message have each of these texts, whatever the case of its letters."""
     if not sought:
         return True
-    said = f"{row[4]}\n{row[5]}".casefold()
+    said = f"{row.url}\n{row.message}".casefold()
     return all(text in said for text in sought)
 
 
@@ -252,12 +270,12 @@ def _code_of(name: str) -> int | None:
 
 
 _INDEXED = {"exit_code": "p.last_exit_code = ?", "origin": OF_ORIGIN}
-_MAKERS: dict[str, Callable[[Row], str]] = {
-    "exit_code": lambda row: exit_name(row[1]),
-    "origin": lambda row: str(row[3]),
-    "pattern": lambda row: path_pattern(row[4], row[3]),
-    "http_status": lambda row: "" if row[2] is None else str(row[2]),
-    "message": lambda row: str(row[5]),
+_MAKERS: dict[str, Callable[[_Failed], str]] = {
+    "exit_code": lambda row: exit_name(row.exit_code),
+    "origin": attrgetter("origin"),
+    "pattern": lambda row: path_pattern(row.url, row.origin),
+    "http_status": lambda row: "" if row.http_status is None else str(row.http_status),
+    "message": attrgetter("message"),
 }
 
 
@@ -287,12 +305,13 @@ class FailureReports(SubjectReports):
         groups: dict[tuple[str, ...], _Group] = {}
         span, since = _now(self._now() if now is None else now)
         looked_at = 0
-        for row in self._reader.stream(_counted(by, sought), (since, -1 if limit is None else limit)):
-            looked_at += row[-1]
+        alike = self._reader.stream(_counted(by, sought), (since, -1 if limit is None else limit))
+        for row in map(_Failed._make, alike):
+            looked_at += row.number
             key = tuple(make(row) for make in makers)
             group = groups.get(key)
             if group is None:
-                group = groups[key] = _Group(row[4], row[6])
+                group = groups[key] = _Group(row.url, row.at)
             group.add(row, span)
             group.found += bool(sought) and _holds(row, sought)
         if "pattern" in by:
@@ -328,10 +347,10 @@ class FailureReports(SubjectReports):
                 break
             looked_at += 1
             if _belongs(row, judged) and _holds(row, sought):
-                ids.append(row[0])
+                ids.append(row.page_id)
             if len(ids) > limit:
                 break
-            last_id = row[0]
+            last_id = row.page_id
         more = len(ids) > limit
         shown = ids[:limit]
         pages = pages_of_ids(self._reader, shown)
@@ -346,5 +365,5 @@ class FailureReports(SubjectReports):
             if row is None or len(found) >= limit:
                 break
             if _belongs(row, judged):
-                found.append((row[4], row[3]))
+                found.append((row.url, row.origin))
         return tuple(found)
