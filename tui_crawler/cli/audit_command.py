@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the command."""
     parser = commands.add(
         "audit",
         "prove that every delay was kept",

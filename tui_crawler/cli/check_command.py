@@ -22,7 +22,6 @@ PAGES = 5_000
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the command."""
     parser = commands.add(
         "check",
         "validate a configuration and show what it means",

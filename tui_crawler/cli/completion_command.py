@@ -12,7 +12,6 @@ SHELLS = ("bash", "zsh", "fish")
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the command."""
     parser = commands.add(
         "completion",
         "print the script that lets a shell complete words",

@@ -16,7 +16,6 @@ _HELP = "see tui-crawler demo --help"
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the command."""
     parser = commands.add(
         "demo",
         "crawl the built-in demo web; needs no network and no file",

@@ -23,7 +23,6 @@ LONGEST_REASON = 1_000  # characters, as in a configuration
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the command."""
     parser = commands.add(
         "exclude",
         "add to the exclusion list, also while a run is live",

@@ -40,7 +40,6 @@ characters are spelled out. A file stands under its name when the export is comp
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the command."""
     parser = commands.add(
         "export",
         "write pages, attempts, links, bodies … as JSON Lines, CSV, Parquet or WARC",

@@ -31,7 +31,6 @@ message"""
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the command."""
     parser = commands.add(
         "failures",
         "show failed pages, grouped or listed",

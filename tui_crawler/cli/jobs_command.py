@@ -147,7 +147,6 @@ def _changes(before: object, after: object) -> Iterator[str]:
 
 
 def _by_job(value: object) -> dict[str, dict[str, object]]:
-    """The values by job that an answer holds."""
     match value:
         case {"job": dict(jobs)}:
             return {str(job): values for job, values in jobs.items() if isinstance(values, dict)}

@@ -25,7 +25,6 @@ _TEXT_LENGTH = 60
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the command."""
     parser = commands.add(
         "links",
         "show the links to a URL and from it, or those that are broken",

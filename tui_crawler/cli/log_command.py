@@ -27,7 +27,6 @@ _ALL = 1_000_000  # entries that can be written within half a second, and many m
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the command."""
     parser = commands.add(
         "log",
         "show what happened beside the attempts, and what operators asked for",

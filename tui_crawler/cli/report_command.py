@@ -26,7 +26,6 @@ are now; with --run what that run attempted.
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the command."""
     parser = commands.add(
         "report",
         "write the site audit as HTML, Markdown, JUnit or JSON",

@@ -47,7 +47,6 @@ _OVERRIDES = {"max_requests": "crawl.max_requests", "force_recrawl": "crawl.forc
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the command."""
     parser = commands.add(
         "run",
         "crawl without the console",

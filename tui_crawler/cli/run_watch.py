@@ -109,7 +109,6 @@ class RunTotals:
         return sum(count for second, count in self._seconds if second > last - RATE_SECONDS) / span
 
     def take(self, event: Event) -> None:
-        """Takes one event."""
         extra = dict(event.extra)
         if (complaint := complaint_of(event)) and len(self.complaints) < MOST_COMPLAINTS:
             self.complaints.append(complaint)

@@ -33,7 +33,6 @@ done failed blocked requests robots_status robots_expires_at"""
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the command."""
     parser = commands.add(
         "status",
         "show origins and totals",

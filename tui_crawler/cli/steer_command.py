@@ -64,7 +64,6 @@ _ORDERS = (
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the commands."""
     for word, summary, description, examples in _ORDERS:
         parser = commands.add(word, summary, partial(_steer, word), description, examples)
         parser.add_argument("origins", metavar="ORIGIN", nargs="*", help="scheme and host, or the host alone")

@@ -26,7 +26,6 @@ _NAME_LENGTH = 80
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the command."""
     parser = commands.add(
         "tree",
         "show a site as a tree of paths, with counts",

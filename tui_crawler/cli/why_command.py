@@ -31,7 +31,6 @@ requests patience_after politeness_after delay_ms_after ruleset_id worker messag
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the command."""
     parser = commands.add(
         "why",
         "tell why a URL was, or was not, crawled",

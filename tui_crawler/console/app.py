@@ -52,9 +52,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.operator.detach import Detacher
     from tui_crawler.console.operator.exit_summary import ExitSummary
     from tui_crawler.console.operator.journal import JournalWriter, News
-    from tui_crawler.console.panes.notice import Notice, ReportedError
     from tui_crawler.console.ports import EngineHost, Explainer, Journal, Queries, Reports, RuleQueries
-    from tui_crawler.console.screen.base import ConsoleScreen
     from tui_crawler.domain.explanation import Explanation
 
 

@@ -58,7 +58,6 @@ class InManyColours(LineFilter):
     """Paints every colour in that of the 240 fixed ones of a terminal which looks most like it (CIELAB)."""
 
     def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002, RUF100  Textual's own
-        """The segments."""
         return [Segment(text, style and _in_many(style), control) for text, style, control in segments]
 
 

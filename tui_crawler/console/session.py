@@ -54,13 +54,11 @@ class ConsoleSession:
 
     @property
     def arrangement(self) -> OverviewFilter:
-        """The order and filter of the overview."""
         if self.sort not in SORT_COLUMNS:
             return OverviewFilter(needle=self.needle, problems=self.problems)
         return OverviewFilter(self.sort, self.descending, self.needle, self.problems)
 
     def arranged(self, wanted: OverviewFilter) -> ConsoleSession:
-        """The same with this order and filter of the overview."""
         return replace(
             self, sort=wanted.sort, descending=wanted.descending, needle=wanted.needle, problems=wanted.problems
         )

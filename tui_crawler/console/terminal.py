@@ -69,7 +69,6 @@ class TerminalFile:
             self.lost = True
 
     def flush(self) -> None:
-        """Flushes."""
         if self._fd is None and not self.lost:
             try:
                 self._plain().flush()

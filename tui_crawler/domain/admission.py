@@ -205,7 +205,6 @@ class Admission:
         return self._with(self._compiled.with_exclusions(self._compiled.exclusions.added(exclusion)))
 
     def without_exclusion(self, kind: ExclusionKind, value: str) -> Admission:
-        """The same without the entries of this kind and value."""
         return self._with(self._compiled.with_exclusions(self._compiled.exclusions.removed(kind, value)))
 
     def with_origin(self, origin: str) -> Admission:

@@ -39,7 +39,6 @@ if TYPE_CHECKING:
     from tui_crawler.domain.admission import Admission
     from tui_crawler.domain.page_view import RefusedView
     from tui_crawler.domain.robots import RobotsRules
-    from tui_crawler.domain.url import CrawlUrl, InvalidUrl
     from tui_crawler.domain.view import AttemptView, OriginView, RunView
 
 

@@ -118,7 +118,6 @@ class CommandExecutor:
         return await self._queue.follow(QueueChange(), names)  # pages whose verdict is another one have come back
 
     async def follow_jobs(self, jobs: tuple[JobState, ...]) -> None:
-        """The same for jobs."""
         await self._queue.take_jobs(jobs)
 
     async def follow_queue(self, change: QueueChange, wake: Iterable[str]) -> tuple[str, ...]:
@@ -126,7 +125,6 @@ class CommandExecutor:
         return await self._queue.follow(change, wake)
 
     async def follow_rules(self, rulesets: tuple[Ruleset, ...]) -> tuple[str, ...]:
-        """The same for rulesets."""
         return (await self._queue.adopt(rulesets))[0]
 
     async def load_segment(self, path: str) -> tuple[str, ...]:

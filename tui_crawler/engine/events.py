@@ -64,7 +64,6 @@ def todo_filled(at: int, state: OriginState, refused: int) -> Event:
 
 
 def attempt_finished(at: int, state: OriginState, attempt: AttemptRecord, new_pages: int, counts: Counts) -> Event:
-    """An attempt for a page is committed."""
     return Event(
         at,
         "attempt_finished",
@@ -94,7 +93,6 @@ def origin_waiting(at: int, origin: str, until: int, reason: str) -> Event:
 
 
 def origin_paused(at: int, origin: str) -> Event:
-    """The operator has paused an origin."""
     return Event(at, "origin_paused", origin)
 
 

@@ -28,7 +28,6 @@ class JobFilters:
         return self._main
 
     def of(self, job_id: int) -> Admission:
-        """The filters of a job."""
         return self._by_job.get(job_id, self._main)
 
     def job_named(self, name: str) -> JobState | None:

@@ -179,7 +179,6 @@ class OriginTable:
         return job.held or (job.concurrency is not None and self._in_job[job_id] >= job.concurrency)
 
     def update(self, state: OriginState) -> OriginState:
-        """Replaces the state of an origin."""
         former = self.states.get(state.origin)
         if former is not None:
             self._ended[former.finished, former.external] -= 1

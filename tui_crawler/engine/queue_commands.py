@@ -157,7 +157,6 @@ class QueueCommands:
         return {}, {"pages": dict(change.origins)}, touched
 
     async def _fold(self, names: Iterable[str], fold: Callable[[OriginState], OriginState]) -> tuple[str, ...]:
-        """Answers the origins whose state is another one now."""
         changed = await fold_origins(self._table, self._store, tuple(names), fold)
         return tuple(new.origin for _, new in changed)
 

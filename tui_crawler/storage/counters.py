@@ -46,7 +46,6 @@ class CounterChanges:
     unlisted: dict[int, int] = field(default_factory=dict)
 
     def add(self, origin_id: int, change: Tally) -> None:
-        """One more change of an origin."""
         known = self.changes.get(origin_id)
         self.changes[origin_id] = plus(known, change) if known else change
 

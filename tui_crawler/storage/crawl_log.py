@@ -119,12 +119,10 @@ def count_refused(transaction: Transaction, origin_id: int, refused: Iterable[Re
 
 
 def insert_attempts(size: int) -> Any:
-    """An INSERT of attempts that answers their ids."""
     return insert_rows(_ATTEMPT, size).returning(Attempt.id)
 
 
 def insert_requests(size: int) -> Any:
-    """An INSERT of requests."""
     return insert_rows(_REQUEST, size)
 
 

@@ -292,7 +292,6 @@ def _delete_link() -> Any:
 
 
 def insert_links(size: int) -> Any:
-    """An INSERT of links that their pages had not."""
     return insert_rows(_LINK, size)
 
 

@@ -141,7 +141,6 @@ def update_known(transaction: Transaction, pages: Iterable[Known]) -> None:
 
 
 def move_counters(transaction: Transaction, job_id: int, moves: CounterChanges) -> None:
-    """Moves the counters of origins and of their job."""
     origins.move(transaction, moves)
     add_to_job(transaction, job_id, moves.total())
 

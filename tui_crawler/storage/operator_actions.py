@@ -173,7 +173,6 @@ def finish_actions(transaction: Transaction, results: Iterable[ActionResult]) ->
 
 
 def on_todo_lists(transaction: Transaction, page_ids: Sequence[int]) -> frozenset[int]:
-    """Those of the pages that are on a todo list."""
     return frozenset(row[0] for row in transaction.all_among(_on_lists, page_ids))
 
 

@@ -99,7 +99,6 @@ class Reader:
         return found[0] if found else None
 
     def number(self, text: str, values: Values = ()) -> int:
-        """The only value of a query that gives a number."""
         number: int = self.all(text, values)[0][0]
         return number
 

@@ -139,7 +139,6 @@ def redirects(transaction: Transaction, page_ids: Sequence[int]) -> dict[int, li
 
 
 def pages_by_origin(transaction: Transaction) -> dict[str, int]:
-    """How many pages each origin has."""
     return dict(transaction.fetch(Origin.select(Origin.origin, Origin.pages_known)))
 
 

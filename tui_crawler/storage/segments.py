@@ -64,7 +64,6 @@ class SegmentStore:
         return clean(str(whole.relative_to(home) if whole.is_relative_to(home) else whole))
 
     def found(self, kept: str) -> Path:
-        """The path that is kept so."""
         return self.database.parent.absolute() / kept
 
 

@@ -81,7 +81,6 @@ class _Steps:
         self._held = held
 
     async def read(self, step: Callable[[Transaction, Claim, *Ts], T], *args: *Ts, brief: bool = False) -> T:
-        """What a step that reads answers."""
         claim = self._held()
         return await self._writer.read(lambda work: step(work, claim, *args), brief=brief)
 

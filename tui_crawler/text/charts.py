@@ -311,7 +311,6 @@ def _greatest(series: Sequence[Series]) -> float:
 
 
 def _place(share: float, width: int) -> int:
-    """The cell at a share of the width."""
     return min(max(int(share * width), 0), width - 1)
 
 

@@ -82,7 +82,6 @@ class DetachedRun:
         return self._database.with_name(f"{self._database.name}.log")
 
     def command(self) -> tuple[str, ...]:
-        """The command that carries the run on."""
         file = self._config.file if self._config is not None else ""
         source = (str(Path(file).absolute()), "--ignore-database-name") if file else ("--stored",)
         more = ("--workers", str(self._workers)) if self._workers > 1 else ()

@@ -196,7 +196,6 @@ class Workers:
                 process.send_signal(number)
 
     async def start(self) -> None:
-        """Starts them."""
         for number in range(2, self._number + 1):
             process = await asyncio.create_subprocess_exec(
                 *self._words,

@@ -167,6 +167,5 @@ def stored_config(text: str, run: RunView | None) -> Config:
 
 
 def _configured(config: Config, job: str) -> PolicySet:
-    """The rules of a job as the configuration has them."""
     own = next((one.rules for one in config.jobs if one.name == job), ())
     return replace(config.policy_set, rules=(*config.policy_set.rules, *own))

@@ -74,7 +74,6 @@ class RuleQueries:
         return rules_in_force(self._reports, job)[0]
 
     def test(self, url: CrawlUrl, job: str = "") -> RuleTest:
-        """What the rules of a job say of a URL."""
         policies = self.in_force(job).policies
         stage, decided_by = RuleSide(policies).verdict(url)
         settings = CompiledPolicies(policies).settings(url)

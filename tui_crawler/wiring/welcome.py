@@ -70,7 +70,6 @@ class Folder:
                 return ()
 
     def file(self, typed: str) -> Path:
-        """The file that is meant by what was typed."""
         with contextlib.suppress(RuntimeError):  # there is no such user
             return self._path / Path(typed).expanduser()
         return self._path / typed

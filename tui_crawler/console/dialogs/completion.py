@@ -49,7 +49,6 @@ def choose(offered: Completion, fragment: str, step: int = 1) -> Choice | None:
 
 
 def shared_beginning(words: tuple[str, ...]) -> str:
-    """The beginning that all words share."""
     if not words:
         return ""
     first, last = min(words), max(words)

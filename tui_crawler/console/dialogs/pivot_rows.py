@@ -45,7 +45,6 @@ class Pivot:
 
 
 def pivot_of(texts: Iterable[str], of: str) -> Pivot:
-    """The pivot of the texts of a column."""
     stripped = [text.strip() for text in texts]
     span, length = _span_of({text for text in stripped if text not in {"", ABSENT}})
     found = Counter(text[:length] if text != ABSENT else text for text in stripped)

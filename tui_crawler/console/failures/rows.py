@@ -81,7 +81,6 @@ def page_columns(by: Sequence[str]) -> tuple[Column, ...]:
 
 
 def group_columns(by: Sequence[str]) -> tuple[Column, ...]:
-    """The columns of the groups for a grouping."""
     return (
         *(_KEYS[name] for name in by),
         Column("count", "TOTAL", 7, 0, "right", min_width=5),
@@ -94,7 +93,6 @@ def group_columns(by: Sequence[str]) -> tuple[Column, ...]:
 
 
 def grouping_words(by: Sequence[str]) -> str:
-    """A grouping in words."""
     return " × ".join(_WORDS[name] for name in by)
 
 

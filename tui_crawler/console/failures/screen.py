@@ -62,7 +62,7 @@ from tui_crawler.text.format import READING, clock, count
 if TYPE_CHECKING:
     from tui_crawler.console.reading.refresh import Part
     from tui_crawler.console.screen.base import ConsoleScreen
-    from tui_crawler.console.table.crawl_table import CrawlTable, Row
+    from tui_crawler.console.table.crawl_table import Row
     from tui_crawler.domain.page_view import FailureGroup, PageView
 
 
@@ -151,7 +151,6 @@ class GroupList:
         return self._counted.count.groups if self._counted is not None else ()
 
     def at(self, key: Hashable) -> FailureGroup | None:
-        """The group with a key."""
         return next((group for group in self.groups if group.key == key), None)
 
     @property

@@ -57,10 +57,8 @@ if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock
     from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.operator.engine_host import HostedEngine
-    from tui_crawler.console.operator.intent import Intent
     from tui_crawler.console.reading.snapshot import LiveState
     from tui_crawler.console.screen.stack import Screens
-    from tui_crawler.domain.command import ActionResult, Command
     from tui_crawler.domain.page_view import PageView, TodoView
     from tui_crawler.domain.view import OriginView
 
@@ -306,7 +304,6 @@ class CommandQueue(Handles):
     @handles_selected("origin.pause", pause)
     @handles_selected("origin.resume", resume)
     def steer(self, now: Situation, make: Callable[[Sequence[OriginView]], Intent | None]) -> None:
-        """Carries out what an intent makes of the origins."""
         self.carry_out(make(now.origins))
         self._used()
 
@@ -408,7 +405,6 @@ class CommandQueue(Handles):
         return outlook_of(page, self._clock.wall_ms(), live_state.origins.get(page.origin), self.retry_start, run_id)
 
     def outlook_on_list(self, item: TodoView, origin: OriginView | None) -> NextRequest:
-        """The same for a page of the todo list of an origin."""
         return outlook_on_list(item, self._clock.wall_ms(), origin, self.retry_start)
 
     def estimate(self, origins: Iterable[OriginView], among: int | None = None) -> RetryEstimate:

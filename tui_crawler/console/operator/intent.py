@@ -270,7 +270,6 @@ def refetch_robots(origins: Sequence[OriginView]) -> Intent | None:
 
 
 def add_seeds(urls: tuple[str, ...]) -> Intent:
-    """Adds seeds."""
     return Intent((AddSeeds(urls),), f"add {plural(len(urls), 'seed')}")
 
 

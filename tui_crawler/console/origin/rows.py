@@ -33,7 +33,6 @@ if TYPE_CHECKING:
     from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.operator.retry_start import NextRequest
     from tui_crawler.console.origin.queries import RobotsSheet, TopUp
-    from tui_crawler.domain.contract import Contract
     from tui_crawler.domain.page_view import OriginHistory, RefusedView, TodoView
     from tui_crawler.domain.robots import RobotsDecision
     from tui_crawler.domain.trap import TrapSuspicion

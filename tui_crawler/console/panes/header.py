@@ -268,7 +268,6 @@ def _failed(state: HeaderState) -> Styled:
 
 
 def _share(part: int, whole: int) -> str:
-    """A share in at most _SHARE cells."""
     return "100%" if part == whole > 0 else percent(part, whole)
 
 

@@ -11,7 +11,6 @@ from tui_crawler.console.panes.zoom import panes_of
 
 if TYPE_CHECKING:
     from textual.scroll_view import ScrollView
-    from textual.widget import Widget
 
     from tui_crawler.console.screen.base import ConsoleScreen
 

@@ -41,8 +41,6 @@ from tui_crawler.text.rule_words import change_words, counted_changes, section_w
 
 if TYPE_CHECKING:
     from tui_crawler.console.rules.queries import RulesInForce
-    from tui_crawler.domain.exclusion import Exclusion
-    from tui_crawler.domain.policy import PolicySet
 
 
 SECTIONS: tuple[Section, ...] = ("do_not_crawl", "url_query_parameters", "rules", "exclusions", "whitelist")
@@ -386,7 +384,6 @@ class DraftSession:
 
     @property
     def edited(self) -> Entry | None:
-        """The entry that is being edited."""
         return self.typing.edits if self.typing is not None else None
 
     @property

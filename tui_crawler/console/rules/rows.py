@@ -23,12 +23,9 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tui_crawler.console.keys import KeyNames
-    from tui_crawler.console.rules.draft import Entry
     from tui_crawler.console.rules.impact import ImpactNews
     from tui_crawler.console.rules.queries import CountedRefusals
-    from tui_crawler.console.rules.rule_hits import RuleHits
     from tui_crawler.domain.page_view import RefusalCounts
-    from tui_crawler.domain.ruleset import Ruleset
     from tui_crawler.domain.ruleset_change import EntryChange
 
 

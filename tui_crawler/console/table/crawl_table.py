@@ -178,7 +178,6 @@ class SiftedTable(TableView):
         return self.shown_rows() if self._given is None else tuple(self._given.values())
 
     def shown_rows(self) -> Sequence[Row]:
-        """The rows in shown order."""
         return [self._rows.at(index) for index in range(len(self._rows))]
 
     @property

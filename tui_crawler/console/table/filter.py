@@ -38,7 +38,6 @@ class TableFilter:
         return next((one for one in self._screen.query(CrawlTable) if one.needle), None)
 
     def narrow(self, table: CrawlTable, text: str) -> None:
-        """Filters a table."""
         self._table = table
         self.typed(text)
 

@@ -232,7 +232,6 @@ class PageList(WindowList[SpanWindow, "PageView"]):
         return tuple(self._marked.values())
 
     def marked_urls(self) -> tuple[str, ...]:
-        """Their URLs."""
         return tuple(page.url for page in self.marked_pages())
 
 

@@ -195,7 +195,6 @@ def _pages(number: int) -> str:
 
 
 def many_links(number: int) -> str:
-    """A number of links that is counted up to MOST_LINKS."""
     return f"{count(MOST_LINKS)}+" if number >= MOST_LINKS else count(number)
 
 

@@ -212,7 +212,6 @@ class PageReports(SubjectReports):
         return inlink_count(self._reader, url_id) if url_id else 0, outlink_count(self._reader, page[0]) if page else 0
 
     def _page_of(self, url: str) -> tuple[int, int] | None:
-        """Ids of the page and its URL."""
         return next(((row[0], row[1]) for row in self._known(_FIND_PAGE, url)), None)
 
     def _url_id(self, url: str) -> int:

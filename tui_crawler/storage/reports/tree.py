@@ -104,7 +104,6 @@ class TreeReports(SubjectReports):
         return BranchPiece(counts, urls, max((row[1] for row in rows), default=after), urls < STEP)
 
     def branch_pages(self, urls: Sequence[str]) -> Mapping[str, BranchCounts]:
-        """Counts of single URLs."""
         slots = ", ".join(f":url{at}" for at in range(len(urls)))
         values = {f"url{at}": url for at, url in enumerate(urls)} | {"since": self._now() - GROWTH_MS}
         rows = self._reader.all(_PAGES.format(slots), values)
