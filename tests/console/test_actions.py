@@ -108,7 +108,7 @@ def test_reasons_are_words_for_every_need() -> None:
     def no() -> str:
         return "no"
 
-    hindered = Console(writer="no", queries="no", undo=no, redo=no, pause=no, start=no, end=no, detach=no)
+    hindered = Console(writer="no", queries=no, undo=no, redo=no, pause=no, start=no, end=no, detach=no)
     nothing = Situation(Where.overview, origins=(), console=hindered, frame=Frame(zoom=lambda: 2))
     reasons = {need: why_not(replace(ACTIONS[0], needs=(need,)), nothing) for need in Need}
     assert {need for need, reason in reasons.items() if not reason} == {Need.unfinished, Need.zoomed}

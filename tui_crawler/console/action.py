@@ -122,7 +122,7 @@ class Console:
     is."""
 
     writer: str = ""  # of whatever changes the crawl
-    queries: str = ""
+    queries: Callable[[], str] = nothing
     undo: Callable[[], str] = nothing
     redo: Callable[[], str] = nothing
     pause: Callable[[], str] = nothing  # of pausing any origin of the crawl
@@ -230,7 +230,7 @@ class Need(Enum):
     filtered = Condition(lambda now: "" if now.filtered or now.frame.filtered() else "nothing is filtered")
     job = Condition(lambda now: "" if now.jobs else "no job is selected")
     detachable = Condition(lambda now: now.console.detach())
-    queries = Condition(lambda now: now.console.queries)
+    queries = Condition(lambda now: now.console.queries())
     rules = Condition(lambda now: "" if now.rules else "there is no ruleset yet")
     entry = Condition(lambda now: "" if now.entry else "no entry of the ruleset is selected")
     draft = Condition(lambda now: "" if now.draft else "nothing is drafted")

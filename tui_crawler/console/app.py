@@ -237,7 +237,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self._journal_writer = None if operator.journal is None else self._made_journal_writer(operator.journal)
         self._state = Console(
             writer=_why_no_writer(operator.watches) if self.readonly else "",
-            queries="" if self.queries is not None else "there is no database to be asked",
+            queries=lambda: "" if self.queries is not None else "there is no database to be asked",
             undo=self._no_undo,
             redo=self._no_redo,
             pause=self.live_state.why_no_pause,

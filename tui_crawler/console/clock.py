@@ -36,11 +36,9 @@ class MachineClock:
         return self._zone
 
     def wall_ms(self) -> int:
-        """Epoch milliseconds."""
         return time.time_ns() // 1_000_000
 
     def mono_ms(self) -> int:
-        """Monotonic milliseconds."""
         return time.monotonic_ns() // 1_000_000
 
     def busy_ms(self) -> int:

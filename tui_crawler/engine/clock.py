@@ -17,7 +17,6 @@ class SystemClock:
         return read_moment(lambda: int(loop.time() * 1e9), time.time_ns)
 
     async def wait(self, event: asyncio.Event, timeout_ms: int | None) -> bool:
-        """Waits until the event is set (True) or the time is over (False); None waits without end."""
         if event.is_set():
             return True
         try:

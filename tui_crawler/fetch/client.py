@@ -88,7 +88,6 @@ class HttpFetcher:
         return await self._reader.read(url, exchange, sitemap=sitemap)
 
     async def address(self, host: str) -> str | None:
-        """The first address a host resolves to within the connect timeout; None when it does not resolve."""
         bare = bare_host(host)
         if is_address(bare):
             return bare
@@ -99,7 +98,6 @@ class HttpFetcher:
             return None
 
     async def forget(self, origin: str) -> None:
-        """Closes the connections kept for an origin (`CrawlUrl.origin`)."""
         await self._wire.forget(origin)
 
     async def close(self) -> None:

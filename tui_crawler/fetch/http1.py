@@ -367,8 +367,6 @@ class Http1Wire:
         self._in_use: dict[str, int] = {}
 
     async def open(self, call: WireRequest, log: ConnectionLog) -> Http1Answer:
-        """Sends a request and waits for the head; `log` gets how it came by its connection. Raises TransferFailed,
-        OutOfDescriptors."""
         request = _request(call)
         origin = call.url.origin
         self._in_use[origin] = self._in_use.get(origin, 0) + 1
@@ -392,7 +390,6 @@ class Http1Wire:
         return Http1Answer(connection, self, origin)
 
     async def forget(self, origin: str) -> None:
-        """Closes the connection kept for an origin."""
         connection = self._kept.pop(origin, None)
         if connection is not None:
             connection.abort()
@@ -532,7 +529,6 @@ class Http1Answer:
         self._origin = origin
 
     def chunks(self) -> AsyncGenerator[bytes, None]:
-        """The body as it is sent. Raises TransferFailed."""
         return self._connection.chunks()
 
     async def close(self) -> None:

@@ -64,8 +64,6 @@ class HttpxWire:
             self._transport(None)  # a proxy that this installation cannot use is an error now, not at the first page
 
     async def open(self, call: WireRequest, log: ConnectionLog) -> HttpxAnswer:
-        """Sends a request and waits for the head; `log` gets how it came by its connection. Raises TransferFailed,
-        OutOfDescriptors."""
         request = self._request(call)
         try:
             origin = self._origin(call.url)
@@ -90,7 +88,6 @@ class HttpxWire:
         return answer
 
     async def forget(self, origin: str) -> None:
-        """Closes the connections of an origin."""
         known = self._open.pop(origin, None)
         if known is not None:
             await known.transport.aclose()
@@ -182,16 +179,13 @@ class HttpxAnswer:
 
     @property
     def status(self) -> int:
-        """The status code, 100 to 999."""
         return self._response.status_code
 
     @property
     def headers(self) -> RawHeaders:
-        """The header fields as bytes."""
         return self._response.headers.raw
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
-        """The body as it is sent. Raises TransferFailed."""
         try:
             async for chunk in self._response.aiter_raw():
                 yield chunk

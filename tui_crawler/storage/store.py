@@ -102,7 +102,7 @@ LOOKS_BETWEEN_LEASES = 5  # origins are leased at every fifth look at the databa
 
 
 class PeerStore:
-    """Fits the engine's PeerStore. Every method returns after its transaction is committed. What each look asks is
+    """Fits the engine's PeerStore: what a method does stands there. Each returns when it is committed. What they ask is
     brief: the thread, if called for that, would store attempts as well, at twice the cost."""
 
     def __init__(self, writer: Writer, steps: _Steps, members: Peers) -> None:
@@ -122,19 +122,15 @@ class PeerStore:
         return await self._steps.write(peers.take_origins, self._members)
 
     async def is_leading(self) -> bool:
-        """Whether this is the oldest open session of the run."""
         return await self._steps.read(peers.is_leading, brief=True)
 
     async def others_at_work(self) -> bool:
-        """Whether the run has unfinished origins that this worker does not hold."""
         return await self._steps.read(peers.others_at_work, brief=True)
 
     async def held_elsewhere(self, origins: Sequence[str]) -> frozenset[str]:
-        """Those of the origins named that take part in the run and are not this worker's."""
         return await self._steps.read(peers.held_elsewhere, origins, brief=True)
 
     async def followed_actions(self) -> tuple[PendingAction, ...]:
-        """What the leading worker has carried out since the last call; nothing while this one leads."""
         after = self._followed
 
         def look(work: Transaction, claim: Claim) -> tuple[int, tuple[PendingAction, ...]]:
@@ -146,23 +142,18 @@ class PeerStore:
         return actions
 
     async def take_requests(self, most: int) -> int:
-        """Takes up to `most` of the requests the run may still make; answers how many."""
         return await self._steps.write(peers.take_requests, most, brief=True)
 
     async def claim_page(self, page_id: int, origin: str, url: str) -> bool:
-        """Claims a page; False when its job has enough in flight, or another worker holds it."""
         return await self._steps.write(peers.claim_page, page_id, origin, url, brief=True)
 
     async def jobs(self) -> tuple[JobState, ...]:
-        """All jobs as they stand."""
         return await self._writer.read(jobs.job_states, brief=True)
 
     async def current_rules(self) -> tuple[Ruleset, ...]:
-        """The rulesets in force."""
         return await self._writer.read(rulesets.current)
 
     async def on_todo_lists(self, page_ids: Sequence[int]) -> frozenset[int]:
-        """Those of the pages named that are still on a todo list."""
         return await self._writer.read(lambda work: operator_actions.on_todo_lists(work, page_ids))
 
 
@@ -188,7 +179,8 @@ class StoreSettings:
 
 
 class SqliteStore:
-    """Opens (makes, migrates) the database and starts its writer. `close` it when the run has ended.
+    """Opens (makes, migrates) the database and starts its writer. `close` it when the run has ended. Fits the engine's
+    Store: what a method does stands there.
 
     Raises NotOurDatabase, ReadOnlyDatabase, RunHeld (a migration during a live run) and StorageFailure.
     """
@@ -230,8 +222,6 @@ class SqliteStore:
         return self._writer.locked_since
 
     def watch(self, told: Callable[[str], None]) -> None:
-        """Has `told` called on the running loop with what keeps the database from taking anything and passes by itself,
-        and with an empty text when that has passed."""
         loop = asyncio.get_running_loop()
 
         def tell(trouble: str) -> None:
@@ -249,7 +239,6 @@ class SqliteStore:
         self._writer.close()
 
     async def begin_run(self, plan: RunPlan) -> RunStart:
-        """Claims the database and starts a run, or continues the last one. Raises RunHeld, StorageFailure."""
         starter = self._starter()
 
         def work(transaction: Transaction) -> tuple[Claim, RunStart]:
@@ -264,7 +253,6 @@ class SqliteStore:
         return start
 
     def known_pages(self, job_id: int) -> Mapping[int, KnownPage]:
-        """Pages of a job that are known to be stored, by the hash of their URL; few or many, as it happens."""
         return self._writer.memory.pages_of(job_id)
 
     def peers(self, workers: int, group_of: Callable[[str], str]) -> PeerStore:
@@ -272,21 +260,15 @@ class SqliteStore:
         return PeerStore(self._writer, self._steps, peers.Peers(self._starter(), workers, group_of))
 
     async def begin_rest(self) -> RunStart:
-        """Claims the database while nobody runs, to carry out what operators ask for. Raises RunHeld, StorageFailure.
-
-        The answer describes the last run; nothing of it is continued.
-        """
         starter = self._starter()
         self._claim, start = await self._writer.write(lambda work: sessions.begin_rest(work, starter))
         self._taken = 0
         return start
 
     async def end_rest(self) -> None:
-        """Gives the database back after `begin_rest`."""
         await self._steps.write(sessions.end_rest)
 
     async def candidates(self, origin: str, now: int, limit: int, first_fill: bool) -> Candidates:
-        """Pages that may go on the todo list at `now` (epoch ms); seeds come first in the first fill of a run."""
         return await self._steps.read(candidates, origin, now, limit, first_fill, brief=True)
 
     async def fill(self, record: FillRecord) -> Settled:
@@ -295,7 +277,6 @@ class SqliteStore:
         return await self._steps.write(settle.store_fill, record, brief=len(record.refusals) < _FEW)
 
     async def settle(self, settle_value: Settle) -> Settled:
-        """Stores one attempt, whole; answers where the counters of its origin stand now."""
         job = settle.SettleJob(self._held(), settle_value)
         self._marks.pop(settle_value.origin.origin, None)
         has_body = settle_value.document is not None and settle_value.document.body is not None
@@ -333,11 +314,9 @@ class SqliteStore:
                 settle.mark_in_flight(transaction, claim, page_id, origin, url)
 
     async def save_origin(self, record: OriginRecord) -> None:
-        """Stores the state of an origin crawler without an attempt."""
         await self._steps.write(settle.save_origins, (record,), brief=True)
 
     async def save_origins(self, records: Sequence[OriginRecord]) -> None:
-        """The same for several, in one transaction."""
         await self._steps.write(settle.save_origins, records, brief=len(records) < _FEW)
 
     async def add_pages(self, pages: Sequence[NewPage], job: str) -> tuple[int, ...]:
@@ -352,42 +331,29 @@ class SqliteStore:
         return await self._steps.write(work, checked=True)
 
     async def added_pages(self, keys: Sequence[int], job: str) -> tuple[TodoPage, ...]:
-        """Those of added seeds (hashes) that are still to be crawled and on no todo list, in their order."""
-
         def work(transaction: Transaction, claim: Claim) -> tuple[TodoPage, ...]:
             return operator_actions.added_seeds(transaction, claim, jobs.job_id_of(transaction, claim, job), keys)
 
         return await self._steps.read(work, brief=True)
 
     async def add_origins(self, names: Sequence[str], external: bool = False) -> tuple[StoredOrigin, ...]:
-        """Origins that join the run, in one transaction; what is kept of them from earlier runs comes back. `external`:
-        only links that lead there are checked, unless they take part already."""
         return await self._steps.write(sessions.add_origins, names, external)
 
     async def retry(self, selection: RetryPages) -> tuple[tuple[str, int], ...]:
-        """Gives failed pages their tries back; answers how many pages of which origin. Many are put back in several
-        transactions, so that others are stored in between."""
         claim = self._held()
         return await Retrying(self._writer, claim, selection).put_back()
 
     async def put_back(self, selection: RetryPages) -> PutBack:
-        """Those of the pages named that wait to be crawled: RETRIED_NEXT of each origin and RETRIED_AT_ONCE over all
-        at most, the first of every origin before the second of any."""
         claim = self._held()
         return await Retrying(self._writer, claim, selection).first()
 
     async def put_first(self, placed: Sequence[tuple[OriginRecord, Sequence[int]]]) -> None:
-        """Puts pages (ids) before all else on the todo lists of their origins, in this order, and stores their states,
-        in one transaction."""
         await self._steps.write(retrying.put_first, placed)
 
     async def exclusions(self) -> tuple[Exclusion, ...]:
-        """The exclusion list as operators have extended it."""
         return await self._writer.read(operator_actions.exclusions)
 
     async def change_exclusion(self, exclusion: Exclusion, remove: bool) -> QueueChange | None:
-        """Adds or removes an entry of the exclusion list; None when that changes nothing. Refused pages whose verdict
-        is another one now go back into the queue."""
         return await self._steps.write(rulesets.change_exclusion, exclusion, remove, checked=True)
 
     async def change_job(self, command: SetJob | SteerJobs) -> JobChange:
@@ -396,15 +362,12 @@ class SqliteStore:
         return await self._steps.write(operator_actions.change_job, command, checked=True)
 
     async def stash(self, command: StashPages | UnstashPages | SetDripfeed) -> QueueChange:
-        """Moves pages between READY and STASHED. Raises NoSuchJob, ValueError for a name or pattern that is none."""
         return await self._steps.write(stashes.change_stash, command, checked=True)
 
     async def reclaim(self, command: ReclaimPages) -> QueueChange:
-        """Takes pages back that were claimed for too long; what is in flight in this session is left alone."""
         return await self._steps.write(stashes.reclaim, command, checked=True)
 
     async def load_segment(self, path: str) -> QueueChange:
-        """Takes a segment into the queue, exactly once, in one transaction. Raises BadSegment."""
         return await self._steps.write(segments.load, Path(path))
 
     async def save_rest(self) -> str:
@@ -424,17 +387,12 @@ class SqliteStore:
         return path
 
     async def next_segment(self) -> str:
-        """The path of the oldest segment that was not consumed and is whole, empty when there is none."""
         return await self._writer.read(lambda work: segments.next_waiting(work, self._segment_store))
 
     async def awake(self, origins: Sequence[str], now: int) -> tuple[str, ...]:
-        """Those of the origins named that have a page a fill would find at `now` (epoch ms)."""
         return await self._steps.read(awake, origins, now)
 
     async def apply_rules(self, command: ApplyRules, who: str) -> tuple[Ruleset, ...]:
-        """Writes a new version; answers the current rulesets of all jobs. Refused pages whose verdict is another one
-        now go back into the queue. Raises RulesetConflict, BadRuleset, BadPattern, NoSuchJob, ValueError; then
-        nothing was written."""
         estimate = await self._foresee(self._held(), command)
         return await self._steps.write(rulesets.apply, command, who, estimate, checked=True)
 
@@ -459,16 +417,12 @@ class SqliteStore:
         return actions
 
     async def finish_actions(self, results: Sequence[ActionResult]) -> None:
-        """Writes into the journal what became of actions."""
         await self._writer.write(lambda work: operator_actions.finish_actions(work, results))
 
     async def heartbeat(self) -> bool:
-        """Renews the lease of this session; False when another owner has taken the database."""
         return await self._steps.write(sessions.renew, brief=True)
 
     async def end_run(self, reason: str, clean: bool) -> None:
-        """Closes the run (`interrupted` and unclean ones are continued by the next start) and the session."""
-
         def work(transaction: Transaction, claim: Claim) -> None:
             if not peers.leave(transaction, claim, clean):
                 sessions.end(transaction, claim, reason, clean)

@@ -135,7 +135,6 @@ class ConsoleRules:
         return _typed(change) if any(_entries(change)) else "this adds nothing"
 
     def write(self, policies: PolicySet) -> str:
-        """The line that `read` reads as the only entry of `policies`; empty when no line of visible characters is."""
         from tui_crawler.domain.policy import EMPTY  # noqa: PLC0415  the same
         from tui_crawler.domain.ruleset import same_rules  # noqa: PLC0415  the same
         from tui_crawler.text.safe_text import without_unseen  # noqa: PLC0415  not before it is needed
@@ -154,7 +153,6 @@ class ConsoleRules:
         return ConsoleImpact(self._database, lambda rule_queries: rule_queries.judging(change, job))
 
     def impact_of_exclusions(self, more: tuple[Exclusion, ...]) -> ConsoleImpact:
-        """The same of more entries of the operators' exclusion list, for every job."""
         return ConsoleImpact(self._database, lambda rule_queries: rule_queries.judging_exclusions(more))
 
 

@@ -67,7 +67,6 @@ class DetachedRun:
 
     @property
     def hindrance(self) -> str:
-        """Why the run cannot go on without this console; empty when it can."""
         if os.name == "posix" or self._lifeline is None:
             return ""
         return "the demo web ends with this console"

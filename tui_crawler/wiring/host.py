@@ -55,7 +55,6 @@ class ProcessHost:
         self._over = False
 
     def run(self) -> str:
-        """Runs the engine until it ends; blocking. Answers the run's finish reason. Raises RunHeld, EngineFailed."""
         self._over, self._standing = False, _FRESH
         try:
             if self._before is not None:
@@ -68,11 +67,9 @@ class ProcessHost:
             self._over = True
 
     def wake(self) -> None:
-        """Tells the engine that the journal has new rows."""
         self._say(_WAKE)
 
     def stop(self, drain_ms: int) -> None:
-        """Takes no more URLs, lets running requests end for `drain_ms`, then cancels them."""
         self._stop_first = drain_ms
         self._say(b"%d\n" % drain_ms)
 
@@ -99,12 +96,10 @@ class ProcessHost:
 
     @property
     def trouble(self) -> str:
-        """Why the database does not take what is crawled, or did not to the end; empty while it does."""
         return self._standing[2]
 
     @property
     def locked_since(self) -> int:
-        """Since when (epoch ms) another program's lock keeps the database from taking anything; 0 while none does."""
         return self._standing[3]
 
     def _host(self) -> str:

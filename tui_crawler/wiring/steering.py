@@ -99,7 +99,6 @@ class SteeredJournal:
                     asyncio.run(_carry_out_at_rest(self._database))
 
     def close(self) -> None:
-        """Closes the connection."""
         self._journal.close()
 
 
