@@ -13,9 +13,11 @@ clock, each rounded on its own, so a gap may read `TOLERANCE_MS` short; a clock 
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections import defaultdict
+from collections.abc import Iterable, Iterator
 from enum import StrEnum
 
+from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.record import dataclass
 
 TOLERANCE_MS = 1
@@ -27,7 +29,11 @@ LISTED = 100
 
 @dataclass(frozen=True, slots=True)
 class SentRequest:
-    """A request as the log has it. `origin` is that of `url`, `attempt_origin` that of its attempt; times in ms."""
+    """A request as the log has it. `origin` is that of `url`, `attempt_origin` that of its attempt; times in ms.
+
+    The rest is for the timeline: by whom it was made, how its attempt ended (the number of an `ExitCode`), what decided
+    the delay after it (a `DelayReason`), what was left of the patience.
+    """
 
     attempt_id: int
     attempt_origin: str
@@ -37,6 +43,11 @@ class SentRequest:
     ended_at: int
     fluke_retry: bool
     delay_ms_after: int
+    exit_code: int = ExitCode.file_ingested.value
+    delay_reason: str = ""
+    patience_after: int = 0
+    run_id: int = 0
+    session_id: int = 0
 
 
 class Fault(StrEnum):
@@ -58,6 +69,21 @@ class Finding:
     earlier_url: str
 
 
+@dataclass(frozen=True, slots=True)
+class Gap:
+    """From the end of the request before it (`earlier`, the one that ended last) to the sending of a request.
+
+    Both are None for the first request to its origin. `kept_ms` is negative where they overlap; `promised_ms` None:
+    nothing is on record. `fault` None: the promise was kept, or there was none.
+    """
+
+    request: SentRequest
+    earlier: SentRequest | None = None
+    kept_ms: int | None = None
+    promised_ms: int | None = None
+    fault: Fault | None = None
+
+
 @dataclass(slots=True)
 class OriginAudit:
     """The proof for one origin, while it is counted and after that. `min_gap_ms` is its shortest gap and `promised_ms`
@@ -65,7 +91,7 @@ class OriginAudit:
     are the first `LISTED`; `violations` and `overlaps` count all."""
 
     origin: str
-    requests: int
+    requests: int = 0
     min_gap_ms: int | None = None
     promised_ms: int | None = None
     violations: int = 0
@@ -77,61 +103,78 @@ class OriginAudit:
         """Whether every promise was kept."""
         return not self.violations and not self.overlaps
 
+    def add(self, gap: Gap) -> None:
+        """Counts a request with the gap before it."""
+        self.requests += 1
+        kept, request, earlier = gap.kept_ms, gap.request, gap.earlier
+        if kept is None or earlier is None:
+            return
+        if gap.fault is not None:
+            self.overlaps += gap.fault is Fault.overlap
+            self.violations += gap.fault is Fault.gap
+            if len(self.findings) < LISTED:
+                found = Finding(gap.fault, request.url, request.sent_at, kept, gap.promised_ms or 0, earlier.url)
+                self.findings = (*self.findings, found)
+        if not request.fluke_retry and (self.min_gap_ms is None or kept < self.min_gap_ms):
+            self.min_gap_ms, self.promised_ms = kept, gap.promised_ms
 
-@dataclass(slots=True)
+
 class _GapState:
-    """What is remembered of one origin while the log is read. `before` is the request that ended last."""
+    """What is remembered of one origin while the log is read."""
 
-    before: SentRequest
-    audit: OriginAudit
-    recorded_ms: int | None = None  # the delay of the origin's last own attempt that is over
+    __slots__ = ("_before", "_recorded_ms")
 
-    def promised(self, request: SentRequest) -> int | None:
-        """The delay promised between `before` and this request (ms); None when none is on record.
+    def __init__(self) -> None:
+        self._before: SentRequest | None = None  # the request that ended last
+        self._recorded_ms: int | None = None  # the delay of the origin's last own attempt that is over
+
+    def judge(self, request: SentRequest) -> Gap:
+        """The gap before the next request of this origin."""
+        before = self._before
+        if before is None or request.ended_at >= before.ended_at:
+            self._before = request
+        if before is None:
+            return Gap(request)
+        kept, promised, fault = request.sent_at - before.ended_at, self._promised(before, request), None
+        if kept < -TOLERANCE_MS:
+            fault = Fault.overlap
+        elif not request.fluke_retry and promised is not None and kept < promised - TOLERANCE_MS:
+            fault = Fault.gap
+        return Gap(request, before, kept, promised, fault)
+
+    def _promised(self, before: SentRequest, request: SentRequest) -> int | None:
+        """The delay promised between two requests (ms); None when none is on record.
 
         Remembers the delay of an attempt that is over for hops to come.
         """
-        before = self.before
         if before.attempt_origin != before.origin:
-            return self.recorded_ms
+            return self._recorded_ms
         if before.attempt_id == request.attempt_id:
             return None
-        self.recorded_ms = before.delay_ms_after
-        return self.recorded_ms
-
-    def add(self, request: SentRequest) -> None:
-        """Takes the next request of this origin."""
-        audit = self.audit
-        audit.requests += 1
-        gap = request.sent_at - self.before.ended_at
-        promised = self.promised(request)
-        if gap < -TOLERANCE_MS:
-            audit.overlaps += 1
-            self._note(Fault.overlap, request, gap, promised or 0)
-        elif not request.fluke_retry and promised is not None and gap < promised - TOLERANCE_MS:
-            audit.violations += 1
-            self._note(Fault.gap, request, gap, promised)
-        if not request.fluke_retry and (audit.min_gap_ms is None or gap < audit.min_gap_ms):
-            audit.min_gap_ms, audit.promised_ms = gap, promised
-        if request.ended_at >= self.before.ended_at:
-            self.before = request
-
-    def _note(self, fault: Fault, request: SentRequest, gap: int, promised: int) -> None:
-        if len(self.audit.findings) < LISTED:
-            found = Finding(fault, request.url, request.sent_at, gap, promised, self.before.url)
-            self.audit.findings = (*self.audit.findings, found)
+        self._recorded_ms = before.delay_ms_after
+        return self._recorded_ms
 
 
-def audit(requests: Iterable[SentRequest]) -> tuple[OriginAudit, ...]:
-    """Checks every gap. `requests` come in the order in which they were sent; answers by name of origin.
+def judged(requests: Iterable[SentRequest]) -> Iterator[Gap]:
+    """Each request with the gap before it. `requests` come in the order in which they were sent, of any origins.
 
     Keeps one small record per origin, not the log.
     """
-    trails: dict[str, _GapState] = {}
-    for request in requests:
-        trail = trails.get(request.origin)
-        if trail is None:
-            trails[request.origin] = _GapState(request, OriginAudit(request.origin, 1))
-        else:
-            trail.add(request)
-    return tuple(trail.audit for _, trail in sorted(trails.items()))
+    states: defaultdict[str, _GapState] = defaultdict(_GapState)
+    return (states[request.origin].judge(request) for request in requests)
+
+
+def proof(gaps: Iterable[Gap]) -> tuple[OriginAudit, ...]:
+    """The proof of every origin that was asked, by name."""
+    found: dict[str, OriginAudit] = {}
+    for gap in gaps:
+        origin = gap.request.origin
+        if origin not in found:
+            found[origin] = OriginAudit(origin)
+        found[origin].add(gap)
+    return tuple(one for _, one in sorted(found.items()))
+
+
+def audit(requests: Iterable[SentRequest]) -> tuple[OriginAudit, ...]:
+    """Checks every gap between requests in the order in which they were sent; answers by name of origin."""
+    return proof(judged(requests))

@@ -175,6 +175,14 @@ DISPOSITIONS: Mapping[ExitCode, Disposition] = {
     ExitCode.local_processing_error: Disposition("parser or hook raised", Group.local, left=Left.keep, severity=_ERROR),
 }
 
+_BY_NUMBER = {code.value: code for code in ExitCode}
+
+
+def code_of(number: int) -> ExitCode | None:
+    """The exit code of a stored number; None for one of a newer program."""
+    return _BY_NUMBER.get(number)
+
+
 STATUS_WITHOUT_RETRY = frozenset({401, 403, 405, 451})
 STATUS_RETRIED_IN_RUN = frozenset({502, 503, 504})
 

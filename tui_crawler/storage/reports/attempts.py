@@ -15,6 +15,7 @@ from tui_crawler.storage.reader import Reader, SubjectReports
 from tui_crawler.storage.records import RowMapper, headers_of
 from tui_crawler.storage.reports.jobs import OriginReports
 from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS, OF_ORIGIN, exit_name
+from tui_crawler.storage.transaction import Row
 
 _HISTORY = 200
 _MOST_WORDS = 5_000
@@ -24,11 +25,13 @@ _REQUESTS = """SELECT r.id AS request_id, r.attempt_id, u.href AS url, r.method,
     r.dns_ms, r.connect_ms, r.tls_ms, r.connection_reused
 FROM request r JOIN url u ON u.id = r.url_id WHERE r.attempt_id = ? ORDER BY r.id"""
 
-_SENT = """SELECT r.attempt_id, o.origin, u.href, r.sent_at, r.ended_at, r.fluke_retry, a.delay_ms_after,
-    r.url_id = a.url_id
-FROM request r JOIN attempt a ON a.id = r.attempt_id JOIN origin o ON o.id = a.origin_id
-    JOIN url u ON u.id = r.url_id
-WHERE {of_run} ORDER BY r.sent_at, r.id"""
+SENT = """SELECT r.url_id = a.url_id, u.href, o.origin, r.attempt_id, r.sent_at, r.ended_at, r.fluke_retry,
+    a.delay_ms_after, a.exit_code, a.delay_reason, a.patience_after, a.run_id, a.session_id
+FROM {asked} JOIN origin o ON o.id = a.origin_id JOIN url u ON u.id = r.url_id
+ORDER BY r.sent_at, r.id"""
+"""Requests in the order in which they were sent; `asked` joins attempts `a` and requests `r`."""
+
+_ASKED = "request r JOIN attempt a ON a.id = r.attempt_id"
 
 _BY_RULES = (ExitCode.blocked_url_by_local_policy, ExitCode.blocked_by_exclusion_list, ExitCode.skipped_by_rule)
 
@@ -56,10 +59,14 @@ def attempts_of_page(reader: Reader, url_hash: int, page_id: int | None, limit: 
 
 def sent_requests(reader: Reader, run: int | None = None) -> Iterator[SentRequest]:
     """Every request of the log (None) or of a run, in the order in which they were sent, for `domain.audit.audit`."""
-    text = _SENT.format(of_run="1 = 1" if run is None else f"a.run_id = {int(run)}")
-    for attempt_id, attempt_origin, url, sent_at, ended_at, fluke, delay, own in reader.stream(text):
-        origin = attempt_origin if own else _origin_of(url, attempt_origin)
-        yield SentRequest(attempt_id, attempt_origin, origin, url, sent_at, ended_at, bool(fluke), delay)
+    asked = _ASKED if run is None else f"{_ASKED} AND a.run_id = {int(run)}"
+    return map(sent_request, reader.stream(SENT.format(asked=asked)))
+
+
+def sent_request(row: Row) -> SentRequest:
+    """A row of `SENT`."""
+    own, url, of, attempt_id, sent_at, ended_at, fluke, *rest = row
+    return SentRequest(attempt_id, of, of if own else _origin_of(url, of), url, sent_at, ended_at, bool(fluke), *rest)
 
 
 def _origin_of(url: str, otherwise: str) -> str:

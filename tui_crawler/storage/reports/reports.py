@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from tui_crawler.storage.reports.replay import ReplayReports
     from tui_crawler.storage.reports.rulesets import RulesetReports
     from tui_crawler.storage.reports.site_audit import SiteAuditReports
+    from tui_crawler.storage.reports.timeline import TimelineReports
     from tui_crawler.storage.reports.tree import TreeReports
 
     class _Subjects(
@@ -48,6 +49,7 @@ if TYPE_CHECKING:
         RulesetReports,
         SiteAuditReports,
         StandingReports,
+        TimelineReports,
         TreeReports,
     ):
         """All that can be asked."""
@@ -69,6 +71,7 @@ LATE_SUBJECTS: Mapping[str, str] = {
     "rulesets.RulesetReports": "rulesets ruleset current_rulesets ruleset_writer",
     "site_audit.SiteAuditReports": "site_audit",
     "pages.StandingReports": "standing",
+    "timeline.TimelineReports": "timeline lane_events",
     "tree.TreeReports": "branch_list branch_piece branch_pages branch_traps branch_failures",
 }
 """Module and class of each subject that is loaded late, and its methods."""

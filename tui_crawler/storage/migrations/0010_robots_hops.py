@@ -1,0 +1,9 @@
+"""Attempts for robots.txt with several requests, which may have led to another origin, are found by index."""
+
+from __future__ import annotations
+
+from tui_crawler.storage.migrations import statements
+
+up = statements("""
+CREATE INDEX "attempt_hops" ON "attempt" ("id") WHERE (("kind" = 'robots') AND ("requests" > 1));
+""")
