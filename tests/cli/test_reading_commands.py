@@ -387,7 +387,9 @@ class TestDatabase:
         assert document == {"ok": True, "path": str(made), "problems": [], "schema": schema}
 
     def test_a_damaged_database_is_status_three(self, made: Path, say: Say, monkeypatch: pytest.MonkeyPatch):
-        monkeypatch.setattr(checkup, "check_integrity", lambda path: IntegrityCheck(("row 3 missing from index",), 4, 4))
+        monkeypatch.setattr(
+            checkup, "check_integrity", lambda path: IntegrityCheck(("row 3 missing from index",), 4, 4)
+        )
         said = say("db", "check")
         assert said.status == 3
         assert said.out == "row 3 missing from index\n"
