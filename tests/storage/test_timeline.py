@@ -12,7 +12,7 @@ import pytest
 from tests.storage.making import T0, A, B
 from tui_crawler.domain.audit import judged
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.timeline import Lane, LaneSpan
+from tui_crawler.domain.timeline import Lane, LaneEvents, LaneSpan
 from tui_crawler.storage.reports import timeline as timelines
 from tui_crawler.storage.reports.reports import Reports
 
@@ -69,21 +69,19 @@ def test_a_span_has_what_the_whole_log_has_for_it(database_path: Path, seed: int
             for _ in range(12):
                 since = chance.randint(T0 - 5_000, ended)
                 span = LaneSpan(since, since + chance.choice((1_000, 20_000, ended - T0)), chance.choice((1, 7, 80)))
-                whole = Lane(origin, span, reports.lane_events((origin,))[origin])
+                whole = Lane(origin, span, LaneEvents())
                 for gap in judged(log):
                     if gap.request.origin == origin:
                         whole.add(gap)
                 assert reports.timeline(origin, span) == whole.timeline(ended)
 
 
-def test_of_more_than_can_be_read_the_newest_is(database_path: Path, monkeypatch: pytest.MonkeyPatch):
+def test_of_more_than_can_be_read_the_newest_is(database_path: Path):
     ended = fill(database_path, 1, 160)
     span = LaneSpan(T0, ended, 40)
     with closing(Reports(database_path, now=lambda: ended)) as reports:
         whole = reports.timeline(A, span)
-        monkeypatch.setattr(timelines, "LOOK", 40)
-        monkeypatch.setattr(timelines, "WINDOW", timelines.WINDOW.replace("6000", "40"))
-        part = reports.timeline(A, span)
+        part = reports.timeline(A, span, look=40)
     assert whole.read_since == 0
     assert T0 < part.read_since < ended
     first = span.cell(part.read_since) + 1

@@ -3,18 +3,29 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Iterator
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import existing_database, reports_of
 from tui_crawler.cli.options import CommandSet, add_common
-from tui_crawler.cli.printer import Printer, safe
+from tui_crawler.cli.printer import Printer, safe, terminal_width
 from tui_crawler.cli.problem import ExitStatus
 from tui_crawler.text.format import clock, count, phase, plural
 
 if TYPE_CHECKING:
     from tui_crawler.domain.audit import Finding, OriginAudit
+    from tui_crawler.domain.timeline import Timeline
+    from tui_crawler.storage.reports.reports import Reports
+
+    Draw = Callable[[str], Timeline | None]
+
+INDENT = 4
+_COLUMNS, _HEIGHT, _TOLD = 120, 9, 20
+_LOOK = 100_000  # attempts of an origin
 
 
 def declare(commands: CommandSet) -> None:
@@ -24,10 +35,14 @@ def declare(commands: CommandSet) -> None:
         execute,
         "Recomputes from the log, per origin, the gap from the end of each request to the next one, and compares "
         "it with the delay that was promised. Exit status 1 if a gap is shorter than promised (by more than the "
-        "1 ms that stored times are rounded to) or two requests overlap. A fluke retry is exempt.",
+        "1 ms that stored times are rounded to) or two requests overlap. A fluke retry is exempt. With --verbose "
+        "each origin has a timeline of the newest run: the delay promised (filled), the gaps that were kept (the "
+        "line above it), what was asked (✗ 429 and 5xx, ⚠ timeouts, █ a broken promise), patience and state.",
         examples=("audit", "audit --verbose"),
     )
-    parser.add_argument("--verbose", action="store_true", help="list the violations and overlaps")
+    parser.add_argument(
+        "--verbose", action="store_true", help="list the violations and overlaps, with a timeline of each origin"
+    )
     add_common(parser)
 
 
@@ -37,36 +52,70 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
     with reports_of(existing_database(arguments)) as reports:
         origins = audit(reports.attempts_for_audit())
-    ok = all(one.ok for one in origins)
-    if arguments.json:
-        listed = [_document(one, arguments.verbose) for one in origins]
-        printer.document({"ok": ok, "origins": listed})
-    else:
-        printer.lines(_lines(origins, ok, arguments.verbose))
+        ok = all(one.ok for one in origins)
+        draw = _drawing(reports) if arguments.verbose else None
+        if arguments.json:
+            listed = [_document(one, draw) for one in origins]
+            printer.document({"ok": ok, "origins": listed})
+        else:
+            printer.lines(_lines(origins, ok, draw))
     return ExitStatus.ok if ok else ExitStatus.gave_up
 
 
-def _document(one: OriginAudit, verbose: bool) -> dict[str, object]:
+def _drawing(reports: Reports) -> Draw:
+    """Draws an origin over the time of the newest run; None where there was no run."""
+    from tui_crawler.domain.idle_reason import end_of_run
+    from tui_crawler.domain.timeline import LaneSpan
+    from tui_crawler.text.timeline import LABEL
+
+    run, columns = reports.run(), min(terminal_width() or _COLUMNS, _COLUMNS) - INDENT - LABEL
+    if run is None:
+        return lambda origin: None
+    span = LaneSpan(run.started_at, end_of_run(run, int(time.time() * 1_000)) + 1, max(columns, 20))
+    return lambda origin: reports.timeline(origin, span, _LOOK)
+
+
+def _document(one: OriginAudit, draw: Draw | None) -> dict[str, object]:
     document = asdict(one)
     findings = document.pop("findings")
-    return document | {"findings": findings} if verbose else document
+    timeline = None if draw is None else draw(one.origin)
+    more = {} if draw is None else {"findings": findings}
+    return document | more | ({} if timeline is None else {"timeline": timeline.document()})
 
 
-def _lines(origins: tuple[OriginAudit, ...], ok: bool, verbose: bool) -> Iterator[str]:
+def _lines(origins: tuple[OriginAudit, ...], ok: bool, draw: Draw | None) -> Iterator[str]:
     for one in origins:
         gap = f"shortest gap {phase(one.min_gap_ms)}, promised {phase(one.promised_ms)}"
         verdict = "kept" if one.ok else f"{plural(one.violations, 'violation')}, {plural(one.overlaps, 'overlap')}"
         yield f"{'✓' if one.ok else '✗'} {safe(one.origin)}  {plural(one.requests, 'request')}  {gap}  {verdict}"
-        if verbose:
+        if draw is not None:
             yield from map(_finding, one.findings)
             left_out = one.violations + one.overlaps - len(one.findings)
             if left_out:
                 yield f"    … and {count(left_out)} more"
+            timeline = draw(one.origin)
+            yield from () if timeline is None else _lane(timeline)
     bad = sum(not one.ok for one in origins)
     if ok:
         yield f"every delay was kept: {plural(len(origins), 'origin')}"
     else:
         yield f"promises were broken at {bad} of {plural(len(origins), 'origin')}"
+
+
+def _lane(timeline: Timeline) -> Iterator[str]:
+    """The timeline of an origin, and what happened in words, but for the findings, which stand above it."""
+    from tui_crawler.domain.timeline import LaneEvent
+    from tui_crawler.text.charts import dots_of
+    from tui_crawler.text.timeline import lane, mark_words
+
+    utf8 = "utf" in (getattr(sys.stdout, "encoding", None) or "").lower()
+    for line in lane(timeline, _HEIGHT, dots=dots_of(os.environ, utf8)):
+        yield " " * INDENT + "".join(text for text, _ in line).rstrip()
+    told = [mark for mark in timeline.marks if mark.event is not LaneEvent.broken_promise]
+    for mark in told[:_TOLD]:
+        yield f"    {clock(mark.at)} UTC  {mark_words(mark)}"
+    if len(told) > _TOLD or timeline.marks_left_out:
+        yield f"    … and {count(max(0, len(told) - _TOLD) + timeline.marks_left_out)} more"
 
 
 def _finding(finding: Finding) -> str:

@@ -66,9 +66,10 @@ def shown(kind: ReportCell, cell: Cell) -> str:
     """A value as plain characters; nothing for a text that is unknown, a dash for a number or a time."""
     from tui_crawler.domain.cut import cut_words
     from tui_crawler.text.sparkline import sparkline
+    from tui_crawler.text.timeline import kept_words
 
     formats: dict[str, Callable[[Any], str]] = {"series": lambda counts: sparkline(counts, len(counts))}
     formats |= {"count": words.count, "bytes": words.size, "ms": words.phase}
-    formats |= {"moment": words.date_time, "cut": cut_words}
+    formats |= {"moment": words.date_time, "cut": cut_words, "timeline": kept_words}
     text = formats.get(kind.name, str)(cell)
     return safe(text, 1_000) if cell is not None or kind.name in formats else ""

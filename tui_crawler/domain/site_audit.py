@@ -20,6 +20,7 @@ LISTED = 200  # rows of a section; all are counted
 NAMED = 5  # of those that name a broken URL, and of the pages with one title
 SLOW_MS = 2_000  # a response that took longer is slow
 RESPONSE_BOUNDS = (0, 100, 200, 500, 1_000, 2_000, 5_000, 10_000)  # where the classes of response times begin, ms
+DRAWN, LANE_CELLS = 30, 240  # origins with a timeline, and in how many cells
 SPANS = 48  # of equal length, in which requests are counted over time
 Cell = Any  # what it holds is told by the kind of its column; None: unknown
 Found = tuple[str, "Sequence[Sequence[Cell]]", int]  # key, rows and total of a section
@@ -38,6 +39,7 @@ class ReportCell(Enum):
     urls = "urls"
     referrers = "referrers"  # values of `page_view.Referrer`
     series = "over_time"  # counts per span of time
+    timeline = "timeline"  # a `timeline.Timeline`
     text = ""
 
 
@@ -152,6 +154,8 @@ violations|Broken promises of politeness|fault|url fault sent_at gap_ms promised
 Requests that came sooner after the one before (the earlier URL) than promised, or while it lasted (overlap).
 politeness|Politeness||origin requests over_time min_gap_ms promised_ms violations overlaps
 The proof: the least gap from the end of a request to the next, recomputed from the log, and what was promised for it.
+timelines|Politeness over time||origin timeline
+The first {DRAWN} origins over the newest run, or the one asked for: the delay that was promised, the gaps kept.
 seeds|Seeds||url exit_code http_status
 Where the crawl began.
 runs|Runs||run_id started_at finished_at finish_reason attempts user_agent

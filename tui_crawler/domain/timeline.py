@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 MARKS = 100
 """How many marks of an origin are kept; all are counted."""
 
-_ROSE = 1.5  # a delay that is so many times the one before it has risen; answers vary by less
+_ROSE, _ROSE_MS = 1.5, 500  # so many times the delay before it, and so much more, is a rise; answers vary by less
 
 
 class LanePhase(IntEnum):
@@ -165,7 +165,7 @@ class Lane:
     """A timeline while it is made: its gaps come in the order in which requests were sent, those of one origin only.
     What lies outside of the span is remembered for what follows it, and drawn no more than that."""
 
-    def __init__(self, origin: str, span: LaneSpan, events: LaneEvents = LaneEvents()) -> None:  # noqa: B008  frozen
+    def __init__(self, origin: str, span: LaneSpan, events: LaneEvents) -> None:
         self._span = span
         self._events = events
         self._cells = tuple(LaneCell() for _ in range(span.cells))
@@ -252,7 +252,7 @@ class Lane:
         elif request.session_id != before.session_id:
             self._mark(LaneMark(request.sent_at, LaneEvent.takeover))
         at, old, new = request.ended_at, before.delay_ms_after, request.delay_ms_after
-        if new >= _ROSE * old:
+        if new >= max(_ROSE * old, old + _ROSE_MS):
             self._mark(LaneMark(at, LaneEvent.slower, old, new, request.delay_reason))
         self._keep_patience(before.patience_after, at)
         if request.patience_after < before.patience_after and request.run_id == before.run_id:

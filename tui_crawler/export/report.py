@@ -14,11 +14,14 @@ from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict
 from html import escape
 from pathlib import Path
+from typing import Any
 from urllib.parse import quote
 
 from tui_crawler import __version__
 from tui_crawler.domain.exit_code import FAILURES
 from tui_crawler.domain.site_audit import Cell, FindingSeverity, ReportCell, Section, SiteAudit
+from tui_crawler.domain.timeline import Timeline
+from tui_crawler.export.timeline_svg import LEGEND, timeline_svg
 
 Show = Callable[[ReportCell, Cell], str]
 """A value of a kind that names no URLs, or one URL, as plain characters; nothing for a text that is unknown."""
@@ -47,7 +50,11 @@ def report_json(audit: SiteAudit, _: Show) -> Iterator[str]:
     for section in audit.sections:
         rows = [{column.name: cell for column, cell in row} for row in section.cells]
         document[section.key] = {"severity": section.severity, "total": section.total, "rows": rows}
-    yield json.dumps(document, indent=1, default=asdict).replace("\x7f", "\\u007f") + "\n"
+    yield json.dumps(document, indent=1, default=_plain).replace("\x7f", "\\u007f") + "\n"
+
+
+def _plain(value: Any) -> object:
+    return value.document() if isinstance(value, Timeline) else asdict(value)
 
 
 def report_markdown(audit: SiteAudit, show: Show) -> Iterator[str]:
@@ -185,9 +192,12 @@ def _section(section: Section, show: Show) -> Iterator[str]:
     level = section.severity
     sign = f'<span class="{level}" aria-hidden="true">{_SIGNS[level]}</span> ' if level else ""
     yield f'<section aria-labelledby="{section.key}"><h2 id="{section.key}">{sign}{section.title}</h2>\n'
+    lanes = any(column.kind is ReportCell.timeline for column in section.columns)
+    yield LEGEND if lanes else ""
     total = show(ReportCell.count, section.total)
     listed = f"The first {len(section.rows)} of {total}." if section.left_out else f"All {total}." if level else ""
-    yield f'<table role="table"><caption>{escape(section.says)} <b>{listed}</b></caption>\n'
+    said = f"<caption>{escape(section.says)} <b>{listed}</b></caption>"
+    yield f'<table role="table" class="{"lanes" if lanes else ""}">{said}\n'
     classes = ["bar" if one.bar else "n" if one.kind in _NUMBERS else "" for one in section.columns]
     yield '<thead role="rowgroup"><tr role="row">'
     for one, column in zip(classes, section.columns, strict=True):
@@ -212,8 +222,8 @@ def _cell(kind: ReportCell, cell: Cell, show: Show) -> str:
         links = [_link(*line, show) for line in lines]
         tag = "ol" if kind is ReportCell.urls else "ul"
         return links[0] if kind is ReportCell.url else f"<{tag}>{''.join(f'<li>{link}</li>' for link in links)}</{tag}>"
-    if kind is ReportCell.series:
-        return _line(cell)
+    if kind is ReportCell.series or kind is ReportCell.timeline:
+        return _line(cell) if kind is ReportCell.series else timeline_svg(cell)
     shown = escape(show(kind, cell))
     tag = "code" if kind is ReportCell.exit_code else "span" if kind in _NUMBERS else "bdi"
     mark = ' class="fault"' if kind is ReportCell.exit_code and cell in _FAILURES else ""

@@ -7,6 +7,7 @@ from typing import Any
 
 import peewee
 
+from tui_crawler.domain.exit_code import AttemptKind
 from tui_crawler.storage.models.queue import (
     PRIORITY,
     Body,
@@ -169,7 +170,7 @@ add_index("attempt_problem", Attempt, "id", where=Attempt.problem == 1)
 add_index("attempt_problem_origin", Attempt, "origin id", where=Attempt.problem == 1)
 add_index("attempt_patience", Attempt, "origin id", where=_impatient)
 add_index("attempt_delay", Attempt, "origin id", where=_other_delay)
-add_index("attempt_hops", Attempt, "id", where=(Attempt.kind == "robots") & (Attempt.requests > 1))
+add_index("attempt_hops", Attempt, "id", where=(Attempt.kind == AttemptKind.robots.value) & (Attempt.requests > 1))
 add_index("attempt_cut", Attempt, "page id", where=Attempt.cut != "")
 
 

@@ -14,12 +14,15 @@ from tui_crawler.domain.audit import audit
 from tui_crawler.domain.cut import cut_names
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode
 from tui_crawler.domain.site_audit import Found, SiteAudit, chains, over_time, politeness
+from tui_crawler.domain.timeline import LaneSpan
 from tui_crawler.storage.reader import Reader, SubjectReports
 from tui_crawler.storage.reports.attempts import sent_requests
 from tui_crawler.storage.reports.links import FRAGMENTS, broken_fragments, referrers_of
+from tui_crawler.storage.reports.timeline import TimelineReports
 from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import name_of
 
+_LOOK = 100_000  # attempts of one origin that its timeline is made of
 _CHAINED = 100_000  # redirects to pages that redirect; more are not looked at
 
 _NOW = """SELECT id AS page_id, origin_id, url_id, last_exit_code AS exit_code, last_http_status AS http_status,
@@ -101,7 +104,9 @@ class _Tables:
         yield "response_times", classes, len(classes)
         counts: dict[str, list[int]] = {}
         requests = over_time(sent_requests(self._reader, self._run), self._sums, counts)
-        yield from politeness(audit(requests), counts)
+        proof = list(politeness(audit(requests), counts))
+        yield from proof
+        yield self._timelines([row[0] for row in proof[-1][1]])
         seeds = "page p JOIN outcome q ON q.page_id = p.id JOIN url u ON u.id = p.url_id WHERE p.seed = 1"
         yield self._listed("seeds", f"u.href, {_EXIT}, q.http_status", seeds)
         runs = "id, started_at, NULLIF(finished_at, 0), finish_reason, requests, user_agent"
@@ -139,6 +144,19 @@ class _Tables:
             steps = {page: step for page, *step in self._rows(_STEPS.format(ids=ids))} if ids else {}
             known = [[steps[page] for page in path if page in steps] for path in paths[: record.LISTED]]
             yield key, [([step[0] for step in path] + [path[-1][1]],) for path in known if path], len(paths)
+
+    def _timelines(self, origins: Sequence[str]) -> Found:
+        """Of the origins that stand first in the proof."""
+        run = self._rows(
+            "SELECT started_at, id FROM run WHERE id = COALESCE(?, (SELECT MAX(id) FROM run))", (self._run,)
+        )
+        ended = self._rows("SELECT MAX(ended_at) FROM attempt WHERE run_id = ?", (run[0][1],))[0][0] if run else None
+        if not ended:
+            return "timelines", [], 0
+        span, lanes = LaneSpan(run[0][0], ended + 1, record.LANE_CELLS), TimelineReports(self._reader, lambda: ended)
+        drawn = [(origin, lanes.timeline(origin, span, _LOOK)) for origin in origins[: record.DRAWN]]
+        asked = [(origin, lane) for origin, lane in drawn if lane.audit.requests]
+        return "timelines", asked, len(asked)
 
     def _duplicate_titles(self) -> Found:
         key, rows, total = self._listed("duplicate_titles", "title, pages", _TITLES, "pages DESC, title")

@@ -3,8 +3,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from tui_crawler.domain.audit import SentRequest, judged
 from tui_crawler.domain.timeline import Lane, LaneEvents, LaneSpan, Timeline, lane_events
 from tui_crawler.storage.reader import SubjectReports
@@ -13,7 +11,7 @@ from tui_crawler.storage.reports.log_windows import LogReports
 from tui_crawler.storage.reports.overview import OverviewReports
 
 LOOK = 6_000
-"""So many attempts of an origin are read at once, the newest of a span."""
+"""So many attempts of an origin are read for a screen, the newest of a span."""
 
 _BESIDE = 3  # attempts with requests before a span, and after it, that what lies in it is judged by
 _NEWER = 2**62  # than any attempt
@@ -23,7 +21,7 @@ _OF_ORIGIN = "origin_id = (SELECT id FROM origin WHERE origin = ?)"
 FROM_ID = f"SELECT id, ended_at FROM attempt WHERE {_OF_ORIGIN} AND id >= ? ORDER BY id LIMIT 1"
 NEWEST = f"SELECT COALESCE(MAX(id), 0) FROM attempt WHERE {_OF_ORIGIN}"
 WINDOW = f"""SELECT COUNT(*), COALESCE(MIN(id), 0) FROM (
-    SELECT id FROM attempt WHERE {_OF_ORIGIN} AND id BETWEEN ? AND ? ORDER BY id DESC LIMIT {LOOK})"""
+    SELECT id FROM attempt WHERE {_OF_ORIGIN} AND id BETWEEN ? AND ? ORDER BY id DESC LIMIT ?)"""
 BEFORE, AFTER = (
     f"""SELECT COALESCE({extreme}(id), 0) FROM (SELECT id FROM (SELECT id, requests FROM attempt
     WHERE {_OF_ORIGIN} AND id {sign} ? ORDER BY id {order} LIMIT {LOOK}) WHERE requests > 0 LIMIT {_BESIDE})"""
@@ -39,29 +37,28 @@ HOPS = SENT.format(
 class TimelineReports(SubjectReports):
     """What was asked of one origin, and when."""
 
-    def timeline(self, origin: str, span: LaneSpan) -> Timeline:
-        """The politeness of an origin over a span of time."""
+    def timeline(self, origin: str, span: LaneSpan, look: int = LOOK) -> Timeline:
+        """The politeness of an origin over a span of time, of which the newest `look` attempts are read."""
         low, high = self._from(origin, span.since), self._from(origin, span.until)
-        counted, oldest = self._reader.all(WINDOW, (origin, low, high))[0]
-        cut = counted == LOOK
+        counted, oldest = self._reader.all(WINDOW, (origin, low, high, look))[0]
+        cut = counted == look
         first = self._reader.number(BEFORE, (origin, oldest if cut else low))
         ids = first or (oldest if cut else 0), self._reader.number(AFTER, (origin, high)) or _NEWER
         rows = self._reader.all(OWN, (origin, *ids)), self._reader.all(HOPS, ids)
         own, hops = ([one for one in map(sent_request, each) if one.origin == origin] for each in rows)
         asked = sorted((*own, *(hop for hop in hops if hop.attempt_origin != origin)), key=_place)
-        lane = Lane(origin, span, self.lane_events((origin,))[origin])
+        lane = Lane(origin, span, self._events(origin))
         for gap in judged(asked):
             lane.add(gap)
         read_since = min((one.sent_at for one in own if one.attempt_id >= oldest), default=0)
         return lane.timeline(self._now(), read_since if cut else 0)
 
-    def lane_events(self, origins: Iterable[str]) -> dict[str, LaneEvents]:
-        """What befell origins beside their requests, as far as the newest entries of journal and log say."""
+    def _events(self, origin: str) -> LaneEvents:
+        """What befell an origin beside its requests, as far as the newest entries of journal and log say."""
         logs, overview = LogReports(self._reader), OverviewReports(self._reader, self._now)
         newest = overview.run()
         runs = (*overview.runs(_RUNS), *((newest,) if newest is not None else ()))
-        actions = logs.actions(_ACTIONS)
-        return {one: lane_events(one, actions, logs.activity(_ENDS, one), runs) for one in origins}
+        return lane_events(origin, logs.actions(_ACTIONS), logs.activity(_ENDS, origin), runs)
 
     def _from(self, origin: str, at: int) -> int:
         """The first attempt of an origin that ended at a time or later; behind the newest where none has. Attempts of

@@ -1,0 +1,171 @@
+"""A timeline drawn with characters, for console and command line: the delay that was promised over the gaps that were
+kept, below them what was asked, the patience, and what the origin crawler did. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import UTC, tzinfo
+from itertools import groupby
+from typing import TYPE_CHECKING
+
+from tui_crawler.domain.exit_code import Group
+from tui_crawler.domain.idle_reason import delay_words
+from tui_crawler.domain.status_words import finish_words
+from tui_crawler.domain.timeline import LaneEvent, LanePhase
+from tui_crawler.text.charts import Dots, Form, Mark, Piece, Series, beside, chart, round_top
+from tui_crawler.text.format import clock, count, date_time, phase
+from tui_crawler.text.glyphs import StateGlyph, exit_mark, in_ascii, state_mark
+from tui_crawler.text.safe_text import safe
+from tui_crawler.text.standing import end_mark
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.timeline import LaneCell, LaneMark, Timeline
+
+LABEL = 9
+"""Cells at the left of a lane, for what its lines are and for the scale."""
+
+_PLAIN = frozenset({Group.ok, Group.redirect, Group.unchanged, Group.dropped})
+_PHASES: Mapping[LanePhase, StateGlyph] = {
+    LanePhase.not_known: StateGlyph(" ", "", ""),
+    LanePhase.at_rest: state_mark("idle"),
+    LanePhase.in_turn: state_mark("ready"),
+    LanePhase.in_delay: state_mark("waiting"),
+    LanePhase.over: StateGlyph("■", "over", "muted"),
+    LanePhase.asking: state_mark("crawling"),
+    LanePhase.held: state_mark("paused"),
+}
+_EVENTS: Mapping[LaneEvent, tuple[str, str]] = {
+    LaneEvent.slower: ("▲", "warning"),
+    LaneEvent.impatient: ("▼", "warning"),
+    LaneEvent.takeover: ("↻", "accent"),
+    LaneEvent.next_run: ("▶", "accent"),
+    LaneEvent.pause_begun: ("‖", "paused"),
+    LaneEvent.pause_over: ("▶", "active"),
+    LaneEvent.broken_promise: ("✗", "error"),
+}
+_LONG_MS = 72_000_000
+_LONGEST = 60  # characters of what the database says
+_TELLING = (LaneEvent.broken_promise, LaneEvent.slower, LaneEvent.pause_begun, LaneEvent.takeover, LaneEvent.next_run)
+
+
+def kept_words(timeline: Timeline) -> str:
+    """How the promises were kept: `kept 467 of 467 · shortest gap 2.0s of 2.0s promised`."""
+    audit = timeline.audit
+    gap = f" · shortest gap {phase(audit.min_gap_ms)} of {phase(audit.promised_ms)} promised"
+    kept = f"kept {count(timeline.kept)} of {count(audit.requests)}"
+    return f"{kept}{gap if audit.min_gap_ms is not None else ''}"
+
+
+def mark_words(mark: LaneMark) -> str:
+    """What happened, in words."""
+    match mark.event:
+        case LaneEvent.slower:
+            why = safe(delay_words(mark.reason), _LONGEST)
+            return f"delay {phase(mark.before)} → {phase(mark.after)}{why and ': '}{why}"
+        case LaneEvent.impatient:
+            return f"patience {mark.before} → {mark.after}{mark.reason and ': '}{mark.reason}"
+        case LaneEvent.takeover:
+            return "another worker went on"
+        case LaneEvent.next_run:
+            return f"run {mark.after}"
+        case LaneEvent.pause_begun | LaneEvent.pause_over:
+            return "paused" if mark.event is LaneEvent.pause_begun else "resumed"
+        case LaneEvent.origin_over:
+            return safe(finish_words(mark.reason), _LONGEST)
+        case LaneEvent.broken_promise:
+            over = f"overlap of {phase(-mark.after)}" if mark.after < 0 else f"gap {phase(mark.after)}"
+            return f"{over}, {phase(mark.before)} promised"
+
+
+def cell_words(timeline: Timeline, at: int, zone: tzinfo = UTC) -> str:
+    """What one cell says, with what happened in it: for the cursor."""
+    span, cell = timeline.span, timeline.cells[at]
+    parts = [f"{clock(span.at(at), zone)} to {clock(span.at(at + 1), zone)}", f"{count(cell.requests)} asked"]
+    if cell.kept_ms is not None:
+        parts.append(f"gap {phase(cell.kept_ms)} of {phase(cell.promised_ms)} promised")
+    elif cell.delay_ms is not None:
+        parts.append(f"delay {phase(cell.delay_ms)}")
+    if why := safe(delay_words(cell.delay_reason), _LONGEST):
+        parts.append(why)
+    if cell.patience is not None:
+        parts.append(f"patience {cell.patience}")
+    parts += [_PHASES[cell.phase].label] * (cell.phase is not LanePhase.not_known)
+    return " · ".join([*parts, *(mark_words(mark) for mark in timeline.marks if span.cell(mark.at) == at)])
+
+
+def lane(
+    timeline: Timeline, height: int, *, dots: Dots = Dots.braille, cursor: int | None = None, zone: tzinfo = UTC
+) -> list[list[Piece]]:
+    """Return a lane of `height` lines, `LABEL` cells wider than the timeline has cells: what was asked and the state
+    first, then with more room patience and times, and above all of them the gaps as a chart of four lines at least."""
+    cells, width = timeline.cells, len(timeline.cells)
+    lines = [_line("asked", map(_asked, cells), cursor), _line("state", (_state(cell) for cell in cells), cursor)]
+    if height > len(lines):
+        lines.insert(1, _line("patience", _patience(cells), cursor))
+    if height > len(lines):
+        lines.append([(" " * LABEL, ""), *beside(width, [*_marks(timeline), *_times(timeline, zone)])])
+    if height >= len(lines) + 4:
+        lines = _gaps(timeline, height - len(lines), dots, cursor) + lines
+    lines = lines[:height]
+    return [[(in_ascii(text), role) for text, role in line] for line in lines] if dots is Dots.ascii else lines
+
+
+def _gaps(timeline: Timeline, height: int, dots: Dots, cursor: int | None) -> list[list[Piece]]:
+    cells, width = timeline.cells, len(timeline.cells)
+    kept = [None if cell.kept_ms is None else float(max(cell.kept_ms, 0)) for cell in cells]
+    broken = [value if cell.broken else None for value, cell in zip(kept, cells, strict=True)]
+    series = (
+        Series("promised", tuple(cell.delay_ms for cell in cells), "accent"),
+        Series("kept", tuple(kept), "ok", Form.line),
+        Series("broken", tuple(broken), "error", Form.line),
+    )
+    return chart(
+        series, width + LABEL, height, dots=dots, top=round_top(1.2 * timeline.longest_ms), times=False,
+        scale=lambda ms: phase(ms).rjust(LABEL - 1), cursor=None if cursor is None else (cursor + 0.5) / width,
+    )  # fmt: skip
+
+
+def _line(label: str, cells: Iterable[tuple[str, str]], cursor: int | None) -> list[Piece]:
+    """A line of a lane; the cell of the cursor stands out."""
+    marked = [(glyph, "cursor" if at == cursor else role) for at, (glyph, role) in enumerate(cells)]
+    runs = groupby(marked, key=lambda cell: cell[1])
+    return [(label.ljust(LABEL), "muted"), *(("".join(text for text, _ in run), role) for role, run in runs)]
+
+
+def _asked(cell: LaneCell) -> tuple[str, str]:
+    if not cell.requests or cell.ended is None:
+        return " ", ""
+    if cell.broken:
+        return "█", "error"
+    mark = exit_mark(cell.ended.value)
+    return ("╷" if cell.requests == 1 else "│", mark.role) if cell.ended in _PLAIN else (mark.glyph, mark.role)
+
+
+def _patience(cells: Iterable[LaneCell]) -> Iterable[tuple[str, str]]:
+    """Patience as steps: a number where it changes, its tens are left out."""
+    before: int | None = None
+    for cell in cells:
+        left, told = cell.patience, cell.patience != before
+        fell = told and before is not None and left is not None and left < before
+        yield (" " if left is None else str(left % 10) if told else "─"), "warning" if fell else "muted"
+        before = left
+
+
+def _state(cell: LaneCell) -> tuple[str, str]:
+    return _PHASES[cell.phase].glyph, _PHASES[cell.phase].role
+
+
+def _marks(timeline: Timeline) -> Iterable[Mark]:
+    """What happened, what says most first."""
+    span = timeline.span
+    for mark in sorted(timeline.marks, key=lambda one: (one.event not in _TELLING, one.event)):
+        ended = end_mark(mark.reason)
+        glyph, role = _EVENTS.get(mark.event, (ended.glyph, ended.role))
+        yield Mark((span.cell(mark.at) + 0.5) / span.cells, "", glyph, role)
+
+
+def _times(timeline: Timeline, zone: tzinfo) -> Iterable[Mark]:
+    """Times of day, wherever there is room; with the day where the span is long."""
+    span = timeline.span
+    shown = slice(5, 16) if span.until - span.since > _LONG_MS else slice(11, 19)
+    return (Mark(at / span.cells, date_time(span.at(at), zone)[shown]) for at in range(0, span.cells, 16))
