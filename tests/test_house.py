@@ -165,20 +165,21 @@ def test_a_public_name_is_that_of_one_class() -> None:
 LINES = {
     "cli": 6_000,
     "config": 3_300,
-    "console": 29_250,
+    "console": 29_070,
     "demo": 1_450,
     "domain": 10_300,
     "engine": 2_950,
-    "export": 900,
+    "export": 1_000,
     "fetch": 5_500,
     "storage": 14_350,
-    "text": 1_250,
+    "text": 1_330,
     "wiring": 3_050,
 }
 """At most so many lines in each layer. May only become less: who needs more says here, in a sentence, what for.
 
 Raised once, by 5,000: charts, timelines, the tree of a site, runs compared, replayed and rehearsed, alarms. Of it 300
-lines went from console to text: the command line draws charts, too."""
+lines went from console to text: the command line draws charts, too; then 80 to text and 100 to export, which draw
+timelines."""
 
 
 def test_a_layer_does_not_swell() -> None:

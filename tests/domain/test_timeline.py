@@ -171,7 +171,9 @@ def test_for_programs_it_is_a_list_for_each_value():
 
 def action(number: int, at: int, asked: object, **more: object) -> ActionView:
     names = {PauseOrigins: "pause", ResumeOrigins: "resume", StopOrigins: "stop"}
-    made = ActionView(number, at, "you", names[type(asked)], "", "", "", False, True, command=to_json(asked))  # type: ignore[arg-type]
+    made = ActionView(
+        number, at, "you", names[type(asked)], "", "", "", False, True, command=to_json(asked), applied_at=at
+    )  # type: ignore[arg-type]
     return replace(made, **more)  # type: ignore[arg-type]
 
 
@@ -183,7 +185,7 @@ def test_pauses_come_from_the_journal_and_ends_from_the_log():
         action(3, 200, ResumeOrigins((B,))),
         action(4, 300, ResumeOrigins()),
         action(5, 400, PauseOrigins((A,)), error="not an origin"),
-        action(6, 500, PauseOrigins((A,)), applied=False),
+        action(6, 500, PauseOrigins((A,)), applied=False, applied_at=0),
         action(7, 600, StopOrigins((A,))),
         action(8, 700, PauseOrigins((A,)), command="{"),
     ]

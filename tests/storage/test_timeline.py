@@ -74,6 +74,7 @@ def test_a_span_has_what_the_whole_log_has_for_it(database_path: Path, seed: int
                     if gap.request.origin == origin:
                         whole.add(gap)
                 assert reports.timeline(origin, span) == whole.timeline(ended)
+                assert reports.timelines((origin, "x"), span)[0] == whole.timeline(ended)
 
 
 def test_of_more_than_can_be_read_the_newest_is(database_path: Path):
@@ -102,8 +103,8 @@ def test_only_what_is_asked_for_is_read(database_path: Path, text: str):
     query = getattr(timelines, text)
     with closing(sqlite3.connect(database_path)) as database:
         plan = [row[3] for row in database.execute(f"EXPLAIN QUERY PLAN {query}", [1] * query.count("?"))]
-    index = "attempt_hops (id>? AND id<?)" if text == "HOPS" else "attempt_origin (origin_id=?"
-    assert any(index in step for step in plan), plan
+    hops = "attempt_hops (id>? AND id<?)" if text == "HOPS" else "attempt_origin (origin_id=?"
+    assert any(hops in step for step in plan), plan
     assert [
         step for step in plan if step.startswith("SCAN") and step.split()[1] in {"a", "r", "attempt", "request"}
     ] == []

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
@@ -21,11 +21,11 @@ if TYPE_CHECKING:
     from tui_crawler.domain.timeline import Timeline
     from tui_crawler.storage.reports.reports import Reports
 
-    Draw = Callable[[str], Timeline | None]
+    Drawn = tuple[OriginAudit, Timeline | None]
 
 INDENT = 4
 _COLUMNS, _HEIGHT, _TOLD = 120, 9, 20
-_LOOK = 100_000  # attempts of an origin
+_AT_ONCE = 30  # origins
 
 
 def declare(commands: CommandSet) -> None:
@@ -53,50 +53,52 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     with reports_of(existing_database(arguments)) as reports:
         origins = audit(reports.attempts_for_audit())
         ok = all(one.ok for one in origins)
-        draw = _drawing(reports) if arguments.verbose else None
+        drawn = _drawn(reports, origins) if arguments.verbose else ((one, None) for one in origins)
         if arguments.json:
-            listed = [_document(one, draw) for one in origins]
+            listed = [_document(*one, arguments.verbose) for one in drawn]
             printer.document({"ok": ok, "origins": listed})
         else:
-            printer.lines(_lines(origins, ok, draw))
+            printer.lines(_lines(drawn, origins, arguments.verbose))
     return ExitStatus.ok if ok else ExitStatus.gave_up
 
 
-def _drawing(reports: Reports) -> Draw:
-    """Draws an origin over the time of the newest run; None where there was no run."""
+def _drawn(reports: Reports, origins: Sequence[OriginAudit]) -> Iterator[Drawn]:
+    """Origins with their timelines over the newest run; some are read at a time."""
     from tui_crawler.domain.idle_reason import end_of_run
     from tui_crawler.domain.timeline import LaneSpan
     from tui_crawler.text.timeline import LABEL
 
     run, columns = reports.run(), min(terminal_width() or _COLUMNS, _COLUMNS) - INDENT - LABEL
-    if run is None:
-        return lambda origin: None
-    span = LaneSpan(run.started_at, end_of_run(run, int(time.time() * 1_000)) + 1, max(columns, 20))
-    return lambda origin: reports.timeline(origin, span, _LOOK)
+    for first in range(0, len(origins), _AT_ONCE):
+        some = origins[first : first + _AT_ONCE]
+        if run is None:
+            yield from ((one, None) for one in some)
+            continue
+        span = LaneSpan(run.started_at, end_of_run(run, int(time.time() * 1_000)) + 1, max(columns, 20))
+        yield from zip(some, reports.timelines([one.origin for one in some], span), strict=True)
 
 
-def _document(one: OriginAudit, draw: Draw | None) -> dict[str, object]:
+def _document(one: OriginAudit, timeline: Timeline | None, verbose: bool) -> dict[str, object]:
     document = asdict(one)
     findings = document.pop("findings")
-    timeline = None if draw is None else draw(one.origin)
-    more = {} if draw is None else {"findings": findings}
+    more = {"findings": findings} if verbose else {}
     return document | more | ({} if timeline is None else {"timeline": timeline.document()})
 
 
-def _lines(origins: tuple[OriginAudit, ...], ok: bool, draw: Draw | None) -> Iterator[str]:
-    for one in origins:
+def _lines(drawn: Iterable[Drawn], origins: Sequence[OriginAudit], verbose: bool) -> Iterator[str]:
+    for one, timeline in drawn:
         gap = f"shortest gap {phase(one.min_gap_ms)}, promised {phase(one.promised_ms)}"
         verdict = "kept" if one.ok else f"{plural(one.violations, 'violation')}, {plural(one.overlaps, 'overlap')}"
         yield f"{'✓' if one.ok else '✗'} {safe(one.origin)}  {plural(one.requests, 'request')}  {gap}  {verdict}"
-        if draw is not None:
+        if verbose:
             yield from map(_finding, one.findings)
             left_out = one.violations + one.overlaps - len(one.findings)
             if left_out:
                 yield f"    … and {count(left_out)} more"
-            timeline = draw(one.origin)
-            yield from () if timeline is None else _lane(timeline)
+        if timeline is not None:
+            yield from _lane(timeline)
     bad = sum(not one.ok for one in origins)
-    if ok:
+    if not bad:
         yield f"every delay was kept: {plural(len(origins), 'origin')}"
     else:
         yield f"promises were broken at {bad} of {plural(len(origins), 'origin')}"

@@ -21,6 +21,7 @@ class ActionView:
     applied: bool
     error: str = ""
     command: str = ""  # what was asked, as `domain.command.from_json` reads it
+    applied_at: int = 0  # 0: it waits
 
 
 @dataclass(frozen=True, slots=True)

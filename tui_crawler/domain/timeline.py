@@ -290,9 +290,9 @@ def lane_events(
             continue
         lasts = bool(pauses) and not pauses[-1][1]
         if isinstance(command, PauseOrigins) and not lasts:
-            pauses.append((action.at, 0))
+            pauses.append((action.applied_at, 0))
         elif isinstance(command, ResumeOrigins) and lasts:
-            pauses[-1] = pauses[-1][0], action.at
+            pauses[-1] = pauses[-1][0], action.applied_at
     ended = [(one.at, one.message) for one in activity if one.event == "origin_finished" and one.origin == origin]
     stopped = (run.finished_at or (0 if run.live else run.heartbeat_at) for run in runs)
     over = [(at, "") for at in stopped if at]

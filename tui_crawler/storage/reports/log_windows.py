@@ -28,7 +28,7 @@ FROM activity y LEFT JOIN origin o ON o.id = y.origin_id"""
 ACTIVITY_OF_ORIGIN = "y.origin_id > 0 AND y.origin_id = (SELECT id FROM origin WHERE origin = ?)"
 
 _ACTIONS = """SELECT id AS action_id, at, who, action, target, "before", "after", undone, applied_at > 0 AS applied,
-    error, command
+    error, command, applied_at
 FROM operator_action"""
 
 _EVENT, _ACTION = RowMapper(ActivityView), RowMapper(ActionView)

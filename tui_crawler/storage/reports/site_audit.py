@@ -22,7 +22,6 @@ from tui_crawler.storage.reports.timeline import TimelineReports
 from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import name_of
 
-_LOOK = 100_000  # attempts of one origin that its timeline is made of
 _CHAINED = 100_000  # redirects to pages that redirect; more are not looked at
 
 _NOW = """SELECT id AS page_id, origin_id, url_id, last_exit_code AS exit_code, last_http_status AS http_status,
@@ -153,9 +152,9 @@ class _Tables:
         ended = self._rows("SELECT MAX(ended_at) FROM attempt WHERE run_id = ?", (run[0][1],))[0][0] if run else None
         if not ended:
             return "timelines", [], 0
-        span, lanes = LaneSpan(run[0][0], ended + 1, record.LANE_CELLS), TimelineReports(self._reader, lambda: ended)
-        drawn = [(origin, lanes.timeline(origin, span, _LOOK)) for origin in origins[: record.DRAWN]]
-        asked = [(origin, lane) for origin, lane in drawn if lane.audit.requests]
+        span = LaneSpan(run[0][0], ended + 1, record.LANE_CELLS)
+        drawn = TimelineReports(self._reader, lambda: ended).timelines(origins[: record.DRAWN], span)
+        asked = [(lane.origin, lane) for lane in drawn if lane.audit.requests]
         return "timelines", asked, len(asked)
 
     def _duplicate_titles(self) -> Found:
