@@ -165,21 +165,21 @@ def test_a_public_name_is_that_of_one_class() -> None:
 LINES = {
     "cli": 6_000,
     "config": 3_300,
-    "console": 29_070,
+    "console": 28_400,
     "demo": 1_450,
-    "domain": 10_300,
+    "domain": 10_900,
     "engine": 2_950,
     "export": 1_000,
     "fetch": 5_500,
     "storage": 14_350,
-    "text": 1_330,
+    "text": 1_400,
     "wiring": 3_050,
 }
 """At most so many lines in each layer. May only become less: who needs more says here, in a sentence, what for.
 
 Raised once, by 5,000: charts, timelines, the tree of a site, runs compared, replayed and rehearsed, alarms. Of it 300
-lines went from console to text: the command line draws charts, too; then 80 to text and 100 to export, which draw
-timelines."""
+lines went from console to text: the command line draws charts, too; then 150 to text and 100 to export, which draw
+timelines, and 600 to the domain, where what is drawn, replayed and compared is made."""
 
 
 def test_a_layer_does_not_swell() -> None:
