@@ -29,16 +29,7 @@ _DURATION_UNITS = {
     **dict.fromkeys(("month", "months"), MONTH),
     **dict.fromkeys(("year", "years"), YEAR),
 }
-_SIZE_UNITS = {
-    "": 1,
-    "b": 1,
-    "kb": 1000,
-    "mb": 1000**2,
-    "gb": 1000**3,
-    "kib": KIB,
-    "mib": MIB,
-    "gib": 1024**3,
-}
+_SIZE_UNITS = {"": 1, "b": 1, "kb": 1000, "mb": 1000**2, "gb": 1000**3, "kib": KIB, "mib": MIB, "gib": 1024**3}
 _SHOWN_UNITS = ((WEEK, " week"), (DAY, " day"), (HOUR, "h"), (MINUTE, "m"), (SECOND, "s"), (MS, "ms"))
 _NUMBER = r"[0-9]{1,15}(?:\.[0-9]{1,9})?"
 _DURATION_PART = rf"({_NUMBER}) ?([a-z]+)"

@@ -161,14 +161,7 @@ def keys_markdown() -> str:
 
 
 FIRST: Mapping[Where, tuple[str, ...]] = {
-    Where.origin: (
-        "origin.toggle_pause",
-        "origin.stop",
-        "delay.up",
-        "robots.view",
-        "url.retry",
-        "origin.retry_failed",
-    ),
+    Where.origin: ("origin.toggle_pause", "origin.stop", "delay.up", "robots.view", "url.retry", "origin.retry_failed"),
     Where.url: ("url.retry", "rule.from_selection", "copy.pick"),
 }
 """What a screen is for: these actions come before those that other screens name first."""

@@ -242,11 +242,7 @@ class DemoWeb:
     """
 
     def __init__(
-        self,
-        host: str = "127.0.0.1",
-        access_log: Path | None = None,
-        pace: float = 1.0,
-        ports: int | None = None,
+        self, host: str = "127.0.0.1", access_log: Path | None = None, pace: float = 1.0, ports: int | None = None
     ) -> None:
         """Take a loopback address, a file for the access log, the pace, and the first of consecutive ports.
 

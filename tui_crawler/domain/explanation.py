@@ -235,10 +235,7 @@ def _answer_of(code: ExitCode | None, message: str) -> Answer:
     """The word for a refusal of the past, whose message is all that is left of its stage."""
     if code is ExitCode.blocked_url_by_local_policy:
         return Answer.query_policy if "url_query_parameters" in message else Answer.policy
-    words = {
-        ExitCode.blocked_by_robots_txt: Answer.robots,
-        ExitCode.blocked_by_exclusion_list: Answer.exclusion,
-    }
+    words = {ExitCode.blocked_by_robots_txt: Answer.robots, ExitCode.blocked_by_exclusion_list: Answer.exclusion}
     return Answer.rule if code is None else words.get(code, Answer.rule)
 
 

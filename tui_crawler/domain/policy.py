@@ -108,16 +108,7 @@ class QueryRefusal:
 class CompiledPolicies:
     """A PolicySet made ready for questions. Immutable; raises BadPattern for the first value that is none."""
 
-    __slots__ = (
-        "_do_not_crawl",
-        "_domains",
-        "_queries",
-        "_rules",
-        "_values",
-        "_whitelist",
-        "exclusions",
-        "policies",
-    )
+    __slots__ = ("_do_not_crawl", "_domains", "_queries", "_rules", "_values", "_whitelist", "exclusions", "policies")
 
     def __init__(self, policies: PolicySet) -> None:
         self.policies = policies

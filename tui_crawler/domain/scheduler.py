@@ -185,11 +185,7 @@ PolitenessMode = Literal["origin", "host", "registrable_domain", "ip"]
 
 
 def politeness_key(
-    mode: PolitenessMode,
-    url_origin: str,
-    host: str,
-    registrable: Callable[[str], str | None],
-    address: str | None,
+    mode: PolitenessMode, url_origin: str, host: str, registrable: Callable[[str], str | None], address: str | None
 ) -> str:
     """The key of an origin, one request at a time and one delay for all origins that share it.
 

@@ -77,13 +77,7 @@ def name_stem(text: str) -> str:
 
 def head_text(head: SegmentHead) -> str:
     """The head as it stands in the file. It is as long with a digest as without one, and for any number of URLs."""
-    values = (
-        str(head.created_at),
-        _json(head.job),
-        head.name,
-        head.digest or _NO_DIGEST,
-        f"{head.urls:010}",
-    )
+    values = (str(head.created_at), _json(head.job), head.name, head.digest or _NO_DIGEST, f"{head.urls:010}")
     lines = "".join(f"# {key} {value}\n" for key, value in zip(_KEYS, values, strict=True))
     return f"{_MAGIC}{FORMAT}\n{lines}"
 

@@ -29,10 +29,7 @@ kinds are a sign by themselves."""
 _SHARE, _GROWTH, _DISTINCT = 0.5, 0.9, 0.2
 _NUMBER = re.compile(r"\d+")
 _HEX = re.compile(r"(?<![0-9A-Za-z])(?=[0-9a-fA-F]*\d)[0-9a-fA-F]{8,}(?![0-9A-Za-z])")
-_GUARDS = (
-    ("trap_repeat", "with a path segment more than 3 times"),
-    ("trap_depth", "with more than 20 path segments"),
-)
+_GUARDS = (("trap_repeat", "with a path segment more than 3 times"), ("trap_depth", "with more than 20 path segments"))
 
 
 @dataclass(frozen=True, slots=True)

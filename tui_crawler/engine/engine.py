@@ -447,10 +447,7 @@ class Engine:
     async def _finish_rest(self) -> None:
         now, names = self._clock.now(), tuple(self._table.states)
         ended = await fold_origins(
-            self._table,
-            self._store,
-            names,
-            lambda one: one if one.finished else finish(one, FinishReason.max_requests),
+            self._table, self._store, names, lambda one: one if one.finished else finish(one, FinishReason.max_requests)
         )
         for _, state in ended:
             self._waiting.tell_finished(state, now)

@@ -118,11 +118,5 @@ def run_finished(at: int, reason: RunReason, requests: int, done: int, failed: i
     return Event(
         at,
         "run_finished",
-        extra=(
-            ("reason", reason.value),
-            ("requests", requests),
-            ("pages_done", done),
-            ("pages_failed", failed),
-            *said,
-        ),
+        extra=(("reason", reason.value), ("requests", requests), ("pages_done", done), ("pages_failed", failed), *said),
     )

@@ -10,16 +10,7 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.failure import OutOfDescriptors, StorageFailure, StorageHeldUp
 from tui_crawler.domain.page import TodoPage
 from tui_crawler.domain.scheduler import Released
-from tui_crawler.domain.turn import (
-    CheckUrl,
-    CrawlAnswer,
-    CrawlNext,
-    FetchRobots,
-    FillTodo,
-    Finish,
-    Sleep,
-    after_crawl,
-)
+from tui_crawler.domain.turn import CheckUrl, CrawlAnswer, CrawlNext, FetchRobots, FillTodo, Finish, Sleep, after_crawl
 from tui_crawler.engine import events
 from tui_crawler.engine.job_places import JobPlaces
 from tui_crawler.engine.origin_table import OriginTable

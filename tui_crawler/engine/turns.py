@@ -81,13 +81,7 @@ class TurnRunner:
     """Performs turns. The state of an origin is read again after every wait: commands may have changed it."""
 
     def __init__(
-        self,
-        table: OriginTable,
-        store: Store,
-        fetcher: Fetcher,
-        clock: Clock,
-        listener: Listener,
-        callbacks: Callbacks,
+        self, table: OriginTable, store: Store, fetcher: Fetcher, clock: Clock, listener: Listener, callbacks: Callbacks
     ) -> None:
         self._table = table
         self._store = store

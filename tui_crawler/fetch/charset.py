@@ -57,8 +57,7 @@ _ATTRIBUTE = re.compile(
 _BETWEEN_ATTRIBUTES = re.compile(rb"[%s/]*+" % _SPACE)
 _TAG_NAME = re.compile(rb"</?[a-zA-Z][^%s>]*+" % _SPACE)
 _CHARSET_IN_CONTENT = re.compile(
-    rb"charset[%(s)s]*+=[%(s)s]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^%(s)s;\"'][^%(s)s;]*+))" % {b"s": _SPACE},
-    re.IGNORECASE,
+    rb"charset[%(s)s]*+=[%(s)s]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^%(s)s;\"'][^%(s)s;]*+))" % {b"s": _SPACE}, re.IGNORECASE
 )
 _XML_ENCODING = re.compile(rb"""<\?xml[^>]*?\sencoding\s*+=\s*+["']([A-Za-z0-9._:-]++)["']""")
 _CSS_CHARSET = re.compile(rb'@charset "([^"]*+)";')

@@ -90,11 +90,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
     """
 
     def __init__(
-        self,
-        guard: AddressGuard | None,
-        resolve: Resolver,
-        inner: httpcore.AsyncNetworkBackend,
-        logs: ConnectionLogs,
+        self, guard: AddressGuard | None, resolve: Resolver, inner: httpcore.AsyncNetworkBackend, logs: ConnectionLogs
     ) -> None:
         self._guard = guard
         self._logs = logs

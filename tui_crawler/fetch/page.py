@@ -26,14 +26,7 @@ from tui_crawler.fetch.links import (
 from tui_crawler.fetch.plain_html import may_be_deep, plain_tags
 from tui_crawler.fetch.sniff import CSS, HTML, RSS, XML, kind_of
 from tui_crawler.fetch.stylesheet import inline_style_links, may_hold_links, stylesheet_links
-from tui_crawler.fetch.tree import (
-    Element,
-    ParsedMarkup,
-    is_xhtml,
-    parse_html,
-    parse_xml,
-    without_xhtml_namespace,
-)
+from tui_crawler.fetch.tree import Element, ParsedMarkup, is_xhtml, parse_html, parse_xml, without_xhtml_namespace
 
 _CUT_ANCHORS = frozenset({"input", "tags", "tag", "depth", "deadline"})
 """Where this was cut it is not known what a fragment may name."""

@@ -15,13 +15,7 @@ from tui_crawler.domain.attempt import Exchange, FetchRequest, Headers, RequestR
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.url import MASK, CrawlUrl, InvalidUrl, normalise
-from tui_crawler.fetch.classify import (
-    Phase,
-    TransferFailed,
-    Trouble,
-    exit_code_of_status,
-    exit_code_of_trouble,
-)
+from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble, exit_code_of_status, exit_code_of_trouble
 from tui_crawler.fetch.coding import ACCEPT_ENCODING, BodyDecoder, BodyTooLarge, IllegalCoding, TruncatedCoding
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionStep
 from tui_crawler.fetch.headers import (
@@ -370,13 +364,7 @@ def _explain(code: ExitCode, status: int, location: CrawlUrl | InvalidUrl | None
 
 
 def _record(
-    request: FetchRequest,
-    call: WireRequest,
-    progress: _Progress,
-    ending: _Ending,
-    ended: Moment,
-    *,
-    fluke_retry: bool,
+    request: FetchRequest, call: WireRequest, progress: _Progress, ending: _Ending, ended: Moment, *, fluke_retry: bool
 ) -> RequestRecord:
     """The request as it is kept."""
     sent, connection = progress.sent, progress.connection

@@ -213,11 +213,7 @@ def activity_line(activity: ActivityView) -> LogLine:
         activity.origin,
         max(_PROBLEM_EVENTS.get((activity.event, said), Severity.info) for said in ("", activity.message)),
         _searched(
-            activity.event,
-            activity.event.replace("_", " "),
-            activity.origin,
-            activity.message,
-            what_happened(activity),
+            activity.event, activity.event.replace("_", " "), activity.origin, activity.message, what_happened(activity)
         ),
         activity,
     )

@@ -493,9 +493,7 @@ class RobotsScreen(ConsoleScreen):
         """This origin, and the URL that is judged."""
         view = self._view()
         return Situation(
-            Where.robots,
-            origins=(view,) if view is not None else (),
-            urls=(self._url,) if self._url else (),
+            Where.robots, origins=(view,) if view is not None else (), urls=(self._url,) if self._url else ()
         )
 
     def crumbs(self) -> tuple[str, ...]:

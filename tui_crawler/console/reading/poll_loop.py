@@ -37,10 +37,7 @@ class Poller:
     """Reads in a thread of its own (call `run` in a thread worker). At most one reading is under way."""
 
     def __init__(
-        self,
-        reports_factory: Callable[[], Reports],
-        clock: ConsoleClock,
-        deliver: Callable[[Answer], object],
+        self, reports_factory: Callable[[], Reports], clock: ConsoleClock, deliver: Callable[[Answer], object]
     ) -> None:
         self._factory = reports_factory
         self._clock = clock

@@ -28,12 +28,7 @@ ASKED_FROM = 1_000
 
 _ORIGINS, _SEEDS = 8, 4
 _JUST_NOW_MS = 5_000
-_STATES = {
-    "waiting": "○ of todo",
-    "done": "✓ of done (kept)",
-    "failed": "✗ of failed",
-    "blocked": "⊘ of blocked",
-}
+_STATES = {"waiting": "○ of todo", "done": "✓ of done (kept)", "failed": "✗ of failed", "blocked": "⊘ of blocked"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -72,7 +67,7 @@ def impact_lines(dirty: bool, news: ImpactNews | None, keys: KeyNames) -> list[L
                 ),
                 "muted",
                 most=8,
-            ),
+            )
         ]
     if news is None:
         return [Styled("◷ counting…", "waiting")]
@@ -202,10 +197,7 @@ def judged_lines(judged: Judged | None) -> list[Line]:
     if judged.verdict == ALLOWED:
         said = "; ".join(judged.settings) or "no rule refuses it (scope, traps and robots.txt are not asked)"
         return [(Styled("✓ allowed  ", "ok"), judged.url), Styled(f"  {said}", "muted")]
-    return [
-        (Styled(f"⊘ {judged.verdict}  ", "blocked"), judged.url),
-        Styled(f"  {judged.decided_by}", "muted"),
-    ]
+    return [(Styled(f"⊘ {judged.verdict}  ", "blocked"), judged.url), Styled(f"  {judged.decided_by}", "muted")]
 
 
 def draft_lines(judged: Judged) -> list[Line]:

@@ -35,11 +35,7 @@ ENTRY_COLUMNS: tuple[Column, ...] = (
     Column("why", "WHY", 20, 3, min_width=18),
     Column("source", "WRITTEN", 12, 2, min_width=10),
 )
-RULE_COLUMNS: tuple[Column, ...] = (
-    *ENTRY_COLUMNS[:2],
-    Column("fired", "FIRED", 7, 1, "right", 6),
-    *ENTRY_COLUMNS[2:],
-)
+RULE_COLUMNS: tuple[Column, ...] = (*ENTRY_COLUMNS[:2], Column("fired", "FIRED", 7, 1, "right", 6), *ENTRY_COLUMNS[2:])
 """With how often each entry has refused a URL."""
 
 VERSION_COLUMNS: tuple[Column, ...] = (
@@ -350,10 +346,7 @@ _LONGEST = 12
 
 
 def sheet_lines(
-    entry: Entry | Exclusion,
-    since: Ruleset | None,
-    fired: tuple[RuleHits | None, RefusalCounts | None],
-    zone: tzinfo,
+    entry: Entry | Exclusion, since: Ruleset | None, fired: tuple[RuleHits | None, RefusalCounts | None], zone: tzinfo
 ) -> list[Line]:
     """What is known of an entry. `since` is the version that brought it in, None: an earlier one than is known; `fired`
     what it refused, and the counts that tell it."""

@@ -382,9 +382,7 @@ class RulesScreen(WaitingScreen):
     def situation(self) -> Situation:
         entry = self._entry()
         return Situation(
-            Where.rules,
-            rules=self._current() is not None and self.console.rules is not None,
-            entry=entry is not None,
+            Where.rules, rules=self._current() is not None and self.console.rules is not None, entry=entry is not None
         )
 
     @property

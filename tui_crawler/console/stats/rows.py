@@ -15,19 +15,7 @@ from tui_crawler.console.urls.cells import bare_host, host_of
 from tui_crawler.domain.job import JobStatus
 from tui_crawler.domain.status import OriginPhase
 from tui_crawler.domain.status_words import BROKEN_OFF, RUNNING, run_word
-from tui_crawler.text.format import (
-    ABSENT,
-    ago,
-    clock,
-    coarse,
-    compact,
-    count,
-    date_time,
-    duration,
-    percent,
-    rate,
-    size,
-)
+from tui_crawler.text.format import ABSENT, ago, clock, coarse, compact, count, date_time, duration, percent, rate, size
 from tui_crawler.text.glyphs import StateGlyph, state_mark
 from tui_crawler.text.same_as import command_line_of
 from tui_crawler.text.sparkline import bar
@@ -127,11 +115,7 @@ EXIT_COLUMNS: tuple[Column, ...] = (
 )
 ORDERS: tuple[tuple[str, str], ...] = (("requests", "requests"), ("bytes", "bytes"), ("failed", "failed pages"))
 """What the origins are ordered by, field and word."""
-SPANS: dict[str, str] = {
-    "requests": "in all runs",
-    "bytes": "in all runs",
-    "failed": "as they stand",
-}
+SPANS: dict[str, str] = {"requests": "in all runs", "bytes": "in all runs", "failed": "as they stand"}
 """What is counted by the field of an order of origins."""
 ORIGIN_COLUMNS: tuple[Column, ...] = (
     Column("origin", "ORIGIN", None, 0, min_width=14, kind="place"),

@@ -180,8 +180,4 @@ def _title(place: ColumnPlace, arrow: str, plain: Style, style: Style) -> list[S
         title = clip(title, room) if room > 1 else title[: max(room, 0)]
     blank = room - cell_len(title)
     before = {"left": 0, "right": blank, "center": blank // 2}[place.column.align]
-    return [
-        Segment(" " * before, plain),
-        Segment(title + arrow, style),
-        Segment(" " * (blank - before), plain),
-    ]
+    return [Segment(" " * before, plain), Segment(title + arrow, style), Segment(" " * (blank - before), plain)]

@@ -364,10 +364,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
 
         current = self.get_component_styles("crawl-table--header-current")
         cursor = self.get_component_styles("crawl-table--cursor")
-        over = Style(
-            color=style("cursor").color if cursor.has_rule("color") else None,
-            bgcolor=style("cursor").bgcolor,
-        )
+        over = Style(color=style("cursor").color if cursor.has_rule("color") else None, bgcolor=style("cursor").bgcolor)
         return Palette(
             base=self.visual_style.rich_style,
             header=style("header"),

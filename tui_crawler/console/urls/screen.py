@@ -20,14 +20,7 @@ from tui_crawler.console.screen.waiting import LiveFilterScreen
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.console.table.export import TableText
 from tui_crawler.console.table.window_list import PageList
-from tui_crawler.console.urls.rows import (
-    FILTER_HINT,
-    URL_COLUMNS,
-    nothing_words,
-    position_words,
-    url_lines,
-    url_row,
-)
+from tui_crawler.console.urls.rows import FILTER_HINT, URL_COLUMNS, nothing_words, position_words, url_lines, url_row
 from tui_crawler.console.urls.whole_list import MarkBeyond, MatchCount, PageExport, UrlPivot
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES
 from tui_crawler.domain.page_filter import FilterProblem, PageFilter, read_page_filter

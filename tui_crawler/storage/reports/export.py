@@ -205,10 +205,7 @@ def _unpack(packed: bytes, size: int, sha256: str, url: str) -> bytes:
 
 
 _STORED = RowMapper(
-    StoredBody,
-    body=From("zstd size sha256 url", _unpack),
-    request_headers=headers_of,
-    response_headers=headers_of,
+    StoredBody, body=From("zstd size sha256 url", _unpack), request_headers=headers_of, response_headers=headers_of
 )
 
 
