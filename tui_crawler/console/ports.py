@@ -1,7 +1,8 @@
 """What the console needs from outside: rows to show, rows to ask with, and a host for the engine.
 
 The console owns these protocols; wiring hands it what fits. Reports and Journal are called from thread workers,
-never from the screen's event loop, and each from one thread at a time.
+never from the screen's event loop, and each from one thread at a time. What a report answers is said where it is made
+(`storage/reports`); a view has a protocol of its own of what it reads besides (`queries.py`).
 """
 
 from __future__ import annotations
@@ -33,17 +34,10 @@ if TYPE_CHECKING:  # they take long to load, and nothing needs them before the f
 class OriginReports(Protocol):
     """What is kept of one origin."""
 
-    def origin(self, origin: str) -> OriginView | None:
-        """One origin."""
-
-    def history(self, origin: str) -> OriginHistory:
-        """Patience lost, delays changed, links refused of one origin."""
-
-    def todo(self, origin: str, limit: int) -> tuple[TodoView, ...]:
-        """The first pages of a todo list, in the order of the turns."""
-
-    def exit_counts(self, origin: str, now: int) -> tuple[ExitCountView, ...]:
-        """How attempts ended in the newest run; `now` (epoch ms) ends the last five minutes."""
+    def origin(self, origin: str) -> OriginView | None: ...
+    def history(self, origin: str) -> OriginHistory: ...
+    def todo(self, origin: str, limit: int) -> tuple[TodoView, ...]: ...
+    def exit_counts(self, origin: str, now: int) -> tuple[ExitCountView, ...]: ...
 
 
 class AttemptReports(Protocol):
@@ -51,8 +45,7 @@ class AttemptReports(Protocol):
 
     def attempts(
         self, origin: str = "", before_id: int = 0, after_id: int = 0, limit: int = 200
-    ) -> tuple[AttemptView, ...]:
-        """A window of the crawl log by keyset, newest first; an empty origin means all."""
+    ) -> tuple[AttemptView, ...]: ...
 
 
 class ActionReports(Protocol):
@@ -60,15 +53,13 @@ class ActionReports(Protocol):
 
     def actions(
         self, limit: int, before_id: int = 0, after_id: int = 0, oldest_first: bool = False
-    ) -> tuple[ActionView, ...]:
-        """A window of the operator journal by keyset, newest or oldest first."""
+    ) -> tuple[ActionView, ...]: ...
 
 
 class RefusedReports(Protocol):
     """What filters kept out."""
 
-    def refused(self, origin: str) -> tuple[RefusedView, ...]:
-        """Links that filters refused, most frequent first; an empty origin means all."""
+    def refused(self, origin: str) -> tuple[RefusedView, ...]: ...
 
 
 class Reports(OriginReports, AttemptReports, Protocol):
@@ -77,27 +68,13 @@ class Reports(OriginReports, AttemptReports, Protocol):
     Every report raises domain.run.StorageFailure when the database cannot be read.
     """
 
-    def stop_when(self, stops: Callable[[], bool]) -> None:
-        """Has every reading end with domain.failure.ReadingStopped as soon as `stops` answers True; to be called once,
-        in the thread that reads."""
-
-    def data_version(self) -> int:
-        """Changes when another connection has committed; cheap."""
-
-    def lock_holder(self) -> int:
-        """The process of another program that holds the lock of the writer just now; 0: none, or it is not known."""
-
-    def run(self) -> RunView | None:
-        """The newest run."""
-
-    def totals(self) -> TotalsView:
-        """The sums over all origins."""
-
-    def origins_changed(self, since: int) -> OriginChanges:
-        """Origins that changed after change number `since` (0: all)."""
-
-    def close(self) -> None:
-        """Closes the connection."""
+    def stop_when(self, stops: Callable[[], bool]) -> None: ...
+    def data_version(self) -> int: ...
+    def lock_holder(self) -> int: ...
+    def run(self) -> RunView | None: ...
+    def totals(self) -> TotalsView: ...
+    def origins_changed(self, since: int) -> OriginChanges: ...
+    def close(self) -> None: ...
 
 
 class Explainer(Protocol):

@@ -19,21 +19,12 @@ if TYPE_CHECKING:
 class FailureReports(OriginReports, Protocol):
     """Failed pages, by group and one by one."""
 
-    def failure_count(self, by: tuple[str, ...], limit: int, now: int, sought: tuple[str, ...]) -> FailureCount:
-        """Failed pages grouped by any of exit_code, origin, pattern, http_status, message, with how many of each hold
-        all texts `sought` (casefolded) in URL or message; looks at `limit` pages at most, so it is not cheap."""
-
+    def failure_count(self, by: tuple[str, ...], limit: int, now: int, sought: tuple[str, ...]) -> FailureCount: ...
     def failure_window(
         self, key: tuple[tuple[str, str], ...], after_id: int, limit: int, newest_first: bool, sought: tuple[str, ...]
-    ) -> PageWindow:
-        """Pages of one group that hold all texts `sought`, by keyset (page id); one window looks at a bounded number of
-        rows."""
-
-    def failure_urls(self, key: tuple[tuple[str, str], ...], limit: int) -> tuple[tuple[str, str], ...]:
-        """URL and origin of pages of one group."""
-
-    def referrers(self, page_id: int, limit: int) -> Referrers:
-        """Who names a page by a link, a redirect or a sitemap: the first of them, and how many more there are."""
+    ) -> PageWindow: ...
+    def failure_urls(self, key: tuple[tuple[str, str], ...], limit: int) -> tuple[tuple[str, str], ...]: ...
+    def referrers(self, page_id: int, limit: int) -> Referrers: ...
 
 
 FIRST_PAGES, MOST_PAGES = 10_000, 200_000

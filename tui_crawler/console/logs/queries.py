@@ -35,14 +35,9 @@ if TYPE_CHECKING:
 class LogReports(AttemptReports, ActionReports, Protocol):
     """Windows of all that happened."""
 
-    def attempt_stretch(self, terms: LogTerms, reach: LogReach) -> LogStretch[AttemptView]:
-        """A window of the attempts that are meant; a bounded number of rows is looked at."""
-
-    def activity_stretch(self, terms: LogTerms, reach: LogReach) -> LogStretch[ActivityView]:
-        """A window of the activity that is meant, whatever its text; a bounded number of rows is looked at."""
-
-    def activity(self, limit: int, origin: str, after_id: int, before_id: int = 0) -> tuple[ActivityView, ...]:
-        """What happened beside the attempts, a window by keyset, newest first; an empty origin means all."""
+    def attempt_stretch(self, terms: LogTerms, reach: LogReach) -> LogStretch[AttemptView]: ...
+    def activity_stretch(self, terms: LogTerms, reach: LogReach) -> LogStretch[ActivityView]: ...
+    def activity(self, limit: int, origin: str, after_id: int, before_id: int = 0) -> tuple[ActivityView, ...]: ...
 
 
 T = TypeVar("T")

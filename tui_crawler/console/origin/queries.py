@@ -18,11 +18,8 @@ if TYPE_CHECKING:  # robots.txt takes long to load, and nothing needs it before 
 class ContractReports(Protocol):
     """What holds for one origin."""
 
-    def contract(self, origin: str) -> Contract:
-        """What the configuration of the newest run promises an origin."""
-
-    def robots_text(self, origin: str) -> bytes | None:
-        """The stored robots.txt of an origin, None when none was fetched."""
+    def contract(self, origin: str) -> Contract: ...
+    def robots_text(self, origin: str) -> bytes | None: ...
 
 
 _ACTIONS = 200

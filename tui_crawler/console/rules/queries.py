@@ -18,20 +18,11 @@ if TYPE_CHECKING:
 class RuleReports(RefusedReports, Protocol):
     """Rulesets, and what they refused."""
 
-    def current_rulesets(self) -> tuple[Ruleset, ...]:
-        """The version of the rules in force of each job, that of the newest run first."""
-
-    def rulesets(self, job: str, limit: int) -> tuple[Ruleset, ...]:
-        """The versions of a job's rules, newest first."""
-
-    def ruleset_writer(self, job: str, ruleset_id: int, alone: bool) -> int:
-        """The action that wrote a version of a job, 0 where none did; `alone`: also where it wrote others, too."""
-
-    def exclusions(self) -> tuple[Exclusion, ...]:
-        """The exclusions that operators added beside the rulesets."""
-
-    def refusal_counts(self, limit: int) -> RefusalCounts:
-        """What rules refused among the newest attempts; reads them, so it is not cheap."""
+    def current_rulesets(self) -> tuple[Ruleset, ...]: ...
+    def rulesets(self, job: str, limit: int) -> tuple[Ruleset, ...]: ...
+    def ruleset_writer(self, job: str, ruleset_id: int, alone: bool) -> int: ...
+    def exclusions(self) -> tuple[Exclusion, ...]: ...
+    def refusal_counts(self, limit: int) -> RefusalCounts: ...
 
 
 VERSIONS = 100

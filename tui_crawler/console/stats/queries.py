@@ -19,23 +19,12 @@ if TYPE_CHECKING:
 class LedgerReports(OriginReports, ActionReports, RefusedReports, Protocol):
     """What is kept beside pages and attempts."""
 
-    def jobs(self) -> tuple[JobView, ...]:
-        """All jobs, the oldest first."""
-
-    def limbo(self, older_ms: int) -> tuple[LimboView, ...]:
-        """Pages claimed for longer than `older_ms` and not settled, those in it for longest first."""
-
-    def stashes(self) -> tuple[StashView, ...]:
-        """Every stash that holds pages or has a dripfeed; counts pages, so it is not cheap."""
-
-    def validations(self, most: int) -> ValidationTotals:
-        """What validators said of the documents of the first `most` pages; reads them all, so it is not cheap."""
-
-    def runs(self, limit: int) -> tuple[RunView, ...]:
-        """The newest runs, newest first, with what the log says of them; `live` and what belongs to it is not told."""
-
-    def sessions(self, limit: int) -> tuple[SessionView, ...]:
-        """The newest processes that hold, or held, the database, newest first."""
+    def jobs(self) -> tuple[JobView, ...]: ...
+    def limbo(self, older_ms: int) -> tuple[LimboView, ...]: ...
+    def stashes(self) -> tuple[StashView, ...]: ...
+    def validations(self, most: int) -> ValidationTotals: ...
+    def runs(self, limit: int) -> tuple[RunView, ...]: ...
+    def sessions(self, limit: int) -> tuple[SessionView, ...]: ...
 
 
 T = TypeVar("T")

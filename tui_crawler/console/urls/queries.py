@@ -16,25 +16,12 @@ if TYPE_CHECKING:
 class PageReports(Protocol):
     """Pages, and what belongs to one of them."""
 
-    def page_window(self, narrowing: PageFilter, after_id: int, limit: int, newest_first: bool) -> PageWindow:
-        """Pages that pass a filter by keyset (page id); one window looks at a bounded number of rows."""
-
-    def page_tally(self, narrowing: PageFilter, after_id: int) -> PageTally:
-        """How many pages pass a filter among the next rows after a page id (0: the first); a bounded number of rows is
-        looked at."""
-
-    def page_counts(self, narrowing: PageFilter, field: str) -> PageCounts:
-        """How often each state, exit, status, depth or origin occurs among the pages that pass a filter; a bounded
-        number of rows is looked at."""
-
-    def page_detail(self, url: str, links: int, counted: int) -> PageDetail | None:
-        """One URL, with at most `links` of its links each way, counted up to a number."""
-
-    def link_ends(self, url: str, inward: bool, after: tuple[int, str], limit: int) -> tuple[LinkEnd, ...]:
-        """A window of the links to a URL, or of those it holds, by keyset; the first is after (0, "")."""
-
-    def body(self, url: str) -> bytes | None:
-        """The stored body of a page, None when there is none."""
+    def page_window(self, narrowing: PageFilter, after_id: int, limit: int, newest_first: bool) -> PageWindow: ...
+    def page_tally(self, narrowing: PageFilter, after_id: int) -> PageTally: ...
+    def page_counts(self, narrowing: PageFilter, field: str) -> PageCounts: ...
+    def page_detail(self, url: str, links: int, counted: int) -> PageDetail | None: ...
+    def link_ends(self, url: str, inward: bool, after: tuple[int, str], limit: int) -> tuple[LinkEnd, ...]: ...
+    def body(self, url: str) -> bytes | None: ...
 
 
 FIELDS_MS, SCAN_MS = 3_000, 10_000
