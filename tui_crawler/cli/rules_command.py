@@ -149,7 +149,7 @@ def _undo(arguments: argparse.Namespace, printer: Printer) -> int:
 def _history(arguments: argparse.Namespace, printer: Printer) -> int:
     with _rule_queries(arguments) as rule_queries:
         versions = rule_queries.history(arguments.job)
-    document = {"rulesets": [version_document(one) for one in versions]}
+    document = {"rulesets": [picked(one, "ruleset_id at who note current") for one in versions]}
     return printer.answer(arguments.json, document, history_lines(versions))
 
 
@@ -344,11 +344,6 @@ def seed_lines(preview: Preview) -> Iterator[str]:
         yield from (f"  {safe(url, URL_LENGTH)}" for url in preview.seeds_hit[:SHOWN])
         if len(preview.seeds_hit) > SHOWN:
             yield f"  … and {count(len(preview.seeds_hit) - SHOWN)} more"
-
-
-def version_document(one: Ruleset) -> dict[str, object]:
-    """An entry of `rules history`."""
-    return picked(one, "ruleset_id at who note current")
 
 
 def history_lines(versions: tuple[Ruleset, ...]) -> Iterator[str]:

@@ -48,7 +48,10 @@ def guard_suspicions(refused: Iterable[RefusedView]) -> dict[str, TrapSuspicion]
         if row.reason in words and row.count > 0:
             found.setdefault(row.origin, []).append(row)
     return {
-        origin: TrapSuspicion(tuple(_guard_words(row, words[row.reason]) for row in rows), rows[0].sample_url)
+        origin: TrapSuspicion(
+            tuple(f"{row.count} {'link' if row.count == 1 else 'links'} {words[row.reason]}" for row in rows),
+            rows[0].sample_url,
+        )
         for origin, rows in found.items()
         if len(rows) > 1 or rows[0].count >= LEAST_REFUSED
     }
@@ -84,10 +87,6 @@ def endless_shape(origin: str, attempts: Sequence[AttemptView]) -> TrapSuspicion
     said = "one title" if titles == 1 else f"{titles} distinct titles"
     words = f"{shape}: {number} of the last {len(pages)} pages, {brought / number:.1f} new ones from each, {said}"
     return TrapSuspicion((words,), alike[0].url)
-
-
-def _guard_words(row: RefusedView, what: str) -> str:
-    return f"{row.count} {'link' if row.count == 1 else 'links'} {what}"
 
 
 def _target(attempt: AttemptView) -> str:

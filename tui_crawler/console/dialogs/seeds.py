@@ -52,7 +52,7 @@ def read_seeds(text: str, known_origins: Iterable[str] = ()) -> Seeds:
             repeated += 1
         else:
             found[url.href] = url
-            if _has_no_scheme(raw):
+            if "://" not in raw and isinstance(normalise(raw), InvalidUrl):
                 taken[url.scheme] = None
     origins = tuple(dict.fromkeys(url.origin for url in found.values()))
     new = tuple(one for one in origins if one not in known)
@@ -70,10 +70,6 @@ def scheme_words(seeds: Seeds) -> str:
             return "http was taken, as that origin is known; write https:// for the other"
         case _:
             return "https was taken, http where only that is known; write the scheme for the other"
-
-
-def _has_no_scheme(raw: str) -> bool:
-    return "://" not in raw and isinstance(normalise(raw), InvalidUrl)
 
 
 def read_seed(raw: str, known: Set[str]) -> CrawlUrl | InvalidUrl:

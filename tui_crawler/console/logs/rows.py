@@ -321,10 +321,11 @@ def log_lines(line: LogLine | None, zone: tzinfo) -> list[Line]:
         case ActionView() as action:
             change = (Styled(action.before, "muted"), Styled(" → "), Styled(action.after))
             said: Line = Styled(action.error, "error") if action.error else change
+            outcome = action_mark(action).word if action.applied else "waits to be carried out"
             return [
                 (_what(line), Styled(f"  {action.target}", "strong"), *_same_as(action)),
                 fact("changed", *said) if isinstance(said, tuple) else said,
-                (when, Styled(f"asked by {action.who} · {_action_outcome(action)}", "muted")),
+                (when, Styled(f"asked by {action.who} · {outcome}", "muted")),
             ]
 
 
@@ -376,10 +377,6 @@ def _happened(line: LogLine) -> tuple[Styled, ...]:
 def _same_as(action: ActionView) -> tuple[Styled, ...]:
     same = command_line_of(action)
     return (Styled(f"  same as: {same}", "muted"),) if same else ()
-
-
-def _action_outcome(action: ActionView) -> str:
-    return "waits to be carried out" if not action.applied else action_mark(action).word
 
 
 def empty_words(*, problems: bool, origin: str) -> str:

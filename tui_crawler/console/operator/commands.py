@@ -351,7 +351,11 @@ class CommandQueue(Handles):
         retry_start = self.retry_start
 
         def answered(chosen: object) -> None:
-            if isinstance(chosen, Intent) and self.retry_start is not retry_start and _retries(chosen):
+            if (
+                isinstance(chosen, Intent)
+                and self.retry_start is not retry_start
+                and any(isinstance(command, RetryPages) for command in chosen.commands)
+            ):
                 self._tell("no", "nothing was put back: meanwhile a run has begun or ended; ask again", "warning")
             elif isinstance(chosen, Intent):
                 self.carry_out(chosen)
@@ -520,7 +524,3 @@ class CommandQueue(Handles):
             self.asked.note(based)
             self.journal_writer.hand_in(based)
         return based
-
-
-def _retries(intent: Intent) -> bool:
-    return any(isinstance(command, RetryPages) for command in intent.commands)

@@ -14,8 +14,6 @@ from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.text.format import count, plural
 
 if TYPE_CHECKING:
-    from datetime import tzinfo
-
     from tui_crawler.console.panes.notice import ReportedError
     from tui_crawler.domain.operator_view import ActionView
     from tui_crawler.domain.view import AttemptView
@@ -59,7 +57,9 @@ class EventsPane(ReachesConsole, CrawlTable):
         if tuple(actions) != self._actions or tuple(troubles) != self._troubles:
             self._actions, self._troubles = tuple(actions), tuple(troubles)
             zone = self.console.clock.zone
-            made: list[tuple[int, Row]] = [(one.at, _late_action(one, zone)) for one in actions]
+            made: list[tuple[int, Row]] = [
+                (one.at, LateRow(("action", one.action_id), partial(action_row, one, zone))) for one in actions
+            ]
             made += [(one.at, trouble_row(one, zone)) for one in troubles]
             self._others = tuple(sorted(made, key=lambda other: other[0]))
             self._show()
@@ -121,10 +121,6 @@ class EventsPane(ReachesConsole, CrawlTable):
             rows.append(row)
         rows += [row for _, row in reversed(others)]
         return rows[:KEPT]
-
-
-def _late_action(action: ActionView, zone: tzinfo) -> Row:
-    return LateRow(("action", action.action_id), partial(action_row, action, zone))
 
 
 def go_to_problem(table: CrawlTable, bad: Set[Hashable], *, older: bool) -> bool:

@@ -84,7 +84,7 @@ class ExclusionEntry:
         elif (
             self._asked
             and self._news is not None
-            and not self._is_fresh(self._news)
+            and not self._news.timing.is_fresh(self._screen.console.clock.mono_ms())
             and self._impact_counter is not None
         ):
             self._entered = True
@@ -123,9 +123,6 @@ class ExclusionEntry:
         else:
             said = exclude(self._read.exclusions or (), self._added())
             self._show(exclusion_lines(self._text, said if isinstance(said, str) else None))
-
-    def _is_fresh(self, news: ImpactNews) -> bool:
-        return news.timing.is_fresh(self._screen.console.clock.mono_ms())
 
     def _begin(self, rule_queries: RuleQueries) -> ImpactCounter:
         """The thread that counts, begun when it is first needed."""

@@ -190,11 +190,6 @@ def reason_of(entry: Entry) -> str:
     return _why(entry.value) if isinstance(entry.value, Exclusion) else ""
 
 
-def meaning_of(entry: Entry | Exclusion) -> str:
-    """What the section of an entry does."""
-    return _MEANINGS["exclusions" if isinstance(entry, Exclusion) else entry.section]
-
-
 def entry_lines(entry: Entry | Exclusion | None, row: DraftRow | None = None) -> list[Line]:
     """The entry under the cursor, whole, and what its section means. `row`: what the draft does to it."""
     match entry:
@@ -364,7 +359,7 @@ def sheet_lines(
     reasons = " · ".join(filter(None, why))
     return [
         Paragraph(words, "strong", most=_LONGEST),
-        Paragraph(meaning_of(entry), "muted"),
+        Paragraph(_MEANINGS["exclusions" if isinstance(entry, Exclusion) else entry.section], "muted"),
         "",
         *([fact("reason", reasons)] if reasons else []),
         *([fact("written", written)] if written else []),

@@ -89,7 +89,8 @@ def read_needle(text: str, columns: Set[str] = frozenset()) -> ParsedFilter:
                 problem = f"no such field: {field}; there are {' '.join(f'{one}:' for one in sorted(FIELDS | columns))}"
             field, value = "", rest
         sign, kind = next((one for one in _KINDS if value.startswith(one[0])), ("", "text"))
-        value = _unquoted(value.removeprefix(sign))
+        value = value.removeprefix(sign)
+        value = value[1:].removesuffix('"') if value.startswith('"') else value
         if not value and (kind != "whole" or not field):
             continue
         pattern = None
@@ -120,10 +121,6 @@ def needle_for(field: str, value: str, *, start: bool = False) -> str:
 def _field(fields: Mapping[str, str], name: str) -> str:
     """The text of a field, or of the column that says the same in this table."""
     return next((fields[one] for one in (name, *_ALIKE.get(name, ())) if one in fields), "")
-
-
-def _unquoted(value: str) -> str:
-    return value[1:].removesuffix('"') if value.startswith('"') else value
 
 
 def _compile(text: str) -> tuple[Pattern | None, str]:

@@ -44,7 +44,7 @@ def path_pattern(url: str, origin: str) -> str:
 @lru_cache(8_192)
 def _pattern(path: str, mark: bool) -> str:
     folder, stem, rest = _parts(path)
-    if _is_slug(stem):
+    if len(_WORD_OF_TITLE.findall(stem)) > 1:  # a title in words (`old-photographs`), no `page-2` and no id
         path = f"{folder}{SLUG}{rest}"
     elif mark and _WORD.fullmatch(stem):
         path += QUERY
@@ -70,11 +70,6 @@ def _parts(path: str) -> tuple[str, str, str]:
     folder, slash, name = path.removesuffix(end).rpartition("/")
     stem, dot, ending = name.partition(".")
     return folder + slash, stem, dot + ending + end
-
-
-def _is_slug(stem: str) -> bool:
-    """Whether a name is a title in words (`old-photographs`), not one word with a number (`page-2`) or an id."""
-    return len(_WORD_OF_TITLE.findall(stem)) > 1
 
 
 def _placeholder(found: re.Match[str]) -> str:
