@@ -168,10 +168,10 @@ LINES = {
     "console": 28_400,
     "demo": 1_450,
     "domain": 10_900,
-    "engine": 2_950,
+    "engine": 3_000,
     "export": 1_000,
     "fetch": 5_500,
-    "storage": 14_350,
+    "storage": 14_300,
     "text": 1_400,
     "wiring": 3_050,
 }
@@ -179,7 +179,8 @@ LINES = {
 
 Raised once, by 5,000: charts, timelines, the tree of a site, runs compared, replayed and rehearsed, alarms. Of it 300
 lines went from console to text: the command line draws charts, too; then 150 to text and 100 to export, which draw
-timelines, and 600 to the domain, where what is drawn, replayed and compared is made."""
+timelines, and 600 to the domain, where what is drawn, replayed and compared is made; and 50 from storage to
+engine: the virtual clock that a rehearsal needs stood among the tests."""
 
 
 def test_a_layer_does_not_swell() -> None:

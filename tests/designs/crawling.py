@@ -22,7 +22,6 @@ from typing import Any
 from unittest.mock import patch
 
 from tests.designs.web import Site, Web
-from tests.support.virtual_time import WALL_0, VirtualClock, VirtualLoop
 from tui_crawler.cli.main import main
 from tui_crawler.config.load import load_config
 from tui_crawler.domain.attempt import Exchange, FetchRequest, Reading, WaitingDocument
@@ -30,6 +29,7 @@ from tui_crawler.domain.command import Command
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.status_words import Ended, RunReason
 from tui_crawler.domain.url import CrawlUrl
+from tui_crawler.engine.virtual_time import WALL_0, VirtualClock, VirtualLoop
 from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.client import HttpFetcher
 from tui_crawler.fetch.extract import PageReader, ReaderSetup

@@ -9,7 +9,6 @@ from typing import Any
 
 from tests.support.memory_store import MemoryStore
 from tests.support.simulated_web import Answer, SimulatedWeb
-from tests.support.virtual_time import VirtualClock
 from tui_crawler.domain.admission import Admission, Limits, Scope
 from tui_crawler.domain.delay import DelaySettings
 from tui_crawler.domain.event import Event
@@ -20,6 +19,7 @@ from tui_crawler.domain.run import RunPlan
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.engine.engine import Engine
 from tui_crawler.engine.origin_table import EngineSettings
+from tui_crawler.engine.virtual_time import VirtualClock
 
 PLAN = RunPlan("test", "test-crawler (for tests)", "test", (), 8, 3, 5, 2, 4 * 7 * 86_400_000)
 

@@ -11,7 +11,6 @@ import pytest
 
 from tests.engine.crawls import PLAN
 from tests.support.memory_store import MemoryStore
-from tests.support.virtual_time import VirtualClock
 from tui_crawler.domain.admission import Admission, Limits, Scope
 from tui_crawler.domain.attempt import FillRecord
 from tui_crawler.domain.command import (
@@ -31,6 +30,7 @@ from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.engine.commands import CommandExecutor, CommandResult
 from tui_crawler.engine.origin_table import EngineSettings, OriginTable
+from tui_crawler.engine.virtual_time import VirtualClock
 
 MANY = 150
 NAMES = tuple(f"http://o{number}.test" for number in range(MANY))

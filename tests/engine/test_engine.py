@@ -12,7 +12,6 @@ import pytest
 from tests.engine.crawls import Crawling
 from tests.support.memory_store import MemoryStore
 from tests.support.simulated_web import Answer, linked_site
-from tests.support.virtual_time import run_virtual
 from tui_crawler.domain.admission import Limits
 from tui_crawler.domain.command import (
     AddSeeds,
@@ -31,6 +30,7 @@ from tui_crawler.domain.failure import OutOfDescriptors
 from tui_crawler.domain.policy import PolicySet, Whitelist
 from tui_crawler.domain.status_words import RunReason
 from tui_crawler.engine import engine
+from tui_crawler.engine.virtual_time import run_virtual
 
 A, B, C = "http://a.test", "http://b.test", "http://c.test"
 

@@ -11,11 +11,11 @@ import pytest
 from tests.engine.crawls import Crawling
 from tests.support.memory_store import MemoryStore
 from tests.support.simulated_web import Answer
-from tests.support.virtual_time import run_virtual
 from tui_crawler.domain.command import PauseOrigins
 from tui_crawler.domain.policy import PolicySet, Whitelist
 from tui_crawler.engine import origin_table
 from tui_crawler.engine.peers import PeerWorker
+from tui_crawler.engine.virtual_time import run_virtual
 
 A, B = "http://a.test", "http://b.test"
 

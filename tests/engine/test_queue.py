@@ -12,7 +12,6 @@ import pytest
 from tests.engine.crawls import Crawling
 from tests.support.memory_store import MemoryStore
 from tests.support.simulated_web import Answer, SimulatedWeb, linked_site
-from tests.support.virtual_time import VirtualClock, run_virtual
 from tui_crawler.domain.command import (
     AddSeeds,
     ApplyRules,
@@ -31,6 +30,7 @@ from tui_crawler.domain.policy import EMPTY, PolicySet, Rule
 from tui_crawler.domain.ruleset import Ruleset, to_json
 from tui_crawler.domain.status_words import RunReason
 from tui_crawler.domain.url import CrawlUrl, normalise
+from tui_crawler.engine.virtual_time import VirtualClock, run_virtual
 
 A, B, C = "http://a.test", "http://b.test", "http://c.test"
 Operator = Callable[[Crawling], Awaitable[None]]

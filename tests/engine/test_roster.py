@@ -7,7 +7,6 @@ from hypothesis import strategies as st
 
 from tests.engine.crawls import PLAN, Crawling
 from tests.support.simulated_web import linked_site
-from tests.support.virtual_time import run_virtual
 from tui_crawler.domain.admission import Admission, Limits, Scope
 from tui_crawler.domain.delay import Pace
 from tui_crawler.domain.moment import HELD
@@ -15,6 +14,7 @@ from tui_crawler.domain.origin import CrawlSettings, OriginState
 from tui_crawler.domain.policy import EMPTY
 from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.engine.origin_table import EngineSettings, OriginTable
+from tui_crawler.engine.virtual_time import run_virtual
 
 _names = st.sampled_from([f"http://o{number}.test" for number in range(5)])
 _states = st.builds(

@@ -17,10 +17,10 @@ import pytest
 from tests.fetch.asking import CORPORA, SHORT, ask, fetching, head, whole
 from tests.support.held_time import HeldTime
 from tests.support.hostile_web import Close, HostileWeb, Pass, Send, Wait
-from tests.support.virtual_time import VirtualClock, run_virtual
 from tui_crawler.domain.attempt import Exchange, RequestRecord
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import Moment
+from tui_crawler.engine.virtual_time import VirtualClock, run_virtual
 from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionLogs, ConnectionStep

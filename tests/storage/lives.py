@@ -11,7 +11,6 @@ from pathlib import Path
 from tests.engine.crawls import Crawling
 from tests.storage.bench import GONE
 from tests.support.simulated_web import Answer, linked_site
-from tests.support.virtual_time import WALL_0, VirtualLoop, run_virtual
 from tui_crawler.domain.command import (
     Command,
     Exclude,
@@ -30,6 +29,7 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.origin import CrawlSettings
 from tui_crawler.domain.status_words import RunReason
 from tui_crawler.domain.url import CrawlUrl
+from tui_crawler.engine.virtual_time import WALL_0, VirtualLoop, run_virtual
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 

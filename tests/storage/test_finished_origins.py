@@ -13,7 +13,6 @@ import pytest
 from tests.engine.crawls import Crawling
 from tests.storage.bench import GONE
 from tests.support.simulated_web import Answer, linked_site
-from tests.support.virtual_time import WALL_0, VirtualLoop, run_virtual
 from tui_crawler.domain.command import (
     AddSeeds,
     ApplyRules,
@@ -28,6 +27,7 @@ from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY, PolicySet
 from tui_crawler.domain.ruleset import to_json
 from tui_crawler.domain.url import CrawlUrl
+from tui_crawler.engine.virtual_time import WALL_0, VirtualLoop, run_virtual
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings

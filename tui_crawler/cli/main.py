@@ -30,23 +30,8 @@ holds the database the console attaches to it, else it carries the run out itsel
 neither a configuration (tui-crawler.yaml) nor a database yet, it shows the ways to begin.
 """
 _COMMANDS = (
-    *(
-        "demo",
-        "console",
-        "run",
-        "check",
-        "status",
-        "why",
-        "steer",
-        "failures",
-        "links",
-        "tree",
-        "rules",
-        "audit",
-        "report",
-        "replay",
-    ),
-    *("export", "exclude", "jobs", "pages", "queue", "log", "database", "completion"),
+    *("demo", "console", "run", "check", "status", "why", "steer", "failures", "links", "tree", "rules", "audit"),
+    *("report", "replay", "rehearse", "export", "exclude", "jobs", "pages", "queue", "log", "database", "completion"),
 )
 """The modules that declare commands, in the order of the list in the help."""
 _OWN = frozenset(_COMMANDS) - {"console", "steer", "database"}

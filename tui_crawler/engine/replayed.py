@@ -3,7 +3,7 @@ todo lists, waits). Counts of pages are those of this run."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from tui_crawler.domain.attempt import AttemptRecord
 from tui_crawler.domain.command import BadCommand, PauseOrigins, ResumeOrigins, from_json
@@ -21,6 +21,7 @@ from tui_crawler.engine import events
 from tui_crawler.engine.origin_table import Counts
 
 Entry = AttemptView | ActivityView | ActionView
+_UNTOUCHED = frozenset({ExitCode.cancelled, ExitCode.someone_stole_my_work})
 _NOT_LOGGED = frozenset({"todo", "paused"})
 
 
@@ -38,38 +39,28 @@ class ReplayedRun:
         """The events that an entry stands for, if any."""
         match entry:
             case AttemptView():
-                found = [self._attempt(entry)]
+                found: Iterable[Event] = (self._attempt(entry),)
             case ActivityView():
-                found = list(self._activity(entry))
+                found = self._activity(entry)
             case ActionView():
-                found = list(_action(entry))
+                found = _action(entry)
         for one in found:
             yield replace(one, extra=tuple(pair for pair in one.extra if pair[0] not in _NOT_LOGGED))
 
     def _attempt(self, view: AttemptView) -> Event:
         code, kind = ExitCode(view.exit_code_id), AttemptKind(view.kind)
         self._requests += view.requests > 0
-        record = AttemptRecord(
-            view.origin,
-            view.url,
-            kind,
-            code,
-            view.started_at,
-            view.ended_at,
-            http_status=view.http_status,
-            response_ms=view.response_ms,
-            bytes=view.bytes,
-            message=view.message,
-            cut=view.cut,
-        )
+        record = AttemptRecord(view.origin, view.url, kind, code, view.started_at, view.ended_at)
+        answer = {name: getattr(view, name) for name in ("http_status", "response_ms", "bytes", "message", "cut")}
+        record = replace(record, **answer)
         state = OriginState(view.origin, view.patience_after, Pace(), delay_ms=view.delay_ms_after)
         if kind is AttemptKind.robots:
             return events.robots_fetched(view.ended_at, state, record)
         counts = self._counts.setdefault(view.origin, Counts())
         counts.failed -= view.url in self._failed
         self._failed.discard(view.url)
-        left = tally(PageStatus.READY, 0, code)
-        if code not in {ExitCode.cancelled, ExitCode.someone_stole_my_work}:
+        if code not in _UNTOUCHED:
+            left = tally(PageStatus.READY, 0, code)
             counts.done += left.done and kind is not AttemptKind.check
             counts.failed += left.failed
             self._failed.update([view.url] * left.failed)

@@ -7,7 +7,7 @@ import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from functools import lru_cache
 
-from tui_crawler.domain.attempt import Headers
+from tui_crawler.domain.attempt import Headers, first_values
 from tui_crawler.domain.url import without_userinfo
 from tui_crawler.fetch.dates import mail_date_ms
 
@@ -109,6 +109,12 @@ def retry_after_ms(value: str | None, date: str | None, now_ms: int) -> int | No
         return None
     answered = mail_date_ms((date or "").strip())
     return max(0, min(until - (now_ms if answered is None else answered), LONGEST_WAIT_MS))
+
+
+def asked_wait_ms(headers: Headers, now_ms: int) -> int | None:
+    """The same of the header fields of an answer."""
+    fields = first_values(headers)
+    return retry_after_ms(fields.get("retry-after"), fields.get("date"), now_ms)
 
 
 def clean_message(text: str, limit: int = MESSAGE_CHARS) -> str:

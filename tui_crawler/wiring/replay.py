@@ -3,25 +3,20 @@
 from __future__ import annotations
 
 import heapq
-import json
-from collections import defaultdict
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import takewhile
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
-from tui_crawler.domain.attempt import first_values
-from tui_crawler.domain.command import BadCommand, SetDelay, StopOrigins, from_json
 from tui_crawler.domain.crawl_settings import SettingsByOrigin
 from tui_crawler.domain.crawl_settings import from_json as settings_from_json
 from tui_crawler.domain.log_window import LogReach, LogStretch, LogTerms
 from tui_crawler.domain.record import replace
-from tui_crawler.domain.replay import Difference, Findings, LoggedAttempt, LoggedCommand, LoggedSession, OriginReplay
+from tui_crawler.domain.replay import Difference, Findings, LoggedSession, OriginReplay
 from tui_crawler.domain.status_words import RunReason
-from tui_crawler.domain.turn import OriginCommand
-from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.engine.replayed import Entry, ReplayedRun
-from tui_crawler.fetch.headers import retry_after_ms
+from tui_crawler.fetch.headers import asked_wait_ms
+from tui_crawler.storage.reports.replay import OF_ALL
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring.origin_settings import crawl_settings, read_kept
 
@@ -31,13 +26,9 @@ if TYPE_CHECKING:
     from tui_crawler.domain.event import Event
     from tui_crawler.storage.reports.replay import ReplayLog
 
-_MIRRORED_MS = 5_000  # so long after the first worker has carried a command out the others repeat it, at most
 _WINDOW = 500  # entries of the log that are read at once
 _MOST_ACTIONS = 100_000  # of the operator journal
-_ALL = ""
 T = TypeVar("T")
-_Commands = dict[str, list[LoggedCommand]]
-"""By origin; those of `_ALL` hold for every origin."""
 
 
 def check_replay(database: Path, run_id: int | None) -> tuple[int, Findings] | None:
@@ -50,17 +41,18 @@ def check_replay(database: Path, run_id: int | None) -> tuple[int, Findings] | N
         if run is None:
             return None
         findings = Findings()
-        sessions, elsewhere = _sessions(log), _requests_elsewhere(log)
-        commands = _commands(log, sessions)
+        sessions = _sessions(log)
+        elsewhere, commands = log.requests_elsewhere(), log.commands(sessions)
         for origin_id, origin in log.origins():
             stored = log.stored(origin_id, newest)
-            given = sorted((*commands[origin], *commands[_ALL]), key=lambda one: one.at)
             changes = log.changes(origin_id)
             joined = next((one.at for one in changes if one.joined), 0)
-            given = [one for one in given if one.until is None or one.until >= joined]
-            fold = OriginReplay(origin, stored.external, looked_at, sessions, given, changes, elsewhere[origin])
+            asked = sorted((*commands[origin], *commands[OF_ALL]), key=lambda one: one.at)
+            asked = [one for one in asked if one.until is None or one.until >= joined]
+            fold = OriginReplay(origin, stored.external, looked_at, sessions, asked, changes, elsewhere[origin])
             for logged in log.attempts(origin_id, looked_at):
-                fold.take(_with_wait(logged) if logged.headers else logged)
+                wait = asked_wait_ms(logged.headers, logged.ended_at)
+                fold.take(logged if wait is None else replace(logged, retry_after_ms=wait))
             if looked_at == newest:
                 fold.compare(stored, newest, run.finish_reason == RunReason.max_requests.value)
             findings.add(fold.findings)
@@ -72,13 +64,6 @@ def check_replay(database: Path, run_id: int | None) -> tuple[int, Findings] | N
                 findings.found += 1
                 findings.differences.append(Difference("", name, stored_sum, folded))
         return looked_at, findings
-
-
-def _with_wait(logged: LoggedAttempt) -> LoggedAttempt:
-    """The same with the Retry-After of its answer."""
-    said = first_values(logged.headers)
-    wait = retry_after_ms(said.get("retry-after"), said.get("date"), logged.ended_at)
-    return replace(logged, retry_after_ms=wait)
 
 
 def _sessions(log: ReplayLog) -> list[LoggedSession]:
@@ -94,45 +79,6 @@ def _sessions(log: ReplayLog) -> list[LoggedSession]:
             settings = configured[run_id]
         found.append(LoggedSession(session_id, run_id, started_at, ended_at, bool(rest), settings))
     return found
-
-
-def _requests_elsewhere(log: ReplayLog) -> dict[str, list[int]]:
-    """When hops of a robots.txt were requests to another origin, by that."""
-    found: dict[str, list[int]] = defaultdict(list)
-    for href, origin, at in log.requests_elsewhere():
-        url = normalise(href)
-        if isinstance(url, CrawlUrl) and url.origin != origin:
-            found[url.origin].append(at)
-    return found
-
-
-def _commands(log: ReplayLog, sessions: Sequence[LoggedSession]) -> _Commands:
-    """What was asked of origins, in the order of the journal."""
-    found: _Commands = defaultdict(list)
-    for at, applied_at, action, text, after in log.actions():
-        try:
-            command = from_json(action, text)
-        except BadCommand:
-            continue
-        if not isinstance(command, OriginCommand):
-            continue
-        until = applied_at or None
-        if until and sum(one.started_at <= until <= (one.ended_at or until) for one in sessions) > 1:
-            until += _MIRRORED_MS
-        names = (command.origin,) if isinstance(command, SetDelay) else command.origins
-        if isinstance(command, StopOrigins) and until:  # it ends those that had not ended before
-            names = tuple(_named(after))
-            if not names:
-                continue
-        for name in names or (_ALL,):
-            found[name].append(LoggedCommand(at, until, command))
-    return found
-
-
-def _named(text: str) -> dict[str, Any]:
-    """What the journal keeps of a result, by origin."""
-    found = json.loads(text or "{}")
-    return found if isinstance(found, dict) else {}
 
 
 def replayed(database: Path, run_id: int | None) -> Iterator[Event] | None:

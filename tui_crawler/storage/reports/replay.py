@@ -4,14 +4,26 @@ attempts at a time. All of it is the database as it was when the first row was t
 
 from __future__ import annotations
 
+import json
+from collections import defaultdict
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
 from tui_crawler.domain.attempt import CRAWL_DELAY
+from tui_crawler.domain.command import BadCommand, SetDelay, StopOrigins, from_json
 from tui_crawler.domain.exit_code import AttemptKind, ExitCode
 from tui_crawler.domain.record import dataclass, replace
-from tui_crawler.domain.replay import LoggedAttempt, LoggedChange, LoggedHop, StoredState
+from tui_crawler.domain.replay import (
+    LoggedAttempt,
+    LoggedChange,
+    LoggedCommand,
+    LoggedHop,
+    LoggedSession,
+    StoredState,
+)
+from tui_crawler.domain.turn import OriginCommand
+from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.storage import origins
 from tui_crawler.storage.models import Origin, RobotsText
 from tui_crawler.storage.reader import SubjectReports
@@ -45,6 +57,9 @@ _CODE_BEFORE = """SELECT exit_code FROM attempt WHERE url_id = (SELECT url_id FR
 _REQUESTS = """SELECT http_status, sent_at, ended_at, fluke_retry, response_headers FROM request WHERE attempt_id = ?
 ORDER BY id"""
 _CRAWL_DELAY = f"SELECT value FROM attempt_result WHERE attempt_id = ? AND type = '{CRAWL_DELAY}'"
+_MIRRORED_MS = 5_000  # so long after the first worker has carried a command out the others repeat it, at most
+OF_ALL = ""
+"""Stands for every origin."""
 _UNTOUCHED = frozenset({ExitCode.cancelled, ExitCode.someone_stole_my_work})
 _ASKED_TO_WAIT = frozenset({429, 503})
 
@@ -77,14 +92,34 @@ class ReplayLog:
         """Session, run, start, end, whether it rested, its settings, text and name of the configuration of its run."""
         return list(self._ask(_SESSIONS, ()))
 
-    def actions(self) -> list[Row]:
-        """What operators asked for without an error: when, carried out when (0: not), name, command, what it came
-        to."""
-        return list(self._ask(_ACTIONS, ()))
+    def commands(self, sessions: Sequence[LoggedSession]) -> dict[str, list[LoggedCommand]]:
+        """What operators asked of origins, by origin (`OF_ALL`: of all), in the order of the journal."""
+        found: dict[str, list[LoggedCommand]] = defaultdict(list)
+        for at, applied_at, action, text, after in self._ask(_ACTIONS, ()):
+            try:
+                command = from_json(action, text)
+            except BadCommand:
+                continue
+            if not isinstance(command, OriginCommand):
+                continue
+            until = applied_at or None
+            if until and sum(one.started_at < until <= (one.ended_at or until) for one in sessions) > 1:
+                until += _MIRRORED_MS
+            names = (command.origin,) if isinstance(command, SetDelay) else command.origins or (OF_ALL,)
+            if isinstance(command, StopOrigins) and until:  # it ends those that had not ended before
+                names = tuple(json.loads(after or "{}"))
+            for name in names:
+                found[name].append(LoggedCommand(at, until, command))
+        return found
 
-    def requests_elsewhere(self) -> Iterator[tuple[str, str, int]]:
-        """URL, origin of the attempt and end of each request of a robots.txt that was led on, in the order of time."""
-        return ((url, origin, at) for url, origin, at in self._ask(_ELSEWHERE, ()))
+    def requests_elsewhere(self) -> dict[str, list[int]]:
+        """When hops of a robots.txt were requests to another origin, by that."""
+        found: dict[str, list[int]] = defaultdict(list)
+        for href, origin, at in self._ask(_ELSEWHERE, ()):
+            url = normalise(href)
+            if isinstance(url, CrawlUrl) and url.origin != origin:
+                found[url.origin].append(at)
+        return found
 
     def origins(self) -> Iterator[tuple[int, str]]:
         """The origins (id and name) in the order in which they were found."""

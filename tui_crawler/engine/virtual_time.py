@@ -14,6 +14,7 @@ from tui_crawler.domain.moment import Moment
 from tui_crawler.engine.clock import SystemClock
 
 WALL_0 = 1_800_000_000_000
+"""Epoch ms at which the loop's clock stands at 0, unless it is skewed."""
 
 
 class _JumpingSelector(selectors.DefaultSelector):
@@ -37,7 +38,7 @@ class _JumpingSelector(selectors.DefaultSelector):
 
 
 class VirtualLoop(asyncio.SelectorEventLoop):
-    """See the module. `watch` adds a count of real work under way."""
+    """See the module."""
 
     def __init__(self) -> None:
         self.now_s = 1_000.0
@@ -48,15 +49,19 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         super().__init__(selector)
 
     def time(self) -> float:
+        """The loop's clock (s)."""
         return self.now_s
 
     def watch(self, count: Callable[[], int]) -> None:
+        """Has virtual time stand still while `count` answers that real work is under way."""
         self._watched.append(count)
 
     def outstanding(self) -> int:
+        """How much real work is under way."""
         return self._in_threads + sum(count() for count in self._watched)
 
-    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> Any:
+    def run_in_executor(self, executor: Any, func: Any, *args: Any) -> Any:  # type: ignore[override]  # any function
+        """As ever; virtual time stands still meanwhile."""
         future = super().run_in_executor(executor, func, *args)
         self._in_threads += 1
         future.add_done_callback(lambda _: setattr(self, "_in_threads", self._in_threads - 1))
@@ -70,6 +75,7 @@ class VirtualClock(SystemClock):
         self.skew_ms = skew_ms
 
     def now(self) -> Moment:
+        """The present moment. Must be called while the loop runs."""
         mono = round(asyncio.get_running_loop().time() * 1000)
         return Moment(mono, WALL_0 + mono + self.skew_ms)
 

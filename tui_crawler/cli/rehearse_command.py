@@ -1,0 +1,77 @@
+"""`rehearse`: a configuration in virtual time against stored pages; nothing is requested."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from tui_crawler.cli.known_names import configured_database, existing, named_database, read_config
+from tui_crawler.cli.options import CommandSet, add_common
+from tui_crawler.cli.printer import Printer, safe
+from tui_crawler.text.format import count, duration, plural
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.rehearsal import Rehearsed
+
+
+def declare(commands: CommandSet) -> None:
+    """Declares the command."""
+    parser = commands.add(
+        "rehearse",
+        "try a configuration against stored pages, in virtual time",
+        execute,
+        "Crawls what CONFIG says by the engine itself, on a clock that jumps and with the answers that a database has "
+        "kept: what would be fetched, what refused, how long it would take. Nothing is requested, and the database is "
+        "not changed. Pages that are not stored count as not_stored; they are taken to answer, without links.",
+        examples=("rehearse changed.yaml --from my-index.db", "rehearse my-index.yaml --json"),
+    )
+    parser.add_argument("file", metavar="CONFIG", help="the configuration (YAML)")
+    parser.add_argument(
+        "--from", metavar="DB", dest="stored", help="the database with the pages (else --db, or that of CONFIG)"
+    )
+    add_common(parser)
+
+
+def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    """Carries out `rehearse`."""
+    from tui_crawler.wiring.rehearsal import rehearse
+
+    config = read_config(arguments.file, elsewhere=True, resolves=False)
+    named = Path(arguments.stored) if arguments.stored else named_database(arguments)
+    took_ms, origins = rehearse(config, existing(named or configured_database(config)))
+    return printer.answer(arguments.json, _document(took_ms, origins), _lines(took_ms, origins))
+
+
+def _document(took_ms: int, origins: Sequence[Rehearsed]) -> dict[str, object]:
+    return {
+        "fetched": sum(one.fetched for one in origins),
+        "refused": sum(one.refused for one in origins),
+        "not_stored": sum(one.not_stored for one in origins),
+        "virtual_s": took_ms / 1000,
+        "by_origin": [
+            {
+                "origin": one.origin,
+                "fetched": one.fetched,
+                "refused": one.refused,
+                "not_stored": one.not_stored,
+                "virtual_s": one.took_ms / 1000,
+                "finish_reason": one.finish_reason,
+            }
+            for one in origins
+        ],
+    }
+
+
+def _lines(took_ms: int, origins: Sequence[Rehearsed]) -> Iterator[str]:
+    for one in origins:
+        unknown = f", {count(one.not_stored)} not stored" if one.not_stored else ""
+        what = f"{plural(one.fetched, 'page')} fetched, {count(one.refused)} refused{unknown}"
+        yield f"{safe(one.origin)}  {what}  {duration(one.took_ms)}"
+    fetched, refused = sum(one.fetched for one in origins), sum(one.refused for one in origins)
+    missing = sum(one.not_stored for one in origins)
+    yield (
+        f"it would fetch {plural(fetched, 'page')}, of which {count(missing)} are not stored, and refuse "
+        f"{count(refused)}, in {duration(took_ms)}"
+    )
