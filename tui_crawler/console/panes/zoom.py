@@ -16,9 +16,10 @@ from tui_crawler.console.action import LARGEST
 from tui_crawler.console.panes.border import title_of, write_title
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from textual.screen import Screen
 
-    from tui_crawler.console.screen.base import ConsoleScreen
 
 NORMAL, HALF, FULL = 0, 1, LARGEST
 WORDS = {HALF: "zoom half", FULL: "zoom full"}
@@ -80,10 +81,15 @@ class ZoomLayout(Layout):
 
 
 class Zoom:
-    """The zoom of one screen."""
+    """The zoom of one screen. `kept` are the enlarged panes of all views, and the name of this one."""
 
-    def __init__(self, screen: ConsoleScreen) -> None:
-        self._screen = screen
+    def __init__(
+        self,
+        screen: Screen[None],
+        focused_pane: Callable[[], Widget | None],
+        kept: Callable[[], tuple[dict[str, tuple[str, int]], str]],
+    ) -> None:
+        self._screen, self._focused_pane, self._kept = screen, focused_pane, kept
         self._pane: Widget | None = None
         self._areas: dict[Widget, float] = {}
         self._held: list[Widget] = []
@@ -95,7 +101,8 @@ class Zoom:
         if self._asked:
             return
         self._asked = True
-        name, level = self._screen.console.zooms.get(self._screen.WHERE.name, ("", NORMAL))
+        zooms, view = self._kept()
+        name, level = zooms.get(view, ("", NORMAL))
         pane = next((pane for pane in panes_of(self._screen) if pane.id == name), None)
         if pane is not None and self.level == NORMAL:
             self._areas = self._measure()
@@ -106,7 +113,7 @@ class Zoom:
     def grow(self) -> None:
         """Enlarges the pane that has the focus by a step. One that has half of the body anyway gets all of it."""
         if self.level == NORMAL:
-            self._pane = self._screen.focused_pane
+            self._pane = self._focused_pane()
             self._areas = self._measure()
         if self._pane is not None and self.level < FULL:
             self._set(HALF if self.level == NORMAL and not self._is_large(self._pane) else FULL)
@@ -144,7 +151,7 @@ class Zoom:
 
     def _note(self) -> None:
         """Keeps what is enlarged for the next time."""
-        zooms, view = self._screen.console.zooms, self._screen.WHERE.name
+        zooms, view = self._kept()
         if self._pane is not None and self._pane.id and self.level != NORMAL:
             zooms[view] = (self._pane.id, self.level)
         else:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Self, cast
 
@@ -41,10 +41,13 @@ if TYPE_CHECKING:
 
 
 class TableMarks:
-    """The marks of one screen. Those of the table `MARKS` are what its actions are about."""
+    """The marks in some tables. Those of the table whose selector is `acting` (empty: none) are what actions are about;
+    `focused` has the focus."""
 
-    def __init__(self, screen: ConsoleScreen) -> None:
-        self._screen = screen
+    def __init__(
+        self, tables: Callable[[], Iterable[CrawlTable]], focused: Callable[[], CrawlTable | None], acting: str
+    ) -> None:
+        self._tables, self._focused, self._acting_at = tables, focused, acting
 
     @property
     def count(self) -> int:
@@ -55,12 +58,12 @@ class TableMarks:
     @property
     def focused_count(self) -> int:
         """How many rows are marked in the table that copies and exports are about."""
-        table = self._screen.table_filter.table
+        table = self._focused()
         return 0 if table is None else table.mark_count
 
     def leave(self) -> bool:
         """What `esc` does before it leaves a screen: takes all marks off. False when there were none."""
-        marked = [table for table in self._screen.query(CrawlTable) if table.mark_count]
+        marked = [table for table in self._tables() if table.mark_count]
         for table in marked:
             table.clear_marks()
         return bool(marked)
@@ -73,17 +76,16 @@ class TableMarks:
 
     def let_go(self) -> None:
         """Rows that stood still for their marks go where they belong, where no row is marked any more."""
-        for table in self._screen.query(CrawlTable):
+        for table in self._tables():
             table.let_go()
 
     def show(self) -> None:
         """Brings the number into the titles."""
-        for table in self._screen.query(CrawlTable):
+        for table in self._tables():
             table.show_title()
 
     def _acting(self) -> CrawlTable | None:
-        wanted = self._screen.MARKS
-        return next(iter(self._screen.query(wanted).results(CrawlTable)), None) if wanted else None
+        return next((table for table in self._tables() if f"#{table.id}" == self._acting_at), None)
 
 
 NARROW_BELOW = 81
@@ -142,8 +144,8 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         self.missed = 0
         self._styled_by = ""  # the theme of its styles when it was last on top
         self.table_filter = TableFilter(self)
-        self.marks = TableMarks(self)
-        self.zoom = Zoom(self)
+        self.marks = TableMarks(lambda: self.query(CrawlTable), lambda: self.table_filter.table, self.MARKS)
+        self.zoom = Zoom(self, lambda: self.focused_pane, lambda: (self.console.zooms, self.WHERE.name))
         self.frame = Frame(
             marked=lambda: self.marks.count,
             marked_here=lambda: self.marks.focused_count,
