@@ -14,6 +14,7 @@ from tests.console.page_holds import passes
 from tests.console.sample_crawl import API, NOW, page
 from tests.storage.bench import SqliteBench
 from tests.storage.making import T0, A, B, crawled, failed, fill_of, plan, refusal
+from tests.storage.reading import pages_of
 from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.operator.retry_start import NextRequest
 from tui_crawler.console.reading.window import PageListWindow
@@ -229,7 +230,7 @@ async def test_the_database_keeps_what_the_words_mean(
 ) -> None:
     narrowing = read_page_filter(text)
     assert isinstance(narrowing, PageFilter)
-    known = reports.pages(limit=1_000)
+    known = pages_of(reports)
     assert len(known) == 26
     wanted = [one for one in known if passes(narrowing, one, frozenset({A, B}))]
     assert walk(reports, narrowing, 1_000) == wanted
@@ -243,7 +244,7 @@ async def test_the_database_keeps_what_the_words_mean(
 
 
 async def test_every_state_but_those_of_live_and_stashed_pages_was_tried(reports: Reports) -> None:
-    states = {state_of(one) for one in reports.pages(limit=1_000)}
+    states = {state_of(one) for one in pages_of(reports)}
     assert states >= set(PageListState) - {PageListState.claimed, PageListState.stashed}
 
 

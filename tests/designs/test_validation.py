@@ -9,6 +9,7 @@ import pytest
 
 from tests.designs.crawling import GONE, HOUR, Crawling
 from tests.designs.web import Answer, Site
+from tests.storage.reading import validation_of
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.status_words import RunReason
 from tui_crawler.wiring.crawl import Crawl
@@ -46,7 +47,7 @@ def test_a_document_is_valid_or_says_where_it_is_not(read: tuple[Crawling, Site]
     pages = [crawl.page(url) for url in urls]
     assert [(page["validation_type"], page["valid"]) for page in pages] == [(named, 1), (named, 0)]
     with crawl.reports() as reports:
-        good, bad = (reports.validation(url) for url in urls)
+        good, bad = (validation_of(reports, url) for url in urls)
     assert good is not None
     assert bad is not None
     assert (good.type, good.valid, good.errors) == (named, True, ())
@@ -75,7 +76,7 @@ def test_the_first_twenty_errors_are_kept_with_line_and_column(crawl: Crawling) 
     site.file("/", "<!DOCTYPE html><title>t</title>\n" + "</nothing>\n" * 30, "text/html")
     crawl.run()
     with crawl.reports() as reports:
-        found = reports.validation(site.url())
+        found = validation_of(reports, site.url())
     assert found is not None
     errors = found.errors
     assert len(errors) == 20

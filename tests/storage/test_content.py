@@ -11,6 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.storage.making import T0, WEEK, A, crawled, document, failed, link, new_page, outcome, plan, seed
+from tests.storage.reading import data_of, pages_of, validation_of
 from tests.storage.whole import assert_whole
 from tests.storage.workbench import Workbench
 from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
@@ -44,8 +45,8 @@ def home(workbench: Workbench) -> tuple[Claim, TodoPage]:
 def test_a_document_is_stored_with_its_validation_and_its_data(workbench, reports, home):
     claim, page = home
     crawl(workbench, claim, page, T0 + 5, validation=BAD, data=DATA)
-    assert reports.validation(HOME) == BAD
-    assert reports.data_blocks(HOME) == DATA
+    assert validation_of(reports, HOME) == BAD
+    assert data_of(reports, HOME) == DATA
     detail = reports.page_detail(HOME)
     assert detail is not None
     assert (detail.validation, detail.data, detail.page.valid) == (BAD, DATA, 0)
@@ -58,8 +59,8 @@ def test_a_document_is_stored_with_its_validation_and_its_data(workbench, report
 def test_types_that_older_versions_stored_are_read_by_their_right_names(workbench, reports, home, stored, named):
     claim, page = home
     crawl(workbench, claim, page, T0, validation=replace(BAD, type=stored))
-    assert reports.validation(HOME) == replace(BAD, type=named)
-    assert [one.validation_type for one in reports.pages("", 0, 10) if one.url == HOME] == [named]
+    assert validation_of(reports, HOME) == replace(BAD, type=named)
+    assert [one.validation_type for one in pages_of(reports) if one.url == HOME] == [named]
     for view in ("v_page", "v_document", "crawler_urls"):
         assert workbench.rows(f"SELECT validation_type FROM {view} WHERE url = '{HOME}'") == [(named,)]
 
@@ -67,22 +68,22 @@ def test_types_that_older_versions_stored_are_read_by_their_right_names(workbenc
 def test_valid_is_unknown_until_a_validator_has_looked(workbench, reports, home):
     claim, page = home
     crawl(workbench, claim, page, T0)
-    assert reports.validation(HOME) is None
+    assert validation_of(reports, HOME) is None
     assert workbench.rows("SELECT validation_type, valid, validation_errors, parsed_at FROM document") == [
         ("", None, "", 0)
     ]
     crawl(workbench, claim, page, T0 + 1, validation=Validation("css", True))
-    assert reports.validation(HOME) == Validation("css", True)
+    assert validation_of(reports, HOME) == Validation("css", True)
     crawl(workbench, claim, page, T0 + 2)
-    assert reports.validation(HOME) is None
-    assert reports.validation(f"{A}/unknown") is None
+    assert validation_of(reports, HOME) is None
+    assert validation_of(reports, f"{A}/unknown") is None
 
 
 def test_the_first_twenty_errors_are_kept(workbench, reports, home):
     claim, page = home
     errors = tuple(ValidationError(line, 1, f"error \0 {line}") for line in range(30))
     crawl(workbench, claim, page, T0, validation=Validation("xml", False, errors))
-    kept = reports.validation(HOME)
+    kept = validation_of(reports, HOME)
     assert kept is not None
     assert [error.line for error in kept.errors] == list(range(20))
     assert kept.errors[0].message == "error \ufffd 0"
@@ -93,33 +94,33 @@ def test_data_blocks_are_replaced_as_a_whole(workbench, reports, home):
     crawl(workbench, claim, page, T0, data=DATA)
     other = (DataValue("text", "text", 0, "a\0b \ud800"), DataValue("photos", "link", 0, "x"))
     crawl(workbench, claim, page, T0 + 1, data=other)
-    assert reports.data_blocks(HOME) == (
+    assert data_of(reports, HOME) == (
         DataValue("photos", "link", 0, "x"),
         DataValue("text", "text", 0, "a\ufffdb \ufffd"),
     )
     crawl(workbench, claim, page, T0 + 2)
-    assert reports.data_blocks(HOME) == ()
-    assert reports.data_blocks(f"{A}/unknown") == ()
+    assert data_of(reports, HOME) == ()
+    assert data_of(reports, f"{A}/unknown") == ()
 
 
 def test_two_values_for_one_place_are_the_first(workbench, reports, home):
     claim, page = home
     crawl(workbench, claim, page, T0, data=(*DATA, DataValue("photos", "text", 1, "late")))
-    assert reports.data_blocks(HOME) == DATA
+    assert data_of(reports, HOME) == DATA
 
 
 def test_an_unchanged_page_keeps_what_was_found_in_it(workbench, reports, home):
     claim, page = home
     crawl(workbench, claim, page, T0, validation=BAD, data=DATA)
     workbench.settle(claim, failed(page, T0 + 5, ExitCode.file_did_not_change, 304))
-    assert (reports.validation(HOME), reports.data_blocks(HOME)) == (BAD, DATA)
+    assert (validation_of(reports, HOME), data_of(reports, HOME)) == (BAD, DATA)
 
 
 def test_a_document_that_goes_takes_its_data_along(workbench, reports, home):
     claim, page = home
     crawl(workbench, claim, page, T0, validation=BAD, data=DATA)
     workbench.settle(claim, crawled(page, T0 + 5, code=ExitCode.noindex, document=None, drop_document=True))
-    assert (reports.validation(HOME), reports.data_blocks(HOME)) == (None, ())
+    assert (validation_of(reports, HOME), data_of(reports, HOME)) == (None, ())
     assert workbench.rows("SELECT COUNT(*) FROM data_block") == [(0,)]
 
 

@@ -28,6 +28,7 @@ from tests.storage.making import (
     robots,
     seed,
 )
+from tests.storage.reading import links_of, pages_of
 from tui_crawler.domain.attempt import RedirectRecord, RedirectSource, RefusedCount, Settle
 from tui_crawler.domain.audit import SentRequest
 from tui_crawler.domain.command import PauseOrigins, RetryPages
@@ -36,6 +37,7 @@ from tui_crawler.domain.exit_code import AttemptKind, ExitCode
 from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
 from tui_crawler.domain.idle_reason import idle_reason, idle_reason_of_run
 from tui_crawler.domain.log_window import LogReach, LogTerms
+from tui_crawler.domain.page_filter import PageFilter
 from tui_crawler.storage.reader import SubjectReports
 from tui_crawler.storage.reports.reports import LATE_SUBJECTS, Reports
 
@@ -75,10 +77,10 @@ async def test_an_empty_database_has_nothing_to_show(sqlite_reports):
     assert sqlite_reports.attempts() == ()
     assert sqlite_reports.exit_counts("", T0) == sqlite_reports.exit_counts(A, T0) == ()
     assert sqlite_reports.failure_groups() == ()
-    assert sqlite_reports.failure_pages() == sqlite_reports.pages() == ()
+    assert sqlite_reports.failure_pages() == pages_of(sqlite_reports) == ()
     assert sqlite_reports.page_detail(HOME) is None
-    assert sqlite_reports.links(HOME) == ((), ())
-    assert sqlite_reports.queue_position(HOME) is sqlite_reports.body(HOME) is sqlite_reports.robots_text(A) is None
+    assert links_of(sqlite_reports, HOME) == ((), ())
+    assert sqlite_reports.body(HOME) is sqlite_reports.robots_text(A) is None
     assert sqlite_reports.actions() == sqlite_reports.refused() == sqlite_reports.exclusions() == ()
     assert list(sqlite_reports.attempts_for_audit()) == []
     assert list(sqlite_reports.rows("v_page")) == []
@@ -142,8 +144,8 @@ async def test_the_todo_list_in_order_and_the_place_on_it(sqlite_bench, sqlite_r
     assert [row.url for row in shown] == [f"{A}/items/2", f"{A}/about"]
     assert (shown[0].found_on, shown[0].depth, shown[0].seed) == (HOME, 1, False)
     assert len(sqlite_reports.todo(A, 1)) == 1
-    assert sqlite_reports.queue_position(f"{A}/about") == 2
-    assert sqlite_reports.queue_position(HOME) is None
+    places = {url: page.queue_position for url in (f"{A}/about", HOME) if (page := sqlite_reports.standing(url).page)}
+    assert places == {f"{A}/about": 2, HOME: None}
 
 
 async def test_windows_of_the_log(sqlite_bench, sqlite_reports):
@@ -264,10 +266,10 @@ async def test_one_url_whole(sqlite_bench, sqlite_reports):
     assert [row.attempt_id for row in home.attempts] == [1]
     assert sqlite_reports.body(HOME) == b"<p>hello"
     assert sqlite_reports.page_detail("not a url") is None
-    inlinks, outlinks = sqlite_reports.links(HOME)
+    inlinks, outlinks = links_of(sqlite_reports, HOME)
     assert inlinks == ()
     assert {row.to_url for row in outlinks} == {f"{A}/items/1", f"{A}/items/2", f"{A}/about"}
-    assert len(sqlite_reports.links(f"{A}/about")[0]) == 1
+    assert len(links_of(sqlite_reports, f"{A}/about")[0]) == 1
 
 
 async def test_a_discovery_path_over_redirects_and_links_that_are_gone(sqlite_bench, sqlite_reports):
@@ -299,12 +301,12 @@ async def test_a_cycle_of_discoveries_ends(sqlite_bench, sqlite_reports):
 
 async def test_windows_of_pages(sqlite_bench, sqlite_reports):
     await small_crawl(sqlite_bench)
-    every = sqlite_reports.pages()
+    every = pages_of(sqlite_reports)
     assert len(every) == 5
     assert [page.page_id for page in every] == sorted(page.page_id for page in every)
-    assert sqlite_reports.pages(after_id=every[1].page_id, limit=2) == every[2:4]
-    assert [page.url for page in sqlite_reports.pages(B)] == [f"{B}/"]
-    assert sqlite_reports.pages(C) == ()
+    assert sqlite_reports.page_window(PageFilter(), every[1].page_id, 2, False).pages == every[2:4]
+    assert [page.url for page in pages_of(sqlite_reports, B)] == [f"{B}/"]
+    assert pages_of(sqlite_reports, C) == ()
 
 
 async def test_the_past_of_an_origin(sqlite_bench, sqlite_reports):

@@ -20,6 +20,7 @@ from tests.storage.making import (
     refusal,
     request,
 )
+from tests.storage.reading import data_of, links_of
 from tests.storage.workbench import Workbench
 from tui_crawler.domain.attempt import AttemptRecord, AttemptResult, DataValue, Settle
 from tui_crawler.domain.command import SetDripfeed, StashPages
@@ -173,7 +174,7 @@ def test_a_page_that_another_worker_has_crawled_meanwhile_is_left_alone(workbenc
     assert (settled.new_pages, settled.pending, settled.done) == ((), 1, 1)
     assert workbench.rows(PAGE, page.page_id) == before
     assert workbench.rows("SELECT * FROM document") == documents
-    assert reports.links(HOME)[1][0].to_url == f"{A}/1"
+    assert links_of(reports, HOME)[1][0].to_url == f"{A}/1"
     assert newest(reports) == (
         "someone_stole_my_work",
         "another worker has taken the page; the result was file_ingested",
@@ -256,4 +257,4 @@ def test_data_values_of_a_late_finish_are_not_stored(workbench, reports):
     assert made.document is not None
     document = replace(made.document, data=(DataValue("n", "text", 0, "v"),))
     workbench.settle(one, replace(made, document=document, attempt=replace(made.attempt, started_at=T0)))
-    assert reports.data_blocks(HOME) == ()
+    assert data_of(reports, HOME) == ()

@@ -8,6 +8,7 @@ import pytest
 
 from tests.storage.bench import GONE
 from tests.storage.making import T0, A, B, crawled, failed, fill_of, plan, refusal, seed
+from tests.storage.reading import pages_of
 from tests.storage.test_jobs import NEWS, add, change, fill, found, paths, two_jobs
 from tests.storage.workbench import Workbench
 from tui_crawler.domain.attempt import FillRecord
@@ -44,7 +45,7 @@ def test_a_stashed_page_is_no_candidate_and_not_pending(workbench, reports):
     origin = reports.origin(A)
     assert (origin.todo, origin.pending) == (2, 2)
     assert reports.jobs()[0].pending == 3
-    assert {page.status for page in reports.pages(A)[2:]} == {"STASHED"}
+    assert {page.status for page in pages_of(reports, A)[2:]} == {"STASHED"}
     assert reports.stashes() == (StashView("main", "deep", 4, 0, 0),)
     assert [row[0] for row in workbench.rows("SELECT url FROM crawler_queue ORDER BY id")] == [*PAGES[:2], f"{B}/"]
     claim, _ = workbench.begin(plan(*PAGES, new_run=True))
@@ -85,7 +86,7 @@ def test_only_ready_pages_with_tries_left_can_be_stashed(workbench, reports):
     workbench.settle(claim, failed(gone, T0 + 2, ExitCode.request_timeout))
     mark(workbench, claim, flying)
     assert stash(workbench, claim, StashPages("s", urls=PAGES)).origins == ((A, 2),)
-    assert [page.status for page in reports.pages(A)] == ["READY", "STASHED", "CLAIMED", "STASHED"]
+    assert [page.status for page in pages_of(reports, A)] == ["READY", "STASHED", "CLAIMED", "STASHED"]
     origin = reports.origin(A)
     assert (origin.pending, origin.done, origin.failed, origin.todo) == (1, 1, 1, 1)
     workbench.settle(claim, crawled(flying, T0 + 3))

@@ -10,6 +10,7 @@ import pytest
 
 from tests.storage.bench import SqliteBench
 from tests.storage.making import T0, WEEK, A, B, attempt, crawled, failed, fill_of, link, new_page, plan, robots, seed
+from tests.storage.reading import links_of
 from tui_crawler.domain.attempt import RedirectRecord, RedirectSource, Settle
 from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.exit_code import AttemptKind, ExitCode
@@ -133,7 +134,7 @@ async def test_links_are_read_in_windows(
     assert sorted(inlinks) == sorted((target, kind) for target in targets for kind in ("a", "img"))
     assert len(list(sqlite_reports.inlinks(HOME, 4))) == 4
     assert sqlite_reports.link_counts(HOME) == (14, 7)
-    assert [len(side) for side in sqlite_reports.links(HOME, 5)] == [5, 5]
+    assert [len(side) for side in links_of(sqlite_reports, HOME, 5)] == [5, 5]
 
 
 @pytest.mark.parametrize(

@@ -109,12 +109,6 @@ class PageReports(SubjectReports):
     """Pages and links. A URL may be given as it is written, normalised or not; of several jobs that have it the oldest
     page is meant."""
 
-    def pages(self, origin: str = "", after_id: int = 0, limit: int = 200) -> tuple[PageView, ...]:
-        """Pages by age, after page `after_id`."""
-        of_origin = f"{OF_ORIGIN} AND " if origin else ""
-        values = (origin, after_id, limit) if origin else (after_id, limit)
-        return self._reader.records(PAGE, f"{PAGES} WHERE {of_origin}p.id > ? ORDER BY p.id LIMIT ?", values)
-
     def page_detail(self, url: str, links: int = LINKS, counted: int = -1) -> PageDetail | None:
         """One URL, whole, with at most `links` of each kind, counted up to `counted` (-1: all); None: it is no page."""
         found = self._page_of(url)
@@ -135,33 +129,25 @@ class PageReports(SubjectReports):
             path=tuple(step for step, _ in path),
             inlink_count=inlink_count(reader, url_id, counted),
             outlink_count=outlink_count(reader, page_id, counted),
-            validation=self._validation(found),
-            data=self._data(found),
+            validation=self._validation(page_id),
+            data=self._data(page_id),
             lastmod=lastmod,
             sitemap=bool(sitemap),
             ruleset_id=ruleset_id,
             path_depths=tuple(depth for _, depth in path),
         )
 
-    def validation(self, url: str) -> Validation | None:
-        """What a validator said of the stored document of a page; None when none has looked at it."""
-        return self._validation(self._page_of(url))
-
-    def _validation(self, found: tuple[int, int] | None) -> Validation | None:
+    def _validation(self, page_id: int) -> Validation | None:
         text = f"SELECT {VALIDATION_TYPE}, valid, validation_errors FROM document d WHERE page_id = ?"
-        row = self._reader.one(text, found[:1]) if found else None
+        row = self._reader.one(text, (page_id,))
         if row is None or row[1] is None:
             return None
         errors = json.loads(row[2]) if row[2] else []
         return Validation(row[0], bool(row[1]), tuple(ValidationError(*error) for error in errors))
 
-    def data_blocks(self, url: str) -> tuple[DataValue, ...]:
-        """What data rules found in the stored document of a page (R), by name and place."""
-        return self._data(self._page_of(url))
-
-    def _data(self, found: tuple[int, int] | None) -> tuple[DataValue, ...]:
+    def _data(self, page_id: int) -> tuple[DataValue, ...]:
         text = "SELECT name, type, place, value FROM data_block WHERE page_id = ? ORDER BY name, place"
-        return self._reader.records(_VALUE, text, found[:1]) if found else ()
+        return self._reader.records(_VALUE, text, (page_id,))
 
     def body(self, url: str) -> bytes | None:
         """The stored body of a page, None when there is none."""
@@ -179,15 +165,6 @@ class PageReports(SubjectReports):
     def urls_known(self, after_id: int = 0, limit: int = 10_000) -> list[KnownUrl]:
         """A window of every page, by age, after page `after_id`, as bare rows: it is asked for every page there is."""
         return self._reader.all(_KNOWN, (after_id, limit))
-
-    def queue_position(self, url: str) -> int | None:
-        """The place of a page on its todo list, 1 for the next one; None when it is on none."""
-        found = self._page_of(url)
-        return None if found is None else place_of(self._reader, found[0])
-
-    def links(self, url: str, limit: int = LINKS) -> tuple[tuple[LinkView, ...], tuple[LinkView, ...]]:
-        """Inlinks and outlinks of a URL, up to `limit` of each."""
-        return tuple(self.inlinks(url, limit)), tuple(self.outlinks(url, limit))
 
     def inlinks(self, url: str, limit: int | None = None) -> Iterator[LinkView]:
         """Links to a URL, be it a page or not, read in windows; `limit` None: all of them."""

@@ -65,8 +65,7 @@ LATE_SUBJECTS: Mapping[str, str] = {
     "log_windows.LogReports": "attempt_stretch activity_stretch activity actions",
     "jobs.OriginReports": "todo exit_counts refused exclusions origins_added",
     "page_windows.PageWindowReports": "page_window page_counts page_tally",
-    "pages.PageReports": "pages page_detail validation data_blocks body robots_text urls_known queue_position "
-    "links inlinks outlinks link_ends link_counts",
+    "pages.PageReports": "page_detail body robots_text urls_known inlinks outlinks link_ends link_counts",
     "replay.ReplayReports": "replay_log run_span",
     "rulesets.RulesetReports": "rulesets ruleset current_rulesets ruleset_writer",
     "site_audit.SiteAuditReports": "site_audit",
