@@ -49,6 +49,14 @@ TURN = (
 )
 """What each key is called, the key (# is the number of the turn: a text that was looked for before is known), and what
 stands on the screen when it is answered. `c` shows its first words at once: it is answered when the groups stand."""
+TREE = (
+    ("u opens the tree", b"u", r"─ Site tree (?s:.*) section-0/"),
+    ("down to its first branch", b"j", r"─ Branch (?s:.*)/section-0/ "),
+    ("enter unfolds it", b"\r", r"a-page-of-usual-length"),
+    ("enter folds it", b"\r", r"(?s)\A(?!.*a-page-of-usual-length).*─ Site tree "),
+    _BACK,
+)
+"""The same, on a crawl whose URLs are all of one origin, while they are counted."""
 TURNS = 6
 LISTENS_NOBODY = "127.0.0.1:9"
 SETTLES, ORIGINS, PAGES, SEEDS = 1_000, 1_000, 1_000_000, 1_000
@@ -167,6 +175,16 @@ def turns_of(database: Path, turns: int) -> dict[str, Keys]:
     return found
 
 
+def tree_of(database: Path, turns: int) -> dict[str, Keys]:
+    """The keys of the tree of a site that has all URLs."""
+    with Console.start(_console(database)) as console:
+        console.first_seen(b"Overview", b"site")
+        console.read_for(2)
+        found = console.press_in_turn(TREE, turns, random.Random(turns))
+        console.quit()
+    return found
+
+
 def start_once(command: list[str], row: str = NAME) -> tuple[Seen, Seen]:
     """Starts the console while nothing else is at work, and leaves it. Gives when its frame stood, header and footer,
     and the first row that has `row` in it. The first start of changed sources makes their bytecode, too."""
@@ -235,7 +253,9 @@ def main() -> None:
         database = folder / f"console-{ORIGINS}-{PAGES}.db"
         make(database, ORIGINS, PAGES)
         start_once(_console(database))
-        for name, keys in turns_of(database, options.turns).items():
+        one = folder / f"console-1-{PAGES}.db"
+        make(one, 1, PAGES)
+        for name, keys in (turns_of(database, options.turns) | tree_of(one, options.turns)).items():
             missed = f"  {keys.unanswered} not answered" if keys.unanswered else ""
             print(f"{name:44}p50 {keys.percentile(50):7.1f} ms  p99 {keys.percentile(99):7.1f} ms{missed}", flush=True)
         if options.only_turns:

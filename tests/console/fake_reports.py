@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field, replace
 
+from tests.console import sample_tree
 from tests.console.log_stretches import activity_stretch, attempt_stretch
 from tests.console.page_holds import passes
 from tests.console.sample_crawl import API, WWW, attempts, failed_pages, origins, page_detail, run_view, todo_list
@@ -53,6 +54,8 @@ from tui_crawler.domain.page_view import (
     TodoView,
 )
 from tui_crawler.domain.ruleset import Ruleset
+from tui_crawler.domain.site_tree import BranchList, BranchPiece
+from tui_crawler.domain.trap import TrapSuspicion
 from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
 
 STORED = (
@@ -325,6 +328,18 @@ class FakeReports:
         mine = [one for one in self.happened if origin in {"", one.origin}]
         found = tuple(o for o in mine if o.activity_id > after_id and o.activity_id < (before_id or 10**9))
         return found[:limit]
+
+    def branch_list(self, prefix: str, branches: int, pages: int) -> BranchList:
+        return sample_tree.branch_list(prefix, branches, pages)
+
+    def branch_piece(self, prefix: str, after: str = "") -> BranchPiece:
+        return sample_tree.branch_piece(prefix, after, self.looks_at)
+
+    def branch_traps(self, prefixes: tuple[str, ...]) -> dict[str, TrapSuspicion]:
+        return sample_tree.branch_traps(prefixes)
+
+    def branch_failures(self, origin: str, prefix: str, limit: int) -> tuple[str, ...]:
+        return sample_tree.branch_failures(prefix, limit)
 
     def jobs(self) -> tuple[JobView, ...]:
         return self.groups_of_pages

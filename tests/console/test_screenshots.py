@@ -50,6 +50,7 @@ SCENES: dict[str, tuple[str, ...]] = {
     "rules": ("4",),
     "rules-draft": DRAFTING,
     "robots": ("enter", "b"),
+    "tree": ("u", "j", "j", "enter"),
     "logs": ("5", "/", *"timeout", "enter"),
     "stats": ("6",),
     "pivot": ("3", "right", "F"),
@@ -88,7 +89,7 @@ XTERM = TerminalTheme(
 )
 """What xterm shows its 16 colours as."""
 
-FEW_SCENES = ("overview", "failures", "origin")
+FEW_SCENES = ("overview", "failures", "origin", "tree")
 IN_ALL_SIZES = ("overview", "url")
 SHOWN = frozenset({"overview-120x40-dark", "rules-draft-120x40-dark"})
 """What README.md shows, as PNG."""

@@ -17,7 +17,7 @@ from tests.storage.making import T0, A, B, crawled, failed, fill_of, link, plan,
 from tui_crawler.domain.attempt import FoundLink
 from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.site_tree import OWN_PAGES, BranchCounts, BranchTally, end_of, name_below
+from tui_crawler.domain.site_tree import OWN_PAGES, BranchCounts, BranchList, BranchTally, end_of, name_below
 from tui_crawler.storage.reports import tree
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore
@@ -101,17 +101,18 @@ def test_branches_are_listed_by_hops(reports: Reports) -> None:
     assert set(found.pages) == {HOME, f"{HOME}a", f"{HOME}0", f"{HOME}i.png"}
     assert not found.more
     few = reports.branch_list(HOME, 2, 1)
-    assert (few.names, few.pages, few.more) == (found.names[:2], found.pages[:1], True)
-    assert reports.branch_list(f"{HOME}s?", 9, 9).pages == (f"{HOME}s?q=1", f"{HOME}s?u=/x/y")
+    assert (few.names, [*few.pages], few.more) == (found.names[:2], [*found.pages][:1], True)
+    assert reports.branch_list(f"{HOME}s?", 9, 9).pages.keys() == {f"{HOME}s?q=1", f"{HOME}s?u=/x/y"}
 
 
 def test_pages_are_counted_one_by_one(reports: Reports) -> None:
-    found = reports.branch_pages((f"{HOME}a/1", f"{HOME}a/2", f"{HOME}nowhere"))
-    assert {url: (one.known, one.done, one.failed) for url, one in found.items()} == {
-        f"{HOME}a/1": (1, 1, 0),
-        f"{HOME}a/2": (1, 0, 1),
+    found = reports.branch_list(f"{HOME}a/", 9, 9).pages
+    assert {url: (one.known, one.done, one.failed, one.refused) for url, one in found.items()} == {
+        f"{HOME}a/1": (1, 1, 0, 0),
+        f"{HOME}a/2": (1, 0, 1, 0),
+        f"{HOME}a/refused": (0, 0, 0, 1),
     }
-    assert reports.branch_pages(()) == {}
+    assert reports.branch_list(f"{B}/", 9, 9) == BranchList((), {}, more=False)
 
 
 def test_failed_pages_of_a_branch(reports: Reports) -> None:

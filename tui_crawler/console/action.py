@@ -44,6 +44,10 @@ class Where(Enum):
         View("1", "overview", "All origins, events and totals", "overview.screen.OverviewScreen", layout=False),
     )
     origin = "Origin", "One origin: its state with what led to it, the pages of its next turns, and its attempts."
+    tree = (
+        "Site tree",
+        "The URLs of an origin by the folders of their paths, with counts; a branch is retried or barred.",
+    )
     failures = (
         "Failures",
         "Pages that failed, in groups; the pages of the group under the cursor stand at the right.",

@@ -68,9 +68,9 @@ ACTIONS: tuple[Action, ...] = (
         footer=41,
     ),
     Action(
-        "group.retry", "R", "retry group", "Retry all failed pages of the group (asks)", Topic.crawl,
-        _on(Where.failures), (Need.writer, Need.failed), "tui-crawler retry --exit-code NAME --origin ORIGIN",
-        word="retrygroup", footer=41,
+        "group.retry", "R", "retry all", "Retry all failed pages of the group, or of the branch (asks)", Topic.crawl,
+        _on(Where.failures, Where.tree), (Need.writer, Need.failed),
+        "tui-crawler retry --exit-code NAME --origin ORIGIN", word="retrygroup", footer=41,
     ),
     Action(
         "origin.top_up", "T", "top up", "Put patience back to full; an origin that gave up goes on", Topic.crawl,
@@ -100,6 +100,10 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "robots.view", "b", "robots.txt", "robots.txt with the line that decides on the selected URL, and the contract",
         Topic.look, _ORIGINS | _on(Where.failures, Where.urls, Where.why), word="robots", footer=59,
+    ),
+    Action(
+        "origin.tree", "u", "site tree", "The URLs of the origin by the folders of their paths, with counts",
+        Topic.look, _ORIGINS, (Need.origin,), "tui-crawler tree ORIGIN", word="tree", footer=58,
     ),
     Action(
         "robots.test", "ctrl+t", "try URL", "What this robots.txt says of a URL or path", Topic.look, _on(Where.robots),
@@ -315,7 +319,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "rules.exclude", "X", "exclude", "Put a host, domain, network or pattern on the exclusion list, at once (asks)",
-        Topic.crawl, _RULES, (Need.writer, Need.rules), "tui-crawler exclude KIND VALUE --reason TEXT",
+        Topic.crawl, _RULES | _on(Where.tree), (Need.writer,), "tui-crawler exclude KIND VALUE --reason TEXT",
         "takes it off the list again", "exclude", 25,
     ),
     Action(
@@ -329,8 +333,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("rules.job", "w", "next job", "Show the rules of another job", Topic.look, _on(Where.rules), word="nextjob"),
     Action(
         "rule.from_selection", "m", "make rule", "Draft a rule for the marked URLs, or the selected one, and all alike",
-        Topic.crawl, _on(Where.origin, Where.failures, Where.url, Where.urls), (Need.writer, Need.url),
-        word="makerule", footer=46,
+        Topic.crawl, _on(Where.origin, Where.failures, Where.url, Where.urls, Where.tree),
+        (Need.writer, Need.url), word="makerule", footer=46,
     ),
     *(
         Action(where.goes_there, view.key, view.label, view.help, Topic.look, word=where.name)

@@ -124,7 +124,7 @@ class History(Handles):
 
 MANY_SCREENS = 20
 _TYPED_KEPT = 50
-_BY_NAME = frozenset({Where.origin, Where.url, Where.why, Where.robots})
+_BY_NAME = frozenset({Where.origin, Where.tree, Where.url, Where.why, Where.robots})
 """Screens that hold nothing but what they are named by: the history makes them again."""
 _BESIDE = frozenset({"app.screenshot", "theme.next", "app.ask_quit"})
 """Actions that leave a line open in which something is typed."""
@@ -313,17 +313,23 @@ class Dispatcher(Handles):
             here = url_under_cursor(screen, screen.table_filter.table)
             self._screens.push_screen(AskUrlScreen(here), self.go_to_why)
 
-    def draft_rule(self, urls: tuple[str, ...]) -> None:
-        """Begins a rule that skips these URLs and those alike."""
+    @handles_selected("origin.tree")
+    def _go_to_tree(self, now: Situation) -> None:
+        """Shows the site of the selected origin as a tree."""
+        from tui_crawler.console.tree.screen import TreeScreen  # noqa: PLC0415  not before it is needed
+
+        self._go_deeper(TreeScreen(now.origins[0].origin))
+
+    def draft_rule(self, pattern: str) -> None:
+        """Begins a rule that skips the URLs of a pattern."""
         from tui_crawler.console.rules.draft import Start  # noqa: PLC0415  not before it is needed
         from tui_crawler.console.rules.editor import RuleEditorScreen  # noqa: PLC0415  the same
-        from tui_crawler.console.rules.pattern import pattern_of  # noqa: PLC0415  the same
 
         if self._rules is not None:
             screen = self._screens.console_screen
             if screen is not None:
                 screen.marks.used()
-            start = Start(typed=f"skip: {pattern_of(urls)}", types=True)
+            start = Start(typed=f"skip: {pattern}", types=True)
             self._screens.push_screen(RuleEditorScreen(self._rules, "", start))
 
     @_handles_views

@@ -82,12 +82,12 @@ def total(counts: Iterable[BranchCounts]) -> BranchCounts:
 
 @dataclass(frozen=True, slots=True)
 class BranchList:
-    """The names of the first branches right below a prefix and the first of its own pages (URLs), both in the order of
-    their text; whether there are `more` branches."""
+    """The names of the first branches right below a prefix, and the counts of the first of its own pages by their URLs,
+    both in the order of their text; whether there are `more` branches."""
 
-    names: tuple[str, ...] = ()
-    pages: tuple[str, ...] = ()
-    more: bool = False
+    names: tuple[str, ...]
+    pages: Mapping[str, BranchCounts]
+    more: bool
 
 
 @dataclass(frozen=True, slots=True)

@@ -64,6 +64,14 @@ PANES: Mapping[str, PaneText] = {
         "row, else the title tells how many are new. A sort or filter holds for the rows held.",
         "opens the URL",
     ),
+    # the site as a tree
+    "tree": PaneText(
+        "The URLs of one origin by the folders of their paths, `?` for a path with its queries. Counts add up: those "
+        "of a branch are those of its branches and of the pages right in it. A + behind a number says that counting "
+        "goes on. Refused are links to URLs that are no pages; growth is of the last five minutes.",
+        "unfolds a branch or folds it, opens a page",
+    ),
+    "tree-info": PaneText("The branch or page under the cursor, and why it looks like a trap where it does."),
     # robots.txt
     "robots-text": PaneText(
         "The robots.txt of the origin as it was fetched, with the lines that hold for this crawler and the line "

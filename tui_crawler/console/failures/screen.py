@@ -51,7 +51,7 @@ from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
 from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
 from tui_crawler.console.reading.window import GroupWindow
-from tui_crawler.console.rules.pattern import Cluster, clusters_of
+from tui_crawler.console.rules.pattern import Cluster, clusters_of, pattern_of
 from tui_crawler.console.screen.base import STILL_MS, title
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -452,7 +452,7 @@ class FailuresScreen(RowsScreen):
         """Drafts a rule for the marked pages, else for those of the group that are alike."""
         cluster = self._cluster()
         urls = self._list.marked_urls() or (cluster.urls if cluster is not None else now.urls)
-        self.console.dispatcher.draft_rule(urls)
+        self.console.dispatcher.draft_rule(pattern_of(urls))
 
     def leave(self) -> None:
         """From who names a page to the page, from that to the groups."""

@@ -58,19 +58,20 @@ def pattern_of(urls: Sequence[str]) -> str:
 
 def _origin(url: str, *, escaped: bool = False) -> str:
     text = "/".join(url.split("/", 3)[:3])
-    return _literal(text) if escaped else text
+    return literal(text) if escaped else text
 
 
 def _shape(url: str) -> str:
     """The URL as a pattern, numbers behind the origin as `[0-9]+`."""
     origin = _origin(url)
-    path, shape, end = url[len(origin) :], _literal(origin), 0
+    path, shape, end = url[len(origin) :], literal(origin), 0
     for found in _VARYING.finditer(path):
         if not found["kept"]:
-            shape += _literal(path[end : found.start()]) + "[0-9]+"
+            shape += literal(path[end : found.start()]) + "[0-9]+"
             end = found.end()
-    return shape + _literal(path[end:])
+    return shape + literal(path[end:])
 
 
-def _literal(text: str) -> str:
+def literal(text: str) -> str:
+    """The pattern of a text as it stands."""
     return _SPECIAL.sub(r"\\\1", text)

@@ -414,7 +414,9 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     @handles_selected("rule.from_selection")
     def make_rule(self, now: Situation) -> None:
         """Drafts a rule for URLs and those alike."""
-        self.console.dispatcher.draft_rule(now.urls)
+        from tui_crawler.console.rules.pattern import pattern_of  # noqa: PLC0415  not before the first paint
+
+        self.console.dispatcher.draft_rule(pattern_of(now.urls))
 
     @handles_typed("sql.open")
     def ask_in_sql(self, question: str) -> None:

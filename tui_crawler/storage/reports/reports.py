@@ -71,7 +71,7 @@ LATE_SUBJECTS: Mapping[str, str] = {
     "site_audit.SiteAuditReports": "site_audit",
     "pages.StandingReports": "standing",
     "timeline.TimelineReports": "timeline timelines",
-    "tree.TreeReports": "branch_list branch_piece branch_pages branch_traps branch_failures",
+    "tree.TreeReports": "branch_list branch_piece branch_traps branch_failures",
 }
 """Module and class of each subject that is loaded late, and its methods."""
 

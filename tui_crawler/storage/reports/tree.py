@@ -85,7 +85,7 @@ class TreeReports(SubjectReports):
             else:
                 own.append(row[0])
             place["low"] = end_of(prefix + name) if name else f"{row[0]}\0"  # the least text after it
-        return BranchList(tuple(names), tuple(own), more=row is not None)
+        return BranchList(tuple(names), self._counts_of(own), more=row is not None)
 
     def branch_piece(self, prefix: str, after: str = "") -> BranchPiece:
         """Counts of the branches right below a prefix, of the URLs after one (empty: from the first on); as many as can
@@ -103,11 +103,11 @@ class TreeReports(SubjectReports):
         urls = sum(row[2] for row in rows)
         return BranchPiece(counts, urls, max((row[1] for row in rows), default=after), urls < STEP)
 
-    def branch_pages(self, urls: Sequence[str]) -> Mapping[str, BranchCounts]:
+    def _counts_of(self, urls: Sequence[str]) -> Mapping[str, BranchCounts]:
         slots = ", ".join(f":url{at}" for at in range(len(urls)))
         values = {f"url{at}": url for at, url in enumerate(urls)} | {"since": self._now() - GROWTH_MS}
         rows = self._reader.all(_PAGES.format(slots), values)
-        return {url: BranchCounts(*numbers) for url, *numbers in rows}
+        return {url: BranchCounts(*numbers) for url, *numbers in sorted(rows)}
 
     def branch_traps(self, prefixes: Sequence[str]) -> Mapping[str, TrapSuspicion]:
         """Which of these branches look like a trap, by the last attempts at their first pages."""

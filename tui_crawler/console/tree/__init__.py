@@ -1,0 +1,1 @@
+"""The site of an origin as a tree of path prefixes."""

@@ -1,0 +1,54 @@
+"""What the tree of a site reads: what is right below a prefix, its counts in pieces, traps, failed pages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Protocol
+
+from tui_crawler.console.reading.refresh import ONCE_MS, RARE_MS, Query
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from tui_crawler.domain.site_tree import BranchList, BranchPiece
+    from tui_crawler.domain.trap import TrapSuspicion
+
+MOST_BRANCHES, MOST_PAGES = 500, 100
+"""So many branches and so many own pages of a branch are rows."""
+MOST_RETRIED = 10_000
+"""So many failed pages of a branch are put back at once: each is named."""
+
+
+class TreeReports(Protocol):
+    """The branches of a site."""
+
+    def branch_list(self, prefix: str, branches: int, pages: int) -> BranchList:
+        """The first branches right below a prefix, and the first of its own pages with their counts."""
+
+    def branch_piece(self, prefix: str, after: str = "") -> BranchPiece:
+        """Counts of the branches below a prefix in a piece of its URLs, after one of them; it takes a bounded time."""
+
+    def branch_traps(self, prefixes: tuple[str, ...]) -> Mapping[str, TrapSuspicion]:
+        """Which of these branches look like a trap; a bounded number of attempts of each is judged."""
+
+    def branch_failures(self, origin: str, prefix: str, limit: int) -> tuple[str, ...]:
+        """The URLs of the first failed pages of a branch; goes through the failed pages of the origin."""
+
+
+def level_of(prefix: str) -> Query[TreeReports, BranchList]:
+    """What is right below a prefix."""
+    return Query(lambda reports, _: reports.branch_list(prefix, MOST_BRANCHES, MOST_PAGES), RARE_MS)
+
+
+def piece_of(prefix: str, after: str) -> Query[TreeReports, BranchPiece]:
+    """The next piece of the counts of a branch after a URL; read once."""
+    return Query(lambda reports, _: reports.branch_piece(prefix, after), ONCE_MS)
+
+
+def traps_of(prefixes: tuple[str, ...]) -> Query[TreeReports, Mapping[str, TrapSuspicion]]:
+    """Which branches look like a trap; read once."""
+    return Query(lambda reports, _: reports.branch_traps(prefixes), ONCE_MS)
+
+
+def failures_of(origin: str, prefix: str) -> Query[TreeReports, tuple[str, ...]]:
+    """The first failed pages of a branch; read once."""
+    return Query(lambda reports, _: reports.branch_failures(origin, prefix, MOST_RETRIED), ONCE_MS)

@@ -1,0 +1,213 @@
+"""The tree of a site as rows: what is unfolded and how far it is counted, and how a branch is told. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from enum import Enum
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.overview.trap_lines import TRAP
+from tui_crawler.console.rules.pattern import literal
+from tui_crawler.console.table.cells import Row, Styled
+from tui_crawler.console.table.columns import Column
+from tui_crawler.console.tree.queries import level_of, piece_of, traps_of
+from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.site_tree import OWN_PAGES, BranchCounts, BranchTally, end_of
+from tui_crawler.domain.trap import LEAST_PAGES
+from tui_crawler.text.format import compact, count, phase, rate, size
+
+if TYPE_CHECKING:
+    from tui_crawler.console.panes.line import Line
+    from tui_crawler.console.reading.refresh import Query, Snapshot
+    from tui_crawler.console.tree.queries import TreeReports
+    from tui_crawler.domain.site_tree import BranchList, BranchPiece
+    from tui_crawler.domain.trap import TrapSuspicion
+
+TREE_COLUMNS: tuple[Column, ...] = (
+    Column("path", "PATH", None, 0, min_width=18),
+    Column("known", "KNOWN", 10, 0, "right", min_width=5),
+    Column("done", "DONE", 10, 2, "right", min_width=5),
+    Column("failed", "FAILED", 8, 1, "right", min_width=5, short="FAIL"),
+    Column("blocked", "BLOCKED", 8, 4, "right", min_width=5, short="BLOCK"),
+    Column("refused", "REFUSED", 8, 6, "right", min_width=5, short="REFUS"),
+    Column("size", "SIZE", 7, 7, "right"),
+    Column("mean", "MEAN", 7, 5, "right"),
+    Column("growth", "+/MIN", 6, 3, "right"),
+    Column("trap", "", 7, 1),
+)
+RECOUNT_MS, SHARE = 10_000, 10
+"""Counts hold so long at least while a run is live, and so many times as long as counting took."""
+MOST_JUDGED = 50
+"""So many branches of one are judged for being a trap, the largest first."""
+
+
+class NodeKind(Enum):
+    """What a row is."""
+
+    branch = "branch"
+    own_pages = "pages"  # those of a branch that are in none of the branches below it, together
+    page = "page"
+    rest = "rest"  # what is not listed
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    """A row of the tree. `prefix` is that of a branch, of own pages and rests that of the branch they are in; `url` is
+    that of a page. `counts` None: not counted; not `sure`: at least. `unfolded` None: there is nothing to unfold."""
+
+    kind: NodeKind
+    prefix: str
+    name: str
+    level: int
+    counts: BranchCounts | None
+    sure: bool = True
+    unfolded: bool | None = None
+    trap: TrapSuspicion | None = None
+    url: str = ""
+
+    @property
+    def key(self) -> tuple[NodeKind, str]:
+        """What the row is known by."""
+        return self.kind, self.url or self.prefix + (self.name if self.kind is NodeKind.rest else "")
+
+
+class OpenBranch:
+    """A branch that is unfolded: what is right below it, and the counts of that, which are made in pieces. Where they
+    are made anew, those before hold until that is done."""
+
+    def __init__(self, prefix: str) -> None:
+        """Nothing is read of it yet."""
+        self.prefix = prefix
+        self.listed: BranchList | None = None
+        self.shown = self._next = BranchTally()
+        self.traps: Mapping[str, TrapSuspicion] = {}
+        self._began_at = self._ended_at = 0
+        self.level = level_of(prefix)
+        self.piece = self._piece()
+        self.judging: Query[TreeReports, Mapping[str, TrapSuspicion]] | None = None
+
+    def _piece(self) -> Query[TreeReports, BranchPiece] | None:
+        """The next piece; None: all is counted."""
+        return None if self._next.ended else piece_of(self.prefix, self._next.last)
+
+    def take(self, shot: Snapshot, now: int) -> bool:
+        """Takes what was read, `now` in monotonic ms; whether anything is new."""
+        before = (self.listed, self.traps, self._next)
+        self.listed = self.level.found_in(shot) or self.listed
+        self.traps = (self.judging and self.judging.found_in(shot)) or self.traps
+        piece = self.piece.found_in(shot) if self.piece is not None else None
+        if piece is not None and self.listed is not None:
+            self._began_at = self._began_at if self._next.urls else now
+            self._next = self._next.plus(piece, frozenset(self.listed.names))
+            self.shown = self._next if self._next.ended or not self.shown.ended else self.shown
+            self.piece, self._ended_at = self._piece(), now
+            self._judge()
+        return any(one is not other for one, other in zip(before, (self.listed, self.traps, self._next), strict=True))
+
+    def _judge(self) -> None:
+        """Once all is counted, the largest branches are judged for being traps."""
+        found = [(-one.known, name) for name, one in self.shown.counts.items() if one.known >= LEAST_PAGES and name]
+        prefixes = tuple(self.prefix + name for _, name in sorted(found)[:MOST_JUDGED])
+        if self._next.ended:
+            self.judging = traps_of(prefixes)
+
+    def count_again(self, now: int) -> None:
+        """Counts anew where the counts are old; to be called while they may change."""
+        old = now - self._ended_at >= max(RECOUNT_MS, SHARE * (self._ended_at - self._began_at))
+        if self.piece is None and old:
+            self._next = BranchTally()
+            self.piece = self._piece()
+
+    @property
+    def counting(self) -> int:
+        """How many URLs were counted for the first time so far; 0 when all were."""
+        return 0 if self.shown.ended else self.shown.urls
+
+
+def nodes(root: str, opened: Mapping[str, OpenBranch], turned: frozenset[str]) -> Iterator[Node]:
+    """The rows of what is unfolded, from the branch `root` on. `turned` are the prefixes of those whose own pages are
+    folded where there is nothing else, or unfolded where there is."""
+    top = opened[root]
+    yield Node(NodeKind.branch, root, root, 0, top.shown.total, top.shown.ended, unfolded=True)
+    yield from _below(top, opened, turned, 1)
+
+
+def _below(branch: OpenBranch, opened: Mapping[str, OpenBranch], turned: frozenset[str], level: int) -> Iterator[Node]:
+    here, tally = branch.listed, branch.shown
+    if here is None:
+        return
+    for name in here.names:
+        prefix = branch.prefix + name
+        counts, sure = tally.counts.get(name), tally.ended or end_of(prefix) <= tally.last
+        inside, trap = opened.get(prefix), branch.traps.get(prefix)
+        yield Node(NodeKind.branch, prefix, name, level, counts, sure, inside is not None, trap)
+        if inside is not None:
+            yield from _below(inside, opened, turned, level + 1)
+    if here.more:
+        yield Node(NodeKind.rest, branch.prefix, "… further branches", level, tally.others, tally.ended)
+    if not here.pages:
+        return
+    unfolded = (branch.prefix in turned) is bool(here.names)
+    own = tally.counts.get(OWN_PAGES)
+    yield Node(NodeKind.own_pages, branch.prefix, "pages here", level, own, tally.ended, unfolded)
+    for url, counts in here.pages.items() if unfolded else ():
+        name = url.removeprefix(branch.prefix) or "(itself)"
+        yield Node(NodeKind.page, branch.prefix, name, level + 1, counts, url=url)
+    if unfolded and own is not None and own.known + own.refused > len(here.pages):
+        yield Node(NodeKind.rest, branch.prefix, "… further pages", level + 1, None)
+
+
+_FOLDED = {True: "▼ ", False: "▸ ", None: "  "}
+
+
+def tree_row(node: Node) -> Row:
+    """A node as a row."""
+    sign = _FOLDED[node.unfolded]
+    name = Styled(node.name, "strong" if node.kind is NodeKind.branch else "muted")
+    path = (Styled("  " * node.level + sign, "muted"), name)
+    counts = node.counts
+    if counts is None:
+        return Row(node.key, (path, Styled("…", "faint"), *[""] * (len(TREE_COLUMNS) - 2)))
+    more = "" if node.sure else "+"
+    roles = ("", "ok", "error", "blocked", "muted")
+    numbers = (counts.known, counts.done, counts.failed, counts.blocked, counts.refused)
+    cells = (
+        Styled(count(number) + more, role if number else "faint", short=compact(number) + more)
+        for number, role in zip(numbers, roles, strict=True)
+    )
+    rest = (Styled(size(counts.bytes), "muted"), Styled(phase(counts.mean_ms), "muted"))
+    growth = Styled(f"+{rate(counts.growth)}" if counts.fresh else "", "accent")
+    return Row(node.key, (path, *cells, *rest, growth, Styled("⚠ trap?" if node.trap else "", "warning")))
+
+
+def branch_lines(node: Node | None, *, hint: str) -> list[Line]:
+    """The branch or page under the cursor in words; `hint` says what can be done about a trap."""
+    if node is None:
+        return []
+    lines: list[Line] = [Styled(node.url or node.prefix, "strong")]
+    counts = node.counts
+    if counts is not None:
+        growth = f"+{rate(counts.growth)}/min" if counts.fresh else ""
+        words = (
+            f"{'' if node.sure else 'at least '}{count(counts.known)} known", f"{count(counts.done)} done",
+            f"{count(counts.failed)} failed", f"{count(counts.blocked)} blocked", f"{count(counts.refused)} refused",
+            size(counts.bytes), phase(counts.mean_ms), growth,
+        )  # fmt: skip
+        lines.append(" · ".join(word for word in words if word))
+    if node.trap is not None:
+        lines.append((Styled(f"{TRAP}: ", "warning bold"), Styled("; ".join(node.trap.evidence), "warning")))
+        lines.append(Styled(hint, "muted"))
+    return lines
+
+
+def branch_pattern(node: Node) -> str:
+    """A regular expression for the URLs of a branch, of its own pages or of one page; empty where none says it."""
+    match node.kind:
+        case NodeKind.branch:
+            return f"^{literal(node.prefix)}"
+        case NodeKind.page:
+            return f"^{literal(node.url)}$"
+        case NodeKind.own_pages:
+            return f"^{literal(node.prefix)}{'' if node.prefix.endswith('?') else '[^/?]*$'}"
+        case _:
+            return ""

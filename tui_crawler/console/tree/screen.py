@@ -1,0 +1,242 @@
+"""The site of an origin as a tree: its branches unfold one by one; what is done to a branch is asked first."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from functools import partial
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.widget import Widget
+
+from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.handlers import handles
+from tui_crawler.console.keys import only_at
+from tui_crawler.console.operator.intent import retry_named
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
+from tui_crawler.console.rules.exclusions import ExclusionEntry
+from tui_crawler.console.rules.queries import RULES
+from tui_crawler.console.screen.base import title
+from tui_crawler.console.screen.waiting import RowsScreen
+from tui_crawler.console.table.cells import LateRow
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.tree.queries import failures_of
+from tui_crawler.console.tree.rows import (
+    TREE_COLUMNS,
+    Node,
+    NodeKind,
+    OpenBranch,
+    branch_lines,
+    branch_pattern,
+    nodes,
+    tree_row,
+)
+from tui_crawler.console.urls.cells import host_of
+from tui_crawler.text.format import READING, count
+
+if TYPE_CHECKING:
+    from tui_crawler.console.panes.line import Line
+    from tui_crawler.console.reading.refresh import Query
+    from tui_crawler.console.tree.queries import TreeReports
+    from tui_crawler.domain.exclusion import Exclusion
+
+_RETRIED = frozenset({NodeKind.branch, NodeKind.page})
+_TRAP_HINT = "{rule.from_selection} drafts a rule for it, {rules.exclude} excludes it"
+
+
+class TreeScreen(RowsScreen):
+    """The branches of one origin, and the one under the cursor."""
+
+    WHERE = Where.tree
+    HERE = frozenset({"origin.add"})
+    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.tree)]
+    AUTO_FOCUS = "#tree"
+
+    def __init__(self, origin: str) -> None:
+        """`origin` is raw text as stored."""
+        super().__init__()
+        self._origin = origin
+        self._root = f"{origin}/"
+        self._opened = {self._root: OpenBranch(self._root)}  # the one unfolded last is the last
+        self._turned: frozenset[str] = frozenset()
+        self._held: dict[Hashable, Node] = {}
+        self._retried: tuple[Node, Query[TreeReports, tuple[str, ...]]] | None = (
+            None  # the failed pages of which are read
+        )
+        self._listed: tuple[Exclusion, ...] = ()
+
+    def body(self) -> Iterable[Widget]:
+        """The tree above the branch under the cursor."""
+        self._table = CrawlTable(TREE_COLUMNS, placeholder=READING, id="tree", classes="pane")
+        self._info = Lines(id="tree-info", classes="pane", still=True)
+        self._exclusion = ExclusionEntry(self, lambda: self._listed, self._show_exclusion, self._show_branch)
+        yield Vertical(self._table, self._info, id="body")
+
+    def on_mount(self) -> None:
+        self._show_branch()
+        self._show_title()
+
+    def on_unmount(self) -> None:
+        self._exclusion.close()
+
+    # what is shown
+
+    def wants(self) -> ReadingRequest:
+        """What is unfolded, and one piece of the counts: that of the branch that was unfolded last."""
+        branches = [*reversed(self._opened.values())]
+        pieces = [one.piece for one in branches if one.piece is not None and one.listed is not None]
+        retried = (self._retried[1],) if self._retried is not None else ()
+        besides = (part for one in branches for part in (one.level, one.judging) if part is not None)
+        return ReadingRequest(parts=(*besides, *pieces[:1], *retried, RULES))
+
+    def take(self, shot: Snapshot) -> None:
+        rules = RULES.found_in(shot)
+        self._listed = rules.added if rules is not None else ()
+        self._take_failures(shot)
+        if self.frozen:
+            self.missed += 1
+            return
+        now = self.console.clock.mono_ms()
+        news = [one.take(shot, now) for one in self._opened.values()]
+        if any(news):
+            self._show()
+            self.console.read_soon()
+
+    def thaw(self) -> None:
+        self.console.read_soon()
+
+    def tick(self) -> None:
+        """Counts again what may have changed."""
+        run = self.console.live_state.run
+        now = self.console.clock.mono_ms()
+        if run is not None and run.live and not self.frozen:
+            for one in self._opened.values():
+                one.count_again(now)
+
+    def _show(self) -> None:
+        found = [*nodes(self._root, self._opened, self._turned)]
+        self._held = {node.key: node for node in found}
+        self._table.placeholder = "no URL of this origin is known"
+        self._table.set_rows([LateRow(node.key, partial(tree_row, node)) for node in found])
+        self._show_branch()
+        self._show_title()
+
+    def _show_branch(self) -> None:
+        if not self._exclusion.is_open:
+            title(self._info, "Branch")
+            self._info.show(branch_lines(self._node(), hint=self.key_names.said(_TRAP_HINT)))
+
+    def _show_exclusion(self, lines: list[Line]) -> None:
+        title(self._info, "Exclude")
+        self._info.show(lines)
+
+    def _show_title(self) -> None:
+        counting = max(one.counting for one in self._opened.values())
+        words = f" · counting, {count(counting)} URLs so far" if counting else ""
+        held = f"‖ frozen · {self.missed} changes" if self.frozen else ""
+        title(self._table, f"Site tree · {host_of(self._origin)}{words}", held)
+
+    # what is selected
+
+    def _node(self) -> Node | None:
+        return self._held.get(self._table.cursor_key)
+
+    def situation(self) -> Situation:
+        """The origin, and the branch or page under the cursor, whose failed pages can be put back."""
+        view, node = self.console.live_state.origins.get(self._origin), self._node()
+        counts = node.counts if node is not None else None
+        return Situation(
+            Where.tree,
+            origins=(view,) if view is not None else (),
+            urls=(node.url or node.prefix,) if node is not None else (),
+            failed=counts.failed if counts is not None and node is not None and node.kind in _RETRIED else 0,
+        )
+
+    def record(self, table: CrawlTable, key: Hashable) -> Node | None:
+        return self._held.get(key)
+
+    def crumbs(self) -> tuple[str, ...]:
+        return ("Overview", host_of(self._origin), "Site tree")
+
+    # what is done
+
+    def open_selected(self) -> None:
+        """Unfolds a branch or folds it; opens a page."""
+        match self._node():
+            case Node(kind=NodeKind.page, url=url):
+                self.console.dispatcher.go_to_url(url)
+                return
+            case Node(kind=NodeKind.own_pages, prefix=prefix):
+                self._turned ^= {prefix}
+            case Node(kind=NodeKind.branch, prefix=prefix) if prefix not in self._opened:
+                self._opened[prefix] = OpenBranch(prefix)
+                self.console.read_instead()
+            case Node(kind=NodeKind.branch, prefix=prefix) if prefix != self._root:
+                self._opened = {one: branch for one, branch in self._opened.items() if not one.startswith(prefix)}
+            case _:
+                return
+        self._show()
+
+    @handles("rule.from_selection")
+    def draft_rule_of_branch(self) -> None:
+        """Drafts a rule for what is under the cursor."""
+        if (pattern := self._pattern()) is not None:
+            self.console.dispatcher.draft_rule(pattern)
+
+    @handles("rules.exclude")
+    def _exclude(self) -> None:
+        if (pattern := self._pattern()) is not None:
+            self._exclusion.open(f"pattern: {pattern}")
+
+    def _pattern(self) -> str | None:
+        """The pattern of what is under the cursor; says so where none is."""
+        node = self._node()
+        pattern = branch_pattern(node) if node is not None else ""
+        if not pattern:
+            self.console.tell("no", "no pattern names these alone", "muted")
+        return pattern or None
+
+    @handles("group.retry")
+    def _retry(self) -> None:
+        """Puts a page back; of a branch the failed pages are read, to ask first."""
+        node = self._node()
+        if node is not None and node.url:
+            self.console.command_queue.retry(Situation(Where.tree, urls=(node.url,)))
+        elif node is not None:
+            self._retried = node, failures_of(self._origin, node.prefix)
+            self.console.read_soon()
+
+    def _take_failures(self, shot: Snapshot) -> None:
+        if self._retried is None:
+            return
+        node, part = self._retried
+        if (urls := part.found_in(shot)) is None:
+            return
+        self._retried = None
+        view = self.console.live_state.origins.get(self._origin)
+        if urls and view is not None:
+            queue, pages = self.console.command_queue, {self._origin: len(urls)}
+            cost = queue.cost_words(pages, {self._origin: view})
+            whole = max(len(urls), node.counts.failed if node.counts is not None else 0)
+            queue.ask(retry_named(urls, node.prefix, whole, cost, queue.estimate([view])))
+        else:
+            self.console.tell("no", "nothing has failed there any more", "muted")
+        self.console.let_keys_go_on()
+
+    @property
+    def waiting(self) -> bool:
+        """Also while it is read what putting pages back means: the keys after it are for the question."""
+        return super().waiting or self._retried is not None
+
+    def give_up(self) -> None:
+        """Asks nothing."""
+        super().give_up()
+        self._retried = None
+
+    # messages
+
+    def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
+        self._show_branch()
+        self.tell_footer()
