@@ -14,6 +14,7 @@ from tui_crawler.domain.page_filter import (
     StateTerm,
     Term,
     TextTerm,
+    TitleTerm,
     state_of,
 )
 from tui_crawler.domain.page_view import PageView
@@ -27,6 +28,8 @@ def passes(narrowing: PageFilter, page: PageView, origins: frozenset[str]) -> bo
 
 def _holds(term: Term, page: PageView, origins: frozenset[str]) -> bool:
     match term:
+        case TitleTerm(texts=texts):
+            return any(one.lower() in page.title.lower() for one in texts)
         case TextTerm(text=text):
             return text.lower() in page.url.lower()
         case PatternTerm(text=text):

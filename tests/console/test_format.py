@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from datetime import timedelta, timezone
+from datetime import UTC, timedelta, timezone
 from math import inf, nan
 
 import pytest
@@ -122,3 +122,22 @@ def test_a_time_out_of_range_is_a_dash(moment: int) -> None:
 @given(st.integers(-(2**63), 2**63 - 1))
 def test_a_compact_number_is_short(number: int) -> None:
     assert len(words.compact(number).lstrip("-")) <= 4
+
+
+def test_a_typed_time_is_the_last_one_before_now_and_means_all_of_its_minute() -> None:
+    now = 1_767_609_667_000  # 2026-01-05 10:41:07 UTC
+    said = {
+        text: words.time_meant(text, now, UTC)
+        for text in ("10:21", "10:41:07", "23:59", "2026-01-04 10:21", "-5m", "-2 h")
+    }
+    assert {text: words.date_time(at) for text, at in said.items()} == {
+        "10:21": "2026-01-05 10:21:59",
+        "10:41:07": "2026-01-05 10:41:07",
+        "23:59": "2026-01-04 23:59:59",
+        "2026-01-04 10:21": "2026-01-04 10:21:59",
+        "-5m": "2026-01-05 10:36:07",
+        "-2 h": "2026-01-05 08:41:07",
+    }
+    assert [words.time_meant(text, now, UTC) for text in ("", "soon", "25:00", "10:61", "2026-02-30 10:00", "-5")] == [
+        None
+    ] * 6

@@ -13,6 +13,7 @@ from tests.console.test_logs import keys_of, many, table_of
 from tui_crawler.console.logs import queries as log_parts
 from tui_crawler.console.logs import seeking as log_seeking
 from tui_crawler.console.reading import window as log_book
+from tui_crawler.text.format import date_time
 
 LOOKING = "◷ looking for"
 
@@ -233,3 +234,41 @@ async def test_left_for_a_url_it_looks_no_further() -> None:
 def test_the_sample_is_in_time() -> None:
     newest, oldest = many(1, 2)
     assert newest.ended_at > oldest.ended_at > NOW
+
+
+async def test_a_time_that_is_typed_is_gone_to_wherever_it_is() -> None:
+    async with stage(reports=FakeReports(log=many(1, 3_000), happened=(), asked_for=())) as held:
+        await held.press("5", rounds=2)
+        first = next(one for one in held.reports.log if one.attempt_id == 300)
+        held.app.dispatcher.do_typed(f"goto {date_time(first.ended_at)}")
+        await held.settle(4)
+        found = table_of(held).cursor_key
+        assert found is not None
+        line = next(one for one in held.reports.log if one.attempt_id == found[1])  # type: ignore[index]  # a pair
+        assert abs(line.ended_at - first.ended_at) < 1_000
+        held.app.dispatcher.do_typed("goto soon")
+        await held.quiet()
+        assert "goto soon: no time" in held.text()
+        held.app.dispatcher.do_typed("goto 1999-01-01 10:00")
+        await held.settle(3)
+        assert "the log begins later" in held.text()
+
+
+async def test_bookmarks_are_gone_round_from_anywhere() -> None:
+    async with stage(reports=FakeReports(log=many(1, 3_000), happened=(), asked_for=())) as held:
+        await held.press("5", rounds=2)
+        await held.press("B", rounds=0)
+        assert "there is no bookmark" in held.text()
+        await held.press("k", "b", rounds=1)
+        near = table_of(held).cursor_key
+        held.app.dispatcher.do_typed("goto 2026-01-05 10:46:07")
+        await held.settle(4)
+        far = table_of(held).cursor_key
+        await held.press("b", rounds=1)
+        assert "2 bookmarks" in held.text()
+        assert far != near
+        for expected in (near, far, near):
+            await held.press("B", rounds=4)
+            assert table_of(held).cursor_key == expected
+        await held.press("b", rounds=1)
+        assert "1 bookmark" in held.text()

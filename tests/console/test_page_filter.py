@@ -32,6 +32,7 @@ from tui_crawler.domain.page_filter import (
     PatternTerm,
     StateTerm,
     TextTerm,
+    TitleTerm,
     read_page_filter,
     state_of,
 )
@@ -49,6 +50,7 @@ def test_words_of_a_filter() -> None:
     assert read_page_filter("") == read_page_filter("  ") == PageFilter()
     assert read_page_filter("items !user") == PageFilter((TextTerm("items"), TextTerm("user", True)))
     assert read_page_filter("http://x") == PageFilter((TextTerm("http://x"),))
+    assert read_page_filter("title:Sale,b !title:x") == PageFilter((TitleTerm(("Sale", "b")), TitleTerm(("x",), True)))
     assert read_page_filter("!") == PageFilter((TextTerm("!"),))
     assert read_page_filter("depth:>3,1") == PageFilter((NumberTerm(Measure.depth, ((4, 2**31), (1, 1))),))
     assert read_page_filter("depth:<=3") == PageFilter((NumberTerm(Measure.depth, ((0, 3),)),))
@@ -91,8 +93,8 @@ def test_exit_codes_are_named_whole_in_groups_or_in_part() -> None:
         ("depth:>", "depth: > is no number"),
         ("state:odd", "no state odd"),
         ("re:(", "re: "),
-        ("foo:", "no such field: foo; there are exit: status: depth: origin: state: re:"),
-        ("title:home", "no such field: title"),
+        ("foo:", "no such field: foo; there are exit: status: depth: origin: state: title: re:"),
+        ("name:home", "no such field: name"),
         ("!size:>10", "no such field: size"),
         ("re:(?=x)", "re: "),
         ("a " * 21, "more than 20 words"),

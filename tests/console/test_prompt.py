@@ -96,14 +96,14 @@ async def test_an_origin_is_offered_completed_and_paused_though_another_one_is_s
 
 async def test_an_origin_after_the_word_of_the_overview_opens_it_and_an_unknown_one_is_told() -> None:
     async with stage() as held:
-        await held.type(":o api.ex")
+        await held.type(":ov api.ex")
         await held.press("enter", rounds=1)
         assert held.app.console_screen is not None
         assert held.app.console_screen.crumbs() == ("Overview", "api.example.org")
-        await held.type(":o 127")
+        await held.type(":ov 127")
         await held.press("enter", rounds=0)
         assert held.app.notices[-1].text == "overview: there is no origin 127"
-        await held.type(":o https")
+        await held.type(":origin https")
         await held.press("enter", rounds=0)
         assert " or " in held.app.notices[-1].text
         await held.type(":logs api")
@@ -295,3 +295,36 @@ async def test_a_filter_opened_again_is_replaced_by_what_is_typed() -> None:
             await held.type("8")
             assert entry(held).text == "778"
             await held.press("escape", rounds=1)
+
+
+@pytest.mark.parametrize(
+    ("typed", "crumbs"),
+    [
+        ("origin www.ex", ("Overview", "www.example.com")),
+        ("tree api", ("Overview", "api.example.org", "Site tree")),
+        ("robots api", ("Overview", "api.example.org", "robots.txt")),
+        ("url api.example.org/v2/items?page=18", ("Overview", "api.example.org/v2/items?page=18")),
+        ("fail timeout", ("Failures",)),
+        ("goto 10:41", ("Logs",)),
+    ],
+)
+async def test_words_take_what_they_are_about(typed: str, crumbs: tuple[str, ...]) -> None:
+    async with stage((120, 30)) as held:
+        await held.type(f":{typed}")
+        await held.press("enter", rounds=3)
+        assert held.app.console_screen is not None
+        assert held.app.console_screen.crumbs() == crumbs
+        if crumbs == ("Failures",):
+            assert "/ exit:timeout" in held.text()
+
+
+async def test_a_ghost_shows_the_likeliest_completion_and_right_takes_it() -> None:
+    async with stage((120, 30)) as held:
+        await held.type(":tree api")
+        await held.press("right", rounds=1)
+        assert entry(held).text == "tree api" + API.removeprefix("https://api")
+        await held.press("escape", rounds=0)
+        await held.type(":fail request_t")
+        assert "request_timeout" in held.text().splitlines()[-2]
+        await held.press("right", rounds=0)
+        assert entry(held).text == "fail request_timeout"

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
 from tests.console.page_holds import passes
-from tests.storage.making import plan
+from tests.storage.making import T0, A, crawled, fill_of, plan
 from tui_crawler.domain.failure import ReadingStopped
 from tui_crawler.domain.page_filter import PageFilter, read_page_filter, state_of
 from tui_crawler.domain.page_view import PageView
@@ -151,3 +152,35 @@ async def test_sessions_tell_how_they_ended(reader: Reader) -> None:
     assert row.pid > 0
     assert row.origins == 0
     reader.close()
+
+
+async def test_titles_narrow_pages(tmp_path: Path) -> None:
+    path = tmp_path / "titles.db"
+    store = SqliteStore(path)
+    await store.begin_run(plan(*(f"{A}/{n}" for n in range(4))))
+    pages = (await store.candidates(A, T0, 9, True)).pages
+    await store.fill(fill_of(pages))
+    for page, title in zip(pages, ("Summer sale", "Winter SALE 50%", "About_us"), strict=False):
+        made = crawled(page, T0)
+        assert made.document is not None
+        await store.settle(replace(made, document=replace(made.document, title=title)))
+    await store.end_run("exhausted", True)
+    store.close()
+    reader = Reader(path)
+    every = page_window(reader, PageFilter(), 0, 100).pages
+    for text in (
+        "title:sale",
+        "title:sale,about",
+        "!title:sale",
+        "title:50%",
+        "title:t_u",
+        "title:% state:done",
+        "title:sale /0",
+    ):
+        narrowing = read(text)
+        found = page_window(reader, narrowing, 0, 100).pages
+        assert found == tuple(page for page in every if passes(narrowing, page, frozenset((A,)))), text
+        assert PageWindowReports(reader).page_tally(narrowing, 0).matched == len(found)
+        assert sum(number for _, number in PageWindowReports(reader).page_counts(narrowing, "state").counts) == len(
+            found
+        )

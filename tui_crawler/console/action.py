@@ -115,6 +115,21 @@ class Topic(Enum):
     console = "The console"
 
 
+class Takes(Enum):
+    """What is known to stand after the word of an action; the value names it. Other texts are taken as they are."""
+
+    text = "a text"
+    origin = "an origin"
+    url = "a URL"
+    exit_code = "an exit code"
+    time = "a time"
+    order = "a column"
+    copy = "a form of copy"
+    format = "a format"
+    ledger = "a list"
+    nothing = "nothing"
+
+
 def nothing() -> str:
     """Nothing is in the way."""
     return ""
@@ -270,6 +285,7 @@ class Action:
     undo: str = ""
     word: str = ""
     footer: int = 0
+    takes: Takes = Takes.text
 
     def at(self, where: Where) -> bool:
         """Whether the action exists on that screen."""

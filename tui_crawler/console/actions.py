@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tui_crawler.console.action import OVERLAY, VIEWS, Action, Need, Situation, Topic, Where, why_not
+from tui_crawler.console.action import OVERLAY, VIEWS, Action, Need, Situation, Takes, Topic, Where, why_not
 
 __all__ = [
     "ACTIONS",
@@ -13,6 +13,7 @@ __all__ = [
     "Action",
     "Need",
     "Situation",
+    "Takes",
     "Topic",
     "Where",
     "actions_at",
@@ -99,7 +100,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "robots.view", "b", "robots.txt", "robots.txt with the line that decides on the selected URL, and the contract",
-        Topic.look, _ORIGINS | _on(Where.failures, Where.urls, Where.why), word="robots", footer=59,
+        Topic.look, _ORIGINS | _on(Where.failures, Where.urls, Where.why), word="robots", footer=59, takes=Takes.origin,
     ),
     Action(
         "origin.tree", "u", "site tree", "The URLs of the origin by the folders of their paths, with counts",
@@ -158,6 +159,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("filter.previous", "N", "previous match", "Go to the row before that fits it", Topic.look, _MATCHED),
     Action(
         "sort.pick", "s", "sort", "Choose the column to order by", Topic.look, _TABLES, word="sort", footer=51,
+        takes=Takes.order,
     ),
     Action(
         "sort.reverse", "S", "reverse", "Turn the order round, or order by the current column", Topic.look, _TABLES,
@@ -264,7 +266,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "stats.ledger", "c", "show", "Show refused links, limbo, stashes, runs, workers, sessions, actions…",
-        Topic.look, _JOBS, word="show", footer=50,
+        Topic.look, _JOBS, word="show", footer=50, takes=Takes.ledger,
     ),
     Action(
         "stats.exits", "O", "whose exits", "Exit codes of the origin under the cursor, or of the whole run", Topic.look,
@@ -276,7 +278,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "url.inspect_why", "i", "why?", "Why a URL is (not) crawled: asks for any URL, also one never seen", Topic.look,
-        command="tui-crawler why URL", word="why", footer=63,
+        command="tui-crawler why URL", word="why", footer=63, takes=Takes.url,
     ),
     Action("url.tab_why", "W", "why", "Why it is here, and the decision trace", Topic.look, _TABS),
     Action("url.tab_attempts", "A", "attempts", "Every attempt with its requests", Topic.look, _TABS),
@@ -337,19 +339,40 @@ ACTIONS: tuple[Action, ...] = (
         (Need.writer, Need.url), word="makerule", footer=46,
     ),
     *(
-        Action(where.goes_there, view.key, view.label, view.help, Topic.look, word=where.name)
+        Action(
+            where.goes_there, view.key, view.label, view.help, Topic.look, word=where.name,
+            takes=Takes.origin if where is Where.overview else Takes.nothing,
+        )
         for where, view in VIEWS.items()
+    ),
+    Action("origin.open", "", "origin", "Open an origin by its name", Topic.look, needs=(Need.origin,), word="origin"),
+    Action("url.open", "", "URL", "Open any URL of the crawl", Topic.look, word="url", takes=Takes.url),
+    Action(
+        "failures.exit", "", "exit code", "Go to the failures that ended with an exit code", Topic.look, word="fail",
+        takes=Takes.exit_code,
+    ),
+    Action(
+        "log.goto", "", "go to time", "Go to a time in the log: 10:21, 10:21:30, 2026-01-31 10:21, -5m", Topic.look,
+        word="goto", takes=Takes.time,
+    ),
+    Action(
+        "log.bookmark", "b", "bookmark", "Put a bookmark on the entry, or take it off", Topic.look, _on(Where.logs),
+        word="bookmark",
+    ),
+    Action(
+        "log.next_bookmark", "B", "next bookmark", "Go to the next (older) bookmark, round the end", Topic.look,
+        _on(Where.logs), word="marked",
     ),
     Action("nav.last", "-", "last place", "Go to the place before, and again: back here", Topic.look, word="last"),
     Action("nav.earlier", "[", "earlier", "Go back in the history of places", Topic.look, word="earlier"),
     Action("nav.later", "]", "later place", "Go on in the history of places", Topic.look),
     Action(
         "copy.pick", "y", "copy", "Copy the marked rows, or the selected one: u URL, c curl, j JSON, r row", Topic.look,
-        word="copy", footer=66,
+        word="copy", footer=66, takes=Takes.copy,
     ),
     Action(
         "view.export", "o", "export", "Write the rows of this table as CSV, JSON Lines or Markdown into exports/",
-        Topic.look, word="export", footer=67,
+        Topic.look, word="export", footer=67, takes=Takes.format,
     ),
     Action(
         "nav.back", "escape", "back", "Go back; ends zoom and filter and takes marks off first", Topic.look, footer=80,

@@ -313,6 +313,28 @@ class Dispatcher(Handles):
             here = url_under_cursor(screen, screen.table_filter.table)
             self._screens.push_screen(AskUrlScreen(here), self.go_to_why)
 
+    @handles_selected("origin.open")
+    def _open_origin(self, now: Situation) -> None:
+        """Shows the origin that is named, or the selected one."""
+        self.go_to_origin(now.origins[0].origin)
+
+    @handles_typed("url.open")
+    def _open_url(self, url: str) -> None:
+        """Shows the URL that is typed, or the selected one."""
+        from tui_crawler.console.urls.cells import whole_url  # noqa: PLC0415  not before it is needed
+
+        screen = self._screens.console_screen
+        here = next(iter(screen.situation().urls), "") if screen is not None else ""
+        self.go_to_url(whole_url(url, self._live_state.origins) or here)
+
+    @handles_typed("failures.exit", Where.failures, "filter.open", "exit:")
+    @handles_typed("log.goto", Where.logs, "log.goto", "")
+    def _do_in_view(self, text: str, where: Where, action_id: str, field: str) -> None:
+        """Goes to a view and does an action there with what was typed."""
+        self._go_to_view(where)
+        if text:
+            self.do(action_id, field + text)
+
     @handles_selected("origin.tree")
     def _go_to_tree(self, now: Situation) -> None:
         """Shows the site of the selected origin as a tree."""

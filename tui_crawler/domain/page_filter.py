@@ -1,8 +1,8 @@
 """What narrows a list of pages: a line of text becomes terms, which storage turns into a query. Pure.
 
 The line is words between spaces. A word is part of the URL, unless it begins with a field: `exit:timeout`,
-`status:4xx`, `depth:>3`, `origin:example.org`, `state:queued`, `re:/p[0-9]+$`. Commas mean "any of", `~abc` means these
-characters in this order, `!` in front of a word means "not". A page is kept when every word holds.
+`status:4xx`, `depth:>3`, `origin:example.org`, `state:queued`, `title:sale`, `re:/p[0-9]+$`. Commas mean "any of",
+`~abc` means these characters in this order, `!` in front of a word means "not". A page is kept when every word holds.
 """
 
 from __future__ import annotations
@@ -44,6 +44,14 @@ class TextTerm:
     """The URL contains `text`, whatever the case of its ASCII letters."""
 
     text: str
+    inverted: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class TitleTerm:
+    """The title of the page contains one of `texts`, whatever the case of their ASCII letters."""
+
+    texts: tuple[str, ...]
     inverted: bool = False
 
 
@@ -97,7 +105,7 @@ class NumberTerm:
     inverted: bool = False
 
 
-Term = TextTerm | PatternTerm | OriginTerm | ExitTerm | StateTerm | NumberTerm
+Term = TextTerm | TitleTerm | PatternTerm | OriginTerm | ExitTerm | StateTerm | NumberTerm
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,8 +116,8 @@ class PageFilter:
 
     @property
     def looks_at_urls(self) -> bool:
-        """Whether the text of URLs decides: no index helps with that, rows have to be looked at."""
-        return any(isinstance(term, TextTerm | PatternTerm) for term in self.terms)
+        """Whether the text of URLs or titles decides: no index helps with that, rows have to be looked at."""
+        return any(isinstance(term, TextTerm | TitleTerm | PatternTerm) for term in self.terms)
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,6 +296,10 @@ def _origin_term(value: str, inverted: bool) -> OriginTerm:
     return OriginTerm(tuple(filter(None, value.lower().split(","))), inverted)
 
 
+def _title_term(value: str, inverted: bool) -> TitleTerm:
+    return TitleTerm(tuple(filter(None, value.split(","))), inverted)
+
+
 def _pattern_term(value: str, inverted: bool) -> PatternTerm | FilterProblem:
     try:
         Pattern(value)
@@ -303,5 +315,6 @@ _FIELDS: Mapping[str, Callable[[str, bool], Term | FilterProblem]] = {
     "depth": partial(_number_term, Measure.depth),
     "origin": _origin_term,
     "state": _state_term,
+    "title": _title_term,
     "re": _pattern_term,
 }

@@ -5,6 +5,7 @@ An absent value (None) is `-` everywhere, as is a number that is not finite.
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from math import isfinite
 
@@ -143,6 +144,31 @@ def date_time(epoch_ms: int | None, zone: tzinfo = UTC) -> str:
     """Return date and time of epoch milliseconds in `zone`: `2026-01-05 10:41:07`."""
     moment = _moment(epoch_ms, zone)
     return ABSENT if moment is None else moment.isoformat(" ", "seconds")[:19]
+
+
+_TIME = re.compile(r"(?:(\d{4}-\d\d-\d\d)[ T])?(\d{1,2}):(\d\d)(?::(\d\d))?")
+_AGO = re.compile(r"-(\d{1,6}) ?([smhd])")
+_AGO_MS = {"s": _SECOND, "m": _MINUTE, "h": _HOUR, "d": _DAY}
+
+
+def time_meant(text: str, now: int, zone: tzinfo) -> int | None:
+    """The moment (epoch ms) that a typed time means, to its end: a time of day is the last one before `now`, `-5m` so
+    long before it. None for what is no time."""
+    if ago := _AGO.fullmatch(text.strip()):
+        return now - int(ago[1]) * _AGO_MS[ago[2]]
+    typed, here = _TIME.fullmatch(text.strip()), _moment(now, zone)
+    if typed is None or here is None:
+        return None
+    day, hour, minute, second = typed.groups()
+    try:
+        meant = datetime.fromisoformat(f"{day or here.date()}T{int(hour):02}:{minute}:{second or 59}").replace(
+            tzinfo=zone
+        )
+    except ValueError:
+        return None
+    began = meant if second or day else meant.replace(second=0)
+    meant -= timedelta(days=1 if began > here and not day else 0)
+    return round((meant - _EPOCH) / timedelta(milliseconds=1)) + _SECOND - 1
 
 
 def _moment(epoch_ms: int | None, zone: tzinfo) -> datetime | None:

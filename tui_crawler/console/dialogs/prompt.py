@@ -6,8 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.action import VIEWS
-from tui_crawler.console.actions import Action, Need, actions_at, find_actions, why_not
+from tui_crawler.console.actions import Action, Need, Takes, actions_at, find_actions, why_not
 from tui_crawler.console.dialogs.completion import Completion
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -19,7 +18,6 @@ if TYPE_CHECKING:
     from tui_crawler.domain.view import OriginView
 
 _MOST_NAMED = 6
-_VIEWS = frozenset(where.goes_there for where in VIEWS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +57,7 @@ class Prompt:
         if len(meant) != 1:
             return self._not_one(word, meant)
         action = meant[0]
-        values = self._values(action, screen) if argument and action.id != "url.inspect_why" else ()
+        values = self._values(action, screen) if argument and action.takes is not Takes.url else ()
         near = _fitting(argument, values)
         exact = [one for one in near if argument.casefold() in {one.casefold(), bare_host(one).casefold()}]
         if len(exact) == 1 or len(near) == 1:
@@ -68,7 +66,7 @@ class Prompt:
             return f"{word} {argument}: {_either(near)}?"
         if argument and takes_origin(action):
             return f"{action.word}: there is no origin {argument}"
-        if argument and action.id in _VIEWS:
+        if argument and action.takes is Takes.nothing:
             return f"{action.word} takes nothing after it; :overview ORIGIN opens one"
         return Typed(action, argument)
 
@@ -94,34 +92,40 @@ class Prompt:
 
     def _values(self, action: Action, screen: ConsoleScreen) -> Sequence[str]:
         """The words that are known to stand after that of an action."""
-        match action.id:
-            case "url.inspect_why":
+        match Takes.origin if takes_origin(action) else action.takes:
+            case Takes.url:
                 from tui_crawler.console.table.row_actions import url_under_cursor  # noqa: PLC0415  not before the first paint
 
                 here = url_under_cursor(screen, _table(screen))
                 return tuple(filter(None, dict.fromkeys((here, *(f"{origin}/" for origin in sorted(self._origins))))))
-            case "sort.pick":
+            case Takes.order:
                 table = _table(screen)
                 return screen.orders(table) if table is not None else ()
-            case "copy.pick":
+            case Takes.copy:
                 from tui_crawler.console.table.row_actions import COPIES  # noqa: PLC0415  not before the first paint
 
                 return tuple(COPIES)
-            case "view.export":
+            case Takes.format:
                 from tui_crawler.console.table.export import FORMATS  # noqa: PLC0415  not before the first paint
 
                 return tuple(name for name, _ in FORMATS)
-            case "stats.ledger":
+            case Takes.ledger:
                 from tui_crawler.console.stats.rows import STATS_TABLES  # noqa: PLC0415  not before the first paint
 
                 return tuple(ledger.name for ledger in STATS_TABLES)
+            case Takes.exit_code:
+                from tui_crawler.domain.exit_code import FAILURES  # noqa: PLC0415  not before the first paint
+
+                return sorted(code.name for code in FAILURES)
+            case Takes.origin:
+                return sorted(self._origins)
             case _:
-                return sorted(self._origins) if takes_origin(action) else ()
+                return ()
 
 
 def takes_origin(action: Action) -> bool:
     """Whether an origin may stand after the word of an action."""
-    return Need.origin in action.needs or action.id in {"robots.view", "view.overview"}
+    return Need.origin in action.needs or action.takes is Takes.origin
 
 
 def _table(screen: ConsoleScreen) -> CrawlTable | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -25,10 +25,10 @@ from tui_crawler.console.logs.rows import (
     log_title,
     url_of,
 )
-from tui_crawler.console.logs.seeking import LogSeeking
+from tui_crawler.console.logs.seeking import LogSeeking, place_at
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
+from tui_crawler.console.reading.refresh import ONCE_MS, Query, ReadingRequest, Snapshot
 from tui_crawler.console.reading.window import LogListWindow
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import RowsScreen
@@ -37,7 +37,10 @@ from tui_crawler.console.table.filter_terms import field_named
 from tui_crawler.console.table.window_list import LogList
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.exit_code import Severity
-from tui_crawler.text.format import READING, plural
+from tui_crawler.text.format import READING, plural, time_meant
+
+if TYPE_CHECKING:
+    from tui_crawler.console.logs.queries import LogPlace, LogReports
 
 
 def origin_meant(name: str, known: Iterable[str], here: str, narrowed: str) -> tuple[str, str]:
@@ -69,6 +72,8 @@ class LogsScreen(RowsScreen):
         self._hits = self._problems = 0
         self._relative = False
         self._search_timer: Timer | None = None
+        self._wanted: Query[LogReports, tuple[LogPlace, LogLine | None]] | None = None  # a time to go to
+        self._bookmarks: list[LogLine] = []  # the oldest first
 
     def body(self) -> Iterable[Widget]:
         """The list, and the entry under the cursor."""
@@ -95,7 +100,8 @@ class LogsScreen(RowsScreen):
 
     def wants(self) -> ReadingRequest:
         """What comes in at the end, unless the picture is held still, what one scrolls to, and what is looked for."""
-        return ReadingRequest(parts=(*self._list.parts(frozen=self.frozen), *self._seeking.parts))
+        wanted = (self._wanted,) if self._wanted is not None else ()
+        return ReadingRequest(parts=(*self._list.parts(frozen=self.frozen), *self._seeking.parts, *wanted))
 
     def take(self, shot: Snapshot) -> None:
         news, reads_on = self._keyset.news, self._list.reads_on
@@ -107,6 +113,10 @@ class LogsScreen(RowsScreen):
             self.console.read_soon()
         if self._list.fell_behind:
             self._look_at(self._keyset.anew(self._keyset.level), keep=True)
+        found = self._wanted.found_in(shot) if self._wanted is not None else None
+        if found is not None:
+            self._wanted = None
+            self._arrive(*found)
         if self._seeking.take(shot.parts, shot.took_ms):
             self._show_titles()
             self.call_later(self.console.read_soon)  # once the time of the next reading is set
@@ -173,6 +183,7 @@ class LogsScreen(RowsScreen):
     def _show_titles(self) -> None:
         counts = self._problems, self._needle, self._hits
         words = log_title(self._list, self._seeking.words, self._filtered, *counts, frozen=self.frozen)
+        words += f" · {plural(len(self._bookmarks), 'bookmark')}" if self._bookmarks else ""
         title(self._table, words, "‖ frozen" if self.frozen else "")
 
     # what is selected
@@ -243,10 +254,49 @@ class LogsScreen(RowsScreen):
         self._relative = not self._relative
         self._remake()
 
-    def _begin(self, keyset: LogListWindow, *, keep: bool = False) -> None:
+    @handles_typed("log.goto")
+    def _go_to_time(self, text: str) -> None:
+        """To the last entry up to a time that is typed."""
+        now, zone = self.console.clock.wall_ms(), self.console.clock.zone
+        at = time_meant(text, now, zone)
+        if at is None:
+            self.console.tell("no", f"goto {text}: no time; 10:21, 10:21:30, 2026-01-31 10:21 and -5m are", "warning")
+            return
+        self._seek(at)
+
+    def _seek(self, at: int) -> None:
+        self._wanted = Query(lambda reports, _: place_at(reports, at), ONCE_MS)
+        self.console.read_soon()
+
+    def _arrive(self, place: LogPlace, line: LogLine | None) -> None:
+        if line is None:
+            self.console.tell("no", "the log begins later", "muted")
+        elif not self._table.move_cursor(key=line.key):
+            self._begin(self._keyset.at(place), keep=True, goal=line)
+
+    @handles("log.bookmark")
+    def _toggle_bookmark(self) -> None:
+        line = self._line()
+        if line is not None:
+            kept = [one for one in self._bookmarks if one.key != line.key]
+            self._bookmarks = (
+                kept if len(kept) < len(self._bookmarks) else sorted([*kept, line], key=lambda one: one.at)
+            )
+            self._show_titles()
+
+    @handles("log.next_bookmark")
+    def _go_to_bookmark(self) -> None:
+        line, marks = self._line(), self._bookmarks
+        older = [one for one in marks if line is not None and one.order < line.order] or marks
+        if older and not self._table.move_cursor(key=older[-1].key):
+            self._seek(older[-1].at)
+        elif not older:
+            self.console.tell("no", self.key_names.said("there is no bookmark; {log.bookmark} puts one"), "muted")
+
+    def _begin(self, keyset: LogListWindow, *, keep: bool = False, goal: LogLine | None = None) -> None:
         """Reads another log, or this one from its end or beginning; `keep`: what is shown stays until then."""
         self._seeking.stop()
-        self._look_at(keyset, keep=keep)
+        self._look_at(keyset, keep=keep, goal=goal)
 
     def _look_at(self, keyset: LogListWindow, *, keep: bool, goal: LogLine | None = None) -> None:
         self._table.placeholder = READING

@@ -265,15 +265,28 @@ class LogSearch(Part):
         return trail.at >= found.at if self.older else trail.at <= found.at
 
 
-def _place_of(reports: LogReports, line: LogLine) -> LogPlace:
-    """The place behind an entry: of the two other kinds it is behind the last one that is not later."""
-    before: Mapping[str, Callable[[int], LogLine | None]] = {
+def _newest_before(reports: LogReports) -> Mapping[str, Callable[[int], LogLine | None]]:
+    """What reads the newest entry before an id (0: of all), by the three kinds."""
+    return {
         "attempt": lambda number: next(map(attempt_line, reports.attempts(before_id=number, limit=1)), None),
         "activity": lambda number: next(map(activity_line, reports.activity(1, "", 0, before_id=number)), None),
         "action": lambda number: next(map(action_line, reports.actions(1, before_id=number)), None),
     }
+
+
+def _place_of(reports: LogReports, line: LogLine) -> LogPlace:
+    """The place behind an entry: of the two other kinds it is behind the last one that is not later."""
     own, number = line.key
+    before = _newest_before(reports)
     return LogPlace(*(number if kind == own else _last_until(line.at, newest) for kind, newest in before.items()))
+
+
+def place_at(reports: LogReports, at: int) -> tuple[LogPlace, LogLine | None]:
+    """The place behind the last entry that is not later than a time (epoch ms), and that entry; None: there is none."""
+    before = _newest_before(reports).values()
+    place = LogPlace(*(_last_until(at, newest) for newest in before))
+    lines = [newest(number + 1) for newest, number in zip(before, place, strict=True) if number]
+    return place, max((line for line in lines if line is not None), key=_order, default=None)
 
 
 def _last_until(at: int, before: Callable[[int], LogLine | None]) -> int:

@@ -11,12 +11,14 @@ from textual import events
 from textual.app import ComposeResult
 from textual.containers import Horizontal, Vertical
 from textual.message import Message
+from textual.suggester import Suggester
 from textual.widget import Widget
 from textual.widgets import Input, Static
 
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.panes.typing import PlainInput
+from tui_crawler.console.panes.typing import PlainInput, plain_text
 from tui_crawler.console.table.cells import Styled
+from tui_crawler.console.urls.cells import bare_host
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
@@ -49,6 +51,22 @@ class EntryUse:
         """Whether what stands there already is selected: the next character takes its place, a key that moves the
         cursor keeps it."""
         return self.passing and self.typed is not None
+
+
+class _Ghost(Suggester):
+    """What the likeliest completion adds to a text; right at its end puts it in."""
+
+    def __init__(self, complete: Callable[[str], Completion]) -> None:
+        super().__init__(use_cache=False, case_sensitive=True)
+        self._complete = complete
+
+    async def get_suggestion(self, value: str) -> str | None:
+        """The text with the first word that fits, of an origin also its host; None: none begins so."""
+        offered = self._complete(value)
+        fragment = value[offered.start :]
+        words = (form for word in offered.words for form in (word, bare_host(word)))
+        fits = (word for word in words if fragment and word.casefold().startswith(fragment.casefold()))
+        return next((value + plain_text(word[len(fragment) :]) for word in fits), None)
 
 
 class _Box(PlainInput):
@@ -131,6 +149,7 @@ class EntryLine(Vertical):
         if text and use.replaced:
             box.action_select_all()  # what is typed begins another one
         self._complete, self._choice = complete, None
+        box.suggester = None if complete is None else _Ghost(complete)
         self._before, self._back, self._draft = tuple(before), 0, text
         self._offers.display = complete is not None
         self._offer()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len, get_character_cell_size
@@ -402,13 +402,47 @@ def text_lines(data: bytes, whole: int, content_type: str, width: int) -> list[L
     """The text of `data`, the first bytes of a body of `whole` bytes, in rows of at most `width` cells."""
     rows: list[Line] = []
     room = max(8, width - _GUTTER - 1)
+    syntax = next((one for word, one in _SYNTAX if word in content_type), None)
     for number, text in enumerate(_BREAK.split(_decoded(data, content_type)), 1):
-        for index, piece in enumerate(_pieces(text, room)):
+        for index, pieces in enumerate(_coloured(list(_pieces(text, room)), syntax)):
             head = str(number) if index == 0 else ""
-            rows.append((Styled(f"{head:>{_GUTTER}} ", "faint"), piece))
+            rows.append((Styled(f"{head:>{_GUTTER}} ", "faint"), *pieces))
         if len(rows) >= MOST_LINES:
             break
     return [*rows[:MOST_LINES], *_rest(len(data), whole, cut=len(rows) >= MOST_LINES)]
+
+
+_STRINGS = r"""(?P<ok>"(?:[^"\\]|\\.)*+"?|'(?:[^'\\]|\\.)*+'?)"""
+_MARKUP = re.compile(
+    r"(?P<faint><!--.*?(?:-->|$))|(?P<accent></?[\w:!?-]++|[/?]?>)"
+    r"""|(?<==)(?P<ok>"[^"]*+"?|'[^']*+'?)|(?P<client>&\#?\w{1,32};)"""
+)
+_JSON = re.compile(
+    rf'(?P<accent>"(?:[^"\\]|\\.)*+"(?=\s*+:))|{_STRINGS}|(?P<client>(?<!\w)(?:-?\d[\d.eE+-]*+|true|false|null))'
+)
+_STYLE = re.compile(
+    rf"(?P<faint>/\*.*?(?:\*/|$))|{_STRINGS}|(?P<accent>(?<![\w-])[A-Za-z-][\w-]*+(?=\s*+:))|(?P<client>(?<!\w)[\#@.]?\d[\w.%]*+)"
+)
+_SYNTAX = (("html", _MARKUP), ("xml", _MARKUP), ("json", _JSON), ("css", _STYLE), ("javascript", _STYLE))
+"""What is coloured, by a word of the media type: groups are named by roles. Each runs in linear time: what it has begun
+with ends with the line at last, and is not begun again within."""
+
+
+def _coloured(pieces: Sequence[str], syntax: re.Pattern[str] | None) -> Iterator[tuple[Styled, ...]]:
+    """The rows of one line in colours."""
+    text = "".join(pieces)
+    marks = [(*one.span(), one.lastgroup or "") for one in syntax.finditer(text)] if syntax is not None else []
+    start = at = 0
+    for piece in pieces:
+        end, row = start + len(piece), list[Styled]()
+        while start < end:
+            while at < len(marks) and marks[at][1] <= start:
+                at += 1
+            first, last, role = marks[at] if at < len(marks) else (end, end, "")
+            stop = min(end, last if first <= start else first)
+            row.append(Styled(text[start:stop], role if first <= start else ""))
+            start = stop
+        yield tuple(row)
 
 
 def looks_binary(data: bytes) -> bool:

@@ -34,7 +34,7 @@ URL_COLUMNS: tuple[Column, ...] = (
     Column("last", "LAST", 7, 1, "right", 4),
     Column("size", "SIZE", 6, 8, "right"),
 )
-FILTER_HINT = "part of a URL · ~fuzzy · exit: status: depth: origin: state: re: · ! inverts"
+FILTER_HINT = "part of a URL · ~fuzzy · exit: status: depth: origin: state: title: re: · ! inverts"
 
 
 def url_row(page: PageView, now: int, outlook: NextRequest) -> Row:

@@ -31,6 +31,7 @@ from tui_crawler.domain.page_filter import (
     StateTerm,
     Term,
     TextTerm,
+    TitleTerm,
 )
 from tui_crawler.domain.pattern import Pattern
 from tui_crawler.domain.status import PageStatus
@@ -78,6 +79,7 @@ class Search:
     origin_id: int = 0
     failed: bool = False
     needs_url: bool = False
+    needs_title: bool = False
     nothing: bool = False
 
 
@@ -147,10 +149,9 @@ def _found(reader: Reader, search: Search, step: WindowStep, room: int, *, newes
     """The ids of a step that pass, at most `room`."""
     sign, up_to, order = ("<", ">=", "DESC") if newest_first else (">", "<=", "ASC")
     where = where_of(search)
-    joined = "JOIN url u ON u.id = p.url_id" if search.needs_url else ""
     chosen = "p.id, u.href" if search.patterns else "p.id"
     rows = reader.all(
-        f"SELECT {chosen} FROM page p {joined} WHERE {where} AND p.id {sign} ? AND p.id {up_to} ?"
+        f"SELECT {chosen} FROM page p {_joined(search)} WHERE {where} AND p.id {sign} ? AND p.id {up_to} ?"
         f" ORDER BY p.id {order} LIMIT ?",
         (*search.values, step.after, step.up_to, -1 if search.patterns else room),
     )
@@ -166,6 +167,12 @@ def known_pages(reader: Reader, search: Search) -> int:
     where = f" WHERE id = {search.origin_id}" if search.origin_id else ""
     number: int = reader.all(f"SELECT COALESCE(SUM({column}), 0) FROM origin{where}")[0][0]
     return number
+
+
+def _joined(search: Search) -> str:
+    """What a search looks at beside pages."""
+    url = "JOIN url u ON u.id = p.url_id" if search.needs_url else ""
+    return f"{url} LEFT JOIN document d ON d.page_id = p.id" if search.needs_title else url
 
 
 def where_of(search: Search) -> str:
@@ -194,7 +201,7 @@ def _few_with(reader: Reader, text: str) -> tuple[int, ...] | None:
     newest: int = reader.all("SELECT COALESCE(MAX(id), 0) FROM url")[0][0]
     if known is None or newest - up_to > MOST_URLS:
         return None
-    holds, value = _holds(text)
+    holds, value = _holds(text, "href")
     rows = reader.all(
         f"SELECT id FROM url WHERE {_among('id', known)} AND {holds}"
         f" UNION ALL SELECT id FROM url NOT INDEXED WHERE id > ? AND id <= ? AND {holds} LIMIT ?",
@@ -205,12 +212,12 @@ def _few_with(reader: Reader, text: str) -> tuple[int, ...] | None:
     return few
 
 
-def _holds(text: str) -> tuple[str, str]:
-    """The condition that a URL holds a text, and its value. LIKE is twice as quick, quicker still without escapes."""
+def _holds(text: str, column: str) -> tuple[str, str]:
+    """When a column holds a text, and the value of that. LIKE is twice as quick, quicker still without escapes."""
     if len(text) > _LONGEST_LIKE or "\0" in text:
-        return "instr(lower(href), ?) > 0", text.lower()
+        return f"instr(lower({column}), ?) > 0", text.lower()
     escaped = re.sub("([!%_])", r"!\1", text)
-    return "href LIKE ?" if escaped == text else "href LIKE ? ESCAPE '!'", f"%{escaped}%"
+    return f"{column} LIKE ?" if escaped == text else f"{column} LIKE ? ESCAPE '!'", f"%{escaped}%"
 
 
 def _add(reader: Reader, search: Search, term: Term) -> None:
@@ -219,10 +226,15 @@ def _add(reader: Reader, search: Search, term: Term) -> None:
             search.patterns.append((Pattern(text), inverted))
             search.needs_url = True
         case TextTerm(text=text, inverted=inverted):
-            holds, value = _holds(text)
+            holds, value = _holds(text, "href")
             search.conditions.append(_either(holds, inverted))
             search.values.append(value)
             search.needs_url = True
+        case TitleTerm(texts=texts, inverted=inverted):
+            found = [_holds(text, "d.title") for text in texts]
+            search.conditions.append(_either(f"({' OR '.join(holds for holds, _ in found) or '0 = 1'})", inverted))
+            search.values += (value for _, value in found)
+            search.needs_title = True
         case OriginTerm():
             _add_origin(reader, search, term)
         case ExitTerm(codes=codes, never=never, inverted=inverted):
@@ -297,8 +309,7 @@ _FIELDS: Mapping[str, str] = {
 
 
 def _matched(reader: Reader, search: Search, step: WindowStep) -> int:
-    joined = "JOIN url u ON u.id = p.url_id" if search.needs_url else ""
-    source = f"FROM page p {joined} WHERE {where_of(search)} AND p.id > ? AND p.id <= ?"
+    source = f"FROM page p {_joined(search)} WHERE {where_of(search)} AND p.id > ? AND p.id <= ?"
     values = (*search.values, step.after, step.up_to)
     if not search.patterns:
         number: int = reader.all(f"SELECT COUNT(*) {source}", values)[0][0]
@@ -308,8 +319,7 @@ def _matched(reader: Reader, search: Search, step: WindowStep) -> int:
 
 
 def _counted(reader: Reader, search: Search, expression: str, edge: int) -> dict[Any, int]:
-    joined = "JOIN url u ON u.id = p.url_id" if search.needs_url else ""
-    source = f"FROM page p {joined} WHERE {where_of(search)} AND p.id <= ?"
+    source = f"FROM page p {_joined(search)} WHERE {where_of(search)} AND p.id <= ?"
     values = (*search.values, edge)
     if not search.patterns:
         return dict(reader.all(f"SELECT {expression} AS v, COUNT(*) {source} GROUP BY v", values))
