@@ -50,7 +50,7 @@ TURN = (
 """What each key is called, the key (# is the number of the turn: a text that was looked for before is known), and what
 stands on the screen when it is answered. `c` shows its first words at once: it is answered when the groups stand."""
 TREE = (
-    ("u opens the tree", b"u", r"─ Site tree (?s:.*) section-0/"),
+    ("M opens the tree", b"M", r"─ Site tree (?s:.*) section-0/"),
     ("down to its first branch", b"j", r"─ Branch (?s:.*)/section-0/ "),
     ("enter unfolds it", b"\r", r"a-page-of-usual-length"),
     ("enter folds it", b"\r", r"(?s)\A(?!.*a-page-of-usual-length).*─ Site tree "),

@@ -50,7 +50,7 @@ SCENES: dict[str, tuple[str, ...]] = {
     "rules": ("4",),
     "rules-draft": DRAFTING,
     "robots": ("enter", "b"),
-    "tree": ("u", "j", "j", "enter"),
+    "tree": ("M", "j", "j", "enter"),
     "logs": ("5", "/", *"timeout", "enter"),
     "stats": ("6",),
     "pivot": ("3", "right", "F"),

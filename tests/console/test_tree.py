@@ -29,7 +29,7 @@ async def held() -> AsyncIterator[Stage]:
     async with stage((120, 40)) as held:
         held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
         await held.settle(2)
-        await held.press("u", rounds=6)
+        await held.press("M", rounds=6)
         assert isinstance(held.app.screen, TreeScreen)
         yield held
 
@@ -85,7 +85,7 @@ async def test_numbers_are_least_ones_until_all_are_counted() -> None:
     reports.looks_at = 100
     async with stage((120, 40), reports=reports) as held:
         held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
-        await held.press("u", rounds=2)
+        await held.press("M", rounds=2)
         for _ in range(40):
             if "counting" not in held.text() and "⚠ trap?" in held.text():
                 break
@@ -150,6 +150,6 @@ async def test_a_real_database_is_shown(database: Path) -> None:  # noqa: F811
 async def test_it_fits_every_size(size: tuple[int, int]) -> None:
     async with stage(size) as held:
         held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
-        await held.press("u", rounds=6)
+        await held.press("M", rounds=6)
         assert "calendar/" in held.text()
         assert "\x1b" not in held.text()

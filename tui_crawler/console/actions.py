@@ -103,7 +103,7 @@ ACTIONS: tuple[Action, ...] = (
         Topic.look, _ORIGINS | _on(Where.failures, Where.urls, Where.why), word="robots", footer=59, takes=Takes.origin,
     ),
     Action(
-        "origin.tree", "u", "site tree", "The URLs of the origin by the folders of their paths, with counts",
+        "origin.tree", "M", "site tree", "The URLs of the origin by the folders of their paths, with counts",
         Topic.look, _ORIGINS, (Need.origin,), "tui-crawler tree ORIGIN", word="tree", footer=58,
     ),
     Action(
