@@ -327,13 +327,21 @@ class Dispatcher(Handles):
         here = next(iter(screen.situation().urls), "") if screen is not None else ""
         self.go_to_url(whole_url(url, self._live_state.origins) or here)
 
-    @handles_typed("failures.exit", Where.failures, "filter.open", "exit:")
-    @handles_typed("log.goto", Where.logs, "log.goto", "")
-    def _do_in_view(self, text: str, where: Where, action_id: str, field: str) -> None:
-        """Goes to a view and does an action there with what was typed."""
-        self._go_to_view(where)
-        if text:
-            self.do(action_id, field + text)
+    @handles_typed("failures.exit")
+    def _go_to_failures(self, code: str) -> None:
+        """Shows the failures, of those that ended with an exit code where one is typed."""
+        self._go_to_view(Where.failures)
+        if code:
+            self.do("filter.open", f"exit:{code}")
+
+    @handles_typed("log.goto")
+    def _go_to_time(self, text: str) -> None:
+        """Shows the log at a time."""
+        from tui_crawler.console.logs.screen import LogsScreen  # noqa: PLC0415  not before it is needed
+
+        self._go_to_view(Where.logs)
+        if isinstance(screen := self._screens.console_screen, LogsScreen):
+            screen.call_later(screen.go_to_time, text)
 
     @handles_selected("origin.tree")
     def _go_to_tree(self, now: Situation) -> None:

@@ -254,9 +254,8 @@ class LogsScreen(RowsScreen):
         self._relative = not self._relative
         self._remake()
 
-    @handles_typed("log.goto")
-    def _go_to_time(self, text: str) -> None:
-        """To the last entry up to a time that is typed."""
+    def go_to_time(self, text: str) -> None:
+        """Goes to the last entry up to a time that is typed."""
         now, zone = self.console.clock.wall_ms(), self.console.clock.zone
         at = time_meant(text, now, zone)
         if at is None:
