@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import threading
+import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -27,8 +28,9 @@ from tests.console.sample_trace import SampleExplainer
 from tui_crawler.console.app import CrawlerApp, EngineAccess, Operator, Presentation, ReadingSources
 from tui_crawler.console.operator.detach import CannotDetach, Departure, Detacher
 from tui_crawler.console.operator.exit_summary import ExitSummary
-from tui_crawler.console.operator.journal import IntentOutcome
-from tui_crawler.console.ports import Explainer, Reports
+from tui_crawler.console.operator.intent import Intent
+from tui_crawler.console.operator.journal import IntentOutcome, JournalWriter
+from tui_crawler.console.ports import Explainer, Journal, Reports
 from tui_crawler.console.reading.poll_loop import Answer
 from tui_crawler.console.session import SessionFile
 from tui_crawler.domain.command import ActionResult, Command, PauseOrigins, ResumeOrigins
@@ -173,6 +175,25 @@ class StageApp(CrawlerApp):
     answered: Answer = None
     hasty = False
 
+    def _made_journal_writer(self, journal_factory: Callable[[], Journal]) -> JournalWriter:
+        self._unwritten: list[Intent] = []
+        writer = super()._made_journal_writer(journal_factory)
+        hand_in = writer.hand_in
+
+        def keep(intent: Intent) -> None:
+            self._unwritten.append(intent)
+            hand_in(intent)
+
+        writer.hand_in = keep  # type: ignore[method-assign]  # what is asked for is known before its thread takes it up
+        return writer
+
+    async def written(self) -> None:
+        """Waits until all that was asked for is written, or it was told why it is not."""
+        until = time.monotonic() + PATIENT_S
+        while self._journal_writer is not None and self._unwritten and self.is_running and not self._exit:
+            assert time.monotonic() < until, f"not written: {self._unwritten}"
+            await asyncio.sleep(0.002)  # the thread's turn
+
     async def _shutdown(self) -> None:
         if not self.hasty and self._task is not None:
             self.post_message(messages.ExitApp())
@@ -190,6 +211,8 @@ class StageApp(CrawlerApp):
             self.answered = message.answer
 
     def on_crawler_app_journal_news(self, message: CrawlerApp.JournalNews) -> None:
+        if message.news.intent in self._unwritten:
+            self._unwritten.remove(message.news.intent)
         if message.news.outcome is not IntentOutcome.written:
             self.decided.set()
 
@@ -270,6 +293,7 @@ class Stage:
     async def quiet(self, rounds: int = 3) -> None:
         """Waits until every widget has handled what was sent to it (Pilot waits for the processor to be idle)."""
         for done in range(1, rounds + MOST_MORE):
+            await self.app.written()
             screens = self.app.screen_stack
             nodes = [node for screen in screens for node in screen.walk_children(with_self=True)]
             busy = await handle((self.app, *nodes))

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import json
 import threading
 from collections.abc import AsyncIterator
@@ -333,3 +334,11 @@ class TestAFolder:
         assert Folder(here / "sub").folder == "~/sub"
         assert Folder(here).folder == "~"
         assert Folder(Path("/")).folder == "/"
+
+
+async def test_a_look_that_was_not_begun_when_the_welcome_is_left_leaves_nothing_behind() -> None:
+    async with welcome() as held:
+        held.app._begin()
+        held.app.workers.cancel_all()  # in the same turn, as the end does; what was not begun would be complained of
+        await held.pilot.pause()
+        gc.collect()

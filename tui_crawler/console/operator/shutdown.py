@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Coroutine
-from typing import TYPE_CHECKING, Protocol
+from collections.abc import Callable
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.operator.engine_host import DRAIN_MS
@@ -31,7 +31,7 @@ _GAVE_UP = frozenset({FinishReason.patience.value, FinishReason.database_error.v
 class ExitHost(Screens, Protocol):
     """What can be left, or put in the background."""
 
-    def run_worker(self, work: Coroutine[None, None, None], name: str, *, exit_on_error: bool) -> object: ...
+    def run_worker(self, work: Callable[[], Any], name: str, *, exit_on_error: bool) -> object: ...
     def action_suspend_process(self) -> None: ...
     def terminal_leaving(self, leaving: bool = True) -> None: ...
     def leave(self, summary: ExitSummary) -> None: ...
@@ -172,7 +172,7 @@ class ExitActions(Handles):
         end = self._hosting.end
         if self._hands_over and not end.failure and end.reason == INTERRUPTED:
             self._handing_over = True
-            self._app.run_worker(self._hand_over(), name="detach", exit_on_error=False)
+            self._app.run_worker(self._hand_over, name="detach", exit_on_error=False)
         else:
             self.read_a_last_time()
 

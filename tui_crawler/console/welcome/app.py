@@ -84,7 +84,7 @@ class StepCheck:
             elif is_ready(self._dialog):
                 show(problems)
 
-        self._dialog.run_worker(run(), group="check", exclusive=True, exit_on_error=False)
+        self._dialog.run_worker(run, group="check", exclusive=True, exit_on_error=False)  # type: ignore[arg-type]  # two types fit
 
 
 class FirstSeedsScreen(AddScreen):
@@ -380,7 +380,7 @@ class WelcomeApp(TerminalApp[FirstStep | Cancelled]):
         self.call_after_refresh(self._begin)
 
     def _begin(self) -> None:
-        self.run_worker(self._look(), name="look", exit_on_error=False)
+        self.run_worker(self._look, name="look", exit_on_error=False)  # type: ignore[arg-type]  # two types fit
 
     async def _look(self) -> None:
         try:
