@@ -24,6 +24,7 @@ from warcio.archiveiterator import ArchiveIterator
 from tests.cli.conftest import Said, Terminal, environment
 from tests.export.crawl import BINARY, HOME, store_attempts, store_crawl
 from tests.storage.making import T0, A, B, plan
+from tests.support.patience import PATIENT_S
 from tui_crawler import wiring
 from tui_crawler.cli import export_command
 from tui_crawler.cli.export_command import FORMATS, WHAT
@@ -311,7 +312,7 @@ class TestHowItEnds:
 
     def test_a_binary_format_goes_through_a_pipe(self, here: Path):
         words = (sys.executable, "-m", "tui_crawler", "export", "pages", "--format", "parquet")
-        done = subprocess.run(words, capture_output=True, env=environment(), cwd=here, timeout=60, check=True)
+        done = subprocess.run(words, capture_output=True, env=environment(), cwd=here, timeout=PATIENT_S, check=True)
         assert pq.read_table(io.BytesIO(done.stdout)).num_rows == 9
 
 

@@ -11,6 +11,7 @@ import pytest
 
 from tests.cli.conftest import CONFIG, Said, Wiring, environment
 from tests.cli.crawls import store_crawl
+from tests.support.patience import PATIENT_S
 from tui_crawler import __version__
 from tui_crawler.cli.main import main, parse
 from tui_crawler.domain.failure import NotOurDatabase, RunHeld, StorageFailure
@@ -38,7 +39,7 @@ def python(*words: str, **variables: str) -> subprocess.CompletedProcess[str]:
         text=True,
         encoding="utf-8",
         env=environment(**variables),
-        timeout=60,
+        timeout=PATIENT_S,
         check=False,
     )
 

@@ -16,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.conftest import CONFIG, environment
+from tests.support.patience import PATIENT_S
 from tui_crawler.cli import printer as module
 from tui_crawler.cli.printer import LINE_LIMIT, Printer, as_json
 
@@ -135,7 +136,7 @@ def test_a_real_broken_pipe_leaves_no_trace_on_stderr():
         assert process.stdout is not None
         process.stdout.readline()
         process.stdout.close()
-        assert process.wait(30) == 7
+        assert process.wait(PATIENT_S) == 7
         assert process.stderr is not None
         assert process.stderr.read() == b""
 
@@ -181,7 +182,7 @@ def test_an_answer_that_cannot_be_written_is_told_and_status_three(
 ):
     (here / "my.yaml").write_text(CONFIG)
     words = ["sh", "-c", _SHELL[way], "sh", sys.executable, "-m", "tui_crawler", *command]
-    done = subprocess.run(words, capture_output=True, text=True, env=environment(), check=False, timeout=60)
+    done = subprocess.run(words, capture_output=True, text=True, env=environment(), check=False, timeout=PATIENT_S)
     assert done.returncode == status
     told = "tui-crawler: the answer cannot be written: " in done.stderr
     assert told == (way in {"closed", "full"})

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.cli.conftest import CONFIG, Said, Terminal, Wiring, environment
+from tests.support.patience import PATIENT_S
 from tui_crawler.cli.main import main
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.failure import RunHeld
@@ -195,7 +196,7 @@ def test_a_closed_pipe_ends_the_run_quietly_and_properly(config: Path, option: t
         assert process.stdout is not None
         assert b"example.org" in process.stdout.readline()
         process.stdout.close()
-        assert process.wait(30) == 0
+        assert process.wait(PATIENT_S) == 0
         assert process.stderr is not None
         assert process.stderr.read() == b"stopped cleanly\n"
 
@@ -209,7 +210,7 @@ def test_a_run_whose_output_nobody_can_take_ends_with_its_own_status(config: Pat
         "wiring.run_headless = RunOptions, lambda *given: 1 if whole(*given) is None else 9",
     )
     words = ["sh", "-c", f'exec "$@" {way}', "sh", sys.executable, "-c", script, "run", "my.yaml", *option]
-    done = subprocess.run(words, capture_output=True, env=environment(), check=False, timeout=60)
+    done = subprocess.run(words, capture_output=True, env=environment(), check=False, timeout=PATIENT_S)
     assert (done.returncode, b"Traceback" in done.stderr) == (1, False), done.stderr
 
 
@@ -217,7 +218,7 @@ def test_what_parts_of_the_program_log_is_plain_and_waits_for_nobody(config: Pat
     logged = "import logging; logging.getLogger('tui_crawler.storage').warning('odd \\x1b[2J')"
     script = _ENDLESS_RUN.replace("    stopped = []", f"    {logged}; return 0; stopped = []")
     words = [sys.executable, "-c", script, "run", "my.yaml", "--json"]
-    done = subprocess.run(words, capture_output=True, env=environment(), check=False, timeout=60)
+    done = subprocess.run(words, capture_output=True, env=environment(), check=False, timeout=PATIENT_S)
     assert (done.returncode, done.stderr) == (0, b"odd \\x1b[2J\n")
 
 

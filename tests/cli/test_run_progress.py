@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 from tests.cli.test_printer import HOSTILE, Broken
 from tests.cli.test_run_ledger import attempt, event, ledger_of
 from tests.console.sample_crawl import origin
+from tests.support.patience import PATIENT_S
 from tui_crawler.cli.run_progress import MOST_ORIGINS, Painter, ProgressDisplay, frame, terminal_size
 from tui_crawler.cli.run_watch import RunTotals
 from tui_crawler.domain.event import Event
@@ -194,7 +195,7 @@ def test_the_display_draws_by_itself_and_leaves_nothing_behind():
     former = signal.getsignal(signal.SIGCONT)
     with ProgressDisplay(screen, ledger, lambda: size, now=lambda: 100_000) as display:
         display.on_event(event("origin_started", A, todo=3))
-        assert screen.drawn.wait(30)
+        assert screen.drawn.wait(PATIENT_S)
         display.redraw()
         assert any(A in line for line in screen.lines)
         os.kill(os.getpid(), signal.SIGCONT)

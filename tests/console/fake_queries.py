@@ -6,6 +6,7 @@ import threading
 from dataclasses import dataclass, field
 
 from tests.console.sample_crawl import API, NOW
+from tests.support.patience import PATIENT_S
 from tui_crawler.domain.operator_view import QueryAnswer
 
 SCHEMA = (
@@ -39,7 +40,7 @@ class FakeQueries:
 
     def ask(self, text: str) -> QueryAnswer:
         self.asked.append(text)
-        if self.holds and not self.gate.wait(20):
+        if self.holds and not self.gate.wait(PATIENT_S):
             raise TimeoutError
         if self.failure is not None:
             raise self.failure

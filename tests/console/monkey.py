@@ -18,6 +18,7 @@ from tests.console.fake_reports import FakeReports
 from tests.console.poison import CASES, OWN, WORST, PoisonedReports, PoisonedRules
 from tests.console.sample_crawl import origins, run_view
 from tests.console.support import FakeHost, Stage, stage
+from tests.support.patience import PATIENT_S
 from tui_crawler.console.actions import ACTIONS
 from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.dialogs.quit import QuitScreen
@@ -275,9 +276,9 @@ class Monkey:
         await self.play([Press("q")])
         if isinstance(app.screen, QuitScreen):
             await self.play([Press("q")])
-            await asyncio.wait_for(app.engine_over.wait(), 20)
+            await asyncio.wait_for(app.engine_over.wait(), PATIENT_S)
             await self._held.quiet(1)
-        await asyncio.wait_for(self._held.gone(), 20)
+        await asyncio.wait_for(self._held.gone(), PATIENT_S)
         self._look()
 
     def _left(self) -> bool:

@@ -12,7 +12,8 @@ from pathlib import Path
 from textual.widgets import Input
 
 from tests.console.fake_reports import FakeReports
-from tests.console.support import PATIENT_S, FakeJournal, FrozenClock, Stage, StageApp
+from tests.console.support import FakeJournal, FrozenClock, Stage, StageApp
+from tests.support.patience import PATIENT_S
 from tui_crawler.console.app import EngineAccess, Operator, Presentation, ReadingSources
 from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.panes.lines import Lines

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from tests.console.sample_crawl import API, NOW, WHO, WWW
+from tests.support.patience import PATIENT_S
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.matcher import Test
@@ -101,7 +102,7 @@ class FakeImpact:
     def go_on(self, progress: Callable[[int], None]) -> Preview:
         self.rule_queries.begun.set()
         if self.rule_queries.gate is not None:
-            self.rule_queries.gate.wait(20)
+            self.rule_queries.gate.wait(PATIENT_S)
         if self.rule_queries.failure:
             raise StorageFailure(self.rule_queries.failure)
         new = self.rule_queries.known[self.judged :]

@@ -25,6 +25,7 @@ from tests.console.sample_crawl import (
 )
 from tests.console.sample_rules import FakeRules
 from tests.console.sample_trace import SampleExplainer
+from tests.support.patience import PATIENT_S
 from tui_crawler.console.app import CrawlerApp, EngineAccess, Operator, Presentation, ReadingSources
 from tui_crawler.console.operator.detach import CannotDetach, Departure, Detacher
 from tui_crawler.console.operator.exit_summary import ExitSummary
@@ -35,9 +36,6 @@ from tui_crawler.console.reading.poll_loop import Answer
 from tui_crawler.console.session import SessionFile
 from tui_crawler.domain.command import ActionResult, Command, PauseOrigins, ResumeOrigins
 from tui_crawler.domain.failure import StorageFailure
-
-PATIENT_S = 60
-"""How long a test waits for another thread before it fails."""
 
 
 class FrozenClock:

@@ -8,8 +8,9 @@ from collections.abc import Callable
 import pytest
 
 from tests.console.sample_crawl import WWW, origin
-from tests.console.support import PATIENT_S, FrozenClock, Stage, stage
+from tests.console.support import FrozenClock, Stage, stage
 from tests.console.test_overview import select
+from tests.support.patience import PATIENT_S
 from tui_crawler.console.operator import intent as intents
 from tui_crawler.console.operator.commands import READ_MS, UNHEARD_MS, PendingCommands
 from tui_crawler.console.operator.journal import IntentOutcome

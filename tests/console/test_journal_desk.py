@@ -8,6 +8,7 @@ import pytest
 
 from tests.console.sample_crawl import WWW
 from tests.console.support import FakeJournal, stage
+from tests.support.patience import PATIENT_S
 from tui_crawler.console.operator.intent import Intent
 from tui_crawler.console.operator.journal import IntentOutcome, JournalWriter, News
 from tui_crawler.domain.command import ActionResult, Command, PauseOrigins, RefetchRobots, ResumeOrigins
@@ -49,9 +50,9 @@ def told(journal: FakeJournal, number: int) -> list[tuple[IntentOutcome, str]]:
     thread = threading.Thread(target=journal_writer.run)
     thread.start()
     journal_writer.hand_in(BOTH)
-    assert enough.wait(20)
+    assert enough.wait(PATIENT_S)
     journal_writer.close()
-    thread.join(20)
+    thread.join(PATIENT_S)
     return [(news.outcome, news.error) for news in heard]
 
 

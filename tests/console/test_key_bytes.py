@@ -8,6 +8,7 @@ import threading
 import pytest
 from textual import _parser, events
 
+from tests.support.patience import PATIENT_S
 from tui_crawler.console import terminal
 from tui_crawler.console.terminal import ESC_S, KeyParser, PatientDriver, TerminalFile
 
@@ -65,7 +66,7 @@ def test_an_input_that_has_ended_is_not_read_again_and_again() -> None:
     driver.outlet = TerminalFile(None, reading)
     thread = threading.Thread(target=driver.run_input_thread, daemon=True)
     thread.start()
-    thread.join(20)
+    thread.join(PATIENT_S)
     os.close(reading)
     assert not thread.is_alive()
     assert driver.outlet.lost

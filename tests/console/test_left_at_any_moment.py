@@ -18,8 +18,9 @@ from textual import events
 from textual.message import Message
 
 from tests.console.monkey import ENDS, STAYS
-from tests.console.support import PATIENT_S, FakeHost, Stage, StageApp, stage
+from tests.console.support import FakeHost, Stage, StageApp, stage
 from tests.console.test_welcome import FakeFolder
+from tests.support.patience import PATIENT_S
 from tui_crawler.console.app import CrawlerApp
 from tui_crawler.console.keys import character_of
 from tui_crawler.console.reading.poll_loop import ReadFailed

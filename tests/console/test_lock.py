@@ -12,6 +12,7 @@ import pytest
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW, WWW, run_view
 from tests.console.support import FakeHost, FakeJournal, stage
+from tests.support.patience import PATIENT_S
 from tui_crawler.console.operator.exit_summary import ExitSummary
 from tui_crawler.console.operator.intent import Intent
 from tui_crawler.console.operator.journal import CLOSE_MS, IntentOutcome, JournalWriter, News
@@ -108,12 +109,12 @@ class Desk:
     def fates(self, number: int) -> list[tuple[str, IntentOutcome]]:
         """What the first so many news were."""
         with self._said:
-            assert self._said.wait_for(lambda: len(self.heard) >= number, 20)
+            assert self._said.wait_for(lambda: len(self.heard) >= number, PATIENT_S)
         return [(news.intent.says, news.outcome) for news in self.heard[:number]]
 
     def end(self) -> None:
         self.journal_writer.close()
-        self.thread.join(20)
+        self.thread.join(PATIENT_S)
         assert not self.thread.is_alive()
 
 

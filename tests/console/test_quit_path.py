@@ -10,6 +10,7 @@ import pytest
 
 from tests.console.sample_crawl import API, NOW, run_view
 from tests.console.support import FakeDetacher, FakeHost, FakeReports, StageApp, stage
+from tests.support.patience import PATIENT_S
 from tui_crawler.console.app import CrawlerApp
 from tui_crawler.console.dialogs.quit import AskQuitScreen, QuitScreen
 from tui_crawler.console.operator.engine_host import DRAIN_MS, GRACE_MS, EngineEnd, EnginePhase
@@ -32,7 +33,7 @@ async def test_without_an_engine_q_leaves_at_once_and_says_that_the_crawl_goes_o
         summary.lines()[0]
         == "Run 7 of my-index: goes on in process 4711 on host reef after 00:42:10 and 101 900 turns with a request."
     )
-    assert held.reports.closed.wait(20)
+    assert held.reports.closed.wait(PATIENT_S)
 
 
 async def test_q_drains_and_leaves_when_the_engine_has_ended() -> None:

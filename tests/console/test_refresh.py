@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from tests.console.sample_crawl import API, WWW, attempt, run_view
 from tests.console.support import FakeReports, FrozenClock
+from tests.support.patience import PATIENT_S
 from tui_crawler.console.failures.queries import FailureWindow
 from tui_crawler.console.logs.queries import END, LogBefore, LogEntries
 from tui_crawler.console.ports import Reports
@@ -267,15 +268,15 @@ def test_the_poller_takes_one_wish_at_a_time_and_tells_failures_as_values() -> N
     assert poller.ask(OVERVIEW)
     assert not poller.ask(OVERVIEW)
     reports.gate.set()
-    assert came.acquire(timeout=20)
+    assert came.acquire(timeout=PATIENT_S)
     assert isinstance(answers[0], Snapshot)
     reports.failure = "disk I/O error"
     while not poller.ask(OVERVIEW):
         assert thread.is_alive()
-    assert came.acquire(timeout=20)
+    assert came.acquire(timeout=PATIENT_S)
     assert answers[1] == ReadFailed("disk I/O error")
     poller.close()
-    thread.join(20)
+    thread.join(PATIENT_S)
     assert reports.closed.is_set()
     assert not poller.ask(OVERVIEW)
 
@@ -301,10 +302,10 @@ def test_what_is_wanted_instead_gives_up_the_reading_under_way() -> None:
     thread.start()
     long = ReadingRequest(parts=(PageOf(WWW),))
     assert poller.ask(long)
-    assert begun.wait(20)
+    assert begun.wait(PATIENT_S)
     assert not poller.ask(OVERVIEW)
     assert poller.ask(OVERVIEW, instead=True)
-    assert came.acquire(timeout=20)
+    assert came.acquire(timeout=PATIENT_S)
     (answer,) = answers
     assert isinstance(answer, Snapshot)
     assert answer.wants == OVERVIEW
@@ -312,7 +313,7 @@ def test_what_is_wanted_instead_gives_up_the_reading_under_way() -> None:
     while not poller.ask(long):
         assert thread.is_alive()
     poller.close()
-    thread.join(20)
+    thread.join(PATIENT_S)
     assert not thread.is_alive(), "nor does it hold up the end"
     assert len(answers) == 1
 
@@ -332,7 +333,7 @@ def test_a_database_that_cannot_be_opened_is_a_failure_too() -> None:
     thread = threading.Thread(target=poller.run)
     thread.start()
     poller.ask(OVERVIEW)
-    assert came.acquire(timeout=20)
+    assert came.acquire(timeout=PATIENT_S)
     assert answers == [ReadFailed("no such file")]
     poller.close()
-    thread.join(20)
+    thread.join(PATIENT_S)

@@ -12,7 +12,8 @@ from tests.console.fake_reports import FakeReports
 from tests.console.rule_stage import asked, counted, editor, until, write
 from tests.console.sample_crawl import WWW
 from tests.console.sample_rules import JOB, FakeRules, versions
-from tests.console.support import PATIENT_S, FrozenClock, Stage, stage
+from tests.console.support import FrozenClock, Stage, stage
+from tests.support.patience import PATIENT_S
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.rules.applying import TypeCountScreen
 from tui_crawler.console.rules.draft import RuleDraft

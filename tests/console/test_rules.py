@@ -14,7 +14,8 @@ from tests.console.fake_reports import FakeReports
 from tests.console.rule_stage import counted, editor, rows_of, until, write
 from tests.console.sample_crawl import API, WWW
 from tests.console.sample_rules import ADDED, FIRST, JOB, SECOND, THIRD, FakeRules, versions
-from tests.console.support import PATIENT_S, FrozenClock, Stage, stage
+from tests.console.support import FrozenClock, Stage, stage
+from tests.support.patience import PATIENT_S
 from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.failures.screen import FailuresScreen
 from tui_crawler.console.operator.commands import AppliedVersions

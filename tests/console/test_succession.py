@@ -9,7 +9,8 @@ import pytest
 
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW, run_view
-from tests.console.support import PATIENT_S, FakeHost, stage
+from tests.console.support import FakeHost, stage
+from tests.support.patience import PATIENT_S
 from tui_crawler.domain.failure import RunHeld, StorageFailure
 
 BROKEN_OFF = run_view(live=False)

@@ -18,7 +18,8 @@ import psutil
 import pytest
 
 from tests.console.pty_child import CASES
-from tests.support.terminal import HEIGHT, PATIENT_S, WIDTH, Terminal, in_terminal
+from tests.support.patience import PATIENT_S
+from tests.support.terminal import HEIGHT, WIDTH, Terminal, in_terminal
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are of POSIX")
 

@@ -16,6 +16,7 @@ from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
 from tests.console.pty_child import CASES
+from tests.support.patience import PATIENT_S
 from tui_crawler.config.problem import ConfigErrors
 from tui_crawler.console.keys import keys_markdown
 from tui_crawler.console.welcome.actions import WELCOME
@@ -60,7 +61,7 @@ class FakeFolder:
 
     def check(self, step: FirstStep) -> tuple[str, ...]:
         self.checked.append(step)
-        self.gate.wait(20)
+        self.gate.wait(PATIENT_S)
         if self.failure is not None:
             raise self.failure
         return self.problems

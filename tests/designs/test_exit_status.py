@@ -12,6 +12,7 @@ import pytest
 
 from tests.designs.crawling import Crawling
 from tests.designs.web import Answer
+from tests.support.patience import PATIENT_S
 from tui_crawler.domain.event import Event
 
 QUICK = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"
@@ -83,7 +84,7 @@ def test_3_while_another_run_holds_the_database(crawl: Crawling) -> None:
 
     def start(event: Event) -> None:
         if event.event == "todo_filled":
-            said.append(subprocess.run(second, capture_output=True, text=True, timeout=60, check=False))
+            said.append(subprocess.run(second, capture_output=True, text=True, timeout=PATIENT_S, check=False))
 
     crawl.run(QUICK, on_event=start)
     assert [one.returncode for one in said] == [3]

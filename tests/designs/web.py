@@ -18,6 +18,8 @@ from dataclasses import dataclass, field
 from http import HTTPStatus
 from typing import Literal
 
+from tests.support.patience import PATIENT_S
+
 HTML = "text/html; charset=utf-8"
 _BACKLOG = 200
 
@@ -201,7 +203,7 @@ class Web:
 
         thread = threading.Thread(target=lambda: asyncio.run(serve()), name="web")
         thread.start()
-        assert started.wait(10)
+        assert started.wait(PATIENT_S)
         try:
             yield
         finally:

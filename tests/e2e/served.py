@@ -14,9 +14,9 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from tests.support.patience import PATIENT_S
+
 ROOT = Path(__file__).parents[2]
-PATIENT_S = 100
-"""So long is waited for what other processes do, however busy the machine is: who waits so long waits in vain."""
 CODES_WITH_RECORD = {
     "file_ingested",
     "file_of_unknown_type",

@@ -12,9 +12,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.endless_web import endless_config, endless_web
 from tests.e2e.served import ROOT, read_access_log, value
+from tests.support.patience import PATIENT_S
 from tests.support.terminal import Terminal, in_terminal
-from tui_crawler.demo.process import DemoProcess, demo_config
 from tui_crawler.domain.audit import audit
 from tui_crawler.storage.reports.reports import Reports
 
@@ -58,8 +59,8 @@ def assert_it_goes_on(terminal: Terminal, log: Path) -> None:
 def three_consoles(log: Path, database: Path):
     """A run without a console that is at work, and three that are attached to it."""
     config = database.with_suffix(".yaml")
-    with DemoProcess.start(access_log=log, pace=0.3) as web, ExitStack() as stack:
-        config.write_text(demo_config(web.seeds, str(database)), encoding="utf-8")
+    with endless_web(log) as seeds, ExitStack() as stack:
+        config.write_text(endless_config(seeds, database), encoding="utf-8")
         run = stack.enter_context(headless(config))
         while not log.exists() or len(read_access_log(log)) < 10:
             assert run.poll() is None
@@ -85,7 +86,7 @@ def test_what_one_console_does_the_other_sees_and_neither_ends_the_run(tmp_path)
         assert three.read_to_end() == 129
         assert_it_goes_on(one, log)
         os.close(two.master)  # the kernel sends SIGHUP, as when a window is closed
-        assert two.child.wait(20) == 129
+        assert two.child.wait(PATIENT_S) == 129
         two.master = os.open(os.devnull, os.O_RDONLY)
         assert_it_goes_on(one, log)
         assert run.poll() is None
@@ -129,8 +130,8 @@ def test_after_a_kill_an_attached_console_carries_the_run_on_and_the_others_foll
 
 def test_a_run_whose_database_is_deleted_ends_and_its_console_says_so(tmp_path):
     log, database, config = tmp_path / "access.log", tmp_path / "demo.db", tmp_path / "demo.yaml"
-    with DemoProcess.start(access_log=log, pace=0.3) as web:
-        config.write_text(demo_config(web.seeds, str(database)), encoding="utf-8")
+    with endless_web(log) as seeds:
+        config.write_text(endless_config(seeds, database), encoding="utf-8")
         with headless(config) as run:
             while not log.exists() or len(read_access_log(log)) < 10:
                 assert run.poll() is None
@@ -138,7 +139,7 @@ def test_a_run_whose_database_is_deleted_ends_and_its_console_says_so(tmp_path):
                 terminal.read_until("attached")
                 database.unlink()
                 terminal.read_until("the database was deleted or moved away")
-                assert run.wait(20) == 3
+                assert run.wait(PATIENT_S) == 3
                 assert run.stderr is not None
                 assert b"deleted or moved away while it was open" in run.stderr.read()
                 terminal.press("q")
@@ -165,8 +166,8 @@ def assert_only_watched(terminal: Terminal) -> None:
 
 def test_a_console_that_only_watches_writes_nothing_neither_beside_a_run_nor_alone(tmp_path):
     log, database, config = tmp_path / "access.log", tmp_path / "demo.db", tmp_path / "demo.yaml"
-    with DemoProcess.start(access_log=log, pace=0.3) as web:
-        config.write_text(demo_config(web.seeds, str(database)), encoding="utf-8")
+    with endless_web(log) as seeds:
+        config.write_text(endless_config(seeds, database), encoding="utf-8")
         with headless(config) as run:
             while not log.exists() or len(read_access_log(log)) < 10:
                 assert run.poll() is None

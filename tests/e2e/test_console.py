@@ -1,13 +1,13 @@
-"""The console on the demo web, in a real pseudo terminal, as a person uses it: watch, pause one, quit, go on."""
+"""The console on a served web, in a real pseudo terminal, as a person uses it: watch, pause one, quit, go on."""
 
 from __future__ import annotations
 
 import sys
 from pathlib import Path
 
+from tests.e2e.endless_web import ORIGINS, endless_config, endless_web
 from tests.e2e.served import gaps, read_access_log, rows, tui_crawler, value
 from tests.support.terminal import in_terminal
-from tui_crawler.demo.process import DemoProcess, demo_config
 
 RESTORED = (b"\x1b[?1049l", b"\x1b[?25h")
 STARTED = "running"
@@ -20,8 +20,8 @@ def console(config: Path, *more: str):
 
 def test_watch_pause_one_quit_and_go_on(tmp_path):
     log, database, config = tmp_path / "access.log", tmp_path / "demo.db", tmp_path / "demo.yaml"
-    with DemoProcess.start(access_log=log, pace=0.3) as web:
-        config.write_text(demo_config(web.seeds, str(database)), encoding="utf-8")
+    with endless_web(log) as seeds:
+        config.write_text(endless_config(seeds, database), encoding="utf-8")
         with console(config) as terminal:
             terminal.read_until(STARTED)
             terminal.read_until("◷ waiting")
@@ -37,7 +37,7 @@ def test_watch_pause_one_quit_and_go_on(tmp_path):
         assert not list(tmp_path.glob("demo.db-*")), "one file is left"
         served = read_access_log(log)
         assert not [one for one in served if one.origin == paused and one.started > at + 1_000]
-        assert len({one.origin for one in served if one.started > at + 1_000}) >= 7
+        assert len({one.origin for one in served if one.started > at + 1_000}) == ORIGINS - 1
         before = len(served)
         with console(config) as terminal:
             terminal.read_until(STARTED)
@@ -55,8 +55,8 @@ def test_watch_pause_one_quit_and_go_on(tmp_path):
 
 def test_a_second_console_attaches_and_its_end_does_not_touch_the_crawl(tmp_path):
     database, config = tmp_path / "demo.db", tmp_path / "demo.yaml"
-    with DemoProcess.start(pace=0.3) as web:
-        config.write_text(demo_config(web.seeds, str(database)), encoding="utf-8")
+    with endless_web() as seeds:
+        config.write_text(endless_config(seeds, database), encoding="utf-8")
         with console(config) as first:
             first.read_until(STARTED)
             with console(config) as second:

@@ -21,9 +21,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.endless_web import endless_config, endless_web
 from tests.e2e.served import read_access_log, value
-from tests.support.terminal import PATIENT_S, Terminal, in_terminal
-from tui_crawler.demo.process import DemoProcess, demo_config
+from tests.support.patience import PATIENT_S
+from tests.support.terminal import Terminal, in_terminal
 from tui_crawler.storage.database import check_integrity
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are of POSIX")
@@ -42,16 +43,16 @@ def state_folder(tmp_path, monkeypatch):
 
 @pytest.fixture(scope="module")
 def web(tmp_path_factory):
-    """One demo web for all of them, and its access log."""
+    """The seeds of one web for all of them, which has no end, and its access log."""
     log = tmp_path_factory.mktemp("web") / "access.log"
-    with DemoProcess.start(access_log=log, pace=0.3) as web:
-        yield web, log
+    with endless_web(log) as seeds:
+        yield seeds, log
 
 
 @pytest.fixture
 def config(web, tmp_path) -> Path:
     path = tmp_path / "demo.yaml"
-    path.write_text(demo_config(web[0].seeds, str(tmp_path / "demo.db")), encoding="utf-8")
+    path.write_text(endless_config(web[0], tmp_path / "demo.db"), encoding="utf-8")
     return path
 
 
@@ -166,7 +167,7 @@ def test_a_database_that_is_deleted_or_replaced_is_told_and_nothing_more_is_aske
             assert terminal.read_to_end() == 3
             assert_given_back(terminal)
             assert words[name] in summary(terminal)
-    in_flight = len(terminals) * len(web[0].sites)
+    in_flight = len(terminals) * len(web[0])
     assert len(read_access_log(web[1])) <= asked + in_flight  # of each origin at most the one under way
     assert config.with_name("other.db").read_bytes() == foreign
     assert not config.with_name("gone.db").exists()
@@ -337,12 +338,18 @@ def test_a_storm_of_sizes_on_every_view_and_dialog_raises_nothing():
         assert_given_back(terminal)
 
 
-def test_a_lone_escape_and_a_key_in_pieces_are_taken_as_they_come():
+def test_a_lone_escape_goes_back():
     with in_terminal([sys.executable, "-m", "tests.console.pty_child"]) as terminal:
         terminal.read_until("running")
         press_until(terminal, "2", lambda: " Failures " in terminal.text())
         terminal.press("\x1b")
         terminal.read_until_gone(" Failures ")
+
+
+def test_a_key_in_pieces_is_one_key(monkeypatch):
+    monkeypatch.setenv("ESCDELAY", "20000")  # however late the second piece is
+    with in_terminal([sys.executable, "-m", "tests.console.pty_child"]) as terminal:
+        terminal.read_until("running")
         press_until(terminal, "3", lambda: " URLs " in terminal.text())
         terminal.press("\x1b[")
         terminal._read(0.05)

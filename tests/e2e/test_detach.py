@@ -11,10 +11,11 @@ import sys
 import psutil
 import pytest
 
+from tests.e2e.endless_web import endless_config, endless_web
 from tests.e2e.served import gaps, read_access_log, rows, tui_crawler, value
+from tests.support.patience import PATIENT_S
 from tests.support.terminal import in_terminal
 from tui_crawler.console.operator.detach import CannotDetach
-from tui_crawler.demo.process import DemoProcess, demo_config
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.wiring.detach import DetachedRun
@@ -48,8 +49,8 @@ def end(pid: int) -> None:
 
 def test_detach_attach_pause_and_stop(tmp_path):
     log, database, config = tmp_path / "access.log", tmp_path / "demo.db", tmp_path / "demo.yaml"
-    with DemoProcess.start(access_log=log, pace=0.3) as web:
-        config.write_text(demo_config(web.seeds, str(database)), encoding="utf-8")
+    with endless_web(log) as seeds:
+        config.write_text(endless_config(seeds, database), encoding="utf-8")
         with console(config) as terminal:
             terminal.read_until(STARTED)
             terminal.read_while(lambda: len(read_access_log(log)) < 10)
@@ -89,7 +90,7 @@ def test_detach_attach_pause_and_stop(tmp_path):
                 third.read_until("resting")
                 third.press("q")
                 third.read_to_good_end()
-            psutil.wait_procs([process], timeout=30)
+            psutil.wait_procs([process], timeout=PATIENT_S)
             assert not process.is_running()
         finally:
             end(pid)
@@ -102,8 +103,8 @@ def test_detach_attach_pause_and_stop(tmp_path):
 
 def test_without_a_file_the_stored_configuration_goes_on(tmp_path):
     database = tmp_path / "seeds.db"
-    with DemoProcess.start(pace=0.3) as web:
-        with console("crawl", web.seeds[0], "--db", database) as terminal:
+    with endless_web() as seeds:
+        with console("crawl", seeds[0], "--db", database) as terminal:
             terminal.read_until(STARTED)
             terminal.read_until("◷ waiting")
             terminal.press("\x03")
@@ -112,10 +113,11 @@ def test_without_a_file_the_stored_configuration_goes_on(tmp_path):
             assert terminal.read_to_end() == 0
             pid = detached_pid(terminal.text())
         try:
-            assert "--stored" in psutil.Process(pid).cmdline()
+            process = psutil.Process(pid)
+            assert "--stored" in process.cmdline()
             assert tui_crawler("status", "--db", str(database)).returncode == 0
-            os.kill(pid, signal.SIGTERM)
-            psutil.wait_procs([psutil.Process(pid)], timeout=30)
+            process.terminate()
+            assert not psutil.wait_procs([process], timeout=PATIENT_S)[1]
         finally:
             end(pid)
     assert value(database, "SELECT count(*) FROM v_run") == 1
@@ -123,14 +125,14 @@ def test_without_a_file_the_stored_configuration_goes_on(tmp_path):
 
 def test_a_closed_terminal_of_an_attached_console_leaves_the_crawl_alone(tmp_path):
     log, database, config = tmp_path / "access.log", tmp_path / "demo.db", tmp_path / "demo.yaml"
-    with DemoProcess.start(access_log=log, pace=0.3) as web:
-        config.write_text(demo_config(web.seeds, str(database)), encoding="utf-8")
+    with endless_web(log) as seeds:
+        config.write_text(endless_config(seeds, database), encoding="utf-8")
         with console(config) as first:
             first.read_until(STARTED)
             with console("--db", database) as second:
                 second.read_until("attached")
                 os.close(second.master)  # the kernel sends SIGHUP, as when a window is closed
-                assert second.child.wait(20) == 129
+                assert second.child.wait(PATIENT_S) == 129
                 second.master = os.open(os.devnull, os.O_RDONLY)
             seen = len(read_access_log(log))
             first.read_while(lambda: len(read_access_log(log)) < seen + 10)
@@ -203,6 +205,7 @@ def test_the_demo_is_left_with_its_web_and_found_again(tmp_path):
     assert f"tui-crawler --db {database}" in words.replace("\n", "")
     assert "The demo is kept in" not in words
     pid = detached_pid(words)
+    run = psutil.Process(pid)
     try:
         assert web.is_running()
         with console("demo", "--db", database) as second:
@@ -212,8 +215,7 @@ def test_the_demo_is_left_with_its_web_and_found_again(tmp_path):
             second.press("q")
             second.read_to_good_end()
         assert tui_crawler("stop", "--all", "--db", str(database)).returncode == 0
-        assert not psutil.wait_procs([psutil.Process(pid)], timeout=30)[1]
-        assert not psutil.wait_procs([web], timeout=30)[1]
+        assert not psutil.wait_procs([run, web], timeout=PATIENT_S)[1]
     finally:
         end(pid)
     assert value(database, "SELECT count(*) FROM v_run") == 1

@@ -10,10 +10,11 @@ from pathlib import Path
 
 import pytest
 
+from tests.e2e.endless_web import endless_config, endless_web
 from tests.e2e.served import read_access_log, value
 from tests.e2e.test_console_breaks import assert_given_back, resize, summary
+from tests.support.patience import PATIENT_S
 from tests.support.terminal import in_terminal
-from tui_crawler.demo.process import DemoProcess, demo_config
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.open_settings import OpenSettings
 
@@ -43,12 +44,12 @@ def console_in(folder: Path):
 
 def test_seeds_are_pasted_and_the_crawl_of_them_can_be_carried_on(folder, tmp_path):
     log = tmp_path / "access.log"
-    with DemoProcess.start(access_log=log, pace=0.3) as web:
+    with endless_web(log) as seeds:
         with console_in(folder) as terminal:
             terminal.read_until(WELCOME)
             terminal.press("a")
             terminal.read_until("Begin with seeds")
-            terminal.press(PASTE.format("\r".join(web.seeds[:2])))
+            terminal.press(PASTE.format("\r".join(seeds[:2])))
             terminal.read_until("2 seeds of 2 origins")
             terminal.press("\ttest-crawler (for https://example.org/why)\r")
             terminal.read_until("running")
@@ -70,8 +71,8 @@ def test_seeds_are_pasted_and_the_crawl_of_them_can_be_carried_on(folder, tmp_pa
 
 def test_a_configuration_is_put_right_while_the_welcome_waits(folder, tmp_path):
     config = folder / "mine.yaml"
-    with DemoProcess.start(pace=0.3) as web, console_in(folder) as terminal:
-        text = demo_config(web.seeds, str(folder / "mine.db"))
+    with endless_web() as seeds, console_in(folder) as terminal:
+        text = endless_config(seeds, folder / "mine.db")
         config.write_text(f"crawll: 3\n{text}", encoding="utf-8")
         terminal.read_until(WELCOME)
         terminal.press("l")
@@ -134,5 +135,5 @@ def test_a_closed_terminal_ends_the_welcome(folder):
     with console_in(folder) as terminal:
         terminal.read_until(WELCOME)
         os.close(terminal.master)
-        assert terminal.child.wait(20) == 129
+        assert terminal.child.wait(PATIENT_S) == 129
         terminal.master = os.open(os.devnull, os.O_RDONLY)

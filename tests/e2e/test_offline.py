@@ -18,6 +18,7 @@ import pytest
 
 from tests.e2e.served import ROOT, rows, value
 from tests.storage.whole import assert_whole
+from tests.support.patience import PATIENT_S
 from tui_crawler.cli.main import main
 
 Say = Callable[..., Any]
@@ -298,5 +299,5 @@ def test_a_segment_is_loaded_into_a_live_run(sites: tuple[Site, Site], tmp_path:
                 process.send_signal(signal.SIGTERM)
                 break
         process.stdout.read()
-        assert process.wait(20) == 143
+        assert process.wait(PATIENT_S) == 143
     assert other.asked.count("/a") == 1

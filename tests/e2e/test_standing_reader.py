@@ -12,9 +12,10 @@ import termios
 
 import pytest
 
-from tests.e2e.endless_web import endless_web
-from tests.e2e.served import PATIENT_S, ROOT, tui_crawler, value
+from tests.e2e.endless_web import endless_config, endless_web
+from tests.e2e.served import ROOT, tui_crawler, value
 from tests.e2e.test_workers import is_made, wait_for
+from tests.support.patience import PATIENT_S
 
 
 def standing(kind):
@@ -45,7 +46,8 @@ def standing(kind):
 def test_the_crawl_goes_on_and_ends_when_it_is_told_to(tmp_path, kind, options, ended_by):
     database, config = tmp_path / "endless.db", tmp_path / "endless.yaml"
     reading, writing = standing(kind)
-    with endless_web(config, database, "60ms"):
+    with endless_web() as seeds:
+        config.write_text(endless_config(seeds, database, "60ms"), encoding="utf-8")
         command = [sys.executable, "-m", "tui_crawler", "run", str(config), "--db", str(database), *options]
         environment = os.environ | {"TERM": "xterm"}
         with subprocess.Popen(command, stdout=writing, stderr=subprocess.PIPE, cwd=ROOT, env=environment) as run:

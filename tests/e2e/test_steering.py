@@ -13,6 +13,7 @@ import pytest
 
 from tests.e2e.served import rows, value
 from tests.storage.making import T0, A, B, failed, fill_of, plan
+from tests.support.patience import PATIENT_S
 from tui_crawler.domain.command import (
     AddSeeds,
     ApplyRules,
@@ -139,7 +140,7 @@ def test_an_engine_that_begins_here_takes_up_what_was_about_to_be_carried_out(re
         sender.start()
         assert not asked.wait(0.05), "whether somebody rests is asked under the lock"
         rests[0] = False
-    sender.join(20)
+    sender.join(PATIENT_S)
     assert journal.result(sent[0]) is None
     assert value(resting, "SELECT count(*) FROM v_operator_action WHERE applied_at IS NULL") == 1
     journal.close()

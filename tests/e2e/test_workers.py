@@ -14,8 +14,9 @@ import time
 
 import pytest
 
-from tests.e2e.endless_web import endless_web
-from tests.e2e.served import PATIENT_S, ROOT, gaps, read_access_log, rows, tui_crawler, value
+from tests.e2e.endless_web import endless_config, endless_web
+from tests.e2e.served import ROOT, gaps, read_access_log, rows, tui_crawler, value
+from tests.support.patience import PATIENT_S
 from tui_crawler.demo.process import DemoProcess, demo_config
 
 DELAY_MS = 60
@@ -167,7 +168,9 @@ def test_a_request_limit_holds_over_all_workers(tmp_path):
 
 def test_a_pause_reaches_the_worker_that_holds_the_origin_and_sigterm_ends_all(tmp_path):
     database, config = tmp_path / "endless.db", tmp_path / "endless.yaml"
-    with endless_web(config, database, f"{DELAY_MS}ms") as origins:
+    with endless_web() as seeds:
+        config.write_text(endless_config(seeds, database, f"{DELAY_MS}ms"), encoding="utf-8")
+        origins = [seed.rstrip("/") for seed in seeds]
         command = [sys.executable, "-m", "tui_crawler", "run", str(config), "--db", str(database), "--workers", "2"]
         with subprocess.Popen([*command, "--quiet"], stdout=subprocess.DEVNULL, cwd=ROOT) as run, ended(run):
             wait_for(lambda: is_made(database) and len(crawling(database, run.pid)) == 1)

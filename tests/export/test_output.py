@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 import tui_crawler
+from tests.support.patience import PATIENT_S
 from tui_crawler.export import output as output_module
 from tui_crawler.export.output import BadTarget, CannotWrite, ReaderGone, check_target, open_file, open_stream
 
@@ -276,7 +277,7 @@ def test_a_read_only_folder():
             [sys.executable, "-c", _READ_ONLY, name],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENT_S,
             check=False,
             env={
                 **os.environ,

@@ -17,6 +17,7 @@ import pytest
 from tests.fetch.asking import CORPORA, SHORT, ask, fetching, head, whole
 from tests.support.held_time import HeldTime
 from tests.support.hostile_web import Close, HostileWeb, Pass, Send, Wait
+from tests.support.patience import PATIENT_S
 from tui_crawler.domain.attempt import Exchange, RequestRecord
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import Moment
@@ -229,7 +230,7 @@ class SlowServer:
         with self._socket, self._socket.accept()[0] as connection:
             connection.recv(65_536)
             self._loop.call_soon_threadsafe(self._stand_still)
-            self._standing.wait(20)
+            self._standing.wait(PATIENT_S)
             _spin(self._takes_s)
             connection.sendall(whole())
             self._answered.set()
@@ -237,7 +238,7 @@ class SlowServer:
 
     def _stand_still(self) -> None:
         self._standing.set()
-        self._answered.wait(20)
+        self._answered.wait(PATIENT_S)
         _spin(self._stall_s)
 
 

@@ -18,6 +18,7 @@ import peewee
 import pytest
 
 from tests.storage.making import T0, A, plan
+from tests.support.patience import PATIENT_S
 from tui_crawler.domain.failure import NotOurDatabase, RunHeld, StorageFailure
 from tui_crawler.storage.database import check_integrity, open_readonly, open_writable, upgrade
 from tui_crawler.storage.driver import connection_of, execute
@@ -392,7 +393,7 @@ def test_a_read_only_file_or_folder_opens_as_a_viewer(what):
             [sys.executable, "-c", READ_ONLY, str(path)],
             capture_output=True,
             text=True,
-            timeout=60,
+            timeout=PATIENT_S,
             check=False,
             cwd=ROOT,
             env={**os.environ, "PYTHONPATH": str(ROOT), "PYTHONDONTWRITEBYTECODE": "1"},

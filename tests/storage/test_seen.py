@@ -14,6 +14,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.storage.workbench import Workbench
+from tests.support.patience import PATIENT_S
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage.counters import mark
 from tui_crawler.storage.models import Job, Origin, Page, SeenFilter, Url
@@ -213,7 +214,7 @@ def test_another_process_knows_the_same(workbench, sorter):
     expected = sorted(index.known(1, [*range(-50, 50)]))
     assert set(range(-50, 50, 5)) <= set(expected)
     command = [sys.executable, "-c", OTHER_PROCESS, str(workbench.path)]
-    said = subprocess.run(command, capture_output=True, text=True, timeout=60, check=True, cwd=ROOT)
+    said = subprocess.run(command, capture_output=True, text=True, timeout=PATIENT_S, check=True, cwd=ROOT)
     assert said.stdout.strip() == str(expected)
 
 

@@ -13,6 +13,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.patience import PATIENT_S
 from tui_crawler.storage import write_turn
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.models import Job
@@ -67,7 +68,7 @@ def test_two_processes_write_in_turns_and_neither_starves(database_path):
     pairs = [("one", "two"), ("two", "one")]
     command = [sys.executable, "-c", WORKER, str(database_path)]
     processes = [subprocess.Popen([*command, *pair], stdout=subprocess.PIPE, text=True, cwd=ROOT) for pair in pairs]
-    written = [int(process.communicate(timeout=60)[0]) for process in processes]
+    written = [int(process.communicate(timeout=PATIENT_S)[0]) for process in processes]
     assert all(30 <= number < MOST for number in written), written
     assert not database_path.with_name("crawl.db-turn").exists()
 
@@ -81,7 +82,7 @@ def test_the_turn_of_a_killed_process_is_free_and_no_child_of_it_keeps_it(tmp_pa
         turn = WriteTurn(path, came.set)
         assert not turn.take()
         holder.kill()
-        assert came.wait(30), "the system has told it"
+        assert came.wait(PATIENT_S), "the system has told it"
         assert turn.take()
     os.kill(child, signal.SIGKILL)
     turn.close()
@@ -111,19 +112,19 @@ async def test_a_slice_wanted_for_the_first_time_while_the_turn_is_handed_on_is_
 
     def give_slowly() -> None:
         handed_on.set()
-        go_on.wait(10)
+        go_on.wait(PATIENT_S)
         give()
 
     monkeypatch.setattr(writer._turns, "give", give_slowly)
     turn_thread = threading.Thread(target=writer._slice_now)  # a turn has come, and nobody has asked for a slice yet
     turn_thread.start()
-    handed_on.wait(10)
+    handed_on.wait(PATIENT_S)
     monkeypatch.undo()
     waiting = asyncio.ensure_future(writer.write(lambda _: "brief", brief=True))
     while not writer.outstanding:
         await asyncio.wait({waiting}, timeout=0.01)  # until the slice has come in vain
     go_on.set()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENT_S):
         assert await waiting == "brief"
     turn_thread.join()
     writer.close()

@@ -12,6 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.storage.making import seed
+from tests.support.patience import PATIENT_S
 from tui_crawler.domain.failure import DatabaseDamaged, DatabaseLocked, RunHeld, StorageFailure
 from tui_crawler.storage import documents
 from tui_crawler.storage.database import open_writable
@@ -66,7 +67,7 @@ def names(transaction: Transaction) -> list[str]:
 async def together(writer: Writer, *jobs):
     """Submits jobs while the writer is held up, so that they share a transaction; answers results or errors."""
     gate = threading.Event()
-    held = asyncio.ensure_future(writer.read(lambda transaction: gate.wait(10)))
+    held = asyncio.ensure_future(writer.read(lambda transaction: gate.wait(PATIENT_S)))
     await asyncio.sleep(0)
     tasks = [asyncio.ensure_future(writer.write(job)) for job in jobs]
     await asyncio.sleep(0)
@@ -259,7 +260,7 @@ async def test_an_awaited_job_does_not_wait_as_long_as_one_that_nobody_waits_for
     writer = writer_on(path, lazy_ms=60_000)
     for name in ("first", "second"):
         writer.write_unawaited(insert(f"mark of {name}"))
-        async with asyncio.timeout(10):
+        async with asyncio.timeout(PATIENT_S):
             await writer.write(insert(name), brief=True)
     writer.close()
     assert raw_count(path) == 4
@@ -311,7 +312,7 @@ async def test_a_failing_unawaited_job_is_logged_and_harms_nobody(path, caplog):
 
 async def test_cancelling_the_wait_does_not_take_the_work_back(writer):
     gate = threading.Event()
-    held = asyncio.ensure_future(writer.read(lambda transaction: gate.wait(10)))
+    held = asyncio.ensure_future(writer.read(lambda transaction: gate.wait(PATIENT_S)))
     await asyncio.sleep(0)
     task = asyncio.ensure_future(writer.write(insert("one")))
     await asyncio.sleep(0)
@@ -339,7 +340,7 @@ def test_a_loop_that_is_gone_harms_nobody(path):
     gate = threading.Event()
 
     async def leave() -> None:
-        left.append(asyncio.ensure_future(writer.read(lambda transaction: gate.wait(10))))
+        left.append(asyncio.ensure_future(writer.read(lambda transaction: gate.wait(PATIENT_S))))
         left.append(asyncio.ensure_future(writer.write(insert("one"))))
         await asyncio.sleep(0)
 
@@ -441,7 +442,7 @@ async def test_what_a_slice_took_from_the_thread_and_could_not_write_goes_back_t
             await asyncio.wait({waiting}, timeout=0.01)  # until the slice was in vain
     other.execute("ROLLBACK")
     other.close()
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(PATIENT_S):
         assert (await waiting).startswith("writer")
     assert writer.outstanding == 0
     writer.close()
@@ -464,7 +465,7 @@ class HeldBack:
 
     def __enter__(self) -> None:
         self.asked.set()
-        self._had.wait(10)
+        self._had.wait(PATIENT_S)
         self._lock.acquire()
 
     def __exit__(self, *_: object) -> None:
@@ -475,7 +476,7 @@ async def test_a_slice_that_has_the_connection_before_the_thread_does_no_later_j
     writer, done = writer_on(path), list[str]()
     writer._turn = lock = HeldBack()
     older = asyncio.ensure_future(writer.write(lambda _: done.append("older")))
-    assert await asyncio.to_thread(lock.asked.wait, 10)
+    assert await asyncio.to_thread(lock.asked.wait, PATIENT_S)
     await writer.write(lambda _: done.append("newer"), brief=True)
     await older
     assert done == ["older", "newer"]

@@ -17,8 +17,9 @@ from tempfile import TemporaryDirectory
 
 import pyte
 
+from tests.support.patience import PATIENT_S
+
 ROOT = Path(__file__).parents[2]
-PATIENT_S = 100
 WIDTH, HEIGHT = 120, 40
 SIZE_VARIABLES = ("COLUMNS", "LINES")
 """They would win over the size of the terminal; test runners set them."""
