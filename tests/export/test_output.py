@@ -149,17 +149,18 @@ class TestFile:
 
     def test_what_a_killed_export_left_is_removed_by_the_next_one_and_nothing_else(self, tmp_path: Path):
         script = """
-import sys, time
+import sys
 from pathlib import Path
 from tui_crawler.export.output import open_file
 with open_file(Path(sys.argv[1]), force=False) as output:
     output.write(b"x" * 1_000_000)
     print("written", flush=True)
-    time.sleep(60)
+    input()
 """
         words = [sys.executable, "-c", script, str(tmp_path / "killed.csv")]
         folder = str(Path(tui_crawler.__file__).parents[1])
-        with subprocess.Popen(words, stdout=subprocess.PIPE, env={**os.environ, "PYTHONPATH": folder}) as child:
+        pipe = subprocess.PIPE
+        with subprocess.Popen(words, stdin=pipe, stdout=pipe, env={**os.environ, "PYTHONPATH": folder}) as child:
             assert child.stdout is not None
             assert child.stdout.readline() == b"written\n"
             (draft,) = names(tmp_path)

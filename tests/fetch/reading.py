@@ -12,7 +12,8 @@ from tui_crawler.fetch.extract import PageReader
 from tui_crawler.fetch.limits import FetchLimits
 
 PAGE = crawl_url("https://site.example/folder/page?x=1")
-LIMITS = FetchLimits()
+LIMITS = FetchLimits(validate_deadline_ms=100_000, data_deadline_ms=100_000)
+"""No deadline that a busy machine meets."""
 
 
 def read(

@@ -12,11 +12,12 @@ from hypothesis import strategies as st
 
 from tests.fetch.asking import answered
 from tests.fetch.reading import LIMITS, PAGE, hrefs, read
+from tests.support.held_time import HeldTime
 from tui_crawler.domain.attempt import DataValue, Reading
 from tui_crawler.domain.content_kind import DataRule, DataType
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.fetch.data_blocks import BadDataRule, DataBlocks
-from tui_crawler.fetch.extract import PageReader
+from tui_crawler.fetch.extract import GRACE, PageReader
 from tui_crawler.fetch.limits import FetchLimits
 
 SHOP = """<base href=/shop/><h1 class=name> A  <b>big</b> lamp </h1><p class=price>12,50 €</p>
@@ -169,17 +170,21 @@ def test_a_bad_rule_is_refused_when_it_is_made(expression: dict[str, str]) -> No
         DataBlocks([rule(**expression)], LIMITS)
 
 
-async def test_an_expression_that_never_ends_is_given_up_and_left_alone(monkeypatch: pytest.MonkeyPatch) -> None:
+async def test_an_expression_that_never_ends_is_given_up_and_left_alone(
+    monkeypatch: pytest.MonkeyPatch, held_time: HeldTime
+) -> None:
     release, calls, workers = threading.Event(), [], []
+    loop = asyncio.get_running_loop()
 
     def hang(root: object) -> list[str]:
         calls.append(root)
         workers.append(threading.current_thread())
+        asyncio.run_coroutine_threadsafe(held_time.let_pass(GRACE * LIMITS.data_deadline_ms / 1000), loop)
         release.wait()
         return ["late"]
 
     easy, hard, last = rule(name="easy", css="title"), rule(name="hard", xpath="//b"), rule(name="last", css="title")
-    reader = PageReader(FetchLimits(data_deadline_ms=50), "x", data_rules=[easy, hard, last])
+    reader = PageReader(LIMITS, "x", loop.time, data_rules=[easy, hard, last])
     monkeypatch.setattr(reader._data_blocks._by_host["site.example"][1], "_in_html", hang)
     reading = await reader.read(PAGE, answered(b"<title>T</title><a href=/x>"))
     assert (reading.title, values(reading), reading.incomplete) == ("T", ["T"], ("data",))

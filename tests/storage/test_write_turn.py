@@ -14,7 +14,7 @@ from pathlib import Path
 import pytest
 
 from tests.support.patience import PATIENT_S
-from tui_crawler.storage import write_turn
+from tui_crawler.storage import write_turn, writer
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.models import Job
 from tui_crawler.storage.open_settings import OpenSettings
@@ -22,11 +22,13 @@ from tui_crawler.storage.write_turn import WriteTurn
 from tui_crawler.storage.writer import Writer, WriterSettings
 
 ROOT = Path(__file__).parents[2]
-MOST = 3_000
+MOST = 100_000
 WORKER = """
 import asyncio, sys
 from pathlib import Path
 from tests.storage.test_write_turn import work_beside
+print("ready", flush=True)
+input()
 asyncio.run(work_beside(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
 """
 HOLDER = """
@@ -38,6 +40,13 @@ child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIP
 print(child.pid, flush=True)
 input()
 """
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch):
+    """Who is late because the machine is busy stands still for nobody, and a slice that took long is a slice."""
+    monkeypatch.setattr(write_turn, "PATIENCE_S", PATIENT_S)
+    monkeypatch.setattr(writer, "_LONG_SLICE_S", PATIENT_S)
 
 
 def shared_writer(path: Path) -> Writer:
@@ -67,7 +76,12 @@ def test_two_processes_write_in_turns_and_neither_starves(database_path):
     open_writable(database_path, OpenSettings()).close()
     pairs = [("one", "two"), ("two", "one")]
     command = [sys.executable, "-c", WORKER, str(database_path)]
-    processes = [subprocess.Popen([*command, *pair], stdout=subprocess.PIPE, text=True, cwd=ROOT) for pair in pairs]
+    pipe = subprocess.PIPE
+    processes = [subprocess.Popen([*command, *pair], stdin=pipe, stdout=pipe, text=True, cwd=ROOT) for pair in pairs]
+    assert [process.stdout.readline() for process in processes] == ["ready\n"] * 2
+    for process in processes:
+        process.stdin.write("\n")
+        process.stdin.flush()
     written = [int(process.communicate(timeout=PATIENT_S)[0]) for process in processes]
     assert all(30 <= number < MOST for number in written), written
     assert not database_path.with_name("crawl.db-turn").exists()

@@ -15,6 +15,7 @@ from tests.storage.making import seed
 from tests.support.patience import PATIENT_S
 from tui_crawler.domain.failure import DatabaseDamaged, DatabaseLocked, RunHeld, StorageFailure
 from tui_crawler.storage import documents
+from tui_crawler.storage import writer as writer_module
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.models import Job, Link
 from tui_crawler.storage.open_settings import OpenSettings
@@ -36,6 +37,12 @@ class SmallDisk(sqlite3.Connection):
 @pytest.fixture
 def path(database_path: Path) -> Path:
     return database_path
+
+
+@pytest.fixture(autouse=True)
+def unhurried(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A slice that took long because the machine is busy is no reason to leave the next ones to the thread."""
+    monkeypatch.setattr(writer_module, "_LONG_SLICE_S", PATIENT_S)
 
 
 @pytest.fixture
@@ -153,7 +160,7 @@ async def test_a_full_disk_fails_its_job_and_goes_on_when_there_is_room(path):
 
 
 async def test_a_lock_is_waited_out(path):
-    writer = writer_on(path, patience_ms=10_000)
+    writer = writer_on(path, patience_ms=200_000)
     raw = sqlite3.connect(path, isolation_level=None)
     raw.execute("BEGIN IMMEDIATE")
     waiting = asyncio.ensure_future(writer.write(insert("one")))
@@ -417,7 +424,7 @@ async def test_brief_jobs_are_done_on_the_event_loop_and_share_a_commit(writer):
 
 
 async def test_the_event_loop_never_waits_for_another_programs_lock(path):
-    writer = writer_on(path, patience_ms=20_000)
+    writer = writer_on(path, patience_ms=200_000)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     waiting = [asyncio.ensure_future(writer.write(named_thread, brief=True)) for _ in range(3)]
@@ -431,7 +438,7 @@ async def test_the_event_loop_never_waits_for_another_programs_lock(path):
 
 
 async def test_what_a_slice_took_from_the_thread_and_could_not_write_goes_back_to_the_thread(path):
-    writer = writer_on(path, patience_ms=20_000)
+    writer = writer_on(path, patience_ms=200_000)
     other = sqlite3.connect(path, isolation_level=None)
     other.execute("BEGIN IMMEDIATE")
     with writer._inbox.changed:  # the thread does not come to its jobs meanwhile
