@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from tests.cli.conftest import CONFIG, environment
 from tests.support.patience import PATIENT_S
 from tui_crawler.cli import printer as module
-from tui_crawler.cli.printer import LINE_LIMIT, Printer, as_json
+from tui_crawler.cli.printer import LINE_LIMIT, LineQueue, Printer, as_json
 
 HOSTILE = [
     case["text"]
@@ -165,6 +165,19 @@ def test_who_prints_never_waits_for_who_reads_and_what_is_missing_is_told(monkey
     assert (counted, taken[-1]) == (4_000, "it flows again\n")
     assert 0 < lost < 4_000
     assert err.getvalue() == f"tui-crawler: {lost} lines of output were not taken by their reader\n"
+
+
+def test_a_thread_that_is_late_is_no_reader_that_stands_still(monkeypatch: pytest.MonkeyPatch):
+    reading, writing = os.pipe()
+    its_turn = threading.Event()
+    write_out = LineQueue._write_out
+    monkeypatch.setattr(LineQueue, "_write_out", lambda *given: its_turn.wait(PATIENT_S) and write_out(*given))
+    with os.fdopen(reading, encoding="utf-8") as reader, os.fdopen(writing, "w", encoding="utf-8") as out:
+        queue = LineQueue(out, str)
+        queue.write("the last line\n")
+        threading.Timer(0.2, its_turn.set).start()
+        assert queue.finish(still_s=0.01, most_s=0.01) == 0
+        assert reader.readline() == "the last line\n"
 
 
 _SHELL = {

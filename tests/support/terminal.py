@@ -14,6 +14,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import ClassVar
 
 import pyte
 
@@ -27,7 +28,10 @@ SIZE_VARIABLES = ("COLUMNS", "LINES")
 
 class Terminal:
     """A child in a pseudo terminal; `raw` is every byte it wrote, `screen` what a person would see. `ended`: nobody
-    writes any more, and nothing that is waited for will come."""
+    writes any more, and nothing that is waited for will come. Who reads one reads all that are open, as people's
+    terminals take what comes whether they are looked at or not: a console whose terminal is full stands still."""
+
+    open: ClassVar[list[Terminal]] = []
 
     def __init__(self, child: subprocess.Popen[bytes], master: int) -> None:
         self.child = child
@@ -83,14 +87,23 @@ class Terminal:
         return "\n".join(line.rstrip() for line in self.screen.display)
 
     def _read(self, wait_s: float) -> None:
-        if select.select([self.master], [], [], wait_s)[0]:
-            try:
-                data = os.read(self.master, 65_536)
-            except OSError:  # the other end is closed
-                self.ended = True
+        until = time.monotonic() + wait_s
+        while True:
+            living = {one.master: one for one in (self, *Terminal.open) if not one.ended}
+            ready = select.select(living, [], [], max(0.0, until - time.monotonic()))[0]
+            for master in ready:
+                living[master]._take()
+            if self.master in ready or time.monotonic() >= until:
                 return
-            self.raw += data
-            self._stream.feed(data)
+
+    def _take(self) -> None:
+        try:
+            data = os.read(self.master, 65_536)
+        except OSError:  # the other end is closed
+            data = b""
+        self.ended = not data
+        self.raw += data
+        self._stream.feed(data)
 
 
 @contextmanager
@@ -119,9 +132,11 @@ def _in_terminal(command: list[str], environment: dict[str, str]) -> Iterator[Te
     )
     os.close(slave)
     terminal = Terminal(child, master)
+    Terminal.open.append(terminal)
     try:
         yield terminal
     finally:
+        Terminal.open.remove(terminal)
         if child.poll() is None:
             child.kill()
         child.wait()

@@ -3,6 +3,7 @@ Tables have aligned columns, as wide as the terminal allows."""
 
 from __future__ import annotations
 
+import contextlib
 import errno
 import io
 import json
@@ -82,13 +83,19 @@ class LineQueue(io.TextIOBase):
 
     def finish(self, still_s: float, most_s: float = math.inf) -> int:
         """Waits until everything is taken, nothing was for `still_s` seconds, or `most_s` are over; answers how many
-        pieces were not taken. A reader that has gone away is none."""
+        pieces were not taken. A reader that has gone away is none, and none is waited for that has room for more: then
+        it is the thread that is late."""
         until, before = time.monotonic() + most_s, -1
         with self._pieces.all_tasks_done:
-            while self.pending not in {0, before} and time.monotonic() < until:
+            while self.pending and (self._has_room() or (self.pending != before and time.monotonic() < until)):
                 before = self.pending
                 self._pieces.all_tasks_done.wait(still_s)
         return 0 if self._error else self._lost + self.pending
+
+    def _has_room(self) -> bool:
+        with contextlib.suppress(OSError, ValueError):
+            return bool(select.select([], [self._stream.fileno()], [], 0)[1])
+        return False
 
     def _hand_on(self) -> None:
         while True:
