@@ -120,6 +120,14 @@ def test_the_audit_holds_over_all_workers(shared_crawl):
     assert json.loads(done.stdout)["ok"], done.stdout
 
 
+def test_what_is_stored_follows_from_the_log_of_all_workers(shared_crawl):
+    _, _, _, database, _, _ = shared_crawl
+    proof = tui_crawler("replay", "--check", "--db", str(database), "--json")
+    document = json.loads(proof.stdout)
+    assert (document["ok"], document["differences"], proof.returncode) == (True, [], 0)
+    assert document["attempts"] == value(database, "SELECT count(*) FROM v_attempt")
+
+
 def test_a_worker_that_lost_its_lease_says_so_and_the_run_comes_to_its_end(tmp_path):
     """As when it stood still for longer than its lease, and a process of another machine took what it held."""
     database, config, log = tmp_path / "demo.db", tmp_path / "demo.yaml", tmp_path / "access.log"

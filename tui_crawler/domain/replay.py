@@ -322,7 +322,8 @@ class OriginReplay:
                 after = _folded(before, logged, code, settings)
                 differs = self._unlike(after, logged, settings)
                 first = first or (after, differs)
-                if not differs:
+                due = logged.kind is not AttemptKind.robots or before.robots.expires_at <= logged.ended_at
+                if due and not differs:
                     del self._commands[:obeyed]
                     return after, differs
         assert first is not None  # noqa: S101  there is one before at least
