@@ -82,7 +82,7 @@ def test_only_the_export_to_parquet_needs_what_its_extra_installs():
 DECIDED_BY_TEXT = {
     "cli/jobs_command.py": 1,  # `none` is typed by a person
     "cli/run_command.py": 1,  # what --fail-on names
-    "cli/run_watch.py": 2,  # states of its own
+    "domain/run_totals.py": 2,  # states of its own
     "cli/why_command.py": 1,  # steps of the chain that are no refusals
     "cli/word_completion.py": 1,  # the name of a parser
     "console/app.py": 1,  # how long a message stays
@@ -163,24 +163,25 @@ def test_a_public_name_is_that_of_one_class() -> None:
 
 
 LINES = {
-    "cli": 6_000,
+    "cli": 5_950,
     "config": 3_300,
-    "console": 28_400,
+    "console": 27_900,
     "demo": 1_450,
     "domain": 10_900,
     "engine": 3_000,
     "export": 1_000,
     "fetch": 5_500,
     "storage": 14_300,
-    "text": 1_400,
-    "wiring": 3_050,
+    "text": 1_500,
+    "wiring": 3_500,
 }
 """At most so many lines in each layer. May only become less: who needs more says here, in a sentence, what for.
 
 Raised once, by 5,000: charts, timelines, the tree of a site, runs compared, replayed and rehearsed, alarms. Of it 300
 lines went from console to text: the command line draws charts, too; then 150 to text and 100 to export, which draw
 timelines, and 600 to the domain, where what is drawn, replayed and compared is made; and 50 from storage to
-engine: the virtual clock that a rehearsal needs stood among the tests."""
+engine: the virtual clock that a rehearsal needs stood among the tests; 450 to
+wiring and 100 to text from cli and console: alarms and metrics of a console come from the process that crawls."""
 
 
 def test_a_layer_does_not_swell() -> None:

@@ -172,7 +172,7 @@ class Wiring(ModuleType):
         self.commands.append((database, command, who))
         return self.answer(command)
 
-    def run_headless(self, config: Any, database: Path, options: RunOptions, listener: Any) -> int:
+    def run_headless(self, config: Any, database: Path, options: RunOptions, listener: Any, shown: Any) -> int:
         self.runs.append((config, database, options))
         return self.crawl(listener)
 

@@ -8,7 +8,7 @@ from datetime import UTC
 import pytest
 
 from tests.console.sample_crawl import API, NOW, origin, run_view
-from tui_crawler.cli.run_watch import RunTotals, summary
+from tui_crawler.cli.run_watch import summary
 from tui_crawler.console.logs.rows import activity_line, log_row
 from tui_crawler.console.operator.engine_host import EngineEnd, EnginePhase, HostedEngine
 from tui_crawler.console.operator.exit_summary import ExitSummary
@@ -17,6 +17,7 @@ from tui_crawler.console.table.cells import cell_text
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.idle_reason import idle_reason, idle_reason_of_run
 from tui_crawler.domain.operator_view import ActivityView
+from tui_crawler.domain.run_totals import RunTotals
 from tui_crawler.domain.status_words import (
     BROKEN_OFF,
     FinishReason,

@@ -25,6 +25,8 @@ PROMISED = (
     "crawl https://example.org/ https://example.com/",
     "run my.yaml",
     "run my.yaml --max-requests 5 --force-recrawl --new-run --user-agent ua --allow-impolite --workers 2",
+    "run my.yaml --metrics 127.0.0.1:9100 --on-event cat",
+    "my.yaml --metrics 9100 --on-event cat",
     "check my.yaml",
     "check --schema",
     "status",

@@ -146,7 +146,9 @@ def test_on_a_terminal_the_summary_stays(config: Path, wiring: Wiring, monkeypat
     monkeypatch.setattr(sys, "stdout", terminal)
     wiring.crawl = crawl
     assert main(["run", "my.yaml"]) == 1
-    assert terminal.getvalue().startswith("run finished, nothing left in this run\n")
+    signals, _, shown = terminal.getvalue().partition("\x1b[23;2t")
+    assert signals == "\x1b[22;2t\x1b]2;my\x1b\\", "its title, until the end"
+    assert shown.startswith("run finished, nothing left in this run\n")
 
 
 def test_a_dumb_terminal_gets_plain_lines(config: Path, wiring: Wiring, monkeypatch: pytest.MonkeyPatch):
@@ -170,7 +172,7 @@ wiring = ModuleType("tui_crawler.wiring")
 class RunOptions:
     def __init__(self, **options): pass
 
-def run_headless(config, database, options, listener):
+def run_headless(config, database, options, listener, shown):
     stopped = []
     listener.stop_run = lambda: stopped.append(True)
     for number in itertools.count():

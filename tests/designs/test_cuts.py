@@ -12,10 +12,11 @@ import pytest
 from tests.designs.crawling import Crawling
 from tests.designs.test_sitemaps import urlset
 from tests.designs.web import Site
-from tui_crawler.cli.run_watch import RunTotals, event_line, summary
+from tui_crawler.cli.run_watch import event_line, summary
 from tui_crawler.console.logs.attempts import note
 from tui_crawler.console.logs.rows import attempt_line, log_lines
 from tui_crawler.console.url.rows import attempt_rows, content_lines, page_lines
+from tui_crawler.domain.run_totals import RunTotals
 from tui_crawler.engine import turns
 from tui_crawler.storage.reports import overview as overview_reports
 

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tui_crawler.cli.known_names import (
     DEFAULT_CONFIG,
@@ -17,18 +17,20 @@ from tui_crawler.cli.known_names import (
     read_config,
     tell_warnings,
 )
-from tui_crawler.cli.options import CommandSet, add_database, add_ignore_database_name, add_workers
+from tui_crawler.cli.options import CommandSet, add_database, add_ignore_database_name, add_watching, add_workers
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
+    from tui_crawler.wiring import RunOptions
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
     """The options of the console itself."""
     parser.add_argument("--readonly", action="store_true", help="watch only; start and change nothing")
     add_workers(parser)
+    add_watching(parser)
     add_ignore_database_name(parser)
 
 
@@ -43,6 +45,7 @@ def declare(commands: CommandSet) -> None:
         examples=("crawl https://example.org/", "crawl https://example.org/docs/ --db docs.db"),
     )
     parser.add_argument("urls", metavar="URL", nargs="+", help="a seed")
+    add_watching(parser)
     add_database(parser)
 
 
@@ -61,7 +64,7 @@ def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
     if arguments.readonly:
         existing(database)
     if arguments.workers == 1:
-        return _open(config, database, arguments.readonly)
+        return _open(config, database, _options(arguments), arguments.readonly)
 
     from tui_crawler.cli.run_command import check_workers, worker_words
 
@@ -69,7 +72,8 @@ def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
         raise UsageProblem("--workers: the configuration that they crawl is not named: CONFIG")
     check_workers(arguments.workers, config)
     arguments.file = file
-    return _open(config, database, False, workers=arguments.workers, words=worker_words(arguments, database))
+    words = worker_words(arguments, database)
+    return _open(config, database, _options(arguments, workers=arguments.workers, worker_words=words))
 
 
 def crawl(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -87,7 +91,8 @@ def crawl(arguments: argparse.Namespace, printer: Printer) -> int:
     except ConfigErrors as errors:
         raise UsageProblem(*(str(problem) for problem in errors.problems)) from errors
     tell_warnings(config, printer)
-    return _open(config, database, False, json.dumps({"name": config.name, "seeds": list(config.seeds)}))
+    text = json.dumps({"name": config.name, "seeds": list(config.seeds)})
+    return _open(config, database, _options(arguments, config_text=text))
 
 
 def need_terminal(instead: str) -> None:
@@ -102,17 +107,15 @@ def _need_terminal_for(file: str | None) -> None:
     need_terminal(f"tui-crawler run {file or 'CONFIG'} crawls without it, tui-crawler status tells how far it is")
 
 
-def _open(
-    config: Config | None,
-    database: Path,
-    readonly: bool,
-    config_text: str = "",
-    workers: int = 1,
-    words: tuple[str, ...] = (),
-) -> int:
-    from tui_crawler.wiring import RunOptions, open_console
+def _options(arguments: argparse.Namespace, **more: Any) -> RunOptions:
+    from tui_crawler.wiring import RunOptions
 
-    options = RunOptions(config_text=config_text, workers=workers, worker_words=words)
+    return RunOptions(metrics=arguments.metrics, on_event=arguments.on_event, **more)
+
+
+def _open(config: Config | None, database: Path, options: RunOptions, readonly: bool = False) -> int:
+    from tui_crawler.wiring import open_console
+
     return open_console(config, database, readonly, options)
 
 
@@ -133,7 +136,7 @@ def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:
         case FromSeeds():
             config, database, text = config_from_first_seeds(folder, step)
             tell_warnings(config, printer)
-            return _open(config, database, False, text)
+            return _open(config, database, _options(arguments, config_text=text))
         case FromConfiguration(path=path):
             arguments.file = os.path.expanduser(path)  # noqa: PTH111  a name of no user stays as it is
             return open_on_config(arguments, printer)

@@ -184,9 +184,9 @@ def _tell(problem: UsageProblem, printer: Printer) -> None:
 
 def _explain(error: Exception, printer: Printer) -> int:
     """One line for what could not be done; with TUI_CRAWLER_DEBUG set, where it happened too."""
-    from tui_crawler.domain.failure import RunHeld, StorageFailure
+    from tui_crawler.domain.failure import CannotListen, RunHeld, StorageFailure
 
-    expected = isinstance(error, CannotRun | RunHeld | StorageFailure)
+    expected = isinstance(error, CannotRun | CannotListen | RunHeld | StorageFailure)
     if expected or isinstance(error, OSError):
         printer.error(str(error))
     else:

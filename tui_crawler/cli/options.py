@@ -12,7 +12,7 @@ from tui_crawler.cli.printer import Printer, standard_printer
 from tui_crawler.cli.problem import ExitStatus, UsageProblem, nearest
 
 PROGRAM = "tui-crawler"
-VALUE_OPTIONS = ("--db", "--config", "--workers")
+VALUE_OPTIONS = ("--db", "--config", "--workers", "--metrics", "--on-event")
 """The options before a command that take a value in the next word."""
 
 MOST_WORKERS = 64
@@ -169,6 +169,44 @@ def _workers(text: str) -> int:
         return positive(text)
     cores = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
     return min(max(1, cores - 1), MOST_WORKERS)
+
+
+def add_watching(parser: argparse.ArgumentParser) -> None:
+    """`--metrics` and `--on-event`, of what crawls."""
+    parser.add_argument(
+        "--metrics",
+        type=_address,
+        metavar="[HOST:]PORT",
+        help="answer Prometheus there while it crawls (docs/metrics.md), on loopback unless a host is named",
+    )
+    parser.add_argument(
+        "--on-event",
+        type=_command,
+        metavar="COMMAND",
+        default=(),
+        help="start this program, without a shell, and tell it alarms as JSON lines on its stdin",
+    )
+
+
+def _address(text: str) -> tuple[str, int]:
+    """Host and port; for `type=`."""
+    host, _, number = text.rpartition(":")
+    return host.removeprefix("[").removesuffix("]") or "127.0.0.1", port(number)
+
+
+def _command(text: str) -> tuple[str, ...]:
+    """The words of a command as a POSIX shell parts them, with the program found; for `type=`."""
+    import shlex
+    import shutil
+
+    try:
+        parts = shlex.split(text)
+    except ValueError as error:
+        raise argparse.ArgumentTypeError(f"{text!r}: {error}") from error
+    found = shutil.which(parts[0]) if parts else None
+    if found is None:
+        raise argparse.ArgumentTypeError(f"{text!r} names no program that can be started")
+    return (found, *parts[1:])
 
 
 def add_run_options(parser: argparse.ArgumentParser) -> None:

@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import argparse
 import contextlib
+import os
 import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -23,6 +25,7 @@ from tui_crawler.cli.options import (
     CommandSet,
     add_common,
     add_run_options,
+    add_watching,
     add_workers,
     duration,
     positive,
@@ -36,6 +39,7 @@ if TYPE_CHECKING:
     from tui_crawler.cli.run_watch import RunListener
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.event import Event
+    from tui_crawler.text.terminal_signals import TerminalSignals
 
 FAULTS = ("broken", "external", "fragments", "gave_up", "cut", "slow")
 """What `--fail-on` knows: links of the crawl that are broken, links that leave it and are, fragments that no page has,
@@ -60,6 +64,7 @@ def declare(commands: CommandSet) -> None:
     parser.add_argument("--stored", action="store_true", help=argparse.SUPPRESS)
     add_run_options(parser)
     add_workers(parser)
+    add_watching(parser)
     parser.add_argument(
         "--fail-on",
         type=_faults,
@@ -99,18 +104,31 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         joins=arguments.join is not None,
         worker_number=arguments.join or 1,
         worker_words=worker_words(arguments, database),
+        metrics=arguments.metrics,
+        on_event=arguments.on_event,
     )
+    signals = partial(_signals, config)
+
+    def carry_out(shows: RunListener, listener: RunListener | None = None) -> int:
+        return run_headless(config, database, options, listener or shows, getattr(shows, "on_alarm", None))
+
     wanted: dict[str, int] = arguments.fail_on
     if not wanted:
-        return watch(printer, arguments.json, lambda listener: run_headless(config, database, options, listener))
+        return watch(printer, arguments.json, carry_out, signals)
     faults = Faults(wanted, database)
-    status = watch(
-        printer, arguments.json, lambda listener: run_headless(config, database, options, faults.before(listener))
-    )
+    status = watch(printer, arguments.json, lambda one: carry_out(one, faults.before(one)), signals)
     told = ", ".join(f"{count} {name}" for name, count in faults.found.items() if count)
     if told:
         printer.error(f"--fail-on: {told}")
     return status or int(bool(told))
+
+
+def _signals(config: Config) -> TerminalSignals:
+    """What the terminal of a run is told of alarms."""
+    from tui_crawler.text.terminal_signals import TerminalSignals
+
+    ascii_only = "utf" not in (sys.stdout.encoding or "").lower()
+    return TerminalSignals(config.name, os.environ, config.alarms, ascii_only=ascii_only)
 
 
 class Faults:
@@ -148,7 +166,7 @@ class Faults:
         self._listener.on_event(event)
 
     def _count(self) -> dict[str, int]:
-        from tui_crawler.cli.run_watch import GAVE_UP
+        from tui_crawler.domain.run_totals import GAVE_UP
 
         with reports_of(self._database) as reports:
             found = {name: count for name, count in reports.broken_counts().items() if name in self._wanted}

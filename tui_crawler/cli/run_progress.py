@@ -10,19 +10,24 @@ import threading
 import time
 from collections.abc import Callable, Sequence
 from types import FrameType, TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from rich.cells import cell_len
 from rich.console import Console
 from rich.text import Text
 
 from tui_crawler.cli.printer import LineQueue, Stream
-from tui_crawler.cli.run_watch import OriginProgress, RunTotals, run_on
+from tui_crawler.cli.run_watch import run_on
 from tui_crawler.domain.event import Event
+from tui_crawler.domain.run_totals import OriginProgress, RunTotals
 from tui_crawler.text.format import count, duration, elapsed, plural, rate
 from tui_crawler.text.glyphs import StateGlyph, state_mark
 from tui_crawler.text.safe_text import clip, fit, safe
 from tui_crawler.text.standing import end_mark
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.alarm import Alarm
+    from tui_crawler.text.terminal_signals import TerminalSignals
 
 REDRAW_SECONDS = 0.25
 MOST_ORIGINS = 40
@@ -131,6 +136,10 @@ class Painter:
         self._shown = body
         self._widths = tuple(line.cell_len for line in lines)
 
+    def pass_on(self, signal: str) -> None:
+        """Writes what takes no place on the screen. Raises OSError when the terminal is gone."""
+        self._write(signal)
+
     def erase(self, columns: int) -> None:
         """Takes the frame off the screen. Raises OSError when the terminal is gone."""
         self._write(self._erasure(columns))
@@ -167,8 +176,10 @@ class ProgressDisplay:
         ledger: RunTotals,
         size: Callable[[], os.terminal_size],
         now: Callable[[], int] = lambda: time.time_ns() // 1_000_000,
+        signals: TerminalSignals | None = None,
     ) -> None:
-        """`size` tells the terminal's present size, `now` the epoch ms."""
+        """`size` tells the terminal's present size, `now` the epoch ms; `signals` are given beside what is drawn."""
+        self._signals = signals
         self._out = out
         self._ledger = ledger
         self._size = size
@@ -185,6 +196,7 @@ class ProgressDisplay:
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
             self._former = signal.signal(signal.SIGCONT, self._resumed)
+        self._signal(lambda signals: signals.begin())
         self._thread.start()
         return self
 
@@ -192,6 +204,7 @@ class ProgressDisplay:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self._over.set()
+        self._signal(lambda signals: signals.end())
         self._thread.join(2.0)
         if self._former is not None:
             signal.signal(signal.SIGCONT, self._former)  # type: ignore[arg-type]  # what signal.signal gave
@@ -204,6 +217,14 @@ class ProgressDisplay:
         if self.closed and not self._told:
             self._told = True
             self.stop_run()
+
+    def on_alarm(self, alarm: Alarm) -> None:
+        """Has the terminal tell an alarm."""
+        self._signal(lambda signals: signals.alarm(alarm))
+
+    def _signal(self, made: Callable[[TerminalSignals], str]) -> None:
+        if self._signals is not None and (text := made(self._signals)):
+            self._guarded(lambda: self._painter.pass_on(text))
 
     def redraw(self) -> None:
         """Draws the present state once."""

@@ -27,6 +27,7 @@ from tui_crawler.config.problem import BadValue, ConfigProblem, SourcePlace
 from tui_crawler.config.reader import ConfigReader
 from tui_crawler.config.sections import (
     SEEDS,
+    AlarmsConfig,
     CrawlConfig,
     DelayConfig,
     HostConfig,
@@ -150,6 +151,7 @@ class Config:
     queue: QueueConfig = section(QueueConfig, "Segments of offline mode.")
     hosts: tuple[HostConfig, ...] = key(ListOf(table_of(HostConfig), "hosts"), (), "Settings of one host each.")
     worker: WorkerConfig = section(WorkerConfig, "Who crawls.")
+    alarms: AlarmsConfig = section(AlarmsConfig, "What is told to whoever looks elsewhere.")
     policies: PoliciesConfig = key(POLICIES, PoliciesConfig(), "What is never requested, and which queries may be.")
     exclusions: tuple[Exclusion, ...] = key(
         EXCLUSIONS, (), "The exclusion list. It overrides everything else; each entry is of one kind."

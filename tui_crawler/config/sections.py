@@ -24,6 +24,7 @@ from tui_crawler.config.web_kinds import (
     Seed,
     StartPath,
 )
+from tui_crawler.domain.alarm import AlarmKind
 from tui_crawler.domain.content_kind import OTHER, CanonicalRule, LinkKind
 from tui_crawler.domain.policy import Rule
 from tui_crawler.domain.record import dataclass
@@ -273,6 +274,23 @@ class HostConfig:
     basic_auth: BasicAuth | None = key(
         Nullable(table_of(BasicAuth, quiet=True), "none"), None, "User name and password, sent likewise."
     )
+
+
+@dataclass(frozen=True, slots=True)
+class AlarmsConfig:
+    """What is told to whoever looks elsewhere, and how: by the terminal, and to the program of `--on-event`."""
+
+    events: tuple[str, ...] = key(
+        ListOf(OneOf(tuple(kind.value for kind in AlarmKind)), "events", most=len(AlarmKind)),
+        tuple(kind.value for kind in AlarmKind),
+        "What is told; what is left out of the list is not.",
+    )
+    min_free_disk: int = key(
+        Size(0, 1024 * 1024 * MIB), 512 * MIB, "With less room for the database `disk_nearly_full` is told."
+    )
+    title: bool = key(Flag(), True, "The title of the terminal says how many alarms stand: `✗2 ⚠1 my-index`.")
+    bell: bool = key(Flag(), True, "The bell of the terminal rings, at most every 10 s.")
+    notify: bool = key(Flag(), True, "The desktop notifies, likewise, where the terminal can ask it to (OSC 9, 777).")
 
 
 @dataclass(frozen=True, slots=True)

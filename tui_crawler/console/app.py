@@ -53,7 +53,9 @@ if TYPE_CHECKING:
     from tui_crawler.console.operator.exit_summary import ExitSummary
     from tui_crawler.console.operator.journal import JournalWriter, News
     from tui_crawler.console.ports import EngineHost, Explainer, Journal, Queries, Reports, RuleQueries
+    from tui_crawler.domain.alarm import Alarm
     from tui_crawler.domain.explanation import Explanation
+    from tui_crawler.text.terminal_signals import TerminalSignals
 
 
 TRACE_MS = 2_000
@@ -136,12 +138,14 @@ class EngineAccess:
 
 @dataclass(frozen=True, slots=True)
 class Presentation:
-    """How the console looks: the `name` of the crawl, keys by action id, the theme, and where one was the last time."""
+    """How the console looks: the `name` of the crawl, keys by action id, the theme, where one was the last time, and
+    what the terminal is told beside."""
 
     name: str = ""
     keymap: Mapping[str, str] | None = None
     theme: str = ""
     memory: SessionFile | None = None
+    signals: TerminalSignals | None = None
 
 
 class CrawlerApp(KeyedApp["ExitSummary"]):
@@ -194,6 +198,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         called."""
         super().__init__(clock or MachineClock())
         self.who, self.crawl_name, self._watches = operator.name, presentation.name, operator.watches
+        self.signals = presentation.signals
         self.readonly = operator.journal is None
         self.rules = sources.rules
         self.live_state = LiveState(self.clock)
@@ -322,6 +327,14 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         """Hands a message to the screen's loop from another thread; nothing when that has ended."""
         with suppress(RuntimeError):
             self.post_message(message)
+
+    def on_alarm(self, news: Alarm | str) -> None:
+        """Has the terminal tell an alarm, and a notice what went wrong with telling one; from any thread."""
+        with suppress(RuntimeError):  # the screen's loop has ended
+            if isinstance(news, str):
+                self.call_later(self.tell, "alarm", news, "warning")
+            else:
+                self.call_later(self.signal, lambda signals: signals.alarm(news))
 
     def _caught(self, status: int) -> None:
         """Takes a signal: runs in the main thread, at any point of what it does."""

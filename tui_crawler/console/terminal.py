@@ -136,6 +136,18 @@ class PatientDriver(LinuxDriver):
         self.outlet = TerminalFile(self._file, self.fileno, ascii_only=getattr(app, "ascii_only", False))
         self._file = self.outlet  # type: ignore[assignment]  # it has what the writer thread uses of a file
 
+    def start_application_mode(self) -> None:
+        """Takes the terminal, with its title."""
+        super().start_application_mode()  # type: ignore[no-untyped-call]  # Textual's
+        if (signals := getattr(self._app, "signals", None)) is not None:
+            self.write(signals.begin())
+
+    def stop_application_mode(self) -> None:
+        """Gives it back."""
+        if (signals := getattr(self._app, "signals", None)) is not None:
+            self.write(signals.end())
+        super().stop_application_mode()
+
     def run_input_thread(self) -> None:
         """Reads keys; a terminal that went away ends it quietly. Textual's own loop looks every 0.1 s only whether the
         wait for the rest of a sequence is over, and bytes that are no UTF-8 end it; here they mean nothing."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment, Segments
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from rich.console import Console, RenderableType
     from textual.filter import LineFilter
     from textual.theme import Theme
+
+    from tui_crawler.text.terminal_signals import TerminalSignals
 
 
 _LONGEST = 8_192  # characters of one piece
@@ -54,6 +56,7 @@ class TerminalApp(App[ReturnType]):
         self.no_color = self.colours is Colours.none
         self.ascii_only = not has_utf8(os.environ)
         self._shown_by = filters_for(self.colours, self.ascii_only)
+        self.signals: TerminalSignals | None = None
         self.back_keys: tuple[str, ...] = ("escape",)
         """The keys that go back, by Textual's names."""
 
@@ -77,6 +80,11 @@ class TerminalApp(App[ReturnType]):
     def outlet(self) -> TerminalFile | None:
         """What is written to the terminal through; None where there is none."""
         return self._driver.outlet if isinstance(self._driver, PatientDriver) else None
+
+    def signal(self, made: Callable[[TerminalSignals], str]) -> None:
+        """Tells the terminal something beside what it shows, if there is anything to tell."""
+        if self.outlet is not None and self._driver is not None and self.signals is not None:
+            self._driver.write(made(self.signals))
 
     def terminal_waited_ms(self) -> int:
         """How long the terminal has let its writer wait so far."""

@@ -31,6 +31,10 @@ class EngineFailed(Exception):
     """The process that crawls for a console is gone, or could not begin; the message says why, for a person."""
 
 
+class CannotListen(Exception):
+    """An address at which something was to be answered cannot be had; the message names it, and says why."""
+
+
 class OutOfDescriptors(Exception):
     """No connection can be opened for want of a file descriptor: nothing was sent, and that is nobody's fault."""
 

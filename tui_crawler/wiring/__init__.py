@@ -9,9 +9,11 @@ from importlib import import_module
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
     from pathlib import Path
 
     from tui_crawler.config.schema import Config
+    from tui_crawler.domain.alarm import Alarm
     from tui_crawler.engine.ports import Listener
     from tui_crawler.storage.reports.reports import Reports
     from tui_crawler.wiring.demo import demo_headless, demo_serve
@@ -51,6 +53,7 @@ class RunOptions:
 
     `config_text` is the YAML of a configuration that has no file; with a file, that is read. Of several `workers`
     each is a process of its own: `worker_words` start one more, which `joins` the run; it is given its number.
+    `metrics` is the address (host, port) that answers Prometheus, `on_event` the command that is told alarms.
     """
 
     new_run: bool = False
@@ -59,6 +62,8 @@ class RunOptions:
     joins: bool = False
     worker_number: int = 1
     worker_words: tuple[str, ...] = ()
+    metrics: tuple[str, int] | None = None
+    on_event: tuple[str, ...] = ()
 
 
 def _prepare_for_screen() -> None:
@@ -68,12 +73,19 @@ def _prepare_for_screen() -> None:
     os.environ.setdefault("TEXTUAL_FPS", "120")
 
 
-def run_headless(config: Config, database: Path, options: RunOptions, listener: Listener) -> int:
-    """Crawls without the console; answers the exit status. Raises RunHeld, StorageFailure."""
+def run_headless(
+    config: Config,
+    database: Path,
+    options: RunOptions,
+    listener: Listener,
+    shown: Callable[[Alarm], None] | None = None,
+) -> int:
+    """Crawls without the console; answers the exit status. `shown` is told alarms. Raises RunHeld, StorageFailure,
+    CannotListen."""
     gc.disable()  # until what a crawl needs is loaded
     from tui_crawler.wiring.headless import run_headless as run
 
-    return run(config, database, options, listener)
+    return run(config, database, options, listener, shown)
 
 
 def open_console(config: Config | None, database: Path, readonly: bool, options: RunOptions) -> int:

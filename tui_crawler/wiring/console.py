@@ -9,15 +9,17 @@ import os
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
+from tui_crawler.config.sections import AlarmsConfig
 from tui_crawler.console.app import CrawlerApp, EngineAccess, Operator, Presentation, ReadingSources
 from tui_crawler.console.appearance import has_utf8
 from tui_crawler.console.clock import MachineClock
 from tui_crawler.console.session import SessionFile, state_folder
 from tui_crawler.text.glyphs import in_ascii
+from tui_crawler.text.terminal_signals import TerminalSignals
 from tui_crawler.wiring import RunOptions
 from tui_crawler.wiring.console_rules import ConsoleRules
 
@@ -28,6 +30,7 @@ if TYPE_CHECKING:
     from tui_crawler.console import ports
     from tui_crawler.console.operator.exit_summary import ExitSummary
     from tui_crawler.demo.process import DemoProcess
+    from tui_crawler.domain.alarm import Alarm
     from tui_crawler.storage.file_identity import FilePlace
     from tui_crawler.wiring.detach import DetachedRun
     from tui_crawler.wiring.host import ProcessHost
@@ -160,17 +163,20 @@ def _show(
         with turn:  # what this console carries out on the resting database is over
             beside.serve(chosen, database)
 
+    def told(news: Alarm | str) -> None:
+        app.on_alarm(news)
+
     if writable and found.owner is None:
-        config, options = (config, options) if config else _kept_config(database)
-        host = _host(config, database, options, begin) if config else None
+        config, options = (config, options) if config else _kept_config(database, options)
+        host = _host(config, database, options, begin, told) if config else None
 
     def resting() -> bool:
         return host is None or host.resting
 
     def successor() -> ports.EngineHost | None:
         nonlocal host
-        chosen, how = (config, options) if config else _kept_config(database)
-        host = _host(chosen, database, how, begin) if chosen else host
+        chosen, how = (config, options) if config else _kept_config(database, options)
+        host = _host(chosen, database, how, begin, told) if chosen else host
         return host if chosen else None
 
     def journal() -> ports.Journal:
@@ -178,7 +184,7 @@ def _show(
 
         return SteeredJournal(database, resting, turn)
 
-    detacher = _detacher(config, database, beside, options.workers) if writable else None
+    detacher = _detacher(config, database, beside, options) if writable else None
     app = CrawlerApp(
         ReadingSources(partial(_reports, database), _explainer, partial(_queries, database), ConsoleRules(database)),
         Operator(journal if writable else None, _operator(), found.hindrance),
@@ -188,6 +194,7 @@ def _show(
             dict(config.keymap) if config else None,
             _theme(config),
             SessionFile(state_folder(os.environ), str(database.absolute())),
+            _signals(config, database),
         ),
     )
     summary = app.run_to_end()
@@ -216,16 +223,27 @@ def _queries(database: Path) -> ports.Queries:
     return QueryRunner(database)
 
 
-def _host(config: Config, database: Path, options: RunOptions, begin: Callable[[Config], None]) -> ProcessHost:
+def _host(
+    config: Config,
+    database: Path,
+    options: RunOptions,
+    begin: Callable[[Config], None],
+    told: Callable[[Alarm | str], object],
+) -> ProcessHost:
     from tui_crawler.wiring.host import ProcessHost
 
-    return ProcessHost(config, database, options, partial(begin, config))
+    return ProcessHost(config, database, options, partial(begin, config), told)
 
 
-def _detacher(config: Config | None, database: Path, beside: DemoSidecar, workers: int) -> DetachedRun:
+def _signals(config: Config | None, database: Path) -> TerminalSignals:
+    wanted, name = config.alarms if config else AlarmsConfig(), config.name if config else database.stem
+    return TerminalSignals(name, os.environ, wanted, ascii_only=not has_utf8(os.environ))
+
+
+def _detacher(config: Config | None, database: Path, beside: DemoSidecar, options: RunOptions) -> DetachedRun:
     from tui_crawler.wiring.detach import DetachedRun
 
-    return DetachedRun(config, database, companion=beside, workers=workers)
+    return DetachedRun(config, database, companion=beside, options=options)
 
 
 def _prepare(database: Path, readonly: bool) -> tuple[bool, str]:
@@ -278,15 +296,16 @@ def _owner_of(database: Path) -> str | None:
         return journal.live_owner()
 
 
-def _kept_config(database: Path) -> tuple[Config | None, RunOptions]:
-    """The configuration of the last run, as the database keeps it; None when there is none that can be read."""
+def _kept_config(database: Path, options: RunOptions) -> tuple[Config | None, RunOptions]:
+    """The configuration of the last run, as the database keeps it, with the options for it; None when there is none
+    that can be read."""
     from tui_crawler.storage.reports.reports import Reports
     from tui_crawler.wiring.origin_settings import read_kept
 
     with contextlib.closing(Reports(database)) as reports:
         text = reports.config_text()
     config = read_kept(text, database.stem)
-    return config, RunOptions(config_text=text if config else "")
+    return config, replace(options, config_text=text if config else "")
 
 
 def _explainer(reports: ports.Reports) -> ports.Explainer:

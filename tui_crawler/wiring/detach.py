@@ -16,10 +16,12 @@ from typing import TYPE_CHECKING, Protocol
 from tui_crawler.console.operator.detach import CannotDetach, Departure
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage.journal import Journal
+from tui_crawler.wiring import RunOptions
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
 
+_ALONE = RunOptions()
 START_S = 30.0
 """So long the new process has to take the database."""
 _LOOK_S = 0.1
@@ -53,16 +55,16 @@ class DetachedRun:
         *,
         companion: SidecarProcess | None = None,
         words: Sequence[str] | None = None,
-        workers: int = 1,
+        options: RunOptions = _ALONE,
     ) -> None:
         """`config` is the one the console runs; without a file, the database's copy is used. `companion` goes along
-        with the run, where a process can be given a file descriptor; so many `workers` share it. `words` start another
-        command, to which the options are appended."""
+        with the run, where a process can be given a file descriptor; `options` say how many workers share it, and what
+        is told of it. `words` start another command, to which the options are appended."""
         self._database = database.absolute()
         self._config = config
         self._words = tuple(words or (sys.executable, "-m", "tui_crawler", "run"))
         self._companion = companion
-        self._workers = workers
+        self._options = options
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -83,7 +85,13 @@ class DetachedRun:
     def command(self) -> tuple[str, ...]:
         file = self._config.file if self._config is not None else ""
         source = (str(Path(file).absolute()), "--ignore-database-name") if file else ("--stored",)
-        more = ("--workers", str(self._workers)) if self._workers > 1 else ()
+        options, more = self._options, list[str]()
+        if options.workers > 1:
+            more += ["--workers", str(options.workers)]
+        if options.metrics is not None:
+            more += ["--metrics", "[{}]:{}".format(*options.metrics)]
+        if options.on_event:
+            more += ["--on-event", shlex.join(options.on_event)]
         return (*self._words, *source, "--db", str(self._database), "--quiet", *more)
 
     def start(self) -> Departure:

@@ -11,6 +11,7 @@ import asyncio
 import contextlib
 import gc
 import json
+import logging
 import os
 import signal
 import threading
@@ -26,9 +27,12 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tui_crawler.config.schema import Config
+    from tui_crawler.domain.alarm import Alarm
     from tui_crawler.engine.ports import Listener
     from tui_crawler.wiring import RunOptions
     from tui_crawler.wiring.crawl import Crawl
+
+    Steer = Callable[[Crawl, Callable[[int], None]], object]
 
 DRAIN_MS = 3_500  # running requests may end for so long after a stop: in 5 s the process is gone
 GRACE_S = 4.2  # a worker that was told to end has so long to cancel, commit and go: in 5 s all are gone
@@ -38,6 +42,7 @@ _BEGUN = b"\n"  # what a worker reads on its stdin when there is a run to join
 _IN_ORDER = frozenset({0, 1})
 _ERROR = b"tui-crawler: "  # how an error begins on stderr
 _LONGEST_LINE = 1 << 20
+_log = logging.getLogger(__name__)
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
@@ -62,17 +67,25 @@ class SignalledStop:
         self._interrupt(drain)
 
 
-def run_headless(config: Config, database: Path, options: RunOptions, listener: Listener) -> int:
+def run_headless(
+    config: Config,
+    database: Path,
+    options: RunOptions,
+    listener: Listener,
+    shown: Callable[[Alarm], None] | None = None,
+) -> int:
     """Crawls until the end; blocking. Answers the exit status (CRAWL.md section 8).
 
     A listener with an attribute `stop_run` gets a function there that ends the run (a closed pipe).
-    Raises RunHeld, StorageFailure. A worker that joins waits until the first one has begun the run, or has gone.
+    `shown` is told alarms on the loop of the crawl.
+    Raises RunHeld, StorageFailure, CannotListen. A worker that joins waits until the first one has begun the run, or
+    has gone.
     """
     if options.joins:
         _load()
         if not os.read(0, len(_BEGUN)):
             return 0
-    ended, received = asyncio.run(crawl_headless(config, database, options, listener))
+    ended, received = asyncio.run(crawl_watched(config, database, options, listener, shown=shown))
     if received is not None:
         return 128 + received
     if ended.reason is RunReason.error:
@@ -90,16 +103,47 @@ def _load() -> type[Crawl]:
     return Crawl
 
 
+async def crawl_watched(
+    config: Config,
+    database: Path,
+    options: RunOptions,
+    listener: Listener,
+    steer: Steer | None = None,
+    shown: Callable[[Alarm], None] | None = None,
+    tell: Callable[[str], None] = _log.warning,
+) -> tuple[Ended, int | None]:
+    """The same with what the options and the configuration want told of it meanwhile: metrics, and alarms, which
+    `shown` gets, too. `tell` is told, in a sentence, what goes wrong with that."""
+    stoppable = listener
+    async with contextlib.AsyncExitStack() as watching:
+        if options.metrics is not None:
+            from tui_crawler.wiring.metrics import Metrics  # noqa: PLC0415  few want it
+
+            listener = metrics = Metrics(listener)
+            server = metrics.serve(*options.metrics)
+            watching.callback(server.server_close)
+            watching.callback(server.shutdown)
+        if options.on_event or shown is not None:
+            from tui_crawler.wiring.alarms import AlarmListener, AlarmProgram  # noqa: PLC0415  the same
+
+            program = AlarmProgram(options.on_event, tell) if options.on_event else None
+            listener = alarms = AlarmListener(listener, config.alarms, database, program, shown)
+            watching.push_async_callback(alarms.close)
+        return await crawl_headless(config, database, options, listener, steer, stoppable)
+
+
 async def crawl_headless(
     config: Config,
     database: Path,
     options: RunOptions,
     listener: Listener,
-    steer: Callable[[Crawl, Callable[[int], None]], object] | None = None,
+    steer: Steer | None = None,
+    stoppable: object = None,
 ) -> tuple[Ended, int | None]:
     """Crawls until the end; answers how it ended and the signal that ended it, if one did.
 
-    `steer` is given the crawl before it begins, and what ends it within so many ms. Raises RunHeld, StorageFailure.
+    `steer` is given the crawl before it begins, and what ends it within so many ms; an attribute `stop_run` of
+    `stoppable` (else of the listener), too. Raises RunHeld, StorageFailure.
     """
     leads = options.workers > 1 and not options.joins
     workers = Workers(options.worker_words, options.workers, listener) if leads else None
@@ -114,8 +158,9 @@ async def crawl_headless(
 
     stop = SignalledStop(interrupt)
     stop.install()
-    if hasattr(listener, "stop_run"):
-        listener.stop_run = interrupt
+    stoppable = stoppable or listener
+    if hasattr(stoppable, "stop_run"):
+        stoppable.stop_run = interrupt
     if options.joins:
         end_with_stdin(interrupt)
     steering = steer(crawl, interrupt) if steer is not None else None  # noqa: F841  kept while it crawls

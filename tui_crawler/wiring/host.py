@@ -23,6 +23,7 @@ from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from tui_crawler.console.reading.failure_words import failure_words
+from tui_crawler.domain.alarm import Alarm, AlarmKind
 from tui_crawler.domain.failure import EngineFailed, RunHeld
 
 if TYPE_CHECKING:
@@ -36,6 +37,7 @@ _TELL_S = 0.1
 _ALONE_S = 8.0  # a child whose console is gone has so long to cancel, commit and go, as the console gives it itself
 _WAKE = b"wake\n"
 _LAST_WORDS = 2_000
+_LONGEST = 150  # characters, of which each takes 12 bytes at most (PIPE_BUF: 4096)
 _FRESH = (False, 0, "", 0)
 
 
@@ -43,9 +45,16 @@ class ProcessHost:
     """Fits the console's EngineHost. All methods but `run` may be called from any thread, at any time."""
 
     def __init__(
-        self, config: Config, database: Path, options: RunOptions, before: Callable[[], object] | None = None
+        self,
+        config: Config,
+        database: Path,
+        options: RunOptions,
+        before: Callable[[], object] | None = None,
+        told: Callable[[Alarm | str], object] | None = None,
     ) -> None:
-        """`before` is called before each run, in the thread of `run`, once `resting` is no longer true."""
+        """`before` is called before each run, in the thread of `run`, once `resting` is no longer true; `told` there
+        with alarms, and with sentences on what went wrong with telling them elsewhere."""
+        self._told = told
         self._before = before
         self._task = (config, database, options)
         self._lock = threading.Lock()
@@ -135,11 +144,19 @@ class ProcessHost:
         """Notes how the child stands until it says how it ended; None where it ended without a word."""
         for line in said:
             match json.loads(line):
+                case {"alarm": [at, kind, *rest]}:
+                    self._tell(Alarm(at, AlarmKind(kind), *rest))
+                case {"note": str(note)}:
+                    self._tell(note)
                 case dict(end):
                     return end
                 case standing:
                     self._standing = tuple(standing)
         return None
+
+    def _tell(self, news: Alarm | str) -> None:
+        if self._told is not None:
+            self._told(news)
 
     def _say(self, line: bytes) -> None:
         with self._lock, contextlib.suppress(OSError):  # it has ended, or stands still
@@ -171,11 +188,12 @@ def main() -> None:
     end: dict[str, str]
     try:
         from tui_crawler.wiring.crawl import NullListener  # noqa: PLC0415  the console, which loads this too, needs none
-        from tui_crawler.wiring.headless import crawl_headless  # noqa: PLC0415  the same
+        from tui_crawler.wiring.headless import crawl_watched  # noqa: PLC0415  the same
 
         os.set_blocking(said, False)  # a console that stands still must not hold up its crawl
         steer = partial(_steer, commands, said)
-        ended, _ = asyncio.run(crawl_headless(config, database, options, NullListener(), steer))
+        shown, tell = partial(_show, said), partial(_note, said)
+        ended, _ = asyncio.run(crawl_watched(config, database, options, NullListener(), steer, shown, tell))
         end = {"reason": ended.reason.value}
     except RunHeld as held:
         end = {"held": str(held)}
@@ -184,6 +202,21 @@ def main() -> None:
     os.set_blocking(said, True)
     with contextlib.suppress(OSError):
         os.write(said, json.dumps(end).encode() + b"\n")
+
+
+def _show(said: int, alarm: Alarm) -> None:
+    values = (alarm.at, alarm.kind.value, alarm.origin[:_LONGEST], alarm.message[:_LONGEST])
+    _pass_on(said, {"alarm": [*values, alarm.severe, alarm.warnings]})
+
+
+def _note(said: int, note: str) -> None:
+    _pass_on(said, {"note": note[:_LONGEST]})
+
+
+def _pass_on(said: int, news: dict[str, Any]) -> None:
+    """Tells news, whole: a line is shorter than what a pipe takes at once. One that finds no room is left out."""
+    with contextlib.suppress(OSError):
+        os.write(said, json.dumps(news).encode() + b"\n")
 
 
 def _steer(commands: IO[bytes], said: int, crawl: Crawl, interrupt: Callable[[int], None]) -> object:
