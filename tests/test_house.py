@@ -68,15 +68,17 @@ def test_console_opens_no_database_and_no_socket():
 
 def test_what_is_imported_is_declared_and_what_is_declared_is_imported():
     project = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["project"]
-    written = [*project["dependencies"], *project["optional-dependencies"]["parquet"]]
+    extras = project["optional-dependencies"]
+    written = [*project["dependencies"], *extras["parquet"], *extras["web"]]
     declared = {re.split(r"[<>=\[]", one)[0].replace("_", "-").lower() for one in written}
     provided = packages_distributions()
     modules = set().union(*(imports_of(path) for path in MODULES)) - {*sys.stdlib_module_names, "tui_crawler"}
-    assert {provided[one][0].replace("_", "-").lower() for one in modules} == declared
+    assert {provided.get(one, [one])[0].replace("_", "-").lower() for one in modules} == declared
 
 
-def test_only_the_export_to_parquet_needs_what_its_extra_installs():
-    assert [path.name for path in MODULES if "pyarrow" in imports_of(path)] == ["parquet.py"]
+@pytest.mark.parametrize(("extra", "module"), [("pyarrow", "parquet.py"), ("aiohttp", "browser.py")])
+def test_only_one_module_needs_what_an_extra_installs(extra: str, module: str):
+    assert [path.name for path in MODULES if extra in imports_of(path)] == [module]
 
 
 DECIDED_BY_TEXT = {

@@ -52,6 +52,7 @@ PROMISED = (
     "add seeds.txt",
     "links https://example.org/",
     "tree https://example.org /a/ --depth 2",
+    "serve --host 127.0.0.1 --port 8000 --allow-control --token a-long-secret",
     "rules show",
     "rules test https://example.org/",
     "rules preview rules.yaml",
@@ -90,8 +91,8 @@ PROMISED = (
     "db upgrade",
     "db path",
 )
-WITHOUT_JSON = {("crawl",), ("export",), ("completion",), ("help",)}
-"""The console, what has formats of its own, and a script for a shell."""
+WITHOUT_JSON = {("crawl",), ("export",), ("completion",), ("help",), ("serve",)}
+"""The console (in a browser, too), what has formats of its own, and a script for a shell."""
 
 
 @pytest.mark.parametrize("line", PROMISED)

@@ -96,7 +96,9 @@ def crawl(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def need_terminal(instead: str) -> None:
-    """Raises UsageProblem unless stdin and stdout are a terminal the console can draw on."""
+    """Raises UsageProblem unless stdin and stdout are a terminal the console can draw on, or a browser shows it."""
+    if os.environ.get("TEXTUAL_DRIVER"):
+        return
     if not (sys.stdin.isatty() and sys.stdout.isatty()):
         raise UsageProblem("the console needs a terminal, and this is none", hint=instead)
     if os.environ.get("TERM", "") in {"", "dumb"}:

@@ -31,7 +31,20 @@ neither a configuration (tui-crawler.yaml) nor a database yet, it shows the ways
 """
 _COMMANDS = (
     *("demo", "console", "run", "check", "status", "why", "steer", "failures", "links", "tree", "rules", "audit"),
-    *("report", "replay", "rehearse", "export", "exclude", "jobs", "pages", "queue", "log", "database", "completion"),
+    *(
+        "report",
+        "replay",
+        "rehearse",
+        "export",
+        "exclude",
+        "jobs",
+        "pages",
+        "queue",
+        "log",
+        "serve",
+        "database",
+        "completion",
+    ),
 )
 """The modules that declare commands, in the order of the list in the help."""
 _OWN = frozenset(_COMMANDS) - {"console", "steer", "database"}
