@@ -16,7 +16,6 @@ if TYPE_CHECKING:
     from tui_crawler.domain.alarm import Alarm
     from tui_crawler.engine.ports import Listener
     from tui_crawler.storage.reports.reports import Reports
-    from tui_crawler.wiring.browser import serve_console
     from tui_crawler.wiring.demo import demo_headless, demo_serve
     from tui_crawler.wiring.export import write_export
     from tui_crawler.wiring.steering import carry_out
@@ -38,14 +37,13 @@ _LATE = {
     "write_export": "wiring.export",
     "demo_headless": "wiring.demo",
     "demo_serve": "wiring.demo",
-    "serve_console": "wiring.browser",
     "open_welcome": "wiring.welcome",
     "config_from_first_seeds": "wiring.welcome",
 }
 """Where what is called as it stands is loaded from, and its name there if it is another one."""
 __all__ = [
     "RunOptions", "carry_out", "config_from_first_seeds", "demo_console", "demo_headless", "demo_serve", "open_console",
-    "open_reports", "open_welcome", "run_headless", "serve_console", "write_export",
+    "open_reports", "open_welcome", "run_headless", "write_export",
 ]  # fmt: skip
 
 
