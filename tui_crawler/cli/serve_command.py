@@ -47,7 +47,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         raise UsageProblem(
             "serve needs textual-serve, which is not installed", hint="pip install 'tui-crawler[web]' installs it"
         )
-    from tui_crawler.cli.browser import serve_console
+    from tui_crawler.console.browser import serve_console
 
     words = ("--db", str(database), *(() if arguments.allow_control else ("--readonly",)))
     serve_console(words, arguments.host, arguments.port, token, lambda url: printer.line(f"the console is at {url}"))
