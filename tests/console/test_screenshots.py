@@ -25,6 +25,7 @@ from tests.console.sample_crawl import API, DOCS, NOW, WWW
 from tests.console.screen_text import Line, screen_lines, write_screens
 from tests.console.support import FakeDetacher, FakeHost, FakeReports, Stage, stage
 from tests.console.test_welcome import welcome
+from tui_crawler.console.dialogs import choose
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.theme import DARK, LIGHT
 
@@ -204,6 +205,12 @@ class Album:
             pytest.fail(f"{name} differs:\n" + "\n".join(islice(lines, 80)), pytrace=False)
         kept = {name: (PICTURES / f"{name}.svg").read_text(encoding="utf-8") for name in self.pictures}
         assert not [name for name, svg in self.pictures.items() if kept[name] != svg]
+
+
+@pytest.fixture(autouse=True)
+def _what_goes_by_itself_stays(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A machine may need longer for all sizes than a line of the screen is shown."""
+    monkeypatch.setattr(choose, "SHOWN_S", 3600.0)
 
 
 @pytest.mark.parametrize("scene", SCENES)
