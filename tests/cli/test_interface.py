@@ -60,6 +60,10 @@ PROMISED = (
     "rules history",
     "audit",
     "audit --verbose",
+    "diff",
+    "diff 6",
+    "diff 6 7 --json --origin https://example.org --limit 5",
+    "diff --url https://example.org/a",
     *(f"report --format {form} --output file --run 1" for form in ("html", "md", "junit", "json")),
     *(
         f"export {what} --format {form} --output file"

@@ -29,7 +29,7 @@ Say = Callable[..., Said]
 READING = (
     "status", "failures", "failures --list", f"why {A}/", f"links {A}/", "audit", "log", "jobs", "rules show",
     f"rules test {A}/", "rules history", "rules preview my.yaml", "export pages --format csv", "exclude --list",
-    "pages limbo", "pages stashes", "queue build",
+    "pages limbo", "pages stashes", "queue build", "diff",
 )  # fmt: skip
 STEERING = (
     "pause --all", f"pause {A}", "resume --all", f"stop {A}", "add http://new.example/",
@@ -172,3 +172,13 @@ def test_the_demo_goes_on_at_the_ports_an_older_database_knows(here: Path):
     (here / "none.db").write_bytes(b"no database" * 100)
     assert base_port_of(here / "none.db") is None
     assert base_port_of(here / "absent.db") is None
+
+
+def test_the_next_run_of_an_older_database_is_compared_with_the_one_before_it(older: Path, say: Say) -> None:
+    assert say("db", "upgrade").status == 0
+    said = say("diff")
+    assert (said.status, said.out) == (2, "")
+    assert "there is only one run" in said.err
+    store_crawl(older)
+    document = say("diff", "--json").document
+    assert (document["runs"], document["pages"], document["robots"]) == ([1, 2], [], [])

@@ -47,7 +47,7 @@ def test_hostile_text_is_spelled_out(text: str):
     printer.note(text)
     printer.error(text)
     printer.document({"title": text})
-    printer.documents("titles", [text])
+    printer.members({"titles": iter([text])})
     for stream in (out, err):
         assert all(char.isprintable() or char == "\n" for char in stream.getvalue())
     assert out.getvalue().splitlines()[0].startswith("title ")
@@ -108,17 +108,17 @@ def test_a_closed_stream_raises_nothing():
 def test_many_documents_are_one_json_value():
     out = io.StringIO()
     printer = Printer(out, io.StringIO())
-    printer.documents("pages", ({"n": n} for n in range(3)))
+    printer.members({"pages": ({"n": n} for n in range(3))})
     assert json.loads(out.getvalue()) == {"pages": [{"n": 0}, {"n": 1}, {"n": 2}]}
     out.truncate(out.seek(0))
-    printer.documents("pages", [])
+    printer.members({"pages": iter([])})
     assert json.loads(out.getvalue()) == {"pages": []}
 
 
 def test_no_more_documents_are_made_than_are_read():
     made = []
     printer = Printer(Broken(), io.StringIO())
-    printer.documents("pages", (made.append(n) for n in range(1_000)))
+    printer.members({"pages": (made.append(n) for n in range(1_000))})
     assert len(made) <= 1
 
 

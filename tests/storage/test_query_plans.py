@@ -20,6 +20,7 @@ from tui_crawler.storage import (
     counters,
     depths,
     documents,
+    former,
     fragments,
     intake,
     operator_actions,
@@ -41,7 +42,7 @@ from tui_crawler.storage.reports import attempts as attempt_reports
 from tui_crawler.storage.reports import failures as failure_reports
 from tui_crawler.storage.reports import jobs as job_reports
 from tui_crawler.storage.reports import links as link_reports
-from tui_crawler.storage.reports import log_windows
+from tui_crawler.storage.reports import log_windows, run_diffs
 from tui_crawler.storage.reports import overview as overview_reports
 from tui_crawler.storage.reports import pages as page_reports
 from tui_crawler.storage.reports.reports import Reports
@@ -75,8 +76,16 @@ SINGLE = (
     documents._waiting,
     documents._store_validation,
     documents._store_message,
-    documents._page_with,
-    documents._delete_body,
+    former._document_with,
+    former._state_with,
+    former._delete_body,
+    former._past_pages,
+    former._past_links,
+    former._delete_page,
+    former._delete_link,
+    former._purge_robots,
+    former._redirects,
+    former._copy_robots,
     documents._delete_link,
     settle._page_state,
     settle.update_page,
@@ -102,6 +111,9 @@ SINGLE = (
 OF_SIZE = (
     documents._former,
     documents._links_of,
+    former._copy_pages,
+    former._copy_relinked,
+    former._copy_named,
     documents._delete_redirects,
     settle._of_rivals,
     fragments._names_of_many,
@@ -165,6 +177,11 @@ REPORTS = (
     "ORDER BY p.id LIMIT ?",
     f"SELECT {failure_reports._COLUMNS} WHERE p.failed = 1 AND p.id > ? ORDER BY p.id LIMIT ?",
     f"SELECT {failure_reports._COLUMNS} WHERE p.failed = 1 AND p.id < ? ORDER BY p.id DESC LIMIT ?",
+    *(
+        text.format(key=key, runs="2, 3")
+        for text in (run_diffs.LINKS_NEW, run_diffs.LINKS_GONE)
+        for key in ("from_page_id", "to_url_id")
+    ),
     page_reports._PLACE,
     VIEWS["v_job"],
     job_reports._JOBS,
@@ -253,6 +270,17 @@ def test_broken_links_are_found_by_the_index_of_what_failed(database):
         row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {link_reports.FRAGMENTS}", (0, "", 9))
     ]
     assert plan[0] == "SEARCH g USING INDEX fragment_missing ((to_url_id,fragment)>(?,?))", plan
+    assert not any("TEMP B-TREE" in step for step in plan), plan
+
+
+def test_pages_that_two_runs_changed_are_read_in_the_order_of_their_key(database):
+    """Of several runs, too: their rows are merged, none is sorted, and of each table one row is looked up."""
+    former_rows = " UNION ALL ".join(run_diffs.FORMER.format(run=run) for run in (2, 3))
+    text = run_diffs.CHANGES.format(former=former_rows)
+    plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {text}", [1] * 4)]
+    key = "SEARCH former_page USING PRIMARY KEY (run_id=? AND (origin_id,page_id)>(?,?) AND origin_id<?)"
+    assert plan.count(key) == 2, plan
+    assert [step for step in plan if step.startswith("SCAN")] == ["SCAN f"]
     assert not any("TEMP B-TREE" in step for step in plan), plan
 
 

@@ -70,7 +70,8 @@ _NONE_OF = (
     """SELECT a.id FROM attempt a WHERE a.new_pages >
         (SELECT COUNT(*) FROM page p WHERE p.created_at = a.ended_at)""",
     # bodies: none too many
-    "SELECT sha256 FROM body b WHERE NOT EXISTS (SELECT 1 FROM document d WHERE d.sha256 = b.sha256)",
+    """SELECT sha256 FROM body b WHERE NOT EXISTS (SELECT 1 FROM document d WHERE d.sha256 = b.sha256)
+        AND NOT EXISTS (SELECT 1 FROM former_page f WHERE f.sha256 = b.sha256)""",
     # what is stashed has a name and is on no todo list
     "SELECT id FROM page WHERE status = 4 AND (stash = '' OR todo_order > 0)",
     # a page on the todo list is to be crawled

@@ -30,6 +30,7 @@ holds the database the console attaches to it, else it carries the run out itsel
 neither a configuration (tui-crawler.yaml) nor a database yet, it shows the ways to begin.
 """
 _COMMANDS = (
+    *("diff",),
     *("demo", "console", "run", "check", "status", "why", "steer", "failures", "links", "tree", "rules", "audit"),
     *(
         "report",

@@ -180,24 +180,25 @@ class Printer:
         """Prints one JSON value on a line of its own, in ASCII. Answers whether somebody still reads."""
         return self.text(as_json(value) + "\n")
 
-    def documents(self, key: str, values: Iterable[object]) -> None:
-        """Prints `{"key": [ … ]}` value by value, however many there are."""
-        self.text("{" + as_json(key) + ": [")
-        separator = "\n"
-        for value in values:
-            if not self.text(separator + as_json(value)):
-                return
-            separator = ",\n"
-        self.text("\n]}\n")
+    def members(self, document: Mapping[str, object]) -> None:
+        """Prints a JSON object, of a member that is an iterator value by value, however many there are."""
+        opening = "{"
+        for key, value in document.items():
+            self.text(f"{opening}{as_json(key)}: " + ("[" if isinstance(value, Iterator) else as_json(value)))
+            opening, separator = ",\n", "\n"
+            for one in value if isinstance(value, Iterator) else ():
+                if not self.text(separator + as_json(one)):
+                    return
+                separator = ",\n"
+            self.text("\n]" if isinstance(value, Iterator) else "")
+        self.text("}\n")
 
     def answer(self, as_json: bool, document: Mapping[str, object], lines: Iterable[str]) -> int:
-        """Prints an answer as one JSON value, else as lines for a person; answers the exit status. Of a document whose
-        only member is an iterator value by value."""
-        (key, value), *more = document.items()
+        """Prints an answer as one JSON value, else as lines for a person; answers the exit status."""
         if not as_json:
             self.lines(lines)
-        elif isinstance(value, Iterator) and not more:
-            self.documents(key, value)
+        elif any(isinstance(value, Iterator) for value in document.values()):
+            self.members(document)
         else:
             self.document(document)
         return ExitStatus.ok

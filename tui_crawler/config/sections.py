@@ -223,6 +223,12 @@ class StorageConfig:
     )
     lease_ms: int = key(Duration(5 * SECOND, HOUR), 30 * SECOND, "A worker that is silent so long loses its origins.")
     limbo_ms: int = key(Duration(MINUTE, YEAR), DAY, "Pages claimed longer than this are listed for the operator.")
+    keep_runs: int = key(
+        Whole(1, 100),
+        2,
+        "So many runs, the newest, can be compared (tui-crawler diff): of each but the oldest, what it changed is kept "
+        "as it was, which costs nothing for a page that stayed the same (docs/performance.md); 1 keeps nothing.",
+    )
 
 
 @dataclass(frozen=True, slots=True)

@@ -55,5 +55,9 @@ class NotOurDatabase(StorageFailure):
     """The file is not a database of this program, or one of a newer version; it was not touched."""
 
 
+class NotComparable(Exception):
+    """Why two runs cannot be compared, in one line."""
+
+
 class QueryProblem(Exception):
     """Why a question in SQL has no answer, in one line."""

@@ -58,6 +58,7 @@ class RunPlan:
     check_external: bool = False
     unverified: int = 0  # hosts whose certificates are not verified; -1: any
     crawl_settings: str = ""  # `SettingsByOrigin` as JSON, as the session keeps it
+    keep_runs: int = 2  # so many runs can be compared
 
 
 @dataclass(frozen=True, slots=True)

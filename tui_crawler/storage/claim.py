@@ -24,7 +24,7 @@ class Claim:
     `tags` and `matchonly` say which jobs the session takes (B); tags of None: it takes every job. `start_paths` are
     pairs of origin and path (G). `shared`: several workers crawl the run, origins that join are nobody's at first.
     `worked_from` is when the run would have begun by `mono` (ms) if it had worked without a rest. `in_part`: the ids of
-    origins of whose todo list only the head was loaded.
+    origins of whose todo list only the head was loaded. `keeps_former`: what is changed is kept as it was before.
     """
 
     run_id: int
@@ -43,6 +43,7 @@ class Claim:
     mono: Callable[[], int] = mono_clock
     worked_from: int = 0
     in_part: set[int] = field(default_factory=set)
+    keeps_former: bool = False
 
     def takes(self, tag: str) -> bool:
         """Whether the session crawls jobs of this tag: its own tags, and without `matchonly` untagged ones, too."""

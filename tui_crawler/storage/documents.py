@@ -23,6 +23,7 @@ from tui_crawler.domain.attempt import (
 from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.former import Keeper, drop_body
 from tui_crawler.storage.models import Attempt, Body, DataBlock, Document, Link, Page, Redirect, Url
 from tui_crawler.storage.statements import columns, insert_rows, padded, slot, slots
 from tui_crawler.storage.transaction import Transaction
@@ -62,7 +63,10 @@ def pack(document: DocumentRecord) -> bytes | None:
 
 
 def store_documents(
-    transaction: Transaction, documents: Sequence[tuple[DocumentRecord, bytes | None, int]], again: Sequence[int]
+    transaction: Transaction,
+    documents: Sequence[tuple[DocumentRecord, bytes | None, int]],
+    again: Sequence[int],
+    keeper: Keeper,
 ) -> None:
     """Replaces the documents of pages as a whole, with their validations and data blocks; a body that nothing refers
     to any more goes.
@@ -71,15 +75,23 @@ def store_documents(
     may have had one.
     """
     former = {row[0]: row[1:] for row in transaction.all_among(_former, again)}
+    if keeper.keeps and former:
+        again_stored = (one for one, _, _ in documents if one.page_id in former)
+        keeper.pages([one.page_id for one in again_stored if former[one.page_id][:3] != _said(one)])
     for document, packed, _ in documents:
         store_body(transaction, document, packed)
     transaction.insert(insert_documents, [document_row(document, at) for document, _, at in documents])
     for document, _, _ in documents:
-        sha256, had_data = former.get(document.page_id, (document.sha256, 0))
+        sha256, *_, had_data = former.get(document.page_id, (document.sha256, 0))
         if sha256 != document.sha256:
-            _drop_body(transaction, sha256)
+            drop_body(transaction, sha256)
         if document.data or had_data:
             _replace_data(transaction, document.page_id, document.data)
+
+
+def _said(document: DocumentRecord) -> tuple[str, str, str]:
+    """What makes a document another one than before: content hash, title, canonical URL."""
+    return document.sha256, clean(document.title), clean(document.canonical)
 
 
 def store_body(transaction: Transaction, document: DocumentRecord, packed: bytes | None) -> None:
@@ -127,23 +139,35 @@ def store_second_reading(transaction: Transaction, document: WaitingDocument, fo
 
 def drop_document(transaction: Transaction, page_id: int) -> None:
     """Removes the document of a page with its data blocks, and its body unless another page has the same."""
-    for _, sha256, had_data in transaction.all_of(_former, 1, [page_id]):
+    for _, sha256, *_, had_data in transaction.all_of(_former, 1, [page_id]):
         transaction.run(_drop_document, {"page_id": page_id})
-        _drop_body(transaction, sha256)
+        drop_body(transaction, sha256)
         if had_data:
             _replace_data(transaction, page_id, ())
 
 
-def store_links(transaction: Transaction, found: Sequence[LinkRow], again: Sequence[int]) -> None:
+def store_links(transaction: Transaction, found: Sequence[LinkRow], again: Sequence[int], keeper: Keeper) -> None:
     """Stores the links of pages (`link_rows`); those of pages that may have had some (`again`) are replaced by their
     difference: kept ones keep when they were first seen (G)."""
     if again:
         stored = {row[:5]: row[5] for row in transaction.all_among(_links_of, again)}
         kept = {row[:5] for row in found}
-        gone = {row[:3]: since for row, since in stored.items() if row not in kept}
+        lost = [(*row, since) for row, since in stored.items() if row not in kept]
+        came = [row for row in found if row[:5] not in stored]
+        if keeper.keeps and (lost or came):
+            _keep_links(keeper, lost, came, again)
+        gone = {row[:3]: row[5] for row in lost}
         transaction.run_many(_delete_link, [dict(zip(_LINK_KEY, key, strict=True)) for key in gone])
-        found = [(*row[:5], gone.get(row[:3], row[5])) for row in found if row[:5] not in stored]
+        found = [(*row[:5], gone.get(row[:3], row[5])) for row in came]
     transaction.insert(insert_links, found)
+
+
+def _keep_links(keeper: Keeper, lost: Sequence[LinkRow], came: Sequence[LinkRow], again: Sequence[int]) -> None:
+    """Which links pages had and have no more; another text of one that stays is no change."""
+    pages, before, now = set(again), {row[:3] for row in lost}, {row[:3] for row in came}
+    gone = [row for row in lost if row[:3] not in now]
+    changed = {row[0] for row in gone} | {key[0] for key in now - before if key[0] in pages}
+    keeper.links(sorted(changed), gone)
 
 
 def link_rows(page_id: int, links: Iterable[FoundLink], to_urls: Iterable[int], at: int) -> list[LinkRow]:
@@ -165,13 +189,19 @@ def link_rows(page_id: int, links: Iterable[FoundLink], to_urls: Iterable[int], 
 
 
 def store_redirect(
-    transaction: Transaction, page_id: int, redirect: RedirectRecord | None, ids: Mapping[int, int], at: int
+    transaction: Transaction,
+    page_id: int,
+    redirect: RedirectRecord | None,
+    ids: Mapping[int, int],
+    at: int,
+    keeper: Keeper,
 ) -> None:
     """Where the page sends its reader now; None: nowhere. Former targets go."""
     if redirect is None:
         drop_redirects(transaction, [page_id])
         return
     to_url = ids[url_hash(clean(redirect.to_url))]
+    keeper.redirect(page_id, to_url)
     key = {"page_id": page_id, "source": redirect.source.value, "to_url_id": to_url}
     transaction.run(_delete_other_redirects, key)
     values = {**key, "to_fragment": clean(redirect.to_fragment), "permanent": redirect.permanent, "seen_at": at}
@@ -200,15 +230,10 @@ def _replace_data(transaction: Transaction, page_id: int, data: Sequence[DataVal
     transaction.insert(_insert_data, rows)
 
 
-def _drop_body(transaction: Transaction, sha256: str) -> None:
-    if transaction.one(_page_with, {"sha256": sha256}) is None:
-        transaction.run(_delete_body, {"sha256": sha256})
-
-
 def _former(size: int) -> Any:
-    """The content hashes of pages' documents, and whether they have data blocks."""
+    """What pages' documents said (`_said`), and whether they have data blocks."""
     data = DataBlock.select(peewee.SQL("1")).where(DataBlock.page == Document.page)
-    chosen = (Document.page, Document.sha256, peewee.fn.EXISTS(data))
+    chosen = (*columns(Document, "page sha256 title canonical"), peewee.fn.EXISTS(data))
     return Document.select(*chosen).where(Document.page.in_([slot("page_id")] * size))
 
 
@@ -272,14 +297,6 @@ def _insert_data(size: int) -> Any:
     key = columns(DataBlock, "page name place")
     rows = insert_rows((*key, DataBlock.type, DataBlock.value), size)
     return rows.on_conflict(action="nothing", conflict_target=key)
-
-
-def _page_with() -> Any:
-    return Document.select(Document.page).where(Document.sha256 == slot("sha256")).limit(peewee.SQL("1"))
-
-
-def _delete_body() -> Any:
-    return Body.delete().where(Body.sha256 == slot("sha256"))
 
 
 def _links_of(size: int) -> Any:

@@ -18,6 +18,7 @@ from tui_crawler.storage.activity import note, note_finish
 from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import CounterChanges, adding
+from tui_crawler.storage.former import Keeper
 from tui_crawler.storage.models import OperatorAction, Origin, Page, RobotsText
 from tui_crawler.storage.records import From, RowMapper
 from tui_crawler.storage.statements import columns, slot, slots
@@ -212,13 +213,14 @@ def move(transaction: Transaction, moves: CounterChanges) -> None:
     transaction.run_many(_add, rows)
 
 
-def write_robots(transaction: Transaction, origin_id: int, robots: RobotsRecord | None) -> None:
+def write_robots(transaction: Transaction, origin_id: int, robots: RobotsRecord | None, keeper: Keeper) -> None:
     """Writes robots.txt and what it asks for; None: it was never fetched."""
     kept = robots or RobotsRecord(_NEVER_ASKED, None, 0, 0, b"", None)
     said = (kept.status, kept.http_status, kept.fetched_at, kept.expires_at, kept.crawl_delay_ms)
     values = dict(zip(_ROBOTS_NAMES.split(), said, strict=True))
     transaction.run(_write_robots, {"origin_id": origin_id, **values})
     body = zstandard.ZstdCompressor().compress(kept.body)
+    keeper.robots(origin_id, body)
     transaction.run(_write_robots_text, {"origin_id": origin_id, "body": body})
 
 

@@ -16,7 +16,7 @@ from tui_crawler.domain.job import JobPlan, JobState
 from tui_crawler.domain.robots import product_token
 from tui_crawler.domain.run import RunPlan, RunStart, StoredOrigin
 from tui_crawler.domain.status import PageStatus
-from tui_crawler.storage import origins, rulesets, stashes
+from tui_crawler.storage import former, origins, rulesets, stashes
 from tui_crawler.storage.activity import note
 from tui_crawler.storage.candidates import todo_head
 from tui_crawler.storage.claim import ONE, ZERO, Claim, count_work, require
@@ -67,6 +67,7 @@ def begin(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Cl
         f"run {run_id}{plan.note and '; '}{plan.note}",
         run_id=run_id,
     )
+    former.begin(transaction, run_id, plan.keep_runs, continued)
     claim = open_session(transaction, starter, plan, run_id, job_id, started_at)
     transaction.execute(
         Page.update({Page.status: int(PageStatus.READY), Page.claimed_at: 0, Page.claimed_by: 0}).where(
@@ -104,6 +105,7 @@ def open_session(
     transaction: Transaction, starter: Starter, plan: RunPlan, run_id: int, job_id: int, started_at: int
 ) -> Claim:
     """A session that crawls for a run; answers what it holds. `started_at` is the run's (epoch ms)."""
+    worked_ms, keeps_former = transaction.fetch(Run.select(Run.worked_ms, Run.keeps_former).where(Run.id == run_id))[0]
     return Claim(
         run_id=run_id,
         session_id=_open_session(transaction, starter, run_id, plan, rest=False),
@@ -119,7 +121,8 @@ def open_session(
         start_paths=plan.start_paths,
         shared=plan.workers > 1,
         mono=starter.mono,
-        worked_from=starter.mono() - transaction.fetch(Run.select(Run.worked_ms).where(Run.id == run_id))[0][0],
+        worked_from=starter.mono() - worked_ms,
+        keeps_former=bool(keeps_former),
     )
 
 

@@ -20,6 +20,7 @@ from tui_crawler.storage.claim import ZERO, Claim, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import add_to_job, count_attempts, plus, tally_of
 from tui_crawler.storage.crawl_log import count_refused, log_attempt
+from tui_crawler.storage.former import Keeper
 from tui_crawler.storage.fragments import store_fragments
 from tui_crawler.storage.intake import Source, queue_pages
 from tui_crawler.storage.models import Attempt, Origin, Page, Session
@@ -36,7 +37,7 @@ _UNTOUCHED = frozenset({ExitCode.cancelled, ExitCode.someone_stole_my_work})
 STATE = columns(
     Page,
     """origin job status attempts_remaining last_exit_code beyond_depth todo_order last_contentful_at
-last_attempt_id claimed_by stash depth unscanned""",
+last_attempt_id claimed_by stash depth unscanned last_http_status""",
 )
 _OUTCOME = columns(
     Page,
@@ -62,10 +63,15 @@ class PageState:
     stash: str
     depth: int
     unscanned: int
+    last_http_status: int | None
 
     def tally(self) -> Tally:
         """What it adds to the counters of its origin."""
         return tally_of(self.status, self.attempts_remaining, self.last_exit_code, self.beyond_depth)
+
+    def ended(self) -> tuple[int | None, int | None]:
+        """Exit code and HTTP status of its last attempt, None before the first."""
+        return self.last_exit_code, self.last_http_status
 
 
 @dataclass(slots=True)
@@ -121,30 +127,33 @@ class SettleJob:
         counted = Counted(-left_todo, moves.added.pop(row.id, 0), len(attempt.requests), attempt.bytes, 1)
         counters = origins.write(transaction, row, settle.origin, moves.changes.pop(row.id), counted, attempt)
         origins.move(transaction, moves)
+        keeper = Keeper(transaction, claim)
         if settle.page is not None:
-            self._store_content(transaction, settle.page, ids)
+            self._store_content(transaction, settle.page, ids, keeper)
         if settle.save_robots:
-            origins.write_robots(transaction, row.id, settle.origin.robots)
+            origins.write_robots(transaction, row.id, settle.origin.robots, keeper)
         return Settled(
             tuple(sorted(new_pages.items())), counters.pending, counters.done, counters.failed, counters.blocked
         )
 
-    def _store_content(self, transaction: Transaction, outcome: PageOutcome, ids: dict[int, int]) -> None:
+    def _store_content(
+        self, transaction: Transaction, outcome: PageOutcome, ids: dict[int, int], keeper: Keeper
+    ) -> None:
         settle, at = self.settle, outcome.crawled_at
         if settle.drop_document:
             documents.drop_document(transaction, outcome.page_id)
         again = [outcome.page_id]
         if settle.document is not None:
-            documents.store_documents(transaction, [(settle.document, self.packed, at)], again)
+            documents.store_documents(transaction, [(settle.document, self.packed, at)], again, keeper)
         if settle.links is not None:
             to_urls = (ids[link.url.hash] for link in settle.links)
             rows = documents.link_rows(outcome.page_id, settle.links, to_urls, at)
-            documents.store_links(transaction, rows, again)
+            documents.store_links(transaction, rows, again, keeper)
         if settle.fragments is not None:
             own = ids[url_hash(clean(settle.attempt.url))]
             store_fragments(transaction, outcome.page_id, own, settle.fragments, settle.anchors, ids)
         if settle.redirect is not None or outcome.contentful:
-            documents.store_redirect(transaction, outcome.page_id, settle.redirect, ids, at)
+            documents.store_redirect(transaction, outcome.page_id, settle.redirect, ids, at, keeper)
 
 
 def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> Settled:
@@ -282,8 +291,9 @@ def _store(
         return Tally(), 0
     if attempt.exit_code in _UNTOUCHED:
         return _give_back(transaction, page, settle.page, attempt_id, attempt.exit_code)
-    transaction.run(update_page, page_values(claim, page, settle.page, attempt_id))
     outcome = settle.page
+    Keeper(transaction, claim).ended([(page.ended(), outcome)])
+    transaction.run(update_page, page_values(claim, page, outcome, attempt_id))
     after = tally_of(outcome.status.value, outcome.attempts_remaining, outcome.exit_code.value, page.beyond_depth)
     return after.minus(page.tally()), int(page.todo_order > 0)
 

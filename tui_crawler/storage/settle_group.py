@@ -23,6 +23,7 @@ from tui_crawler.storage.claim import Claim, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import CounterChanges, add_to_job, count_attempts, plus, tally_of
 from tui_crawler.storage.depths import is_beyond
+from tui_crawler.storage.former import Keeper
 from tui_crawler.storage.models import Job, Origin, Page
 from tui_crawler.storage.origins import Counted, OriginRow
 from tui_crawler.storage.settle import PageState, SettleJob
@@ -94,6 +95,7 @@ class _Group:
         self._transaction = transaction
         self._claim = claim
         self._jobs = jobs
+        self._keeper = Keeper(transaction, claim)
 
     def store(self) -> list[Settled | None]:
         """Stores those that are plain; None stands for the others."""
@@ -264,6 +266,7 @@ class _Group:
                 outcome.status.value, outcome.attempts_remaining, outcome.exit_code.value, page.beyond_depth
             )
             _add(moves, by_job, entry.row.id, page.job_id, after.minus(page.tally()))
+        self._keeper.ended((entry.page.ended(), entry.outcome) for entry in entries)
         self._transaction.run_many(settle.update_page, rows)
 
     def _write_origins(self, entries: Iterable[_Entry], moves: CounterChanges) -> None:
@@ -297,8 +300,8 @@ class _Group:
                 links_again += page
             if outcome.contentful:
                 gone += page
-        documents.store_documents(self._transaction, stored, documents_again)
-        documents.store_links(self._transaction, links, links_again)
+        documents.store_documents(self._transaction, stored, documents_again, self._keeper)
+        documents.store_links(self._transaction, links, links_again, self._keeper)
         documents.drop_redirects(self._transaction, gone)
 
 

@@ -30,6 +30,7 @@ from tui_crawler.domain.page import Candidates, KnownPage, NewPage, PutBack, Tod
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.run import RunPlan, RunStart, Settled, StoredOrigin
 from tui_crawler.storage import (
+    former,
     jobs,
     operator_actions,
     peers,
@@ -157,6 +158,7 @@ class PeerStore:
         return await self._writer.read(lambda work: operator_actions.on_todo_lists(work, page_ids))
 
 
+_PURGED_AT_START = 5  # pieces of what older runs kept; then one with each look at the journal
 _FEW = 20  # refusals of a fill, or origins: they are brief
 
 
@@ -196,6 +198,7 @@ class SqliteStore:
         self._claim: Claim | None = None
         self._steps = _Steps(self._writer, self._held)
         self._taken = 0
+        self._purges = False  # there may be something to purge
         self._marks: dict[str, tuple[int, str]] = {}
         self._marking = False
         self.waiting = asyncio.Event()
@@ -250,6 +253,8 @@ class SqliteStore:
         self._claim, start = await self._writer.write(work)
         self._taken = 0
         self.waiting.set()
+        self._purges = True
+        await self._purge(_PURGED_AT_START)
         return start
 
     def known_pages(self, job_id: int) -> Mapping[int, KnownPage]:
@@ -406,6 +411,7 @@ class SqliteStore:
     async def take_actions(self) -> tuple[PendingAction, ...]:
         """What operators have asked for since the last call, oldest first. Rows that cannot be read are answered
         in the journal with their error."""
+        await self._purge(1)
         after = self._taken
         actions, unreadable = await self._writer.read(
             lambda work: operator_actions.waiting_actions(work, after), brief=True
@@ -415,6 +421,12 @@ class SqliteStore:
         if unreadable:
             await self.finish_actions(unreadable)
         return actions
+
+    async def _purge(self, pieces: int) -> None:
+        """Takes away some of what older runs kept; others write in between."""
+        while self._purges and pieces > 0:
+            pieces -= 1
+            self._purges = await self._writer.write(former.purge, brief=True)
 
     async def finish_actions(self, results: Sequence[ActionResult]) -> None:
         await self._writer.write(lambda work: operator_actions.finish_actions(work, results))

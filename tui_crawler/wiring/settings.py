@@ -76,6 +76,7 @@ def plan_of(config: Config, options: RunOptions) -> RunPlan:
         max_url_length=config.crawl.max_url_length,
         check_external=config.crawl.check_external,
         crawl_settings=crawl_settings(config).to_json(),
+        keep_runs=config.storage.keep_runs,
     )
 
 

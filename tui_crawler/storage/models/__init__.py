@@ -45,6 +45,9 @@ __all__ = [
     "Document",
     "Dripfeed",
     "Exclusion",
+    "FormerLink",
+    "FormerPage",
+    "FormerRobots",
     "Fragment",
     "Job",
     "Link",
@@ -73,7 +76,8 @@ class Run(Model):
     """One invocation, from start until exhausted or stopped, with the plan it was last started with.
 
     `requests` counts as `max_requests` does: attempts that made a request. `granted` are those that
-    workers have taken. `clean` is 0 until it ended in order. `worked_ms` goes by a monotonic clock.
+    workers have taken. `clean` is 0 until it ended in order. `worked_ms` goes by a monotonic clock. `keeps_former`:
+    what it has changed is kept as it was before.
     """
 
     id: Any = peewee.AutoField()
@@ -99,6 +103,7 @@ class Run(Model):
     force_recrawl: Any = flag()
     granted: Any = number()
     worked_ms: Any = number()
+    keeps_former: Any = flag()
 
 
 class Session(Model):
@@ -274,6 +279,58 @@ class OperatorAction(Model):
 
 
 add_index("operator_action_waiting", OperatorAction, "id", where=OperatorAction.applied_at == 0)
+
+
+class FormerPage(Model):
+    """A page as it was before a run changed it. `exit_code` NULL: it was never crawled. `redirect` is where it sent its
+    reader, `canonical` what it named as that; `links`: the run has changed its links."""
+
+    run_id: Any = peewee.BigIntegerField()
+    origin_id: Any = peewee.BigIntegerField()
+    page: Any = reference(Page, "page_id")
+    exit_code: Any = maybe()
+    http_status: Any = maybe()
+    sha256: Any = text()
+    title: Any = text()
+    canonical: Any = text()
+    redirect: Any = reference(Url, "redirect_id", null=True)
+    links: Any = flag()
+
+    class Meta:
+        primary_key = peewee.CompositeKey("run_id", "origin_id", "page")
+        without_rowid = True
+
+
+add_index("former_page_sha256", FormerPage, "sha256", where=FormerPage.sha256 != "")
+
+
+class FormerLink(Model):
+    """A link that a run has taken from its page."""
+
+    run_id: Any = peewee.BigIntegerField()
+    from_page: Any = reference(Page, "from_page_id")
+    kind: Any = peewee.TextField()
+    to_url: Any = reference(Url, "to_url_id")
+    nofollow: Any = flag()
+    text: Any = text()
+    first_seen_at: Any = number()
+
+    class Meta:
+        primary_key = peewee.CompositeKey("run_id", "from_page", "kind", "to_url")
+        without_rowid = True
+        indexes = ((("to_url",), False),)
+
+
+class FormerRobots(Model):
+    """The body of a robots.txt (zstd) as it was before a run found another one."""
+
+    run_id: Any = peewee.BigIntegerField()
+    origin_id: Any = peewee.BigIntegerField()
+    body: Any = peewee.BlobField()
+
+    class Meta:
+        primary_key = peewee.CompositeKey("run_id", "origin_id")
+        without_rowid = True
 
 
 MODELS: tuple[type[peewee.Model], ...] = tuple(Model.__subclasses__())

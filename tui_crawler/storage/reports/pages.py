@@ -189,19 +189,20 @@ class PageReports(SubjectReports):
         return inlink_count(self._reader, url_id) if url_id else 0, outlink_count(self._reader, page[0]) if page else 0
 
     def _page_of(self, url: str) -> tuple[int, int] | None:
-        return next(((row[0], row[1]) for row in self._known(_FIND_PAGE, url)), None)
+        return next(((row[0], row[1]) for row in known_rows(self._reader, _FIND_PAGE, url)), None)
 
     def _url_id(self, url: str) -> int:
         """The id of a URL, 0 for one that is not known."""
-        return next((row[0] for row in self._known("SELECT id FROM url WHERE hash = ?", url)), 0)
+        return next((row[0] for row in known_rows(self._reader, "SELECT id FROM url WHERE hash = ?", url)), 0)
 
-    def _known(self, text: str, url: str) -> list[Row]:
-        """What a query by hash finds for a URL as it is written, else for its normalised form."""
-        rows = self._reader.all(text, (url_hash(clean(url)),))
-        parsed = normalise(url)
-        if rows or isinstance(parsed, InvalidUrl):
-            return rows
-        return self._reader.all(text, (parsed.hash,))
+
+def known_rows(reader: Reader, text: str, url: str) -> list[Row]:
+    """What a query by hash finds for a URL as it is written, else for its normalised form."""
+    rows = reader.all(text, (url_hash(clean(url)),))
+    parsed = normalise(url)
+    if rows or isinstance(parsed, InvalidUrl):
+        return rows
+    return reader.all(text, (parsed.hash,))
 
 
 _ATTEMPTS_TOLD = 20

@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from tui_crawler.storage.reports.pages import PageReports, StandingReports
     from tui_crawler.storage.reports.replay import ReplayReports
     from tui_crawler.storage.reports.rulesets import RulesetReports
+    from tui_crawler.storage.reports.run_diffs import RunDiffReports
     from tui_crawler.storage.reports.site_audit import SiteAuditReports
     from tui_crawler.storage.reports.timeline import TimelineReports
     from tui_crawler.storage.reports.tree import TreeReports
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         PageReports,
         ReplayReports,
         RulesetReports,
+        RunDiffReports,
         SiteAuditReports,
         StandingReports,
         TimelineReports,
@@ -68,6 +70,8 @@ LATE_SUBJECTS: Mapping[str, str] = {
     "pages.PageReports": "page_detail body robots_text urls_known inlinks outlinks link_ends link_counts",
     "replay.ReplayReports": "replay_log run_span",
     "rulesets.RulesetReports": "rulesets ruleset current_rulesets ruleset_writer",
+    "run_diffs.RunDiffReports": "runs_compared origin_id page_changes failure_changes origin_diffs robots_diffs "
+    "run_pace page_diff",
     "site_audit.SiteAuditReports": "site_audit",
     "pages.StandingReports": "standing",
     "timeline.TimelineReports": "timeline timelines",

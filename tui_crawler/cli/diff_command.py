@@ -1,0 +1,153 @@
+"""`diff`: two runs compared, and one page of them down to its lines and links."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Iterator
+from itertools import islice
+from typing import TYPE_CHECKING
+
+from tui_crawler.cli.known_names import existing_database, known_origin, reports_of
+from tui_crawler.cli.options import CommandSet, add_common, positive
+from tui_crawler.cli.printer import Printer, picked, safe
+from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.text.format import count, plural
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.run_diff import PageChange, PageDiff, RunSpan
+    from tui_crawler.storage.reports.reports import Reports
+
+SHOWN = 50
+"""So many pages, and so many links each way, a person is shown, unless --limit says otherwise."""
+
+_COUNTS = "origin new gone changed same failures_new failures_mended"
+_LINKS = 10_000  # of one page, each way, as JSON
+_LENGTH = 2_048
+
+
+def declare(commands: CommandSet) -> None:
+    """Declares the command."""
+    parser = commands.add(
+        "diff",
+        "compare two runs: pages new, gone and changed, robots.txt, failures, speed",
+        execute,
+        "Compares two runs (default: the last two; one: it and the newest): which pages are new, gone or changed "
+        "(content hash, title, status, redirect target, canonical, links), the lines of robots.txt that differ, "
+        "failures new and mended, and the speed of both. A page is gone when it answers 404 or 410, or was not asked "
+        "again and is named by no page any more. storage.keep_runs says how many runs can be compared.",
+        examples=("diff 6 7 --origin example.org", "diff --url https://example.org/page"),
+    )
+    parser.add_argument("runs", nargs="*", type=positive, metavar="RUN", help="the numbers of one or two runs")
+    only = parser.add_mutually_exclusive_group()
+    only.add_argument("--origin", default="", help="only this origin")
+    only.add_argument("--url", metavar="URL", help="one page: its lines and links that differ")
+    parser.add_argument(
+        "--limit", type=positive, metavar="N", help=f"at most N pages, or links (else {SHOWN}; with --json all of them)"
+    )
+    add_common(parser)
+
+
+def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    """Carries out `diff`."""
+    from tui_crawler.domain.failure import NotComparable
+
+    if len(arguments.runs) > 2:
+        raise UsageProblem("diff compares two runs", hint="see tui-crawler diff --help")
+    with reports_of(existing_database(arguments)) as reports:
+        try:
+            span = reports.runs_compared(arguments.runs)
+        except NotComparable as no:
+            raise UsageProblem(str(no), hint="docs/diff.md tells what is kept") from no
+        if arguments.url is not None:
+            page = reports.page_diff(span, arguments.url, arguments.limit or (_LINKS if arguments.json else SHOWN))
+            if page is None:
+                raise UsageProblem(f"{arguments.url} is no page of this crawl", hint="tui-crawler why URL tells more")
+            return printer.answer(arguments.json, _one_document(page, span), _one_lines(page))
+        origin = known_origin(arguments.origin, reports) if arguments.origin else ""
+        where = reports.origin_id(origin) if origin else 0
+        document = _document(reports, span, where, arguments.limit)
+        return printer.answer(arguments.json, document, _lines(reports, span, where, arguments.limit or SHOWN))
+
+
+def _document(reports: Reports, span: RunSpan, origin_id: int, limit: int | None) -> dict[str, object]:
+    """What two runs come to; long lists are iterators."""
+    paces = (reports.run_pace(run) for run in (span.older, span.newer))
+    robots = reports.robots_diffs(span, origin_id)
+    return {
+        "runs": [span.older, span.newer],
+        "origins": (picked(one, _COUNTS) for one in reports.origin_diffs(span, origin_id)),
+        "pages": map(_page_document, reports.page_changes(span, origin_id, limit=limit)),
+        "robots": ({"origin": one.origin, "diff": "\n".join(one.diff)} for one in robots),
+        "failures": map(_failure_document, islice(reports.failure_changes(span, origin_id), limit)),
+        "speed": (picked(one, "run_id requests worked_ms bytes response_ms failed") for one in paces),
+    }
+
+
+def _lines(reports: Reports, span: RunSpan, origin_id: int, limit: int) -> Iterator[str]:
+    """How fast the runs were, the origins, then pages, failures and robots.txt."""
+    from tui_crawler.text import run_diff as said
+
+    yield from (said.pace(reports.run_pace(run)) for run in (span.older, span.newer))
+    diffs = reports.origin_diffs(span, origin_id)
+    for one in diffs:
+        yield f"{safe(one.origin, _LENGTH)}   {said.counts(one)}"
+    for page in reports.page_changes(span, origin_id, limit=limit):
+        yield safe(f"{said.sign(page)} {page.url}   {said.fields(page)}   {said.ends(page)}", _LENGTH)
+    if (total := sum(one.new + one.gone + one.changed for one in diffs)) > limit:
+        yield f"… and {count(total - limit)} more (--limit)"
+    for page in islice(reports.failure_changes(span, origin_id), limit):
+        word = page.difference.failing.word if page.difference.failing else ""
+        yield safe(f"failure {word}   {page.url}   {said.ends(page)}", _LENGTH)
+    for robots in reports.robots_diffs(span, origin_id):
+        yield from ("", f"robots.txt of {safe(robots.origin, _LENGTH)}")
+        yield from (safe(line, _LENGTH) for line in robots.diff)
+
+
+def _page_document(page: PageChange) -> dict[str, object]:
+    found = page.difference
+    fields = [field.word for field in found.fields]
+    return {"url": page.url, "change": found.kind.word if found.kind else None, "fields": fields, **_ends(page)}
+
+
+def _failure_document(page: PageChange) -> dict[str, object]:
+    word = page.difference.failing.word if page.difference.failing else None
+    return {"url": page.url, "failing": word, **_ends(page)}
+
+
+def _ends(page: PageChange) -> dict[str, object]:
+    from tui_crawler.text.run_diff import name_of
+
+    both = ("before", page.before), ("after", page.after)
+    ends = {key: {"exit_code": name_of(one.exit_code), "http_status": one.http_status} for key, one in both}
+    return {**ends, "unreached": page.unreached}
+
+
+def _one_document(page: PageDiff, span: RunSpan) -> dict[str, object]:
+    """One page; `lines` is null where a body is not stored."""
+    known = _page_document(page.change) if page.change else {"change": None, "fields": []}
+    document: dict[str, object] = {"runs": [span.older, span.newer], "url": page.url, **known}
+    document["lines"] = page.changed_lines()
+    for name, links in ("outlinks", page.outlinks), ("inlinks", page.inlinks):
+        both = ("new", links.new), ("gone", links.gone)
+        document[name] = {key: [picked(one, "from_url to_url kind text") for one in some] for key, some in both}
+    return document
+
+
+def _one_lines(page: PageDiff) -> Iterator[str]:
+    from tui_crawler.text import run_diff as said
+
+    change = page.change
+    told = (
+        f"{said.sign(change)} {page.url}   {said.fields(change)}   {said.ends(change)}" if change else f"= {page.url}"
+    )
+    yield safe(told, _LENGTH)
+    for name, before, after in page.texts():
+        yield safe(f"{name}: {before or '-'} → {after or '-'}", _LENGTH)
+    lines = page.changed_lines()
+    yield from ("", *(safe(line, _LENGTH) for line in lines or [said.NO_BODY if lines is None else said.NO_LINE]))
+    for words, links in ("links from it", page.outlinks), ("links to it", page.inlinks):
+        yield f"{words}: {plural(len(links.new), 'new one')}, {count(len(links.gone))} gone"
+        for sign, some in ("+", links.new), ("−", links.gone):
+            for one in some:
+                end = one.to_url if links is page.outlinks else one.from_url
+                yield safe(f"{sign} {one.kind:<8} {end}  {one.text}", _LENGTH)

@@ -1,0 +1,64 @@
+"""What two runs come to, in words and signs: the same on the command line and in the console."""
+
+from __future__ import annotations
+
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.run_diff import ChangeKind, OriginDiff, PageChange, PageVersion, RunPace
+from tui_crawler.text.format import ABSENT, count, duration, phase, plural, rate, size
+
+NO_BODY, NO_LINE = "no body is stored of one of both runs", "no line differs"
+SIGNS = {ChangeKind.NEW: "+", ChangeKind.GONE: "−", ChangeKind.CHANGED: "~"}
+
+
+def counts(diff: OriginDiff) -> str:
+    """Return how many pages are new, gone, changed, the same: `+ 14 new  − 3 gone  ~ 20 changed  = 1 505`."""
+    numbers = (diff.new, diff.gone, diff.changed)
+    named = [f"{SIGNS[kind]} {count(number)} {kind.word}" for kind, number in zip(SIGNS, numbers, strict=True)]
+    return "  ".join((*named, f"= {count(diff.same)}"))
+
+
+def sign(change: PageChange) -> str:
+    """Return what stands before a page that differs."""
+    kind = change.difference.kind
+    return SIGNS[kind] if kind is not None else " "
+
+
+def fields(change: PageChange) -> str:
+    """Return what differs of a page, `hash title`; of one that was not asked for, why it counts as gone."""
+    if change.unreached:
+        return "no page names it, not asked"
+    return " ".join(field.word for field in change.difference.fields)
+
+
+def ends(change: PageChange) -> str:
+    """Return how the page ended in both runs, where that differs: `200 → 404`, `200 → request_timeout`."""
+    before, after = end(change.before), end(change.after)
+    return before if before == after or change.unreached else f"{before} → {after}"
+
+
+def end(state: PageVersion) -> str:
+    """Return how a page ended: its HTTP status, without one its exit code."""
+    if state.exit_code is None:
+        return ABSENT
+    if state.exit_code == ExitCode.file_did_not_change:
+        return "200"  # what is stored was answered so
+    return str(state.http_status) if state.http_status is not None else name_of(state.exit_code) or ABSENT
+
+
+def pace(run: RunPace | None) -> str:
+    """Return how fast a run was: `run 7  1 505 requests in 1m10s · 21.5/s · 180ms · 18 MB · 3 failed`."""
+    if run is None:
+        return ABSENT
+    words = f"run {run.run_id}  {plural(run.requests, 'request')} in {duration(run.worked_ms)}"
+    words += f" · {rate(run.requests * 1_000 / run.worked_ms if run.worked_ms else None)}/s"
+    return f"{words} · {phase(run.response_ms)} · {size(run.bytes)} · {count(run.failed)} failed"
+
+
+def name_of(exit_code: int | None) -> str | None:
+    """Return the name of an exit code; of a newer program's its number."""
+    if exit_code is None:
+        return None
+    try:
+        return ExitCode(exit_code).name
+    except ValueError:
+        return str(exit_code)
