@@ -200,6 +200,7 @@ def test_the_display_draws_by_itself_and_leaves_nothing_behind():
         assert any(A in line for line in screen.lines)
         os.kill(os.getpid(), signal.SIGCONT)
     assert signal.getsignal(signal.SIGCONT) == former
+    display._thread.join(PATIENT_S)
     assert not any(thread.name == "progress" for thread in threading.enumerate())
     assert ledger.todo == 3
 

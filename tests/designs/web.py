@@ -208,7 +208,7 @@ class Web:
             yield
         finally:
             loops[0].call_soon_threadsafe(over.set)
-            thread.join(10)
+            thread.join(PATIENT_S)
 
     async def _open(self, origin: str, listening: socket.socket, tasks: set[asyncio.Task[None]]) -> asyncio.Server:
         async def accept(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

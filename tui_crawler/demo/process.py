@@ -58,7 +58,7 @@ class DemoProcess:
         access_log: Path | None = None,
         pace: float = 1.0,
         base_port: int | None = None,
-        deadline_seconds: float = 15.0,
+        deadline_seconds: float = 60.0,
     ) -> Self:
         """Start the child and wait until all its sites answer; raises DemoStartFailed.
 
