@@ -113,6 +113,28 @@ def test_a_robots_redirect_to_another_origin_counts_there():
     assert sum(a.url == f"{B}/robots.txt" for a in crawling.web.asked) == 2
 
 
+@pytest.mark.parametrize("reason", [RunReason.interrupted, RunReason.max_requests])
+def test_hops_of_robots_txt_are_in_the_log_though_the_run_ends_before_the_last(reason):
+    def answer(url):
+        return Answer(ExitCode.redirect, 302, location=f"{url.origin}/robots{len(url.path)}.txt")
+
+    async def main():
+        crawling = Crawling([A], answer, max_requests=1 if reason is RunReason.max_requests else None)
+
+        async def operator(_):
+            await asyncio.sleep(1.5)
+            crawling.engine.stop(RunReason.interrupted, 1_000)
+
+        assert await crawling.run_with(operator) in {"interrupted", "max_requests"}
+        return crawling
+
+    crawling = run_virtual(main())
+    logged = [one.url for attempt in crawling.store.attempts for one in attempt.requests]
+    assert logged == [one.url for one in crawling.web.asked] != []
+    assert [one.exit_code for one in crawling.store.attempts] == [ExitCode.cancelled]
+    assert_polite(crawling)
+
+
 def test_endless_robots_redirects_allow_everything():
     def answer(url):
         if url.path.startswith("/robots"):

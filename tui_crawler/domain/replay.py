@@ -30,7 +30,7 @@ from tui_crawler.domain.origin import Check, CrawlSettings, OriginState, RobotsH
 from tui_crawler.domain.page import tally
 from tui_crawler.domain.record import dataclass, field, fields, replace
 from tui_crawler.domain.robots import RobotsRules
-from tui_crawler.domain.status import PageStatus, RobotsStatus
+from tui_crawler.domain.status import DelayReason, PageStatus, RobotsStatus
 from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.turn import (
     CrawlAnswer,
@@ -235,7 +235,8 @@ class OriginReplay:
         after, differs = self._explained(logged, settings)
         for name, recorded, folded in differs:
             self._tell(name, recorded, folded, logged)
-        self.state = _as_recorded(after, logged) if differs else after
+        led_on = bool(logged.hops) and not logged.made  # the wait after the last hop goes by a time not on record
+        self.state = _as_recorded(after, logged) if differs or led_on else after
         self._session_id, self._ended_at = logged.session_id, logged.ended_at
         if logged.made:
             self._samples = 0 if logged.hops else self._samples + 1
@@ -244,6 +245,9 @@ class OriginReplay:
             )
             self._unsure -= _OF_REQUEST
             self._unsure |= set() if known else {"response_window"}
+        elif led_on:
+            self._samples = 0
+            self._unsure |= {"response_window", "next_request_at", "last_request_at", "last_response_ms"}
         self._count(logged)
 
     def compare(self, stored: StoredState, newest_run: int, at_limit: bool) -> None:
@@ -346,7 +350,8 @@ class OriginReplay:
     def _unlike(self, after: OriginState, logged: LoggedAttempt, settings: CrawlSettings) -> list[_Unlike]:
         """What the record of an attempt says otherwise than a state."""
         unsure = frozenset[str]() if logged.made else self._unsure
-        if "response_window" in self._unsure and settings.delay.model == "running_average":
+        by_hops = logged.hops and not logged.made
+        if by_hops or ("response_window" in self._unsure and settings.delay.model == "running_average"):
             unsure |= {"delay_ms", "delay_reason"}
         said = (
             ("patience_after", logged.patience_after, after.patience, "patience"),
@@ -450,5 +455,6 @@ def _as_recorded(state: OriginState, logged: LoggedAttempt) -> OriginState:
         patience=logged.patience_after,
         pace=replace(state.pace, politeness=logged.politeness_after),
         delay_ms=logged.delay_ms_after,
+        delay_reason=DelayReason(logged.delay_reason),
         next_request_at=logged.ended_at + logged.delay_ms_after if logged.made else state.next_request_at,
     )

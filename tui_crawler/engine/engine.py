@@ -430,6 +430,9 @@ class Engine:
         """Ends what is still under way, writes the end of the run, and tells of it after it is committed."""
         await self._slots.end()
         try:
+            led_on = [(one.origin, one.hop) for one in self._table.states.values() if one.hop is not None]
+            for origin, hop in led_on:
+                await self._runner.break_off(origin, hop)
             if reason is RunReason.max_requests:
                 await self._finish_rest()
             if reason is RunReason.few_origins:

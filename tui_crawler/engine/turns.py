@@ -258,6 +258,17 @@ class TurnRunner:
         await self._settle(origin, crawled)
         return bool(exchange.requests)
 
+    async def break_off(self, origin: str, hop: RobotsHop) -> None:
+        """Logs the requests of a robots.txt that was still led on when the run ends, as cancelled: each request is in
+        the log."""
+        table, now = self._table, self._clock.now()
+        before = table.states[origin]
+        after, asked = table.update(replace(before, hop=None)), robots_url(origin)
+        exchange = Exchange(hop.requests, ExitCode.cancelled, None, 0, message="the run ended before the next hop")
+        settle = settle_robots(asked.href, ExitCode.cancelled, exchange, before, after, hop.started_at, now, Queue())
+        await self._store.settle(settle)
+        self.tell(events.robots_fetched(now.wall_ms, after, settle.attempt))
+
     async def give_up(self, origin: str, page: TodoPage | None, error: Exception) -> None:
         """A turn raised: that is a bug of ours or of a parser. The origin ends with exit code 230, the run goes on."""
         now, before = self._clock.now(), self._table.states[origin]
