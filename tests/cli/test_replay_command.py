@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 import json
+import signal
 import sqlite3
+import subprocess
+import sys
 import time
 from collections.abc import Callable
 from contextlib import closing
@@ -100,6 +103,17 @@ def test_it_keeps_the_pace_of_the_run(crawled: Path, say: Say, monkeypatch: pyte
     out = say("replay", "--speed", "10", "--db", str(crawled), "--json").out.splitlines()
     took = json.loads(out[-1])["at"] - json.loads(out[0])["at"]
     assert sum(slept) == pytest.approx(took / 10_000)
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGHUP])
+def test_a_signal_ends_it(number: signal.Signals, crawled: Path):
+    command = [sys.executable, "-m", "tui_crawler", "replay", "--db", str(crawled), "--json"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stdout is not None and process.stderr is not None
+        assert "run_started" in process.stdout.readline()
+        process.send_signal(number)
+        assert process.wait(60) == 128 + number
+        assert "Traceback" not in process.stderr.read()
 
 
 @pytest.mark.parametrize("speed", ["fast", "-1", "nan", "inf"])

@@ -58,11 +58,11 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _again(told: Iterator[Event], speed: float, printer: Printer, *, as_json: bool) -> int:
-    """Prints the events at the pace of the run, as long as somebody reads them; SIGTERM and SIGHUP end it."""
+    """Prints the events at the pace of the run, as long as somebody reads them; a signal ends it."""
     from tui_crawler.cli.run_watch import JsonLines, PlainLines, summary
     from tui_crawler.domain.run_totals import RunTotals
 
-    for number in (signal.SIGTERM, signal.SIGHUP):
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
         signal.signal(number, lambda received, _: sys.exit(128 + received))
     ledger = RunTotals()
     listener = JsonLines(printer) if as_json else PlainLines(printer, ledger, local_zone())
