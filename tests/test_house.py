@@ -165,17 +165,17 @@ def test_a_public_name_is_that_of_one_class() -> None:
 
 
 LINES = {
-    "cli": 5_950,
-    "config": 3_300,
-    "console": 27_900,
+    "cli": 6_020,
+    "config": 3_250,
+    "console": 28_270,
     "demo": 1_450,
-    "domain": 10_900,
-    "engine": 3_000,
+    "domain": 11_100,
+    "engine": 2_960,
     "export": 1_000,
-    "fetch": 5_500,
-    "storage": 14_300,
-    "text": 1_500,
-    "wiring": 3_500,
+    "fetch": 5_450,
+    "storage": 14_400,
+    "text": 1_450,
+    "wiring": 3_450,
 }
 """At most so many lines in each layer. May only become less: who needs more says here, in a sentence, what for.
 
@@ -183,7 +183,8 @@ Raised once, by 5,000: charts, timelines, the tree of a site, runs compared, rep
 lines went from console to text: the command line draws charts, too; then 150 to text and 100 to export, which draw
 timelines, and 600 to the domain, where what is drawn, replayed and compared is made; and 50 from storage to
 engine: the virtual clock that a rehearsal needs stood among the tests; 450 to
-wiring and 100 to text from cli and console: alarms and metrics of a console come from the process that crawls."""
+wiring and 100 to text from cli and console: alarms and metrics of a console come from the process that crawls.
+And by 500 for the pulse, which is counted, read, drawn and told."""
 
 
 LINES |= {layer: LINES[layer] + more for layer, more in {"storage": 700, "domain": 250, "cli": 200, "text": 80}.items()}

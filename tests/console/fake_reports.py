@@ -25,6 +25,7 @@ from tests.console.sample_log import (
     stashes,
     validation_totals,
 )
+from tests.console.sample_pulse import pulse
 from tests.console.sample_rules import ADDED, versions
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.exclusion import Exclusion
@@ -53,6 +54,7 @@ from tui_crawler.domain.page_view import (
     RefusedView,
     TodoView,
 )
+from tui_crawler.domain.pulse import Pulse, PulseOf
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.site_tree import BranchList, BranchPiece
 from tui_crawler.domain.trap import TrapSuspicion
@@ -363,6 +365,10 @@ class FakeReports:
 
     def runs(self, limit: int) -> tuple[RunView, ...]:
         return self.past_runs[:limit]
+
+    def pulse(self, of: PulseOf, since: int, step_ms: int, steps: int) -> Pulse:
+        self.asked.append(f"pulse({of.scope.name} {of.name}, {step_ms}, {steps})")
+        return pulse(of, since, step_ms, steps)
 
     def close(self) -> None:
         self.closed.set()

@@ -54,6 +54,7 @@ SCENES: dict[str, tuple[str, ...]] = {
     "tree": ("M", "j", "j", "enter"),
     "logs": ("5", "/", *"timeout", "enter"),
     "stats": ("6",),
+    "pulse": ("7", *"hhhhhhhhhhhhhhhhhhhh"),
     "pivot": ("3", "right", "F"),
     "sql": (";", *"SELECT * FROM v_page", "enter"),
     "zoom": ("enter", "+"),
@@ -90,9 +91,9 @@ XTERM = TerminalTheme(
 )
 """What xterm shows its 16 colours as."""
 
-FEW_SCENES = ("overview", "failures", "origin", "tree")
+FEW_SCENES = ("overview", "failures", "origin", "tree", "pulse")
 IN_ALL_SIZES = ("overview", "url")
-SHOWN = frozenset({"overview-120x40-dark", "rules-draft-120x40-dark"})
+SHOWN = frozenset({"overview-120x40-dark", "rules-draft-120x40-dark", "pulse-120x40-dark"})
 """What README.md shows, as PNG."""
 
 
@@ -105,6 +106,8 @@ KEPT = (
     {named(scene, SIZES[0], "dark") for scene in (*SCENES, WELCOME)}
     | {named(*parts) for parts in product(IN_ALL_SIZES, SIZES, LOOKS)}
     | {named(*parts) for parts in product(("overview",), SIZES[:1], FEW_COLOURS)}
+    | {named("pulse", size, "dark") for size in SIZES[1:3]}
+    | {named("pulse", SIZES[0], look) for look in ("16", "ascii")}
 )
 """The pictures that a reader looks at."""
 

@@ -7,7 +7,9 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
-from tui_crawler.domain.exit_code import BLOCKED, FAILURES
+from tui_crawler.domain.attempt import RequestRecord
+from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode, is_problem
+from tui_crawler.domain.pulse import KEPT_MS, PulseCount, unpacked
 
 _PENDING = "status IN (0, 2) AND attempts_remaining > 0 AND beyond_depth = 0"
 _BLOCKED = f"last_exit_code IN ({', '.join(str(int(code)) for code in BLOCKED)})"
@@ -44,6 +46,31 @@ def assert_counted(rows: Callable[[str], list[Any]]) -> None:
             assert wrong == [], f"{owner}.{name}: {wrong}"
     for text in _NONE_OF:
         assert rows(text) == [], text
+    assert_pulse(rows)
+
+
+def assert_pulse(rows: Callable[[str], list[Any]]) -> None:
+    """Raises AssertionError where the pulse of minutes or hours is not what counting the log gives."""
+    last: dict[int, RequestRecord] = {}
+    for attempt_id, sent_at, head_at, ended_at, dns, connect, tls in rows(_TIMES):
+        last[attempt_id] = RequestRecord(
+            "", "", sent_at, head_at, ended_at, None, dns_ms=dns, connect_ms=connect, tls_ms=tls
+        )
+    logged: dict[tuple[int, int, int, int], PulseCount] = {}
+    for attempt_id, at, session, job, kind, code, requests, size, response_ms in rows(_LOGGED):
+        problem = is_problem(ExitCode(code), kind)
+        for length in KEPT_MS:
+            one = logged.setdefault((length, at - at % length, session, job), PulseCount())
+            one.add(response_ms, page=kind == "page" and requests > 0, code=code if problem else None, size=size)
+            if requests:
+                one.add_phases(last[attempt_id])
+    kept = {tuple(row[:4]): PulseCount(*row[4:8], unpacked(row[8])) for row in rows("SELECT * FROM pulse")}
+    assert kept == logged
+
+
+_TIMES = "SELECT attempt_id, sent_at, head_at, ended_at, dns_ms, connect_ms, tls_ms FROM request ORDER BY id"
+_LOGGED = """SELECT a.id, a.ended_at, a.session_id, COALESCE(p.job_id, r.job_id), a.kind, a.exit_code, a.requests,
+    a.bytes, a.response_ms FROM attempt a JOIN run r ON r.id = a.run_id LEFT JOIN page p ON p.id = a.page_id"""
 
 
 _NONE_OF = (

@@ -33,6 +33,7 @@ _COMMANDS = (
     *("diff",),
     *("demo", "console", "run", "check", "status", "why", "steer", "failures", "links", "tree", "rules", "audit"),
     *(
+        "pulse",
         "report",
         "replay",
         "rehearse",

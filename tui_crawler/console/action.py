@@ -79,6 +79,11 @@ class Where(Enum):
         "How attempts ended, the busiest origins, jobs and what can be done with them, and the ledgers.",
         View("6", "stats", "Exit codes, jobs, stashes, refused links, runs", "stats.screen.StatsScreen"),
     )
+    pulse = (
+        "Pulse",
+        "Pages, bytes, latency, failures, what waits and what the crawl costs; one cursor reads all charts.",
+        View("7", "pulse", "How the crawl goes over time, as charts", "pulse.screen.PulseScreen"),
+    )
     robots = (
         "robots.txt",
         "The robots.txt of one origin as it was fetched, what it means here, and the contract it makes.",

@@ -30,7 +30,9 @@ def _on(*screens: Where) -> frozenset[Where]:
 _ORIGINS = _on(Where.overview, Where.origin)
 _LISTS = _on(Where.url)
 _URLS = _on(Where.origin, Where.failures, Where.url, Where.urls, Where.why)
-_TABLES = frozenset(Where) - _on(Where.why, Where.welcome)
+_PULSE = _on(Where.pulse)
+_VIEWS_TAKE = {Where.overview: Takes.origin, Where.pulse: Takes.text}
+_TABLES = frozenset(Where) - _PULSE - _on(Where.why, Where.welcome)
 _FILTERED = _TABLES - _on(Where.logs)
 _MATCHED = _FILTERED - _on(Where.urls, Where.stats)
 _PROBLEMS = _ORIGINS | _on(Where.logs)
@@ -172,6 +174,21 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "sql.open", ";", "SQL", "Ask the database in SQL; only reading is possible", Topic.look, word="sql",
         needs=(Need.queries,),
+    ),
+    Action("pulse.wider", "+", "longer", "Show the next longer span, up to a month", Topic.look, _PULSE, footer=11),
+    Action("pulse.narrower", "-", "shorter", "Show the next shorter span, down to a minute", Topic.look, _PULSE,
+        footer=12),
+    Action(
+        "pulse.follow", ".", "follow", "Follow the present again", Topic.look, _PULSE, (Need.newer,), word="follow",
+        footer=13,
+    ),
+    Action(
+        "pulse.of", "O", "of what", "The whole crawl, or: origin NAME, job NAME, worker NAME", Topic.look, _PULSE,
+        command="tui-crawler pulse --origin|--job|--worker NAME", word="of", footer=14,
+    ),
+    Action(
+        "pulse.latency", "L", "latency by", "Latency of the response, or by look-up, connect, first byte, body",
+        Topic.look, _PULSE, word="latency", footer=15,
     ),
     Action(
         "view.problems", "!", "problems", "Show problems only, or everything again", Topic.look, _PROBLEMS,
@@ -341,7 +358,7 @@ ACTIONS: tuple[Action, ...] = (
     *(
         Action(
             where.goes_there, view.key, view.label, view.help, Topic.look, word=where.name,
-            takes=Takes.origin if where is Where.overview else Takes.nothing,
+            takes=_VIEWS_TAKE.get(where, Takes.nothing),
         )
         for where, view in VIEWS.items()
     ),
@@ -363,7 +380,10 @@ ACTIONS: tuple[Action, ...] = (
         "log.next_bookmark", "B", "next bookmark", "Go to the next (older) bookmark, round the end", Topic.look,
         _on(Where.logs), word="marked",
     ),
-    Action("nav.last", "-", "last place", "Go to the place before, and again: back here", Topic.look, word="last"),
+    Action(
+        "nav.last", "-", "last place", "Go to the place before, and again: back here", Topic.look,
+        frozenset(Where) - _PULSE, word="last",
+    ),
     Action("nav.earlier", "[", "earlier", "Go back in the history of places", Topic.look, word="earlier"),
     Action("nav.later", "]", "later place", "Go on in the history of places", Topic.look),
     Action(
@@ -384,8 +404,8 @@ ACTIONS: tuple[Action, ...] = (
         footer=57,
     ),
     Action(
-        "zoom.in", "+", "zoom", "Give the pane half of the screen, then all of it", Topic.look, needs=(Need.smaller,),
-        word="zoom", footer=68,
+        "zoom.in", "+", "zoom", "Give the pane half of the screen, then all of it", Topic.look,
+        frozenset(Where) - _PULSE, (Need.smaller,), word="zoom", footer=68,
     ),
     Action(
         "zoom.out", "_", "unzoom", "Give the pane less room again; back: as it was", Topic.look, needs=(Need.zoomed,),

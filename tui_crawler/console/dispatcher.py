@@ -214,6 +214,9 @@ class Dispatcher(Handles):
         match self._prompt().read(text, screen):
             case Typed(action=action, argument=argument) if argument and action.id == "view.overview":
                 self.go_to_origin(argument)
+            case Typed(action=action, argument=argument) if argument and action.id == Where.pulse.goes_there:
+                self.do(action.id)
+                self.do("pulse.of", argument)
             case Typed(action=action, argument=argument) if argument and takes_origin(action):
                 self.do(action.id, origin=argument)
             case Typed(action=action, argument=argument):
@@ -266,6 +269,14 @@ class Dispatcher(Handles):
         from tui_crawler.console.origin.screen import OriginScreen  # noqa: PLC0415  not before the first paint
 
         self._go_deeper(OriginScreen(origin))
+
+    def go_to_logs(self, time: str) -> None:
+        """Shows the log at a time, over the screen on top."""
+        from tui_crawler.console.logs.screen import LogsScreen  # noqa: PLC0415  not before the first paint
+
+        screen = LogsScreen()
+        self._go_deeper(screen)
+        screen.call_later(screen.go_to_time, time)
 
     def go_to_url(self, url: str, tab: str = "why") -> None:
         """Shows a URL, first this tab of it; nothing when it is empty."""

@@ -15,6 +15,7 @@ from textual.filter import ANSIToTruecolor, Monochrome
 from tui_crawler.console.appearance import filters_for, fitted, has_utf8
 from tui_crawler.console.terminal import PatientDriver, TerminalFile, patient_driver
 from tui_crawler.console.theme import Colours, role_variables
+from tui_crawler.text.charts import dots_of
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
@@ -55,6 +56,7 @@ class TerminalApp(App[ReturnType]):
         self.colours = Colours(found)
         self.no_color = self.colours is Colours.none
         self.ascii_only = not has_utf8(os.environ)
+        self.dots = dots_of(os.environ, not self.ascii_only)
         self._shown_by = filters_for(self.colours, self.ascii_only)
         self.signals: TerminalSignals | None = None
         self.back_keys: tuple[str, ...] = ("escape",)

@@ -6,7 +6,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, NamedTuple
 
 import peewee
 
@@ -17,6 +17,7 @@ from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage.activity import newest_run, note
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.models import ExitCount, ExitMinute, Job, Meta, Run
+from tui_crawler.storage.pulse import beat
 from tui_crawler.storage.statements import insert_rows, slot, slots
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.views import ALL_ORIGINS, MINUTE_MS, RECENT_MINUTES
@@ -62,6 +63,14 @@ class CounterChanges:
         return total
 
 
+class CountedAttempt(NamedTuple):
+    """An attempt with the ids of its origin and of its job."""
+
+    origin_id: int
+    job_id: int
+    attempt: AttemptRecord
+
+
 def times(change: Tally, count: int) -> Tally:
     """The same change for so many pages."""
     return Tally(change.pending * count, change.done * count, change.failed * count, change.blocked * count)
@@ -91,12 +100,14 @@ def add_to_job(transaction: Transaction, job_id: int, change: Tally) -> None:
         )
 
 
-def count_attempts(transaction: Transaction, claim: Claim, attempts: Sequence[tuple[int, AttemptRecord]]) -> None:
-    """Counts attempts for their run, and their exit codes for their origins (by id) and for all."""
-    made = sum(bool(attempt.requests) for _, attempt in attempts)
+def count_attempts(transaction: Transaction, claim: Claim, attempts: Sequence[CountedAttempt]) -> None:
+    """Counts attempts for their run, in the pulse of their jobs, and their exit codes for their origins and for all."""
+    if not attempts:
+        return
+    made = sum(bool(one.attempt.requests) for one in attempts)
     transaction.run(_add_to_run, {"run_id": claim.run_id, "add_attempts": len(attempts), "add_requests": made})
     codes: Counter[tuple[int, int, int]] = Counter()
-    for origin_id, attempt in attempts:
+    for origin_id, _, attempt in attempts:
         for name in (origin_id, ALL_ORIGINS):
             codes[(name, attempt.ended_at // MINUTE_MS, attempt.exit_code.value)] += 1
     exits: Counter[tuple[int, int, int]] = Counter()
@@ -104,6 +115,7 @@ def count_attempts(transaction: Transaction, claim: Claim, attempts: Sequence[tu
         exits[(claim.run_id, name, code)] += count
     transaction.insert(_count_exit, [(*key, count) for key, count in exits.items()])
     transaction.insert(_count_minute, [(*key, count) for key, count in codes.items()])
+    beat(transaction, claim, attempts)
 
 
 def forget_minutes(transaction: Transaction) -> None:

@@ -1,8 +1,9 @@
-"""What the writer knows of the database without asking it: the ids of URLs, and how far known pages are known.
+"""What the writer knows of the database without asking it: the ids of URLs, how far known pages are known, and what it
+counts in the present minute.
 
-Both only save questions. A URL keeps its id, and a page that is known stays known, whoever else writes; how far it is
-known may be out of date, which at worst asks the database once more. What was rolled back, and what operators do, makes
-it forget.
+All of it only saves questions. A URL keeps its id, and a page that is known stays known, whoever else writes; how far
+it is known may be out of date, which at worst asks the database once more. What was rolled back, and what operators do,
+makes it forget.
 """
 
 from __future__ import annotations
@@ -11,6 +12,7 @@ from collections.abc import Iterable, Mapping
 from typing import Protocol
 
 from tui_crawler.domain.page import KnownPage
+from tui_crawler.domain.pulse import PulseCount
 
 MOST = 200_000
 """How many URLs, and how many pages, are kept; about 100 bytes each."""
@@ -45,10 +47,11 @@ def standing_of(page: _Page) -> KnownPage:
 class Memory:
     """Bounded: where it is full it begins anew. What a transaction adds counts when it is committed (`keep`)."""
 
-    __slots__ = ("_added", "_pages", "_size", "_standings", "url_ids")
+    __slots__ = ("_added", "_pages", "_size", "_standings", "counts", "url_ids")
 
     def __init__(self) -> None:
         self.url_ids: dict[int, int] = {}
+        self.counts: dict[tuple[int, int, int, int], PulseCount] = {}  # rows of `pulse`, as this transaction has them
         self._pages: dict[int, dict[int, KnownPage]] = {}
         self._standings: dict[KnownPage, KnownPage] = {}
         self._added: list[tuple[int, dict[int, KnownPage]]] = []
@@ -89,3 +92,4 @@ class Memory:
         """Knows nothing any more."""
         self.forget_pages()
         self.url_ids.clear()
+        self.counts.clear()

@@ -18,7 +18,7 @@ from tui_crawler.domain.url import url_hash
 from tui_crawler.storage import documents, origins, stashes
 from tui_crawler.storage.claim import ZERO, Claim, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import add_to_job, count_attempts, plus, tally_of
+from tui_crawler.storage.counters import CountedAttempt, add_to_job, count_attempts, plus, tally_of
 from tui_crawler.storage.crawl_log import count_refused, log_attempt
 from tui_crawler.storage.former import Keeper
 from tui_crawler.storage.fragments import store_fragments
@@ -112,13 +112,14 @@ class SettleJob:
         row = origins.ensure(transaction, settle.origin.origin)
         page = _page_of(transaction, settle.page.page_id, row) if settle.page is not None else None
         if page is not None and _is_taken(transaction, claim, page, attempt):
-            return _store_late(transaction, claim, settle, row)
+            return _store_late(transaction, claim, settle, row, page.job_id)
         ids = url_ids(transaction, _hrefs(settle))
         source = Source(page.job_id if page else claim.job_id, attempt.page_id, attempt.ended_at)
         new_pages, moves = queue_pages(transaction, claim, source, _lowered(settle, page), ids)
         if settle.new_pages and settle.page is not None:
             page = _page_of(transaction, settle.page.page_id, row)  # it may have found itself
         change, left_todo = _store(transaction, claim, settle, row, page, ids, sum(new_pages.values()))
+        count_attempts(transaction, claim, [CountedAttempt(row.id, source.job_id, attempt)])
         moves.add(row.id, change)
         if page is not None and page.stash:
             for origin, count in stashes.drip(transaction, claim, page.job_id, page.stash).items():
@@ -169,12 +170,15 @@ def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> Se
     )
     transaction.run_many(_put_on_lists, moves)
     change = Tally()
+    logged: list[CountedAttempt] = []
     dripping: set[tuple[int, str]] = set()
     for refusal in record.refusals:
         page, moved = _store_refusal(transaction, claim, refusal, row)
         change = plus(change, moved)
+        logged.append(CountedAttempt(row.id, page.job_id, refusal.attempt))
         if page.stash:
             dripping.add((page.job_id, page.stash))
+    count_attempts(transaction, claim, logged)
     for job_id, stash in sorted(dripping):
         stashes.drip(transaction, claim, job_id, stash)
     counted = Counted(todo=len(places) - before, attempts=len(record.refusals))
@@ -225,7 +229,7 @@ def _lowered(settle: Settle, page: PageState | None) -> Sequence[NewPage]:
     return tuple(replace(found, depth=found.depth - shorter) for found in settle.new_pages)
 
 
-def _store_late(transaction: Transaction, claim: Claim, settle: Settle, row: OriginRow) -> Settled:
+def _store_late(transaction: Transaction, claim: Claim, settle: Settle, row: OriginRow, job_id: int) -> Settled:
     """A late finish: its requests are logged and the gap they ask for is kept, the page and its content stay as they
     are (B)."""
     attempt = replace(
@@ -237,7 +241,7 @@ def _store_late(transaction: Transaction, claim: Claim, settle: Settle, row: Ori
     )
     urls = url_ids(transaction, hashes([attempt.url, *(request.url for request in attempt.requests)]))
     log_attempt(transaction, claim, attempt, row, urls, 0)
-    count_attempts(transaction, claim, [(row.id, attempt)])
+    count_attempts(transaction, claim, [CountedAttempt(row.id, job_id, attempt)])
     stored = transaction.one(_next_request_at, {"origin_id": row.id})
     later = max(settle.origin.next_request_at, stored[0] if stored else 0)
     counted = Counted(requests=len(attempt.requests), bytes=attempt.bytes, attempts=1)
@@ -285,7 +289,6 @@ def _store(
     """The log entry and the page; answers how the counters change and whether the page left the todo list."""
     attempt = settle.attempt
     attempt_id = log_attempt(transaction, claim, attempt, row, ids, new_pages)
-    count_attempts(transaction, claim, [(row.id, attempt)])
     count_refused(transaction, row.id, settle.refused)
     if settle.page is None or page is None:
         return Tally(), 0

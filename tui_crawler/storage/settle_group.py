@@ -21,7 +21,7 @@ from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage import crawl_log, documents, intake, origins, settle
 from tui_crawler.storage.claim import Claim, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import CounterChanges, add_to_job, count_attempts, plus, tally_of
+from tui_crawler.storage.counters import CountedAttempt, CounterChanges, add_to_job, count_attempts, plus, tally_of
 from tui_crawler.storage.depths import is_beyond
 from tui_crawler.storage.former import Keeper
 from tui_crawler.storage.models import Job, Origin, Page
@@ -252,7 +252,8 @@ class _Group:
         transaction.insert(crawl_log.insert_requests, requests)
         transaction.insert(crawl_log.insert_results, results)
         transaction.insert(crawl_log.add_refused, [(*key, count, samples[key]) for key, count in refused.items()])
-        count_attempts(transaction, self._claim, [(entry.row.id, entry.job.settle.attempt) for entry in entries])
+        logged = [CountedAttempt(entry.row.id, entry.page.job_id, entry.job.settle.attempt) for entry in entries]
+        count_attempts(transaction, self._claim, logged)
         return attempt_ids
 
     def _update_pages(

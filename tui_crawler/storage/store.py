@@ -27,6 +27,7 @@ from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.job import JobChange, JobState, QueueChange
 from tui_crawler.domain.page import Candidates, KnownPage, NewPage, PutBack, TodoPage
+from tui_crawler.domain.pulse import MINUTE_MS
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.run import RunPlan, RunStart, Settled, StoredOrigin
 from tui_crawler.storage import (
@@ -52,6 +53,7 @@ from tui_crawler.storage.open_settings import Durability, OpenSettings
 from tui_crawler.storage.owner import Owner, this_process
 from tui_crawler.storage.peers import Peers
 from tui_crawler.storage.pending_segments import PendingSegments
+from tui_crawler.storage.pulse import measure
 from tui_crawler.storage.retrying import Retrying
 from tui_crawler.storage.segments import SegmentStore
 from tui_crawler.storage.transaction import Texts, Transaction
@@ -201,6 +203,7 @@ class SqliteStore:
         self._purges = False  # there may be something to purge
         self._marks: dict[str, tuple[int, str]] = {}
         self._marking = False
+        self._measured = 0  # the minute (epoch) whose gauges are kept
         self.waiting = asyncio.Event()
         """Set when documents may have come that wait for validators and data rules."""
 
@@ -432,7 +435,13 @@ class SqliteStore:
         await self._writer.write(lambda work: operator_actions.finish_actions(work, results))
 
     async def heartbeat(self) -> bool:
-        return await self._steps.write(sessions.renew, brief=True)
+        """Once a minute it keeps what the writer has measured, too, for which it looks at all origins."""
+        minute = self._settings.now() // MINUTE_MS
+        if minute == self._measured:
+            return await self._steps.write(sessions.renew, brief=True)
+        self._measured = minute
+        load = self._writer.load.take()
+        return await self._steps.write(lambda work, claim: sessions.renew(work, claim) and measure(work, claim, *load))
 
     async def end_run(self, reason: str, clean: bool) -> None:
         def work(transaction: Transaction, claim: Claim) -> None:

@@ -35,6 +35,7 @@ from tui_crawler.storage.models import Meta
 from tui_crawler.storage.statements import slot
 from tui_crawler.storage.transaction import Pragmas, Texts, Transaction
 from tui_crawler.storage.write_turn import WriteTurn
+from tui_crawler.storage.writer_load import WriterLoad
 
 RETRY_S = 0.25
 """How often what passes by itself is tried again."""
@@ -147,8 +148,7 @@ class Writer:
         self._spare = SpareDescriptors()
         self.damage: DatabaseDamaged | None = None
         """What was found when the file was no whole database any more."""
-        self._commits = 0
-        self._committed_jobs = 0
+        self.load = WriterLoad()
         self._thread = threading.Thread(target=self._live, name=f"writer of {path.name}", daemon=True)
         self._thread.start()
 
@@ -160,7 +160,7 @@ class Writer:
     @property
     def commits(self) -> tuple[int, int]:
         """How many transactions were committed, and how many jobs they held."""
-        return self._commits, self._committed_jobs
+        return self.load.commits, self.load.jobs
 
     async def write(
         self, work: Callable[[Transaction], T], prepare: Preparation | None = None, *, brief: bool = False
@@ -250,6 +250,7 @@ class Writer:
 
     def _do_slice(self, loop: asyncio.AbstractEventLoop) -> None:
         """Does the brief jobs that stand first, when nobody has the connection; the thread does what must wait."""
+        self.load.came(self._slice, loop.time())
         self._slice, self._loop = None, loop
         self._slice_due = True  # before the look at the connection: the thread looks at this when it lets go of that
         if not self._turn.acquire(blocking=False):
@@ -439,8 +440,7 @@ class Writer:
                     job.error = job.error or failure
                 return
             self.memory.keep()
-            self._commits += 1
-            self._committed_jobs += sum(job.error is None for job in waiting)
+            self.load.committed(sum(job.error is None for job in waiting), time.monotonic() - began)
             self._passed()
             return
 
@@ -480,7 +480,7 @@ class Writer:
         if not isinstance(failure, StorageHeldUp) or self._inbox.closing:
             return False
         at_start = self._settings.patience_ms if isinstance(failure, DatabaseLocked) else 0
-        patience_ms = max(at_start, self._settings.patience_at_work_ms if self._commits else 0)
+        patience_ms = max(at_start, self._settings.patience_at_work_ms if self.load.commits else 0)
         return time.monotonic() < min(began + patience_ms / 1000, self._give_up_at)
 
     def _waits(self, failure: BaseException, began: float) -> bool:

@@ -247,6 +247,49 @@ class ExitMinute(Model):
         indexes = ((("minute",), False),)
 
 
+class PulseRow(Model):
+    """What a session has counted of a job in a stretch of time that begins at `at` (epoch ms) and lasts `length` (ms):
+    a minute, an hour. `cells` as `domain.pulse` packs them."""
+
+    length: Any = peewee.BigIntegerField()
+    at: Any = peewee.BigIntegerField()
+    session_id: Any = peewee.BigIntegerField()
+    job_id: Any = peewee.BigIntegerField()
+    attempts: Any = number()
+    pages: Any = number()
+    failed: Any = number()
+    bytes: Any = number()
+    cells: Any = peewee.BlobField()
+
+    class Meta:
+        table_name = "pulse"
+        primary_key = peewee.CompositeKey("length", "at", "session_id", "job_id")
+        without_rowid = True
+
+
+class Gauge(Model):
+    """What a session has measured of itself in the minute or hour (`length`) that begins at `at` (epoch ms): the worst.
+    And what the first one of a minute found of the whole crawl; NULL in the rows of the others."""
+
+    length: Any = peewee.BigIntegerField()
+    at: Any = peewee.BigIntegerField()
+    session_id: Any = peewee.BigIntegerField()
+    lag_ms: Any = number()
+    commit_ms: Any = number()
+    commit_jobs: Any = number()
+    todo: Any = maybe()
+    pending: Any = maybe()
+    crawling: Any = maybe()
+    waiting: Any = maybe()
+    paused: Any = maybe()
+    gave_up: Any = maybe()
+    finished: Any = maybe()
+
+    class Meta:
+        primary_key = peewee.CompositeKey("length", "at", "session_id")
+        without_rowid = True
+
+
 class Activity(Model):
     """The activity log (R): what happened to runs, origins, jobs and pages beside the attempts. `origin_id` 0: none."""
 
@@ -259,6 +302,7 @@ class Activity(Model):
 
 
 add_index("activity_origin", Activity, "origin_id id", where=Activity.origin_id > 0)
+add_index("activity_at", Activity, "at", where=Activity.origin_id == 0)
 
 
 class OperatorAction(Model):
@@ -278,6 +322,7 @@ class OperatorAction(Model):
     undone: Any = flag()
 
 
+add_index("operator_action_at", OperatorAction, "at")
 add_index("operator_action_waiting", OperatorAction, "id", where=OperatorAction.applied_at == 0)
 
 

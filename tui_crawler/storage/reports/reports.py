@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from tui_crawler.storage.reports.log_windows import LogReports
     from tui_crawler.storage.reports.page_windows import PageWindowReports
     from tui_crawler.storage.reports.pages import PageReports, StandingReports
+    from tui_crawler.storage.reports.pulse import PulseReports
     from tui_crawler.storage.reports.replay import ReplayReports
     from tui_crawler.storage.reports.rulesets import RulesetReports
     from tui_crawler.storage.reports.run_diffs import RunDiffReports
@@ -47,6 +48,7 @@ if TYPE_CHECKING:
         PageWindowReports,
         PageReports,
         ReplayReports,
+        PulseReports,
         RulesetReports,
         RunDiffReports,
         SiteAuditReports,
@@ -69,6 +71,7 @@ LATE_SUBJECTS: Mapping[str, str] = {
     "page_windows.PageWindowReports": "page_window page_counts page_tally",
     "pages.PageReports": "page_detail body robots_text urls_known inlinks outlinks link_ends link_counts",
     "replay.ReplayReports": "replay_log run_span",
+    "pulse.PulseReports": "pulse",
     "rulesets.RulesetReports": "rulesets ruleset current_rulesets ruleset_writer",
     "run_diffs.RunDiffReports": "runs_compared origin_id page_changes failure_changes origin_diffs robots_diffs "
     "run_pace page_diff",

@@ -1,0 +1,71 @@
+"""How the sample crawl went: a wave of pages, a quarter of an hour of timeouts, a pause, other rules."""
+
+from __future__ import annotations
+
+from math import sin
+
+from tests.console.sample_crawl import API, MINUTE, NOW, SECOND, WHO
+from tui_crawler.domain.attempt import RequestRecord
+from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.pulse import Gauges, MarkKind, Pulse, PulseCount, PulseMark, PulseOf, PulseScope
+
+BEGAN = NOW - 52 * MINUTE
+_TROUBLE = range(NOW - 30 * MINUTE, NOW - 14 * MINUTE)
+_MARKS = (
+    PulseMark(BEGAN, MarkKind.run_started, "run 7"),
+    PulseMark(NOW - 29 * MINUTE, MarkKind.pause, "pause https://old.example.org", WHO),
+    PulseMark(NOW - 13 * MINUTE, MarkKind.ruleset, "job my-index: version 13 of mara replaces 12"),
+    PulseMark(NOW - 26 * SECOND, MarkKind.takeover, "process 4402 on host reef is gone"),
+)
+
+
+def pulse(of: PulseOf, since: int, step_ms: int, steps: int) -> Pulse:
+    """The span, as a database of the sample crawl would give it; an origin has a tenth of all."""
+    since -= since % step_ms
+    part = 0.1 if of == PulseOf(PulseScope.origin, API) else 1.0
+    moments = [since + place * step_ms for place in range(steps)]
+    counts = tuple(_count(at, step_ms, part) if BEGAN - step_ms < at <= NOW else None for at in moments)
+    gauges = tuple(_gauges(at) if BEGAN - step_ms < at <= NOW else None for at in moments)
+    marks = tuple(one for one in _MARKS if since <= one.at < since + step_ms * steps)
+    return Pulse(of, since, step_ms, counts, gauges, marks, begins_at=BEGAN)
+
+
+def _count(at: int, step_ms: int, part: float) -> PulseCount:
+    """What was counted from a moment on."""
+    seconds = max(0, min(at + step_ms, NOW) - max(at, BEGAN)) / SECOND
+    bad, wave = at in _TROUBLE, 14 + 8 * sin(at / (7 * MINUTE))
+    pages = round(part * seconds * wave * (0.6 if bad else 1))
+    count = PulseCount(pages, pages, 0, 18_000 * pages)
+    count.cells = {}
+    for share, ms in ((50, 120), (40, 240), (8, 700), (2, 1_500)):
+        one = PulseCount()
+        one.add(ms * (3 if bad else 1), page=True, code=None, size=0)
+        one.add_phases(RequestRecord("", "GET", at, at + ms // 2, at + ms, 200, dns_ms=ms // 20, connect_ms=ms // 8))
+        one.attempts = one.pages = 0
+        count.merge(one, max(1, pages * share // 100))
+    for code, number in (
+        (ExitCode.request_timeout, pages // 40 if bad else 0),
+        (ExitCode.file_not_found, pages // 300),
+    ):
+        for _ in range(min(number, 200)):
+            count.add(None, page=False, code=code.value, size=0)
+    count.attempts = pages
+    return count
+
+
+def _gauges(at: int) -> Gauges:
+    """What was measured at a moment."""
+    minutes = (at - BEGAN) // MINUTE
+    finished, gave_up, paused = max(0, minutes // 5), max(0, minutes - 25) // 9, int(at > NOW - 29 * MINUTE)
+    return Gauges(
+        todo=4_000 + 40 * minutes,
+        pending=9_000 + 260 * minutes - 3 * minutes * minutes,
+        crawling=12,
+        waiting=26 - finished - gave_up,
+        paused=paused,
+        gave_up=gave_up,
+        finished=finished,
+        lag_ms=2 + minutes * 7 % 11,
+        commit_ms=6 + minutes * 5 % 17,
+        commit_jobs=12 + minutes % 9,
+    )

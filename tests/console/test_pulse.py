@@ -1,0 +1,210 @@
+"""View 7: what is drawn at each size, the cursor that reads all charts, spans, what it is of, and what enter opens."""
+
+from __future__ import annotations
+
+from datetime import UTC
+
+import pytest
+from rich.cells import cell_len
+
+from tests.console.fake_reports import FakeReports
+from tests.console.sample_crawl import API, NOW, attempts
+from tests.console.sample_pulse import BEGAN, pulse
+from tests.console.support import Stage, stage
+from tui_crawler.console.logs.screen import LogsScreen
+from tui_crawler.console.pulse.rows import Charts, drawn, marks_of
+from tui_crawler.console.pulse.screen import ChartPane, PulseScreen
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.domain.pulse import HOUR_MS, MINUTE_MS, LatencyPhase, PulseCount, PulseOf, PulseScope
+from tui_crawler.text.charts import Dots
+
+
+def screen_of(held: Stage) -> PulseScreen:
+    screen = held.app.screen
+    assert isinstance(screen, PulseScreen)
+    return screen
+
+
+def shown(held: Stage) -> list[str]:
+    return [pane.chart_id for pane in held.app.screen.query(ChartPane) if pane.display]
+
+
+def reading(held: Stage) -> str:
+    return held.app.screen.query_one("#pulse-reading").text  # type: ignore[attr-defined]
+
+
+def asked(reports: FakeReports) -> str:
+    return [one for one in reports.asked if one.startswith("pulse")][-1]
+
+
+# what is drawn of a pulse
+
+
+@pytest.mark.parametrize("dots", Dots)
+@pytest.mark.parametrize("of", [PulseOf(), PulseOf(PulseScope.origin, API)])
+def test_every_chart_is_as_wide_as_asked(dots, of):
+    charts = Charts(pulse(of, NOW - HOUR_MS, MINUTE_MS, 60), NOW)
+    assert len(charts.all) == (8 if of == PulseOf() else 4)
+    for one in charts.all:
+        for width, height in ((40, 6), (57, 9), (98, 12)):
+            lines = ["".join(text for text, _ in line) for line in drawn(charts, one, width, height, dots, UTC, 7)]
+            assert len(lines) == height
+            assert {cell_len(line) for line in lines} == {width}
+
+
+def test_rates_are_of_the_time_that_was_known_and_is_over():
+    now = NOW + 20_000
+    seen = pulse(PulseOf(), NOW - 4 * MINUTE_MS, MINUTE_MS, 8)
+    counts = tuple(PulseCount(60, 60, 0, 600) if one is not None else None for one in seen.counts)
+    charts = Charts(type(seen)(seen.of, seen.since, MINUTE_MS, counts, seen.gauges, begins_at=BEGAN), now)
+    assert charts.pages[0] == 1.0
+    known = [one for one in charts.pages if one is not None]
+    assert len(known) <= 6
+    assert charts.pages[charts.last] is not None
+    assert charts.pages[-1] is None, "the future"
+
+
+def test_before_anything_is_known_there_is_nothing_to_say():
+    charts = Charts(pulse(PulseOf(), BEGAN - HOUR_MS, MINUTE_MS, 60), NOW)
+    assert charts.reading(3, UTC).endswith("nothing known")
+
+
+def test_marks_say_who_did_what_and_begin_with_the_ends_of_the_span():
+    seen = pulse(PulseOf(), NOW - HOUR_MS, MINUTE_MS, 60)
+    marks = marks_of(seen, UTC, 60)
+    assert [mark.share for mark in marks[:2]] == [0.0, 1.0]
+    assert [mark.glyph for mark in marks[2:6]] == ["↻", "✎", "‖", "▶"]
+    assert Charts(seen, NOW).marks_at(seen.step_at(BEGAN))[0].words == "run 7"
+
+
+def test_latency_is_told_by_what_takes_it():
+    seen = pulse(PulseOf(), NOW - HOUR_MS, MINUTE_MS, 60)
+    whole, dns = Charts(seen, NOW), Charts(seen, NOW, LatencyPhase.dns)
+    assert whole.p50[40] > dns.p50[40]
+    assert next(one for one in dns.all if one.id == "latency").name == "Latency: name look-up"
+
+
+# the view
+
+
+@pytest.mark.parametrize(
+    ("size", "number"), [((80, 24), 2), ((120, 40), 8), ((200, 60), 8), ((60, 20), 1), ((250, 70), 8)]
+)
+async def test_as_many_charts_as_have_room(size, number):
+    async with stage(size) as held:
+        await held.press("7", rounds=3)
+        assert len(shown(held)) == number
+        assert ("more" in reading(held)) == (number < 8)
+
+
+async def test_tab_shows_the_charts_that_have_no_room():
+    async with stage((80, 24)) as held:
+        await held.press("7", rounds=3)
+        assert shown(held) == ["pages", "latency"]
+        await held.press("tab", "tab", rounds=2)
+        assert shown(held) == ["failures", "states"]
+        await held.press("shift+tab", rounds=2)
+        assert shown(held) == ["pages", "latency"]
+
+
+async def test_one_cursor_reads_all_charts_and_the_span_moves_with_it():
+    reports = FakeReports()
+    async with stage((120, 40), reports=reports) as held:
+        await held.press("7", rounds=3)
+        assert "follow ●" in reading(held)
+        await held.press(*"hhhhhhhhhhhhhhhh", rounds=2)
+        assert "request_timeout" in reading(held)
+        assert "follow ○" in reading(held)
+        titles = {pane.chart_id: str(pane.border_title) for pane in held.app.screen.query(ChartPane)}
+        assert "failed" in titles["failures"] and "waiting" in titles["states"]
+        await held.press("g", "h", rounds=3)
+        assert screen_of(held)._end is not None, "the span has moved back"
+        await held.press(".", rounds=3)
+        assert "follow ●" in reading(held)
+
+
+async def test_the_span_is_changed_and_remembered():
+    reports = FakeReports()
+    async with stage((120, 40), reports=reports) as held:
+        await held.press("7", rounds=3)
+        assert asked(reports) == "pulse(crawl , 60000, 60)"
+        await held.press("+", rounds=3)
+        assert asked(reports) == "pulse(crawl , 60000, 180)"
+        await held.press("-", "-", rounds=3)
+        assert asked(reports) == "pulse(crawl , 5000, 180)"
+        await held.press("1", "7", rounds=3)
+        assert "span 15m" in reading(held)
+        await held.press(*["+"] * 12, rounds=3)
+        assert "span 30d" in reading(held)
+
+
+async def test_it_is_of_what_is_named_at_the_prompt():
+    reports = FakeReports()
+    async with stage((120, 40), reports=reports) as held:
+        await held.type(f":pulse origin {API}")
+        await held.press("enter", rounds=4)
+        assert screen_of(held).crumbs() == ("Pulse", API)
+        assert asked(reports).startswith(f"pulse(origin {API}")
+        assert shown(held) == ["pages", "latency", "failures", "bytes"]
+        await held.type(":of job my-index")
+        await held.press("enter", rounds=4)
+        assert asked(reports).startswith("pulse(job my-index, 60000")
+        await held.type(":of nonsense")
+        await held.press("enter", rounds=3)
+        assert screen_of(held)._of == PulseOf(PulseScope.job, "my-index")
+        await held.press("O", rounds=3)
+        await held.press("enter", rounds=3)
+        assert "job my-index" in reading(held) or "whole crawl" in reading(held)
+        await held.type(":of crawl")
+        await held.press("enter", rounds=4)
+        assert len(shown(held)) == 8
+
+
+async def test_enter_opens_the_log_at_that_moment():
+    async with stage((120, 40)) as held:
+        await held.press("7", rounds=3)
+        await held.press("h", rounds=2)
+        moment = screen_of(held)._cursor
+        await held.press("enter", rounds=6)
+        assert isinstance(held.app.screen, LogsScreen)
+        table = held.app.screen.query_one("#log", CrawlTable)
+        line = held.app.screen._keyset.row(table.cursor_key)
+        assert line is not None and moment is not None
+        later = [one.ended_at for one in attempts() if one.ended_at >= moment]
+        assert line.at <= moment or line.at == min(later), "the entry beside that moment"
+        assert not held.app.screen._list.following
+        await held.press("escape", rounds=2)
+        assert isinstance(held.app.screen, PulseScreen)
+
+
+async def test_latency_phases_and_freezing():
+    async with stage((120, 40)) as held:
+        await held.press("7", rounds=3)
+        await held.press("L", rounds=2)
+        titles = [str(pane.border_title) for pane in held.app.screen.query(ChartPane)]
+        assert any("name look-up" in one for one in titles)
+        await held.press("f", rounds=2)
+        assert "frozen" in reading(held)
+        await held.press("f", rounds=2)
+        assert "frozen" not in reading(held)
+
+
+async def test_nothing_is_read_while_it_is_hidden():
+    reports = FakeReports()
+    async with stage((120, 40), reports=reports) as held:
+        await held.press("7", rounds=3)
+        await held.press("1", rounds=2)
+        before = len([one for one in reports.asked if one.startswith("pulse")])
+        for _ in range(5):
+            reports.commit()
+            held.clock.move(2_000)
+            await held.settle(2)
+        assert len([one for one in reports.asked if one.startswith("pulse")]) == before
+
+
+async def test_a_click_puts_the_cursor_there():
+    async with stage((120, 40)) as held:
+        await held.press("7", rounds=3)
+        await held.pilot.click("#chart-pages", offset=(30, 3))
+        await held.settle(2)
+        assert screen_of(held)._cursor is not None

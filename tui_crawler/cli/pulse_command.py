@@ -1,0 +1,122 @@
+"""`pulse`: how the crawl goes over time, as charts or as rows."""
+
+from __future__ import annotations
+
+import argparse
+import os
+import sys
+import time
+from collections.abc import Iterator
+from dataclasses import asdict
+from typing import TYPE_CHECKING
+
+from tui_crawler.cli.known_names import existing_database, reports_of
+from tui_crawler.cli.options import CommandSet, add_common, duration
+from tui_crawler.cli.printer import Printer, local_zone, safe, terminal_width
+from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.domain.pulse import HOUR_MS, MINUTE_MS, SPANS_MS, LatencyPhase, PulseOf, PulseScope, step_for
+
+if TYPE_CHECKING:
+    from tui_crawler.console.pulse.rows import Charts
+    from tui_crawler.domain.pulse import Pulse
+
+_WIDTH, _LARGEST = 100, 160
+_HEIGHT = 7
+
+
+def declare(commands: CommandSet) -> None:
+    """Declares the command."""
+    parser = commands.add(
+        "pulse",
+        "show pages, bytes, latency and failures over time",
+        execute,
+        "Charts of the span that ends now: pages and bytes a second, latency (p50 and p95), failures a minute by "
+        "group, and of the whole crawl origins by state, pages that wait, how late the event loop was and the longest "
+        "commit. With --json one row a step; of latency each phase is told.",
+        examples=("pulse --span 15m", "pulse --origin https://example.org --span 1d --json | jq '.rows[].pages'"),
+    )
+    whose = parser.add_mutually_exclusive_group()
+    for scope in (PulseScope.origin, PulseScope.job, PulseScope.worker):
+        whose.add_argument(f"--{scope.name}", metavar="NAME", help=f"of this {scope.name} alone")
+    parser.add_argument(
+        "--span", type=duration, default=HOUR_MS, metavar="TIME", help="so long, 1m to 30d (default: 1h)"
+    )
+    add_common(parser)
+
+
+def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    """Carries out `pulse`. Raises UsageProblem."""
+    from tui_crawler.console.pulse.rows import Charts
+
+    span: int = arguments.span
+    if not SPANS_MS[0] <= span <= SPANS_MS[-1]:
+        raise UsageProblem("--span: from 1m to 30d")
+    named = {scope: getattr(arguments, scope.name, None) for scope in PulseScope if scope is not PulseScope.crawl}
+    of = next((PulseOf(scope, name) for scope, name in named.items() if name), PulseOf())
+    step = step_for(span)
+    if of.scope in {PulseScope.job, PulseScope.worker}:
+        step = max(step, MINUTE_MS)
+    steps, now = max(1, span // step), time.time_ns() // 1_000_000
+    with reports_of(existing_database(arguments)) as reports:
+        pulse = reports.pulse(of, (now // step - steps + 1) * step, step, steps)
+    charts = Charts(pulse, now)
+    document = _document(pulse, charts) if arguments.json else {}
+    return printer.answer(arguments.json, document, _lines(charts))
+
+
+def _document(pulse: Pulse, charts: Charts) -> dict[str, object]:
+    rows = []
+    for place, count in enumerate(pulse.counts):
+        latency = {phase.name: _percentiles(pulse, place, phase) for phase in LatencyPhase}
+        gauges = pulse.gauges[place]
+        rows.append(
+            {
+                "at": pulse.since + place * pulse.step_ms,
+                "attempts": count.attempts if count else 0,
+                "pages": count.pages if count else 0,
+                "failed": count.failed if count else 0,
+                "bytes": count.bytes if count else 0,
+                "pages_per_s": charts.pages[place],
+                "bytes_per_s": charts.bytes[place],
+                "latency_ms": latency,
+                "exit_codes": count.names() if count else {},
+                "gauges": asdict(gauges) if gauges else None,
+            }
+        )
+    marks = [{"at": mark.at, "kind": mark.kind.name, "words": mark.words, "who": mark.who} for mark in pulse.marks]
+    return {
+        "of": pulse.of.scope.name,
+        "name": pulse.of.name,
+        "since": pulse.since,
+        "until": pulse.until,
+        "step_ms": pulse.step_ms,
+        "sampled": pulse.sampled,
+        "rows": rows,
+        "marks": marks,
+    }
+
+
+def _percentiles(pulse: Pulse, place: int, phase: LatencyPhase) -> dict[str, float | None]:
+    count = pulse.counts[place]
+    return {name: count.percentile(share, phase) if count else None for name, share in (("p50", 0.5), ("p95", 0.95))}
+
+
+def _lines(charts: Charts) -> Iterator[str]:
+    from tui_crawler.console.pulse.rows import drawn, legend_of, mark_words, title_of
+    from tui_crawler.text.charts import dots_of
+
+    pulse, zone = charts.pulse, local_zone()
+    width = min(terminal_width() or _WIDTH, _LARGEST)
+    dots = dots_of(os.environ, (sys.stdout.encoding or "").lower().startswith("utf"))
+    sampled = ", from a sample of its attempts" if pulse.sampled else ""
+    yield safe(f"{title_of(pulse)}: {charts.reading(charts.last, zone)}{sampled}")
+    for one in charts.all:
+        yield ""
+        named = legend_of(one, dots)
+        yield safe(f"{one.name}: {one.says(charts.last)}{named and f'   {named}'}")
+        for line in drawn(charts, one, width, _HEIGHT, dots, zone, None):
+            yield safe("".join(text for text, _ in line).rstrip())
+    if pulse.marks:
+        yield ""
+    for mark in pulse.marks:
+        yield safe(mark_words(mark, zone))

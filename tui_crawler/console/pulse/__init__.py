@@ -1,0 +1,1 @@
+"""View 7: how the crawl goes over time."""

@@ -1,0 +1,275 @@
+"""View 7 as charts: which there are, what each says at a moment, what is marked, and the line that reads all. Pure; the
+command line draws the same ones."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from datetime import tzinfo
+from operator import attrgetter
+
+from tui_crawler.domain.pulse import (
+    HOUR_MS,
+    Gauges,
+    LatencyPhase,
+    MarkKind,
+    Pulse,
+    PulseCount,
+    PulseMark,
+    PulseOf,
+    PulseScope,
+)
+from tui_crawler.domain.record import dataclass
+from tui_crawler.text.charts import Dots, Form, Mark, Piece, Series, amount, chart, legend
+from tui_crawler.text.format import ABSENT, clock, count, date_time, phase, plural, rate, size
+from tui_crawler.text.glyphs import EXIT_GROUPS
+
+Values = tuple[float | None, ...]
+
+PHASE_WORDS = {
+    LatencyPhase.response: "latency",
+    LatencyPhase.dns: "name look-up",
+    LatencyPhase.connect: "connect",
+    LatencyPhase.first_byte: "first byte",
+    LatencyPhase.last_byte: "body",
+}
+_MARKS = {
+    MarkKind.run_started: ("▶", "active"),
+    MarkKind.run_ended: ("■", "muted"),
+    MarkKind.takeover: ("↻", "warning"),
+    MarkKind.pause: ("‖", "paused"),
+    MarkKind.ruleset: ("✎", "accent"),
+    MarkKind.action: ("◆", "strong"),
+}
+_STATES = (
+    ("crawling", "crawling", "active"),
+    ("waiting", "waiting", "waiting"),
+    ("paused", "paused", "paused"),
+    ("gave_up", "gave up", "error"),
+    ("finished", "finished", "ok"),
+)
+"""Fields of `Gauges`, what they are called, and their roles."""
+_LEAST_S = 2.0
+"""Of less than so many seconds no rate is told: a step that has just begun."""
+
+
+@dataclass(frozen=True, slots=True)
+class Chart:
+    """One chart of a pulse: its name, its series, how its scale is written, and what it says of a step."""
+
+    id: str
+    name: str
+    series: tuple[Series, ...]
+    scale: Callable[[float], str]
+    says: Callable[[int], str]
+
+
+class Charts:
+    """All charts of a pulse, as it is read at `now` (epoch ms)."""
+
+    def __init__(self, pulse: Pulse, now: int, of_phase: LatencyPhase = LatencyPhase.response) -> None:
+        """`of_phase` is what the chart of latency shows."""
+        self.pulse = pulse
+        self._phase = of_phase
+        self._seconds = [self._length(place, now) for place in range(len(pulse.counts))]
+        self.p50: Values = tuple(one.percentile(0.5, of_phase) if one else None for one in pulse.counts)
+        self.p95: Values = tuple(one.percentile(0.95, of_phase) if one else None for one in pulse.counts)
+        self.pages = self._rates(lambda one: one.pages)
+        self.bytes = self._rates(lambda one: one.bytes)
+        whole = pulse.of.scope is PulseScope.crawl
+        self.all = (
+            self._of_pages(),
+            self._of_latency(),
+            self._of_failures(),
+            *((self._of_states(),) if whole else ()),
+            self._of_bytes(),
+            *((self._of_queue(), self._of_lag(), self._of_commits()) if whole else ()),
+        )
+
+    @property
+    def last(self) -> int:
+        """The last step of which something is known, and has a rate; the last one if there is none."""
+        known = (place for place in reversed(range(len(self.pages))) if self.pages[place] is not None)
+        return next(known, len(self.pages) - 1)
+
+    def reading(self, place: int, zone: tzinfo) -> str:
+        """What all charts say at a step, in one line."""
+        pulse, one = self.pulse, self.pulse.counts[place]
+        if self.pages[place] is None:
+            return f"{moment(pulse.since + place * pulse.step_ms, pulse, zone)}  nothing known"
+        words = [
+            moment(pulse.since + place * pulse.step_ms, pulse, zone),
+            f"{rate(self.pages[place])}/s",
+            f"{size(self.bytes[place])}/s",
+            f"p50 {phase(self.p50[place])}",
+            f"{plural(one.failed if one else 0, 'failure')}{_codes(one)}",
+        ]
+        return "  ".join(words)
+
+    def marks_at(self, place: int) -> tuple[PulseMark, ...]:
+        """What happened in a step."""
+        return tuple(mark for mark in self.pulse.marks if self.pulse.step_at(mark.at) == place)
+
+    def _length(self, place: int, now: int) -> float:
+        """How many seconds of a step are over and known; 0: none."""
+        pulse = self.pulse
+        begins = pulse.since + place * pulse.step_ms
+        if not pulse.begins_at or begins + pulse.step_ms <= pulse.begins_at:
+            return 0.0
+        return max(0, min(begins + pulse.step_ms, now) - max(begins, pulse.begins_at)) / 1_000
+
+    def _rates(self, value: Callable[[PulseCount], float], per_s: float = 1) -> Values:
+        """What there was in `per_s` seconds, by step."""
+        least = min(_LEAST_S, self.pulse.step_ms / 1_000)
+        return tuple(
+            None if seconds < least else 0.0 if one is None else value(one) * per_s / seconds
+            for one, seconds in zip(self.pulse.counts, self._seconds, strict=True)
+        )
+
+    def _of_pages(self) -> Chart:
+        return Chart(
+            "pages",
+            "Pages a second",
+            (Series("pages", self.pages),),
+            amount,
+            lambda place: f"{rate(self.pages[place])}/s",
+        )
+
+    def _of_bytes(self) -> Chart:
+        series = (Series("bytes", self.bytes, "redirect"),)
+        return Chart("bytes", "Bytes a second", series, size, lambda place: f"{size(self.bytes[place])}/s")
+
+    def _of_latency(self) -> Chart:
+        p50, p95 = self.p50, self.p95
+        name = "Latency" if self._phase is LatencyPhase.response else f"Latency: {PHASE_WORDS[self._phase]}"
+        return Chart(
+            "latency",
+            name,
+            (Series("p50", p50, "ok"), Series("p95", p95, "client", Form.line)),
+            phase,
+            lambda place: f"p50 {phase(p50[place])}  p95 {phase(p95[place])}",
+        )
+
+    def _of_failures(self) -> Chart:
+        found = [{} if one is None else one.by_group() for one in self.pulse.counts]
+        minutes = [seconds / 60 for seconds in self._seconds]
+        series = tuple(
+            Series(
+                group,
+                tuple(
+                    by_group.get(group, 0) / span if span else None
+                    for by_group, span in zip(found, minutes, strict=True)
+                ),
+                glyph.role,
+                Form.layer,
+            )
+            for group, glyph in EXIT_GROUPS.items()
+            if any(by_group.get(group) for by_group in found)
+        )
+        failed = [0 if one is None else one.failed for one in self.pulse.counts]
+        return Chart("failures", "Failures a minute", series, amount, lambda place: f"{count(failed[place])} failed")
+
+    def _gauge(self, value: Callable[[Gauges], float]) -> Values:
+        """A gauge by step; between two of its minutes, where steps are shorter, it is as it was."""
+        found, last, age = list[float | None](), None, 0
+        for one in self.pulse.gauges:
+            if one is not None:
+                last, age = value(one), 0
+            elif (age := age + self.pulse.step_ms) >= 2 * 60_000:
+                last = None
+            found.append(last)
+        return tuple(found)
+
+    def _of_states(self) -> Chart:
+        every = (Series(word, self._gauge(attrgetter(field)), role, Form.layer) for field, word, role in _STATES)
+        series = tuple(one for one in every if any(one.values))
+
+        def says(place: int) -> str:
+            return "  ".join(f"{number:.0f} {one.name}" for one in series if (number := one.values[place]))
+
+        return Chart("states", "Origins by state", series, amount, says)
+
+    def _of_queue(self) -> Chart:
+        pending, todo = self._gauge(lambda one: one.pending), self._gauge(lambda one: one.todo)
+        return Chart(
+            "queue",
+            "Pages that wait",
+            (Series("pending", pending, "waiting"), Series("todo", todo, "strong", Form.line)),
+            amount,
+            lambda place: f"{_whole(pending[place])} pending  {_whole(todo[place])} todo",
+        )
+
+    def _of_lag(self) -> Chart:
+        lag = self._gauge(lambda one: one.lag_ms)
+        series = (Series("worst", lag, "network"),)
+        return Chart("lag", "Event loop late by", series, phase, lambda place: phase(lag[place]))
+
+    def _of_commits(self) -> Chart:
+        took, jobs = self._gauge(lambda one: one.commit_ms), self._gauge(lambda one: one.commit_jobs)
+        return Chart(
+            "commits",
+            "Longest commit",
+            (Series("ms", took, "local"),),
+            phase,
+            lambda place: f"{phase(took[place])}  largest of {_whole(jobs[place])}",
+        )
+
+
+def _whole(number: float | None) -> str:
+    return ABSENT if number is None else count(round(number))
+
+
+def _codes(one: PulseCount | None) -> str:
+    """The exit codes of failures, the most frequent first: `(request_timeout 2)`."""
+    named = [f"{name} {count(number)}" for name, number in ({} if one is None else one.names()).items()]
+    more = f", {len(named) - 3} more" if len(named) > 3 else ""  # noqa: PLR2004, RUF100  as fit into a line
+    return f" ({', '.join(named[:3])}{more})" if named else ""
+
+
+def moment(at: int, pulse: Pulse, zone: tzinfo) -> str:
+    """A moment as the span of a pulse needs it: time of day, with the date where it is longer than a day."""
+    if pulse.until - pulse.since > 24 * HOUR_MS:
+        return date_time(at, zone)[5:16]
+    return clock(at, zone)[: 8 if pulse.step_ms < 60_000 else 5]
+
+
+def marks_of(pulse: Pulse, zone: tzinfo, width: int) -> tuple[Mark, ...]:
+    """What stands at the axis in `width` cells: its beginning and end, what happened, and times between, in the order
+    of importance."""
+    span = max(1, pulse.until - pulse.since)
+
+    def time(at: int) -> Mark:
+        return Mark((at - pulse.since) / span, moment(at, pulse, zone))
+
+    ends = (time(pulse.since), Mark(1.0, moment(pulse.until, pulse, zone)))
+    events = tuple(
+        Mark((one.at - pulse.since) / span, f"{one.who or ''} {one.words}".strip()[:24], *_MARKS[one.kind])
+        for one in reversed(pulse.marks)
+    )
+    parts = max(1, width // 24)
+    between = tuple(time(pulse.since + span * part // parts) for part in range(1, parts))
+    return (*ends, *events, *between)
+
+
+def mark_words(mark: PulseMark, zone: tzinfo) -> str:
+    """What happened, in a line: `10:02:41 ‖ ann pause https://a.example`."""
+    return f"{clock(mark.at, zone)} {_MARKS[mark.kind][0]} {mark.who} {mark.words}".replace("  ", " ")
+
+
+def drawn(
+    charts: Charts, one: Chart, width: int, height: int, dots: Dots, zone: tzinfo, cursor: int | None
+) -> list[list[Piece]]:
+    """A chart in so many cells."""
+    pulse = charts.pulse
+    shares = None if cursor is None else (cursor + 0.5) / max(1, len(pulse.counts))
+    marks = marks_of(pulse, zone, width)
+    return chart(one.series, width, height, dots=dots, scale=one.scale, marks=marks, cursor=shares)
+
+
+def legend_of(one: Chart, dots: Dots) -> str:
+    """What the series of a chart are drawn with, where there are several."""
+    return "".join(text for text, _ in legend(one.series, dots)) if len(one.series) > 1 else ""
+
+
+def title_of(pulse: Pulse) -> str:
+    """Of what a pulse is, in words; raw."""
+    return "whole crawl" if pulse.of == PulseOf() else f"{pulse.of.scope.name} {pulse.of.name}"

@@ -1,0 +1,185 @@
+"""The pulse of a span: of the whole crawl, a job or a worker from kept counts; what is shorter than a minute, and one
+origin, from the log.
+
+Of the log a bounded number of rows is read. Where a span begins and ends in it is found by bisection, as attempts are
+stored in the order in which they end, within seconds; where it has more attempts than are read, every so many-th stands
+for those around it, whose number an index tells. Of minutes and hours there are few.
+"""
+# ruff: noqa: S608  # the SQL is made of constants of this program only
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Any
+
+from tui_crawler.domain.attempt import RequestRecord
+from tui_crawler.domain.exit_code import AttemptKind, ExitCode, is_problem
+from tui_crawler.domain.pulse import (
+    HOUR_MS,
+    MINUTE_MS,
+    Gauges,
+    MarkKind,
+    Pulse,
+    PulseCount,
+    PulseMark,
+    PulseOf,
+    PulseScope,
+    unpacked,
+)
+from tui_crawler.storage.reader import SubjectReports
+
+MOST_ROWS = 3_000
+MOST_LOGGED = 3_000
+MOST_MARKS = 200
+_TIMED = 1_000
+"""Of about so many attempts the parts of their requests are looked at."""
+_STRAY_MS = 5_000
+"""So much earlier than one stored before it an attempt may have ended."""
+
+_KEPT = "SELECT at, attempts, pages, failed, bytes, cells FROM pulse WHERE length = ? AND at >= ? AND at < ?"
+_ONLY = {
+    PulseScope.crawl: "",
+    PulseScope.job: " AND job_id = (SELECT id FROM job WHERE name = ?)",
+    PulseScope.worker: " AND session_id IN (SELECT id FROM session WHERE worker = ?)",
+}
+_LOGGED = """a.kind, a.exit_code, a.requests, a.bytes, a.response_ms, q.sent_at, q.head_at, q.ended_at, q.dns_ms,
+    q.connect_ms, q.tls_ms
+FROM {source} LEFT JOIN request q ON a.id % {fast} = 0 AND q.id = (SELECT MAX(id) FROM request WHERE attempt_id = a.id)
+"""
+_ALL = "SELECT a.ended_at, 1, {logged} WHERE {way}a.id >= {begin} AND a.id < {end}"
+_SOME = """WITH RECURSIVE place (low) AS (SELECT {begin} UNION ALL SELECT low + {stride} FROM place
+    WHERE low + {stride} < {end}),
+chosen (id, number) AS (SELECT (SELECT a.id FROM attempt a WHERE {way}a.id >= low AND a.id < low + {stride}
+    ORDER BY a.id LIMIT 1), {number} FROM place)
+SELECT a.ended_at, number, {logged}"""
+_NUMBER = "(SELECT COUNT(*) FROM attempt a WHERE {way}a.id >= low AND a.id < low + {stride})"
+_GAUGES = """SELECT (at - ?) / ?, MAX(todo), MAX(pending), MAX(crawling), MAX(waiting), MAX(paused), MAX(gave_up),
+    MAX(finished), MAX(lag_ms), MAX(commit_ms), MAX(commit_jobs)
+FROM gauge WHERE length = ? AND at >= ? AND at < ? GROUP BY 1"""
+_EVENTS = "SELECT at, event, message FROM activity WHERE origin_id = 0 AND at >= ? AND at < ? ORDER BY at DESC LIMIT ?"
+_ACTIONS = "SELECT at, action, target, who FROM operator_action WHERE at >= ? AND at < ? ORDER BY at DESC LIMIT ?"
+
+_KINDS = {
+    "run_started": MarkKind.run_started,
+    "run_continued": MarkKind.run_started,
+    "run_finished": MarkKind.run_ended,
+    "session_taken_over": MarkKind.takeover,
+    "ruleset_applied": MarkKind.ruleset,
+    "job_paused": MarkKind.pause,
+    "job_resumed": MarkKind.action,
+}
+"""The events that are marked. What else is in the log of activity, operators did: it stands in the journal."""
+_ACTION_KINDS = {"pause": MarkKind.pause}
+_NOT_TWICE = frozenset({"rules", "steer_jobs"})
+"""Actions of which an event tells."""
+
+
+class PulseReports(SubjectReports):
+    """How the crawl went over a span."""
+
+    def pulse(self, of: PulseOf, since: int, step_ms: int, steps: int) -> Pulse:
+        """`steps` steps of `step_ms` (one of domain.pulse.STEPS_MS; of a job or worker a minute at least) from `since`
+        (epoch ms) on, moved back to a whole step."""
+        if step_ms < MINUTE_MS and of.scope in {PulseScope.job, PulseScope.worker}:
+            step_ms, steps = MINUTE_MS, -(-step_ms * steps // MINUTE_MS)
+        since -= since % step_ms
+        until = since + step_ms * steps
+        sampled = False
+        if of.scope is PulseScope.origin or step_ms < MINUTE_MS:
+            counts, sampled = self._logged(of, since, step_ms, steps)
+        else:
+            counts = self._kept(of, since, step_ms, steps)
+        gauges: list[Gauges | None] = [None] * steps
+        length = HOUR_MS if step_ms >= HOUR_MS else MINUTE_MS
+        for place, *values in self._reader.all(_GAUGES, (since, step_ms, length, since, until)):
+            if 0 <= place < steps and values[0] is not None:
+                gauges[place] = Gauges(*values)
+        begins = self._reader.one("SELECT MIN(at) FROM pulse WHERE length = ?", (MINUTE_MS,))
+        marks = self._marks(since, until)
+        return Pulse(of, since, step_ms, tuple(counts), tuple(gauges), marks, sampled, (begins and begins[0]) or 0)
+
+    def _kept(self, of: PulseOf, since: int, step_ms: int, steps: int) -> list[PulseCount | None]:
+        """From the rows of minutes; from those of hours where a step has one, or there are too many."""
+        counts: list[PulseCount | None] = [None] * steps
+        values = (since, since + step_ms * steps, *((of.name,) if of.name else ()))
+        rows: list[Any] = []
+        for length in (HOUR_MS,) if step_ms >= HOUR_MS else (MINUTE_MS, HOUR_MS):
+            limit = MOST_ROWS if length == MINUTE_MS else -1
+            rows = self._reader.all(f"{_KEPT}{_ONLY[of.scope]} LIMIT ?", (length, *values, limit))
+            if len(rows) < MOST_ROWS:
+                break
+        for at, attempts, pages, failed, size, cells in rows:
+            place = (at - since) // step_ms
+            one, count = PulseCount(attempts, pages, failed, size, unpacked(cells)), counts[place]
+            if count is None:
+                counts[place] = one
+            else:
+                count.merge(one)
+        return counts
+
+    def _logged(self, of: PulseOf, since: int, step_ms: int, steps: int) -> tuple[list[PulseCount | None], bool]:
+        """From the log; whether not all of it was looked at."""
+        way = ""
+        if of.scope is PulseScope.origin:
+            found = self._reader.one("SELECT id FROM origin WHERE origin = ?", (of.name,))
+            way = f"a.origin_id = {int(found[0]) if found else 0} AND "
+        newest = self._reader.one(f"SELECT a.id FROM attempt a WHERE {way}1 ORDER BY a.id DESC LIMIT 1")
+        end = (newest[0] if newest else 0) + 1
+        begin = self._first_after(way, since - _STRAY_MS, 0, end)
+        end = self._first_after(way, since + step_ms * steps + _STRAY_MS, begin, end)
+        number = end - begin
+        if way:
+            number = self._reader.number(f"SELECT COUNT(*) FROM attempt a WHERE {way}a.id >= {begin} AND a.id < {end}")
+        whole, stride = number <= MOST_LOGGED, max(1, -(-(end - begin) // MOST_LOGGED))
+        source = "attempt a" if whole else "chosen JOIN attempt a ON a.id = chosen.id"
+        logged = _LOGGED.format(source=source, fast=max(1, min(number, MOST_LOGGED) // _TIMED))
+        stands = _NUMBER.format(way=way, stride=stride) if way else stride
+        text = (_ALL if whole else _SOME).format(
+            way=way, logged=logged, number=stands, begin=begin, end=end, stride=stride
+        )
+        counts: list[PulseCount | None] = [None] * steps
+        for at, times, *row in self._reader.all(text):
+            place = (at - since) // step_ms
+            if 0 <= place < steps:
+                count = counts[place] = counts[place] or PulseCount()
+                count.merge(_counted(row), times)
+        return counts, not whole
+
+    def _first_after(self, way: str, moment: int, low: int, high: int) -> int:
+        """The first id, of those from `low` up to `high`, of an attempt that ended at or after a moment: ids and times
+        rise together, but for seconds."""
+        probe = f"SELECT a.id, a.ended_at FROM attempt a WHERE {way}a.id >= ? ORDER BY a.id LIMIT 1"
+        while low < high:
+            middle = (low + high) // 2
+            found = self._reader.one(probe, (middle,))
+            if found is None or found[1] >= moment:
+                high = middle
+            else:
+                low = found[0] + 1
+        return low
+
+    def _marks(self, since: int, until: int) -> tuple[PulseMark, ...]:
+        """The newest ones of the span, the oldest first."""
+        events = self._reader.all(_EVENTS, (since, until, MOST_MARKS))
+        marks = [PulseMark(at, _KINDS[event], message) for at, event, message in events if event in _KINDS]
+        for at, action, target, who in self._reader.all(_ACTIONS, (since, until, MOST_MARKS)):
+            if action not in _NOT_TWICE:
+                kind = _ACTION_KINDS.get(action, MarkKind.action)
+                marks.append(PulseMark(at, kind, f"{action} {target}".strip(), who))
+        return tuple(sorted(marks, key=lambda mark: mark.at)[-MOST_MARKS:])
+
+
+def _counted(row: Sequence[Any]) -> PulseCount:
+    """One attempt of the log."""
+    count = PulseCount()
+    kind, code, requests, size, response_ms, sent_at, head_at, ended_at, dns_ms, connect_ms, tls_ms = row
+    problem = code in _KNOWN and is_problem(ExitCode(code), kind)
+    count.add(response_ms, page=kind == AttemptKind.page and requests > 0, code=code if problem else None, size=size)
+    if sent_at is not None:
+        count.add_phases(
+            RequestRecord("", "", sent_at, head_at, ended_at, None, dns_ms=dns_ms, connect_ms=connect_ms, tls_ms=tls_ms)
+        )
+    return count
+
+
+_KNOWN = frozenset(code.value for code in ExitCode)
