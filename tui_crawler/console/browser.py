@@ -67,4 +67,11 @@ def serve_console(words: Sequence[str], host: str, port: int, token: str, tell: 
     os.environ |= {"COLORTERM": "truecolor", "TERM": "xterm-256color", "LC_ALL": "C.UTF-8"}
     os.environ.pop("NO_COLOR", None)
     server = ConsoleServer([sys.executable, "-m", "tui_crawler", *words], host, port, token)
-    web.run_app(server.application(), host=host, port=port, access_log=None, print=lambda *_: tell(server.address))
+    web.run_app(
+        server.application(),
+        host=host,
+        port=port,
+        access_log=None,
+        shutdown_timeout=1,
+        print=lambda *_: tell(server.address),
+    )

@@ -428,21 +428,21 @@ _SYNTAX = (("html", _MARKUP), ("xml", _MARKUP), ("json", _JSON), ("css", _STYLE)
 with ends with the line at last, and is not begun again within."""
 
 
-def _coloured(pieces: Sequence[str], syntax: re.Pattern[str] | None) -> Iterator[tuple[Styled, ...]]:
+def _coloured(pieces: Sequence[str], syntax: re.Pattern[str] | None) -> Iterator[tuple[str | Styled, ...]]:
     """The rows of one line in colours."""
     text = "".join(pieces)
     marks = [(*one.span(), one.lastgroup or "") for one in syntax.finditer(text)] if syntax is not None else []
     start = at = 0
     for piece in pieces:
-        end, row = start + len(piece), list[Styled]()
+        end, row = start + len(piece), list[str | Styled]()
         while start < end:
             while at < len(marks) and marks[at][1] <= start:
                 at += 1
             first, last, role = marks[at] if at < len(marks) else (end, end, "")
             stop = min(end, last if first <= start else first)
-            row.append(Styled(text[start:stop], role if first <= start else ""))
+            row.append(Styled(text[start:stop], role) if first <= start else text[start:stop])
             start = stop
-        yield tuple(row)
+        yield tuple(row or [""])
 
 
 def looks_binary(data: bytes) -> bool:
