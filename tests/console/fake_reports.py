@@ -11,6 +11,7 @@ from tests.console import sample_tree
 from tests.console.log_stretches import activity_stretch, attempt_stretch
 from tests.console.page_holds import passes
 from tests.console.sample_crawl import API, WWW, attempts, failed_pages, origins, page_detail, run_view, todo_list
+from tests.console.sample_diff import DiffReports
 from tests.console.sample_failures import failure_group, failure_value, holds, link_ends, refusal_counts
 from tests.console.sample_log import (
     activities,
@@ -83,7 +84,7 @@ CONTRACT = Contract("example-net-crawler (for https://example.net/why-we-crawl)"
 
 
 @dataclass
-class FakeReports:
+class FakeReports(DiffReports):
     """Rows that a test changes by hand; `version` is raised by `commit`."""
 
     rows: dict[str, OriginView] = field(default_factory=lambda: {view.origin: view for view in origins()})

@@ -57,6 +57,8 @@ SCENES: dict[str, tuple[str, ...]] = {
     "pulse": ("7", *"hhhhhhhhhhhhhhhhhhhh"),
     "pivot": ("3", "right", "F"),
     "sql": (";", *"SELECT * FROM v_page", "enter"),
+    "diff": (":", *"diff", "enter", "tab"),
+    "diff-page": (":", *"diff", "enter", "tab", "enter"),
     "zoom": ("enter", "+"),
     "jump": ("enter", "ctrl+o"),
     "help": ("?",),
@@ -91,7 +93,7 @@ XTERM = TerminalTheme(
 )
 """What xterm shows its 16 colours as."""
 
-FEW_SCENES = ("overview", "failures", "origin", "tree", "pulse")
+FEW_SCENES = ("overview", "failures", "origin", "tree", "pulse", "diff")
 IN_ALL_SIZES = ("overview", "url")
 SHOWN = frozenset({"overview-120x40-dark", "rules-draft-120x40-dark", "pulse-120x40-dark"})
 """What README.md shows, as PNG."""

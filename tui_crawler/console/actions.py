@@ -28,11 +28,11 @@ def _on(*screens: Where) -> frozenset[Where]:
 
 
 _ORIGINS = _on(Where.overview, Where.origin)
-_LISTS = _on(Where.url)
+_LISTS = _on(Where.url, Where.diff)
 _URLS = _on(Where.origin, Where.failures, Where.url, Where.urls, Where.why)
 _PULSE = _on(Where.pulse)
 _VIEWS_TAKE = {Where.overview: Takes.origin, Where.pulse: Takes.text}
-_TABLES = frozenset(Where) - _PULSE - _on(Where.why, Where.welcome)
+_TABLES = frozenset(Where) - _PULSE - _on(Where.why, Where.welcome, Where.page_diff)
 _FILTERED = _TABLES - _on(Where.logs)
 _MATCHED = _FILTERED - _on(Where.urls, Where.stats)
 _PROBLEMS = _ORIGINS | _on(Where.logs)
@@ -219,8 +219,12 @@ ACTIONS: tuple[Action, ...] = (
         _PROBLEMS,
     ),
     Action(
-        "list.older", ">", "more", "The next window of the links", Topic.look, _LISTS, (Need.older,),
+        "list.older", ">", "more", "The next window of the list", Topic.look, _LISTS, (Need.older,),
         word="more", footer=61,
+    ),
+    Action(
+        "runs.diff", "=", "compare", "What two runs found different: the marked ones, or the last two; :diff 6 7",
+        Topic.look, command="tui-crawler diff RUN RUN", word="diff",
     ),
     Action("list.newer", "<", "back", "The window before", Topic.look, _LISTS, (Need.newer,), footer=62),
     Action(

@@ -124,6 +124,7 @@ class History(Handles):
 
 MANY_SCREENS = 20
 _TYPED_KEPT = 50
+_DIGITS = 10  # of the number of a run
 _BY_NAME = frozenset({Where.origin, Where.tree, Where.url, Where.why, Where.robots})
 """Screens that hold nothing but what they are named by: the history makes them again."""
 _BESIDE = frozenset({"app.screenshot", "theme.next", "app.ask_quit"})
@@ -263,6 +264,21 @@ class Dispatcher(Handles):
 
         if self._queries is not None:
             self._go_deeper(SqlScreen(self._queries, question))
+
+    def go_to_diff(self, runs: tuple[int, ...]) -> None:
+        """Compares two runs; one with the newest, or the last two."""
+        from tui_crawler.console.diff.screen import DiffScreen  # noqa: PLC0415  not before it is needed
+
+        self._go_deeper(DiffScreen(runs))
+
+    @handles_typed("runs.diff")
+    def compare_typed(self, text: str) -> None:
+        """Compares the runs whose numbers were typed."""
+        words = text.split()
+        if all(word.isascii() and word.isdigit() and len(word) < _DIGITS for word in words) and len(words) <= 2:
+            self.go_to_diff(tuple(map(int, words[:2])))
+        else:
+            self._screens.tell("no", "diff: the numbers of one or two runs are wanted", "warning")
 
     def go_to_origin(self, origin: str) -> None:
         """Shows an origin."""

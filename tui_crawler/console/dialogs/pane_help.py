@@ -200,6 +200,19 @@ PANES: Mapping[str, PaneText] = {
     ),
     "sql-rows": PaneText("The answer, row by row.", "opens the URL of the row, if it has one"),
     "sql-info": PaneText("The row under the cursor in full."),
+    "diff-summary": PaneText("How many pages are new, gone, changed and the same, and how fast both runs were."),
+    "diff-origins": PaneText(
+        "Every origin with what became of its pages from the older run to the newer one (docs/diff.md).",
+        "goes to its pages",
+    ),
+    "diff-pages": PaneText(
+        "The pages of the origin under the cursor that are new, gone or changed; {list.older} shows more of them.",
+        "shows the lines and links of the page that differ",
+    ),
+    "diff-robots": PaneText("The lines of robots.txt that differ."),
+    "diff-facts": PaneText("What became of the page: its end, title, redirect and canonical URL in both runs."),
+    "diff-lines": PaneText("The lines of its body that differ, with three lines around them.", "shows the whole URL"),
+    "diff-links": PaneText("The links from it, and to it, that came and that went."),
 }
 """Pane id -> its text."""
 
@@ -313,6 +326,15 @@ OF_PANE: Mapping[tuple[str, str], str] = {
     ("url-requests", "time"): "when it was sent",
     ("url-attempts", "number"): "the number of the attempt",
     ("ledger", "requests"): "turns that made a request, as the limit of a run counts them",
+    ("diff-origins", "new"): "pages that are there now and were not",
+    ("diff-origins", "gone"): "pages that were there and are not: 404, 410, or named by no page and not asked for",
+    ("diff-origins", "changed"): "pages of which content, title, status, redirect, canonical or links differ",
+    ("diff-origins", "same"): "pages that stayed the same",
+    ("diff-origins", "failing"): "pages that fail and did not before",
+    ("diff-origins", "mended"): "pages that failed before and do no more",
+    ("diff-pages", "change"): "what became of it",
+    ("diff-pages", "fields"): "what differs: content hash, title, status, redirect, canonical, links from it",
+    ("diff-pages", "status"): "HTTP status or exit code, before and now",
     ("ledger", "count"): "links that were refused",
     ("ledger", "job"): "the job",
     ("ledger", "run"): "the number of the run",

@@ -9,9 +9,9 @@ read again. The log only grows at its end: what comes in there is read as it com
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
 
 from tui_crawler.console.failures.queries import FailureWindow
 from tui_crawler.console.logs.queries import (
@@ -26,7 +26,7 @@ from tui_crawler.console.logs.queries import (
     LogPlace,
 )
 from tui_crawler.console.logs.rows import LogLine, action_line
-from tui_crawler.console.reading.refresh import WINDOW, PagePart
+from tui_crawler.console.reading.refresh import WINDOW, PagePart, Part
 from tui_crawler.console.urls.queries import UrlWindow
 from tui_crawler.domain.exit_code import Severity
 from tui_crawler.domain.page_filter import PageFilter, PageWindow
@@ -454,3 +454,71 @@ def _joined(one: Span[LogPlace, LogLine], other: Span[LogPlace, LogLine]) -> lis
     if len(one.rows) + len(other.rows) > JOINED:
         return [one, other]
     return [Span(one.after, other.up_to, (*one.rows, *other.rows))]
+
+
+class _Placed(Protocol):
+    """A part that reads a window of a list behind a place, with one row more than is shown."""
+
+    @property
+    def after(self) -> Any: ...
+
+
+P = TypeVar("P", bound=_Placed)
+
+
+class TurnedWindow(Generic[P, R]):
+    """One window of a list, which turns to the next and to those before. Knows no screen."""
+
+    def __init__(self, part: P, place: Callable[[R], Hashable]) -> None:
+        """Begins with the first window, not read yet; `place` is what the part of the window behind a row begins
+        after."""
+        self.part = part
+        """What is to be read."""
+        self.rows: tuple[R, ...] = ()
+        self._place = place
+        self._former: list[P] = []
+        self._read: object = None
+
+    @property
+    def read(self) -> bool:
+        """Whether the window was read."""
+        return self._read is not None
+
+    @property
+    def first(self) -> int:
+        """The number of its first row, counted from 1."""
+        return len(self._former) * WINDOW + 1
+
+    @property
+    def older(self) -> bool:
+        """Whether there is a next window."""
+        return len(self.rows) > WINDOW
+
+    @property
+    def newer(self) -> bool:
+        """Whether there is a former window."""
+        return bool(self._former)
+
+    def row(self, key: Hashable) -> R | None:
+        """The row at a place."""
+        return next((row for row in self.rows if self._place(row) == key), None)
+
+    def take(self, parts: Mapping[Part, object]) -> bool:
+        """Takes what was read anew; answers whether it was."""
+        read = parts.get(cast("Part", self.part))
+        if not isinstance(read, tuple) or read is self._read:
+            return False
+        self._read = self.rows = read
+        return True
+
+    def turn(self, *, on: bool) -> bool:
+        """Goes to the next or the former window; answers whether there is one, which is then to be read."""
+        if on and self.older:
+            self._former.append(self.part)
+            self.part = cast("P", replace(cast("Any", self.part), after=self._place(self.rows[WINDOW - 1])))
+        elif not on and self.newer:
+            self.part = self._former.pop()
+        else:
+            return False
+        self.rows, self._read = (), None
+        return True

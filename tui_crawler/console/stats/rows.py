@@ -151,6 +151,9 @@ class StatsTable:
     key: str = ""
 
 
+RUNS = "runs"
+"""The table of runs, two of which can be compared."""
+
 STATS_TABLES: tuple[StatsTable, ...] = (
     StatsTable(
         "refused", "Refused links", "no link was refused",
@@ -193,7 +196,7 @@ STATS_TABLES: tuple[StatsTable, ...] = (
         ),
     ),
     StatsTable(
-        "runs", "Runs", "no run yet",
+        RUNS, "Runs", "no run yet",
         (
             Column("run", "RUN", 4, 0, "right"),
             Column("started", "STARTED", 19, 0, min_width=8),

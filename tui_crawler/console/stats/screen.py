@@ -29,6 +29,7 @@ from tui_crawler.console.stats.rows import (
     JOB_COLUMNS,
     ORDERS,
     ORIGIN_COLUMNS,
+    RUNS,
     SPANS,
     STATS_TABLES,
     WorkerLoad,
@@ -130,6 +131,16 @@ class StatsTablePane(ReachesConsole, CrawlTable):
             case _:
                 return ""
 
+    @property
+    def runs_chosen(self) -> tuple[int, ...]:
+        """The runs to be compared; none while another ledger is shown, or there is none before."""
+        marked, here = sorted(key for key in self.marked if isinstance(key, int)), self.cursor_key
+        if self.name_shown != RUNS:
+            return ()
+        if len(marked) > 1:
+            return tuple(marked[-2:])
+        return (here - 1, here) if isinstance(here, int) and here > 1 else ()
+
     def titles(self, run: RunView | None) -> tuple[str, str]:
         """What stands at the top and at the bottom of its border; raw text."""
         ledger, words = STATS_TABLES[self._at], STATS_TABLES[self._at].title
@@ -147,7 +158,8 @@ class StatsTablePane(ReachesConsole, CrawlTable):
             words += f" · {what} at {clock(value.at, self.console.clock.zone)} · {keys('stats.count')} again"
         if ledger.name == "workers" and run is not None:
             words += f" · run {run.run_id}, {run.owner}" if run.live else " · none is at work"
-        return words, f"{keys('stats.ledger')}: more tables ({len(STATS_TABLES) - 1})"
+        compares = f"{keys('nav.open')}: compare two · " if ledger.name == RUNS else ""
+        return words, f"{compares}{keys('stats.ledger')}: more tables ({len(STATS_TABLES) - 1})"
 
     def _show(self) -> None:
         self.placeholder = STATS_TABLES[self._at].nothing
@@ -165,7 +177,7 @@ class StatsTablePane(ReachesConsole, CrawlTable):
                 return [stash_row(one) for one in value.stashes]
             case "validation":
                 return [validation_row(*one) for one in value.totals.sums]
-            case "runs":
+            case _ if self.name_shown == RUNS:
                 alive = run.run_id if run is not None and run.live else 0
                 return [run_row(one, now, zone, live=one.run_id == alive) for one in value]
             case "sessions":
@@ -381,13 +393,24 @@ class StatsScreen(RowsScreen):
 
     def open_selected(self) -> None:
         """Opens what the cursor is on, or tells what an exit code means."""
-        if self.focused is self._ledger:
+        if self.focused is self._ledger and self._ledger.name_shown == RUNS:
+            self._compare("")
+        elif self.focused is self._ledger:
             self.console.dispatcher.go_to_url(self._ledger.url)
         elif self.focused is self._top and self._origin:
             self.console.dispatcher.go_to_origin(self._origin)
         elif isinstance(self.focused, CrawlTable) and self.focused.id in {"all-exits", "own-exits"}:
             code = str(self.focused.cursor_key or "")
             self.console.tell("exit", f"{code}: {meaning(code)}")
+
+    @handles_typed("runs.diff")
+    def _compare(self, text: str) -> None:
+        """Compares the runs typed; else two that are marked, or the one under the cursor with the one before it."""
+        chosen = self._ledger.runs_chosen
+        if text or not chosen:
+            self.console.dispatcher.compare_typed(text)
+        else:
+            self.console.dispatcher.go_to_diff(chosen)
 
     @handles("stats.exits")
     def _show_other_exits(self) -> None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.binding import BindingType
@@ -17,6 +17,7 @@ from tui_crawler.console.panes.line import Line, heading
 from tui_crawler.console.panes.lines import Lines, LongLines
 from tui_crawler.console.panes.tabs import Tab, TabBar
 from tui_crawler.console.reading.refresh import WINDOW, ReadingRequest, Snapshot
+from tui_crawler.console.reading.window import TurnedWindow
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.table.cells import Styled
@@ -46,29 +47,21 @@ from tui_crawler.console.urls.cells import host_of, path_of
 from tui_crawler.console.urls.queries import BodyOf, BodyStart, LinksOf, PageOf
 from tui_crawler.domain.attempt import RequestRecord
 from tui_crawler.domain.explanation import Explanation
-from tui_crawler.domain.page_view import LinkView, PageDetail, PageView
+from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail, PageView
 from tui_crawler.domain.view import AttemptView
 from tui_crawler.text.format import READING, size
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from tui_crawler.console.reading.refresh import Part
-    from tui_crawler.domain.page_view import LinkEnd
 
-
-class LinkList:
+class LinkList(TurnedWindow[LinksOf, LinkEnd]):
     """A table of links, and what is to be read for it."""
 
     def __init__(self, url: str, *, inward: bool) -> None:
-        """`inward`: the links to `url`, else those from it. Begins with the first window, not read yet."""
+        """`inward`: the links to `url`, else those from it."""
+        super().__init__(LinksOf(url, inward), lambda end: end.after)
         self._inward = inward
-        self._url = url
-        self.part = LinksOf(url, inward)
-        """What is to be read."""
-        self._former: list[LinksOf] = []
-        self._ends: tuple[LinkEnd, ...] = ()
-        self._read: object = None
 
     def make_table(self) -> CrawlTable:
         """The table, without rows."""
@@ -79,51 +72,21 @@ class LinkList:
             self.table = CrawlTable(LINK_COLUMNS, placeholder="it holds no links", id="url-outlinks", classes="pane")
         return self.table
 
-    @property
-    def older(self) -> bool:
-        """Whether there is a next window."""
-        return len(self._ends) > WINDOW
-
-    @property
-    def newer(self) -> bool:
-        """Whether there is a former window."""
-        return bool(self._former)
-
     def link(self, key: Hashable) -> LinkView | None:
         """The link of a row."""
-        return self._ends[key].link if isinstance(key, int) and key < len(self._ends) else None
-
-    def take(self, parts: Mapping[Part, object]) -> bool:
-        """Takes what was read anew; answers whether it was."""
-        read = parts.get(self.part)
-        if not isinstance(read, tuple) or read is self._read:
-            return False
-        self._read = self._ends = read
-        return True
-
-    def turn(self, *, on: bool) -> bool:
-        """Goes to the next or the former window; answers whether there is one, which is then to be read."""
-        if on and self.older:
-            self._former.append(self.part)
-            self.part = LinksOf(self._url, self._inward, self._ends[WINDOW - 1].after)
-        elif not on and self.newer:
-            self.part = self._former.pop()
-        else:
-            return False
-        self._ends, self._read = (), None
-        return True
+        return self.rows[key].link if isinstance(key, int) and key < len(self.rows) else None
 
     def show(self, detail: PageDetail, zone: tzinfo) -> None:
         """Shows the window; `detail` knows how many links there are."""
         whole = detail.inlink_count if self._inward else detail.outlink_count
-        ends = self._ends[:WINDOW]
-        if self._read is None and whole:
+        ends = self.rows[:WINDOW]
+        if not self.read and whole:
             self.table.placeholder = READING
         origin = detail.page.origin
         self.table.set_rows(
             [link_row(number, end, origin, zone, inward=self._inward) for number, end in enumerate(ends)]
         )
-        title(self.table, links_title(self.words, len(self._former) * WINDOW + 1, len(ends), whole))
+        title(self.table, links_title(self.words, self.first, len(ends), whole))
 
     @property
     def words(self) -> str:

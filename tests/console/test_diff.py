@@ -1,0 +1,98 @@
+"""Two runs compared in the console: origins, their pages that differ, the lines and links of one."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.console.sample_crawl import API, WWW
+from tests.console.support import Stage, stage
+from tui_crawler.console.diff.screen import DiffScreen, PageDiffScreen
+from tui_crawler.console.panes.lines import Lines, LongLines
+from tui_crawler.console.stats.screen import StatsScreen
+from tui_crawler.console.table.crawl_table import CrawlTable
+
+
+def table(held: Stage, name: str) -> CrawlTable:
+    return held.app.screen.query_one(name, CrawlTable)
+
+
+def shown(held: Stage, name: str) -> str:
+    pane = held.app.screen.query_one(name, Lines)
+    return pane.text
+
+
+async def compared(held: Stage, words: str = "diff 6 7") -> None:
+    await held.press(":", *words, "enter")
+    await held.settle(3)
+
+
+async def test_from_origins_to_pages_to_lines_and_links() -> None:
+    async with stage() as held:
+        await compared(held)
+        assert isinstance(held.app.screen, DiffScreen)
+        assert held.app.screen.crumbs() == ("Runs 6 and 7",)
+        assert "+ 14 new  − 3 gone  ~ 470 changed  = 98 526" in shown(held, "#diff-summary")
+        assert "run 6  1 548 requests in 1m11s" in shown(held, "#diff-summary")
+        assert "+Disallow: /more" in shown(held, "#diff-robots")
+        assert table(held, "#diff-pages").row_count == 6
+        await held.press("enter", "enter")
+        await held.settle(2)
+        assert isinstance(held.app.screen, PageDiffScreen)
+        lines = held.app.screen.query_one("#diff-lines", LongLines).text
+        assert "-<title>Deer</title>" in lines
+        assert "+<title>Deer, and more</title>" in lines
+        assert "\x1b" not in lines
+        assert "Links from it: 3 new ones, 1 gone" in shown(held, "#diff-links")
+        assert "title     − Deer" in shown(held, "#diff-facts")
+        await held.press("escape")
+        assert isinstance(held.app.screen, DiffScreen)
+
+
+async def test_many_pages_are_read_in_windows() -> None:
+    async with stage() as held:
+        await compared(held, "diff")
+        await held.press("G")
+        await held.settle(3)
+        assert table(held, "#diff-pages").row_count == 200
+        await held.press("tab", ">")
+        await held.settle(2)
+        assert held.app.screen.situation().urls == (f"{WWW}/p201",)
+        await held.press(">")
+        await held.settle(2)
+        assert table(held, "#diff-pages").row_count == 50
+        await held.press("<", "<")
+        await held.settle(2)
+        assert held.app.screen.situation().urls == (f"{WWW}/p1",)
+
+
+async def test_what_cannot_be_compared_is_said() -> None:
+    async with stage() as held:
+        await compared(held, "diff 9")
+        assert shown(held, "#diff-summary") == "there is no run 9"
+        await held.press("escape")
+        await compared(held, "diff seven")
+        assert not isinstance(held.app.screen, DiffScreen)
+
+
+@pytest.mark.parametrize("url", [f"{API}/slow", f"{API}/moved"])
+async def test_pages_without_bodies_and_with_redirects(url: str) -> None:
+    async with stage() as held:
+        await compared(held)
+        await held.press("tab", *(["j"] * (3 if url.endswith("slow") else 4)), "enter")
+        await held.settle(2)
+        said = shown(held, "#diff-lines") if url.endswith("slow") else shown(held, "#diff-facts")
+        assert ("no body is stored of one of both runs" if url.endswith("slow") else f"+ {API}/there") in said
+
+
+async def test_two_marked_runs_of_the_stats_are_compared() -> None:
+    async with stage() as held:
+        newest, middle, oldest = (one.run_id for one in held.reports.past_runs[:3])
+        await held.press("6", ":", *"show runs", "enter")
+        await held.settle(3)
+        screen = held.app.screen
+        assert isinstance(screen, StatsScreen)
+        screen.query_one("#ledger").focus()
+        await held.press("j", "space", "space")
+        await held.press("enter")
+        await held.settle(2)
+        assert held.app.screen.crumbs() == (f"Runs {oldest} and {middle}",), newest

@@ -1,0 +1,1 @@
+"""Two runs compared: origins, their pages that differ, and the lines and links of one."""

@@ -1,0 +1,109 @@
+"""What the comparison of two runs reads: once, and again while the newer one is live."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from tui_crawler.console.reading.refresh import WINDOW, Part
+from tui_crawler.domain.failure import NotComparable
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.run_diff import OriginDiff, PageChange, PageDiff, RobotsDiff, RunPace, RunSpan
+
+AGAIN_MS = 30_000
+"""How long a comparison holds: its counts pass over all pages."""
+LINKS_SHOWN = 200
+"""So many links that came, and that went, are shown each way."""
+
+
+class DiffReports(Protocol):
+    """What two runs found. Of a span that `runs_compared` has answered."""
+
+    def runs_compared(self, runs: Sequence[int] = ()) -> RunSpan:
+        """Two runs by their numbers, one and the newest, or the last two. Raises NotComparable."""
+
+    def origin_diffs(self, span: RunSpan, origin_id: int = 0) -> tuple[OriginDiff, ...]:
+        """How many pages of each origin are new, gone, changed and the same; passes over all pages."""
+
+    def page_changes(
+        self, span: RunSpan, origin_id: int = 0, after: tuple[int, int] = (0, 0), limit: int | None = None
+    ) -> Iterator[PageChange]:
+        """The pages of an origin that differ, by keyset (their `place`)."""
+
+    def robots_diffs(self, span: RunSpan, origin_id: int = 0) -> Iterator[RobotsDiff]:
+        """The robots.txt that differ."""
+
+    def run_pace(self, run: int) -> RunPace | None:
+        """How fast a run was; reads its log."""
+
+    def page_diff(self, span: RunSpan, url: str, links: int) -> PageDiff | None:
+        """One page in two runs; None: it is no page."""
+
+
+@dataclass(frozen=True, slots=True)
+class RunDiff:
+    """What two runs come to. `problem`: why they cannot be compared (raw); then there is nothing else."""
+
+    problem: str = ""
+    span: RunSpan | None = None
+    paces: tuple[RunPace, ...] = ()
+    origins: tuple[OriginDiff, ...] = ()
+    robots: tuple[RobotsDiff, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class DiffOf(Part):
+    """Two runs as a whole: by their numbers, one and the newest, or the last two."""
+
+    runs: tuple[int, ...] = ()
+    every_ms = AGAIN_MS
+
+    def read(self, reports: DiffReports, now: int) -> RunDiff:
+        try:
+            span = reports.runs_compared(self.runs)
+        except NotComparable as no:
+            return RunDiff(str(no))
+        paces = (reports.run_pace(run) for run in (span.older, span.newer))
+        whole = reports.origin_diffs(span), tuple(reports.robots_diffs(span))
+        return RunDiff("", span, tuple(pace for pace in paces if pace is not None), *whole)
+
+
+@dataclass(frozen=True, slots=True)
+class ChangesOf(Part):
+    """A window of the pages of an origin that differ, after the last one of another window."""
+
+    span: RunSpan
+    origin_id: int
+    after: tuple[int, int] = (0, 0)
+    every_ms = AGAIN_MS
+
+    def read(self, reports: DiffReports, now: int) -> tuple[PageChange, ...]:
+        """Reads it, with one page more than is shown: whether it goes on. Raises StorageFailure."""
+        return tuple(reports.page_changes(self.span, self.origin_id, self.after, WINDOW + 1))
+
+
+@dataclass(frozen=True, slots=True)
+class PageLines:
+    """One page in two runs, with the lines that differ; None: a body is not stored."""
+
+    page: PageDiff
+    lines: tuple[str, ...] | None
+
+
+@dataclass(frozen=True, slots=True)
+class PageLinesOf(Part):
+    """The lines and links of one page that differ."""
+
+    span: RunSpan
+    url: str
+    every_ms = AGAIN_MS
+
+    def read(self, reports: DiffReports, now: int) -> PageLines | None:
+        """Reads it, and compares what is stored, which is bounded. Raises StorageFailure."""
+        page = reports.page_diff(self.span, self.url, LINKS_SHOWN)
+        if page is None:
+            return None
+        lines = page.changed_lines()
+        return PageLines(page, None if lines is None else tuple(lines))

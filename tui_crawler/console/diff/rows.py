@@ -1,0 +1,131 @@
+"""Two runs compared, as rows and lines. Pure."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.panes.line import Line, heading
+from tui_crawler.console.table.cells import Row, Styled
+from tui_crawler.console.table.columns import Column
+from tui_crawler.console.urls.cells import host_of, path_of
+from tui_crawler.domain.run_diff import ChangeKind, OriginDiff
+from tui_crawler.text import run_diff as said
+from tui_crawler.text.format import ABSENT, count, plural
+
+if TYPE_CHECKING:
+    from tui_crawler.console.diff.queries import PageLines, RunDiff
+    from tui_crawler.domain.page_view import LinkView
+    from tui_crawler.domain.run_diff import LinkDiff, PageChange, PageDiff
+
+ORIGIN_COLUMNS: tuple[Column, ...] = (
+    Column("origin", "ORIGIN", None, 0, min_width=14, kind="place"),
+    Column("new", "+ NEW", 8, 0, "right", min_width=6),
+    Column("gone", "− GONE", 8, 0, "right", min_width=6),
+    Column("changed", "~ CHANGED", 9, 0, "right", min_width=6, short="~ CHG"),
+    Column("same", "= SAME", 9, 1, "right", min_width=6),
+    Column("failing", "✗ NEW", 7, 2, "right"),
+    Column("mended", "✓ MENDED", 8, 3, "right"),
+)
+PAGE_COLUMNS: tuple[Column, ...] = (
+    Column("change", "CHANGE", 9, 0, min_width=1, short=""),
+    Column("url", "URL", None, 0, min_width=16, kind="place"),
+    Column("fields", "WHAT", 26, 1, min_width=12),
+    Column("status", "STATUS", 14, 2, min_width=9),
+)
+_ROLES = {ChangeKind.NEW: "ok", ChangeKind.GONE: "error", ChangeKind.CHANGED: "warning"}
+_LINES = {"+": "ok", "-": "error", "@": "accent"}
+
+
+def origin_row(diff: OriginDiff) -> Row:
+    """An origin as a row; its key is its number."""
+    numbers = (
+        (diff.new, "ok"),
+        (diff.gone, "error"),
+        (diff.changed, "warning"),
+        (diff.same, ""),
+        (diff.failures_new, "error"),
+        (diff.failures_mended, "ok"),
+    )
+    return Row(
+        diff.origin_id, (diff.origin, *(Styled(count(number), role if number else "faint") for number, role in numbers))
+    )
+
+
+def page_row(change: PageChange) -> Row:
+    """A page that differs as a row; its key is its place."""
+    kind = change.difference.kind
+    mark = Styled("", "muted")
+    if kind is not None:
+        mark = Styled(f"{said.sign(change)} {kind.word}", _ROLES[kind], said.sign(change))
+    fields = Styled(said.fields(change), "muted")
+    return Row(change.place, (mark, path_of(change.url, change.origin), fields, said.ends(change)))
+
+
+def summary_lines(diff: RunDiff) -> list[Line]:
+    """How many pages of all origins differ, and how fast both runs were."""
+    if diff.span is None:
+        return [Styled(diff.problem, "warning")]
+    numbers = [(one.new, one.gone, one.changed, one.same) for one in diff.origins]
+    whole = OriginDiff("", 0, *(sum(column) for column in zip(*numbers, strict=True)))
+    return [Styled(said.counts(whole), "bold"), *map(said.pace, diff.paces)]
+
+
+def pages_title(origin: str, first: int, shown: int, *, more: bool) -> str:
+    """What the table of pages shows; `first` is the number of the first row, `more`: the list goes on."""
+    words = f"Pages of {host_of(origin)}"
+    if first == 1 and not more:
+        return f"{words} · {count(shown)}"
+    return f"{words} · {count(first)}–{count(first + shown - 1)}{' and more' if more else ''}"
+
+
+def diff_lines(lines: Iterable[str]) -> list[Line]:
+    """The lines of a unified diff."""
+    return [Styled(line, _LINES.get(line[:1], "")) for line in lines]
+
+
+def body_lines(page: PageLines) -> list[Line]:
+    """The lines of a page that differ, or why there are none."""
+    if page.lines is None:
+        return [Styled(said.NO_BODY, "muted")]
+    return diff_lines(page.lines) or [Styled(said.NO_LINE, "muted")]
+
+
+def page_facts(page: PageDiff) -> list[Line]:
+    """What became of a page, and what differs beside its lines."""
+    change, (before, after) = page.change, page.states
+    lines: list[Line] = [Styled("the same in both runs", "muted")]
+    if change is not None and change.difference.kind is not None:
+        kind = change.difference.kind
+        words = f"{said.fields(change)}  {said.ends(change)}".strip()
+        lines = [(Styled(f"{said.sign(change)} {kind.word}  ", f"{_ROLES[kind]} bold"), words)]
+    elif change is not None:
+        lines = [f"{said.end(before)} → {said.end(after)}"]
+    for name, was, now in page.texts():
+        lines += [_side(name, "−", was, "error"), _side("", "+", now, "ok")]
+    return lines
+
+
+def _side(name: str, sign: str, text: str, role: str) -> Line:
+    return (Styled(f"{name:<10}", "muted"), Styled(f"{sign} {text or ABSENT}", role))
+
+
+def link_lines(page: PageDiff) -> list[Line]:
+    """The links from a page, and to it, that came and went."""
+    lines: list[Line] = []
+    for words, links, inward in ("Links from it", page.outlinks, False), ("Links to it", page.inlinks, True):
+        lines += [*([""] if lines else []), heading(f"{words}: {_many(links)}"), *_ends(links, inward=inward)]
+    return lines
+
+
+def _many(links: LinkDiff) -> str:
+    return f"{plural(len(links.new), 'new one')}, {count(len(links.gone))} gone"
+
+
+def _ends(links: LinkDiff, *, inward: bool) -> Sequence[Line]:
+    both: tuple[tuple[str, str, tuple[LinkView, ...]], ...] = (("+", "ok", links.new), ("−", "error", links.gone))
+    return [
+        (Styled(f"{sign} {one.kind} ", role), one.from_url if inward else one.to_url, Styled(f"  {one.text}", "faint"))
+        for sign, role, some in both
+        for one in some
+    ]

@@ -1,0 +1,223 @@
+"""Two runs compared: origins, the pages of one that differ, and one page down to its lines and links."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import BindingType
+from textual.containers import Horizontal, Vertical
+from textual.widget import Widget
+
+from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.diff.queries import ChangesOf, DiffOf, PageLines, PageLinesOf, RunDiff
+from tui_crawler.console.diff.rows import (
+    ORIGIN_COLUMNS,
+    PAGE_COLUMNS,
+    body_lines,
+    diff_lines,
+    link_lines,
+    origin_row,
+    page_facts,
+    page_row,
+    pages_title,
+    summary_lines,
+)
+from tui_crawler.console.handlers import handles
+from tui_crawler.console.keys import only_at
+from tui_crawler.console.panes.lines import Lines, LongLines
+from tui_crawler.console.reading.refresh import WINDOW, ReadingRequest, Snapshot
+from tui_crawler.console.reading.window import TurnedWindow
+from tui_crawler.console.screen.base import ConsoleScreen, title
+from tui_crawler.console.screen.waiting import RowsScreen
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.urls.cells import host_of, path_of
+from tui_crawler.text.format import READING, count
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.run_diff import OriginDiff, PageChange, RunSpan
+
+
+class DiffScreen(RowsScreen):
+    """The origins of two runs; below them the pages of the one under the cursor that differ."""
+
+    WHERE = Where.diff
+    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.diff)]
+    AUTO_FOCUS = "#diff-origins"
+
+    def __init__(self, runs: tuple[int, ...] = ()) -> None:
+        """Two runs by their numbers, one and the newest, or the last two."""
+        super().__init__()
+        self._part = DiffOf(runs)
+        self._diff: RunDiff | None = None
+        self._pages: TurnedWindow[ChangesOf, PageChange] | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """The sums, origins, pages, and robots.txt where it differs."""
+        self._summary = Lines(id="diff-summary", classes="pane")
+        self._origins = CrawlTable(ORIGIN_COLUMNS, placeholder=READING, id="diff-origins", classes="pane")
+        self._table = CrawlTable(PAGE_COLUMNS, placeholder=READING, id="diff-pages", classes="pane")
+        self._robots = Lines(id="diff-robots", classes="pane")
+        yield Vertical(self._summary, self._origins, Horizontal(self._table, self._robots, id="diff-lower"), id="body")
+
+    def on_mount(self) -> None:
+        title(self._summary, "Runs compared")
+        title(self._origins, "Origins")
+        title(self._table, "Pages")
+        title(self._robots, "robots.txt")
+        self._summary.show([READING])
+        self._robots.display = False
+
+    def wants(self) -> ReadingRequest:
+        """Both runs as a whole, and a window of the pages."""
+        return ReadingRequest(parts=(self._part, *((self._pages.part,) if self._pages is not None else ())))
+
+    def take(self, shot: Snapshot) -> None:
+        diff = shot.parts.get(self._part)
+        if isinstance(diff, RunDiff) and diff is not self._diff and not self.frozen:
+            self._diff = diff
+            self._show()
+        if self._pages is not None and self._pages.take(shot.parts):
+            self._show_pages()
+
+    def _show(self) -> None:
+        diff = self._diff
+        if diff is None:
+            return
+        self._summary.show(summary_lines(diff))
+        if diff.span is not None:
+            title(self._summary, f"Runs {diff.span.older} and {diff.span.newer}")
+        self._origins.placeholder = diff.problem or "neither run knows a page"
+        self._table.placeholder = "no page differs"
+        title(self._origins, f"Origins · {count(len(diff.origins))}")
+        self._origins.set_rows([origin_row(one) for one in diff.origins])
+        self._look()
+
+    def _look(self) -> None:
+        """Shows the pages of the origin under the cursor, and its robots.txt."""
+        diff, origin = self._diff, self._origin()
+        if diff is None or diff.span is None or origin is None:
+            return
+        if self._pages is None or self._pages.part.origin_id != origin.origin_id:
+            self._pages = TurnedWindow(ChangesOf(diff.span, origin.origin_id), lambda change: change.place)
+            self._show_pages()
+            self.console.read_soon()
+        robots = next((one.diff for one in diff.robots if one.origin == origin.origin), ())
+        self._robots.show(diff_lines(robots))
+        self._robots.display = bool(robots)
+
+    def _show_pages(self) -> None:
+        pages, origin = self._pages, self._origin()
+        if pages is None or origin is None:
+            return
+        self._table.placeholder = "no page differs" if pages.read else READING
+        self._table.set_rows([page_row(change) for change in pages.rows[:WINDOW]])
+        shown = len(pages.rows[:WINDOW])
+        title(self._table, pages_title(origin.origin, pages.first, shown, more=pages.older))
+        self.tell_footer()
+
+    @handles("list.older", True)
+    @handles("list.newer", False)
+    def _turn(self, on: bool) -> None:
+        """The next or the former window of the pages."""
+        if self._pages is not None and self._pages.turn(on=on):
+            self._show_pages()
+            self._table.move_cursor(index=0)
+            self.console.read_soon()
+
+    # what is selected
+
+    def _origin(self) -> OriginDiff | None:
+        origins = self._diff.origins if self._diff is not None else ()
+        return next((one for one in origins if one.origin_id == self._origins.cursor_key), None)
+
+    def _change(self) -> PageChange | None:
+        return self._pages.row(self._table.cursor_key) if self._pages is not None else None
+
+    def situation(self) -> Situation:
+        """The page under the cursor while the pages have the focus."""
+        change, pages = self._change() if self.focused is self._table else None, self._pages
+        urls = (change.url,) if change is not None else ()
+        older, newer = pages is not None and pages.older, pages is not None and pages.newer
+        return Situation(Where.diff, urls=urls, older=older, newer=newer)
+
+    def record(self, table: CrawlTable, key: Hashable) -> object | None:
+        if table is self._table:
+            return self._pages.row(key) if self._pages is not None else None
+        return self._origin() if table is self._origins else None
+
+    def crumbs(self) -> tuple[str, ...]:
+        span = self._diff.span if self._diff is not None else None
+        return ("Runs compared" if span is None else f"Runs {span.older} and {span.newer}",)
+
+    def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
+        if event.table is self._origins:
+            self._look()
+        self.tell_footer()
+
+    def row_selected(self, event: CrawlTable.RowSelected) -> None:
+        """From an origin to its pages, from a page to its lines and links."""
+        change, diff = self._change(), self._diff
+        if event.table is self._origins:
+            self._table.focus()
+        elif change is not None and diff is not None and diff.span is not None:
+            self.console.push_screen(PageDiffScreen(diff.span, change.url, self.crumbs()))
+        else:
+            self.open_when_read()
+
+
+class PageDiffScreen(ConsoleScreen):
+    """The lines and links of one page that differ."""
+
+    WHERE = Where.page_diff
+    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.page_diff)]
+    AUTO_FOCUS = "#diff-lines"
+
+    def __init__(self, span: RunSpan, url: str, came_from: tuple[str, ...]) -> None:
+        """`came_from` is where one was before; raw text."""
+        super().__init__()
+        self._part = PageLinesOf(span, url)
+        self._came_from = came_from
+        self._page: PageLines | None = None
+
+    def body(self) -> Iterable[Widget]:
+        """What became of it; its lines, and its links."""
+        self._facts = Lines(id="diff-facts", classes="pane")
+        self._lines = LongLines(id="diff-lines", classes="pane")
+        self._links = LongLines(id="diff-links", classes="pane")
+        yield Vertical(self._facts, Horizontal(self._lines, self._links, id="diff-both"), id="body")
+
+    def on_mount(self) -> None:
+        title(self._facts, self._part.url)
+        title(self._lines, "Lines")
+        title(self._links, "Links")
+        self._lines.show([READING])
+
+    def wants(self) -> ReadingRequest:
+        """The page in both runs."""
+        return ReadingRequest(parts=(self._part,))
+
+    def take(self, shot: Snapshot) -> None:
+        page = shot.parts.get(self._part)
+        if not isinstance(page, PageLines) or page is self._page or self.frozen:
+            return
+        self._page = page
+        self._facts.show(page_facts(page.page))
+        self._lines.show(body_lines(page))
+        self._links.show(link_lines(page.page))
+
+    def situation(self) -> Situation:
+        """The page."""
+        return Situation(Where.page_diff, urls=(self._part.url,))
+
+    def crumbs(self) -> tuple[str, ...]:
+        origin = "/".join(self._part.url.split("/", 3)[:3])
+        return (*self._came_from, f"{host_of(origin)}{path_of(self._part.url, origin)}")
+
+    @property
+    def _opens(self) -> bool:
+        return True
+
+    def open_selected(self) -> None:
+        """Shows everything else about the page."""
+        self.console.dispatcher.go_to_url(self._part.url)
