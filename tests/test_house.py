@@ -187,7 +187,7 @@ wiring and 100 to text from cli and console: alarms and metrics of a console com
 And by 500 for the pulse, which is counted, read, drawn and told."""
 
 
-_COMPARED = {"storage": 700, "domain": 250, "cli": 200, "text": 80, "console": 550}
+_COMPARED = {"storage": 700, "domain": 250, "cli": 200, "text": 80, "console": 900}
 LINES |= {layer: LINES[layer] + more for layer, more in _COMPARED.items()}
 """Two runs compared: storage keeps what a run changes and reads it again, the domain judges it, the command line tells
 it, the console shows it."""

@@ -181,12 +181,12 @@ async def test_of_a_long_older_log_the_newest_attempts_are_counted_and_that_is_t
     await crawl(database_path)
     make_older(database_path)
     folder = Path(__file__).parents[2] / "tui_crawler/storage/migrations"
-    text = (folder / "0012_pulse.py").read_text(encoding="utf-8")
+    text = (folder / "0013_pulse.py").read_text(encoding="utf-8")
     short = database_path.parent / "migrations"
     short.mkdir()
     for file in folder.glob("[0-9]*_*.py"):
         (short / file.name).write_text(file.read_text(encoding="utf-8"), encoding="utf-8")
-    (short / "0012_pulse.py").write_text(text.replace("MOST = 500_000", "MOST = 5"), encoding="utf-8")
+    (short / "0013_pulse.py").write_text(text.replace("MOST = 500_000", "MOST = 5"), encoding="utf-8")
     assert upgrade(database_path, OpenSettings(migrations=short)) is not None
     assert rows_of(database_path, "SELECT SUM(attempts) FROM pulse WHERE length = 3600000") == [(5,)]
     assert rows_of(database_path, "SELECT message FROM activity WHERE message LIKE 'charts%'") == [
