@@ -152,7 +152,7 @@ async def test_nothing_has_failed() -> None:
         await held.press("2", rounds=3)
         assert "nothing has failed" in held.text()
         await held.press("R")
-        assert "retry group: nothing has failed here" in held.text()
+        assert "retry all: nothing has failed here" in held.text()
 
 
 async def test_failures_change_while_they_are_shown() -> None:
