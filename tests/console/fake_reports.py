@@ -28,6 +28,7 @@ from tests.console.sample_log import (
 )
 from tests.console.sample_pulse import pulse
 from tests.console.sample_rules import ADDED, versions
+from tests.console.sample_timeline import timeline
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.failure import StorageFailure
@@ -58,6 +59,7 @@ from tui_crawler.domain.page_view import (
 from tui_crawler.domain.pulse import Pulse, PulseOf
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.site_tree import BranchList, BranchPiece
+from tui_crawler.domain.timeline import LaneSpan, Timeline
 from tui_crawler.domain.trap import TrapSuspicion
 from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
 
@@ -119,6 +121,9 @@ class FakeReports(DiffReports):
         for view in views:
             self.rows[view.origin] = replace(view, change=self.version)
         self.log = (*log, *self.log)
+
+    def timeline(self, origin: str, span: LaneSpan) -> Timeline:
+        return timeline(origin, span)
 
     def lock_holder(self) -> int:
         return self.locked_by

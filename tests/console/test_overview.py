@@ -9,6 +9,7 @@ import pytest
 from tests.console.sample_crawl import API, DOCS, NOW, WHO, WWW, attempt, origin, run_view
 from tests.console.support import FakeHost, FakeReports, Stage, stage
 from tui_crawler.console.keys import KeyNames
+from tui_crawler.console.overview.strip import OriginStrip
 from tui_crawler.console.overview.summary import no_origin_lines
 from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import Lines
@@ -549,3 +550,33 @@ async def test_an_origin_without_a_robots_txt_to_be_had_is_among_the_failures() 
         assert "due again" not in held.text()
         await held.press("!")
         assert lost.origin in order(held)
+
+
+async def test_all_origins_stand_in_a_line_above_where_not_all_have_a_row() -> None:
+    many = {f"https://h{number:04}.example": origin(f"https://h{number:04}.example") for number in range(500)}
+    many["https://h0300.example"] = replace(many["https://h0300.example"], state="FINISHED", finish_reason="patience")
+    async with stage((120, 40), reports=FakeReports(rows=many)) as held:
+        await held.settle(12)
+        strip = held.app.screen.query_one(OriginStrip)
+        assert strip.display
+        assert len(strip.text) == 100, "five origins share a cell"
+        assert strip.text.index("✗") == 60
+        await held.pilot.click("#origin-strip", offset=(60, 0))
+        await held.quiet()
+        assert (table(held).cursor_key, held.app.screen.focused) == ("https://h0300.example", table(held))
+        await held.pilot.resize_terminal(80, 24)
+        await held.settle(12)
+        assert not strip.display, "there is no room"
+
+
+async def test_a_row_has_a_small_graph_of_its_rate_where_there_is_room() -> None:
+    async with stage((230, 60)) as held:
+        view = held.reports.rows[WWW]
+        for step in range(1, 8):
+            held.reports.commit(replace(view, requests=view.requests + step * step))
+            await held.settle(1, move_ms=5_000)
+        row = next(line for line in held.text().split("\n") if "www.example.com" in line and "▶" in line)
+        assert "▂▃" in row
+        assert " RATE " in held.text()
+    async with stage((200, 60)) as held:
+        assert " RATE " not in held.text(), "why it waits comes first"

@@ -52,6 +52,8 @@ SCENES: dict[str, tuple[str, ...]] = {
     "rules-draft": DRAFTING,
     "robots": ("enter", "b"),
     "tree": ("M", "j", "j", "enter"),
+    "timeline": ("enter", "w", *["pageup"] * 4, "h", "h", "h"),
+    "timeline-lanes": ("space", "j", "space", "j", "space", "w"),
     "logs": ("5", "/", *"timeout", "enter"),
     "stats": ("6",),
     "pulse": ("7", *"hhhhhhhhhhhhhhhhhhhh"),
@@ -93,9 +95,9 @@ XTERM = TerminalTheme(
 )
 """What xterm shows its 16 colours as."""
 
-FEW_SCENES = ("overview", "failures", "origin", "tree", "pulse", "diff")
+FEW_SCENES = ("overview", "failures", "origin", "tree", "pulse", "diff", "timeline")
 IN_ALL_SIZES = ("overview", "url")
-SHOWN = frozenset({"overview-120x40-dark", "rules-draft-120x40-dark", "pulse-120x40-dark"})
+SHOWN = frozenset({"overview-120x40-dark", "rules-draft-120x40-dark", "pulse-120x40-dark", "timeline-120x40-dark"})
 """What README.md shows, as PNG."""
 
 
@@ -110,9 +112,11 @@ KEPT = (
     | {named(*parts) for parts in product(("overview",), SIZES[:1], FEW_COLOURS)}
     | {named("pulse", size, "dark") for size in SIZES[1:3]}
     | {named("pulse", SIZES[0], look) for look in ("16", "ascii")}
+    | {named(*parts) for parts in product(("timeline",), SIZES[:1], ("16", "ascii"))}
 )
 """The pictures that a reader looks at."""
 
+READ_BY_WIDTH = frozenset({"timeline", "timeline-lanes"})
 HOSTED = frozenset({"quit"})
 """Scenes of a console that carries the run out itself, and could leave it."""
 
@@ -162,12 +166,14 @@ async def set_scene(held: Stage, keys: tuple[str, ...]) -> None:
         await counted(held)
 
 
-async def show(held: Stage, size: tuple[int, int], look: str) -> None:
-    """Paints the screen at a size, in a theme."""
+async def show(held: Stage, size: tuple[int, int], look: str, *, reads: bool = False) -> None:
+    """Paints the screen at a size, in a theme; `reads`: what is read depends on the width."""
     held.app.theme = LOOKS[look] if look in LOOKS else FEW_COLOURS[look][0]
     await held.pilot.resize_terminal(*size)
     await held.quiet()
     held.clock.wall = NOW
+    if reads:
+        await held.settle(1, move_ms=0)
     screen = held.app.console_screen
     assert screen is not None
     screen.tick()
@@ -225,7 +231,7 @@ async def test_screens_are_those_that_are_committed(scene: str) -> None:
     async with stage(TINY, reports=FakeReports(), host=host, detacher=FakeDetacher()) as held:
         await set_scene(held, SCENES[scene])
         for size, look in product(SIZES, LOOKS):
-            await show(held, size, look)
+            await show(held, size, look, reads=scene in READ_BY_WIDTH)
             album.add(held.app, size, look)
     album.compare(scene)
 
@@ -240,7 +246,7 @@ async def test_screens_of_terminals_that_show_less(scene: str, monkeypatch: pyte
             terminal.setattr(rich.console, "SVG_EXPORT_THEME", XTERM)
             async with stage(TINY, reports=FakeReports(), detacher=FakeDetacher()) as held:
                 await set_scene(held, SCENES[scene])
-                await show(held, SIZES[0], look)
+                await show(held, SIZES[0], look, reads=scene in READ_BY_WIDTH)
                 album.add(held.app, SIZES[0], look)
     album.compare(f"{scene}-few-colours")
 

@@ -93,6 +93,10 @@ class Where(Enum):
         "What two runs found different: origins, and the pages of the one under the cursor.",
     )
     page_diff = "Page compared", "One page in two runs: the lines of its body and the links that differ."
+    timeline = (
+        "Politeness",
+        "Promised and kept gaps of origins over time, a lane each, with what was asked, patience and state.",
+    )
     sql = "SQL", "Questions in SQL that only read; the answer as a table, the row under the cursor in full."
     welcome = "Welcome", ""
 

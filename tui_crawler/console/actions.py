@@ -31,8 +31,9 @@ _ORIGINS = _on(Where.overview, Where.origin)
 _LISTS = _on(Where.url, Where.diff)
 _URLS = _on(Where.origin, Where.failures, Where.url, Where.urls, Where.why)
 _PULSE = _on(Where.pulse)
+_SPANS = _PULSE | _on(Where.timeline)
 _VIEWS_TAKE = {Where.overview: Takes.origin, Where.pulse: Takes.text}
-_TABLES = frozenset(Where) - _PULSE - _on(Where.why, Where.welcome, Where.page_diff)
+_TABLES = frozenset(Where) - _SPANS - _on(Where.why, Where.welcome, Where.page_diff)
 _FILTERED = _TABLES - _on(Where.logs)
 _MATCHED = _FILTERED - _on(Where.urls, Where.stats)
 _PROBLEMS = _ORIGINS | _on(Where.logs)
@@ -175,11 +176,11 @@ ACTIONS: tuple[Action, ...] = (
         "sql.open", ";", "SQL", "Ask the database in SQL; only reading is possible", Topic.look, word="sql",
         needs=(Need.queries,),
     ),
-    Action("pulse.wider", "+", "longer", "Show the next longer span, up to a month", Topic.look, _PULSE, footer=11),
-    Action("pulse.narrower", "-", "shorter", "Show the next shorter span, down to a minute", Topic.look, _PULSE,
+    Action("pulse.wider", "+", "longer", "Show the next longer span, up to a month", Topic.look, _SPANS, footer=11),
+    Action("pulse.narrower", "-", "shorter", "Show the next shorter span, down to a minute", Topic.look, _SPANS,
         footer=12),
     Action(
-        "pulse.follow", ".", "follow", "Follow the present again", Topic.look, _PULSE, (Need.newer,), word="follow",
+        "pulse.follow", ".", "follow", "Follow the present again", Topic.look, _SPANS, (Need.newer,), word="follow",
         footer=13,
     ),
     Action(
@@ -189,6 +190,10 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "pulse.latency", "L", "latency by", "Latency of the response, or by look-up, connect, first byte, body",
         Topic.look, _PULSE, word="latency", footer=15,
+    ),
+    Action(
+        "timeline.open", "w", "politeness", "Promised and kept gaps of the marked origins, or the selected, over time",
+        Topic.look, _ORIGINS, (Need.origin,), "tui-crawler audit --verbose", word="politeness", footer=47,
     ),
     Action(
         "view.problems", "!", "problems", "Show problems only, or everything again", Topic.look, _PROBLEMS,
@@ -386,7 +391,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "nav.last", "-", "last place", "Go to the place before, and again: back here", Topic.look,
-        frozenset(Where) - _PULSE, word="last",
+        frozenset(Where) - _SPANS, word="last",
     ),
     Action("nav.earlier", "[", "earlier", "Go back in the history of places", Topic.look, word="earlier"),
     Action("nav.later", "]", "later place", "Go on in the history of places", Topic.look),
@@ -409,7 +414,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "zoom.in", "+", "zoom", "Give the pane half of the screen, then all of it", Topic.look,
-        frozenset(Where) - _PULSE, (Need.smaller,), word="zoom", footer=68,
+        frozenset(Where) - _SPANS, (Need.smaller,), word="zoom", footer=68,
     ),
     Action(
         "zoom.out", "_", "unzoom", "Give the pane less room again; back: as it was", Topic.look, needs=(Need.zoomed,),

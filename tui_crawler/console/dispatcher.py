@@ -125,7 +125,8 @@ class History(Handles):
 MANY_SCREENS = 20
 _TYPED_KEPT = 50
 _DIGITS = 10  # of the number of a run
-_BY_NAME = frozenset({Where.origin, Where.tree, Where.url, Where.why, Where.robots})
+_MOST_LANES = 50
+_BY_NAME = frozenset({Where.origin, Where.tree, Where.url, Where.why, Where.robots, Where.timeline})
 """Screens that hold nothing but what they are named by: the history makes them again."""
 _BESIDE = frozenset({"app.screenshot", "theme.next", "app.ask_quit"})
 """Actions that leave a line open in which something is typed."""
@@ -326,6 +327,16 @@ class Dispatcher(Handles):
             self._go_deeper(RobotsScreen(origin, url, screen.crumbs() if screen is not None else ()))
         else:
             self._screens.tell("no", "robots.txt: nothing is selected", "muted")
+
+    @handles_selected("timeline.open")
+    def _go_to_timeline(self, now: Situation) -> None:
+        """Shows the politeness of the marked origins, or of the selected one, over time."""
+        from tui_crawler.console.timeline.screen import TimelineScreen  # noqa: PLC0415  not before it is needed
+
+        screen = self._screens.console_screen
+        if now.origins and screen is not None:
+            names = tuple(view.origin for view in now.origins[:_MOST_LANES])
+            self._go_deeper(TimelineScreen(names, screen.crumbs()))
 
     @handles_typed("url.inspect_why")
     def _inspect(self, url: str) -> None:

@@ -107,7 +107,7 @@ def _marks(timeline: Timeline) -> Iterator[str]:
 
 
 def _height(ms: float, top: float) -> str:
-    return f"{_GAPS - min(ms / top, 1.0) * _GAPS:.1f}"
+    return f"{_GAPS - min(ms / top, 1.0) ** 0.5 * _GAPS:.1f}"
 
 
 LEGEND = """<p class="legend"><svg viewBox="0 0 10 10"><rect class="promised" width="10" height="10"/></svg> promised

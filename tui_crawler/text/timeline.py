@@ -6,13 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from datetime import UTC, tzinfo
 from itertools import groupby
+from math import sqrt
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.exit_code import Group
 from tui_crawler.domain.idle_reason import delay_words
 from tui_crawler.domain.status_words import finish_words
 from tui_crawler.domain.timeline import LaneEvent, LanePhase
-from tui_crawler.text.charts import Dots, Form, Mark, Piece, Series, beside, chart, round_top
+from tui_crawler.text.charts import Dots, Form, Mark, Piece, Series, beside, chart, legend, round_top
 from tui_crawler.text.format import clock, count, date_time, phase
 from tui_crawler.text.glyphs import StateGlyph, exit_mark, in_ascii, state_mark
 from tui_crawler.text.safe_text import safe
@@ -43,7 +44,13 @@ _EVENTS: Mapping[LaneEvent, tuple[str, str]] = {
     LaneEvent.pause_over: ("▶", "active"),
     LaneEvent.broken_promise: ("✗", "error"),
 }
+_SERIES = (
+    Series("promised", (), "accent"),
+    Series("kept", (), "ok", Form.line),
+    Series("broken", (), "error", Form.line),
+)
 _LONG_MS = 72_000_000
+_CHART = 3  # lines, its axis among them
 _LONGEST = 60  # characters of what the database says
 _TELLING = (LaneEvent.broken_promise, LaneEvent.slower, LaneEvent.pause_begun, LaneEvent.takeover, LaneEvent.next_run)
 
@@ -97,37 +104,42 @@ def lane(
     timeline: Timeline, height: int, *, dots: Dots = Dots.braille, cursor: int | None = None, zone: tzinfo = UTC
 ) -> list[list[Piece]]:
     """Return a lane of `height` lines, `LABEL` cells wider than the timeline has cells: what was asked and the state
-    first, then with more room patience and times, and above all of them the gaps as a chart of four lines at least."""
+    first, then with more room the gaps as a chart, the patience, and the times."""
     cells, width = timeline.cells, len(timeline.cells)
     lines = [_line("asked", map(_asked, cells), cursor), _line("state", (_state(cell) for cell in cells), cursor)]
-    if height > len(lines):
+    if height - len(lines) > _CHART:
         lines.insert(1, _line("patience", _patience(cells), cursor))
-    if height > len(lines):
+    if height - len(lines) > _CHART:
         lines.append([(" " * LABEL, ""), *beside(width, [*_marks(timeline), *_times(timeline, zone)])])
-    if height >= len(lines) + 4:
+    if height - len(lines) > 1:
         lines = _gaps(timeline, height - len(lines), dots, cursor) + lines
     lines = lines[:height]
     return [[(in_ascii(text), role) for text, role in line] for line in lines] if dots is Dots.ascii else lines
 
 
+def lane_legend(dots: Dots) -> list[Piece]:
+    """What a lane is drawn with: promised, kept, broken."""
+    return [(in_ascii(text) if dots is Dots.ascii else text, role) for text, role in legend(_SERIES, dots)]
+
+
 def _gaps(timeline: Timeline, height: int, dots: Dots, cursor: int | None) -> list[list[Piece]]:
+    """Promised and kept, as roots: a wait of minutes leaves room for the seconds beside it."""
     cells, width = timeline.cells, len(timeline.cells)
-    kept = [None if cell.kept_ms is None else float(max(cell.kept_ms, 0)) for cell in cells]
-    broken = [value if cell.broken else None for value, cell in zip(kept, cells, strict=True)]
-    series = (
-        Series("promised", tuple(cell.delay_ms for cell in cells), "accent"),
-        Series("kept", tuple(kept), "ok", Form.line),
-        Series("broken", tuple(broken), "error", Form.line),
-    )
+    broken = [cell.kept_ms if cell.broken else None for cell in cells]
+    values = [cell.delay_ms for cell in cells], [cell.kept_ms for cell in cells], broken
+    series = [
+        Series(one.name, tuple(None if value is None else sqrt(max(value, 0)) for value in of), one.role, one.form)
+        for one, of in zip(_SERIES, values, strict=True)
+    ]
     return chart(
-        series, width + LABEL, height, dots=dots, top=round_top(1.2 * timeline.longest_ms), times=False,
-        scale=lambda ms: phase(ms).rjust(LABEL - 1), cursor=None if cursor is None else (cursor + 0.5) / width,
+        series, width + LABEL, height, dots=dots, top=sqrt(round_top(1.2 * timeline.longest_ms)), times=False,
+        scale=lambda root: phase(root**2).rjust(LABEL - 1), cursor=None if cursor is None else (cursor + 0.5) / width,
     )  # fmt: skip
 
 
 def _line(label: str, cells: Iterable[tuple[str, str]], cursor: int | None) -> list[Piece]:
     """A line of a lane; the cell of the cursor stands out."""
-    marked = [(glyph, "cursor" if at == cursor else role) for at, (glyph, role) in enumerate(cells)]
+    marked = [(glyph, "strong reverse" if at == cursor else role) for at, (glyph, role) in enumerate(cells)]
     runs = groupby(marked, key=lambda cell: cell[1])
     return [(label.ljust(LABEL), "muted"), *(("".join(text for text, _ in run), role) for role, run in runs)]
 

@@ -296,6 +296,7 @@ COLUMNS: Mapping[str, str] = {
     "tls": "time for the TLS handshake; - over http, or where the connection was kept",
     "todo": "pages on the todo list, done ones that are due again among them",
     "took": "how long it took",
+    "rate": "requests over the last 100 s, five seconds in each cell",
     "total": "time to the end of the answer",
     "trend": "the last hour, oldest first",
     "tries": "attempts so far, of how many",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.attempts import exit_cell
@@ -14,7 +14,7 @@ from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.status import DelayReason, OriginPhase
 from tui_crawler.text.format import compact, count, due, seconds, size
 from tui_crawler.text.safe_text import safe
-from tui_crawler.text.sparkline import patience_dots
+from tui_crawler.text.sparkline import patience_dots, sparkline
 from tui_crawler.text.standing import standing
 
 if TYPE_CHECKING:
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
 CLOCK_MS = 10_000
 """Below this a wait is shown in tenths of a second and counts down."""
 
+RATE_CELLS = 20
+"""Cells of the small graph in a row, which stands where no other column wants the room: five seconds each."""
 _LEAST_ORIGIN = 16
 COLUMNS: tuple[Column, ...] = (
     Column("state", "STATE", 14, 0, min_width=11),
@@ -36,6 +38,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("delay", "DELAY", 7, 6, "right", min_width=6),
     Column("next", "NEXT", 6, 5, "right"),
     Column("exit", "LAST EXIT", 15, 7, min_width=14, kind="word"),
+    Column("rate", "RATE", RATE_CELLS, 14),
     Column("took", "TOOK", 6, 9, "right"),
     Column("blocked", "BLOCKED", 7, 10, "right"),
     Column("pending", "PENDING", 9, 11, "right", min_width=7),
@@ -88,10 +91,12 @@ def origin_row(
     suspected: bool = False,
     in_flight: int | None = None,
     twin: bool = False,
+    rate: Sequence[float | None] = (),
 ) -> Row:
     """An origin as a row of the overview at `now` (epoch ms), perhaps `suspected` as a trap; its key is the origin.
 
     `in_flight` as `idle_reason` has it. A `twin` differs from another origin by its scheme alone, which is shown then.
+    `rate` is what it was asked in each of the last spans of time.
     """
     mark = standing(view)
     done = view.ended
@@ -127,6 +132,7 @@ def origin_row(
         delay_cell(view),
         next_cell(view, now),
         last,
+        Styled(sparkline(rate, RATE_CELLS), "active"),
         Styled(seconds(view.last_response_ms) if view.requests else "-", "" if view.requests else "faint"),
         Styled(count(view.blocked), "blocked" if view.blocked else "faint", short=compact(view.blocked)),
         Styled(count(view.pending), "" if view.pending else "faint", short=compact(view.pending)),

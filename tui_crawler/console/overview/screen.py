@@ -18,10 +18,12 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.overview.events import EventsPane
 from tui_crawler.console.overview.order import OverviewFilter, arrange, fields_of, natural_direction
 from tui_crawler.console.overview.queries import NextPageOf, OriginSummary, OriginSummaryPart, RecentActions, Suspicions
-from tui_crawler.console.overview.rows import COLUMNS, NARROW_COLUMNS, SORT_TITLES, counts_down, origin_row
+from tui_crawler.console.overview.rows import COLUMNS, NARROW_COLUMNS, RATE_CELLS, SORT_TITLES, counts_down, origin_row
+from tui_crawler.console.overview.strip import OriginStrip
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
 from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
+from tui_crawler.console.reading.snapshot import RATE_CELL_MS
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import LiveFilterScreen
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
@@ -58,6 +60,7 @@ class OriginList:
         self._dirty: set[str] = set()  # origins whose rows are older than what is known of them
         self._missed: set[str] = set()  # origins that changed while the picture was held still
         self._ordered_at = -ORDER_MS
+        self._cell = 0
 
     # what changes
 
@@ -94,11 +97,13 @@ class OriginList:
     # the rows
 
     def tick(self) -> None:
-        """Makes rows in view anew that count down, or that came into view since they changed."""
-        now = self._console.clock.wall_ms()
+        """Makes rows in view anew that count down, or that came into view since they changed; once in a cell of their
+        small graphs all."""
+        now, cell = self._console.clock.wall_ms(), self._console.clock.mono_ms() // RATE_CELL_MS
+        moved, self._cell = cell != self._cell, cell
         origins = self._console.live_state.origins
         visible = [origins[str(key)] for key in self.table.visible_keys if key in origins]
-        self._put(view for view in visible if counts_down(view, now))
+        self._put(view for view in visible if moved or counts_down(view, now))
         self.put_visible()
 
     def put_visible(self) -> None:
@@ -115,7 +120,9 @@ class OriginList:
     def _put(self, views: Iterable[OriginView]) -> None:
         console = self._console
         now, zone, run = console.clock.wall_ms(), console.clock.zone, console.live_state.run
+        mono = console.clock.mono_ms()
         for view in views:
+            meter = console.live_state.meters.get(view.origin)
             suspected, busy = view.origin in self.suspicions, console.live_state.in_flight(view)
             row = origin_row(
                 view,
@@ -127,6 +134,7 @@ class OriginList:
                 suspected=suspected,
                 in_flight=busy,
                 twin=twin_of(view.origin) in console.live_state.origins,
+                rate=meter.line(mono, RATE_CELLS) if meter else (),
             )
             self._rows[view.origin] = row
             self._dirty.discard(view.origin)
@@ -221,9 +229,11 @@ class OverviewScreen(LiveFilterScreen):
         self._summary = Lines(id="summary", classes="pane")
         self._why = Lines(id="why")
         self._events = EventsPane()
+        self._strip = OriginStrip()
+        self._strip.display = False
         upper = Horizontal(self._table, self._summary, id="upper")
         self._shared_height = SharedHeight(upper)
-        yield Vertical(upper, self._why, self._events, id="body")
+        yield Vertical(self._strip, upper, self._why, self._events, id="body")
 
     def on_mount(self) -> None:
         self._show_sort()
@@ -338,6 +348,11 @@ class OverviewScreen(LiveFilterScreen):
 
     def _order(self, *, anew: bool = False) -> None:
         self._list.order(anew=anew)
+        origins = self.console.live_state.origins
+        wanted = len(origins) > self._table.size.height > 0 and not (
+            self.has_class("-narrow") or self.has_class("-low")
+        )
+        self._strip.tell(origins, wanted=wanted)
         self._show_titles()
         self._make_room()
 
@@ -502,6 +517,11 @@ class OverviewScreen(LiveFilterScreen):
         if event.table is self._table:
             self._show_selected()
             self.tell_footer()
+
+    def on_origin_strip_chosen(self, event: OriginStrip.Chosen) -> None:
+        """Goes to the origin that was clicked, if the filter keeps it."""
+        self._table.move_cursor(key=event.origin)
+        self._table.focus()
 
     def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
         self.tell_footer()

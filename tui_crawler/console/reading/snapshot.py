@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
 _BUCKETS = 64
 _ORIGINS_KEPT = 512
+RATE_CELL_MS = 5_000
+"""How long a cell of an origin's small graph is."""
 
 
 class RateMeter:
@@ -90,7 +92,7 @@ class OriginMeters:
 
     __slots__ = ("_bucket_ms", "_meters")
 
-    def __init__(self, bucket_ms: int = 5_000) -> None:
+    def __init__(self, bucket_ms: int = RATE_CELL_MS) -> None:
         self._meters: OrderedDict[str, RateMeter] = OrderedDict()
         self._bucket_ms = bucket_ms
 

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.screen.base import ConsoleScreen
     from tui_crawler.console.session import SessionFile
     from tui_crawler.console.table.layouts import ViewLayouts
+    from tui_crawler.text.charts import Dots
 
 
 class Notify(Protocol):
@@ -56,6 +57,7 @@ class ConsolePort(Screens, Protocol):
     clock: ConsoleClock
     who: str
     readonly: bool
+    dots: Dots
     zooms: dict[str, tuple[str, int]]
     troubles: tuple[ReportedError, ...]
     rules: RuleQueries | None

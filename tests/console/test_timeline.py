@@ -1,0 +1,141 @@
+"""The politeness over time: one lane or several, the cursor, spans, following; and how a lane is drawn."""
+
+from __future__ import annotations
+
+import pytest
+from rich.cells import cell_len
+
+from tests.console.sample_crawl import API, MINUTE, NOW, SECOND, WWW
+from tests.console.sample_timeline import LIMITED, timeline
+from tests.console.support import Stage, stage
+from tui_crawler.console.origin.screen import OriginScreen
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.timeline.queries import LanePart
+from tui_crawler.console.timeline.screen import LanePane, TimelineScreen
+from tui_crawler.domain.timeline import LaneEvent, LaneMark, LaneSpan
+from tui_crawler.text.charts import Dots
+from tui_crawler.text.timeline import LABEL, cell_words, kept_words, lane, mark_words
+
+HOUR_SPAN = LaneSpan(NOW - 60 * MINUTE, NOW, 100)
+
+
+async def open_timeline(held: Stage, *keys: str) -> TimelineScreen:
+    held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+    await held.press(*keys, "w", rounds=3)
+    screen = held.app.screen
+    assert isinstance(screen, TimelineScreen)
+    return screen
+
+
+async def test_the_origin_under_the_cursor_has_a_lane() -> None:
+    async with stage((120, 40)) as held:
+        await open_timeline(held)
+        text = held.text()
+        assert "Politeness · api.example.org · kept 673 of 673 · shortest gap 2.0s of 2.0s promised" in text
+        assert "✗" in next(line for line in text.split("\n") if "asked" in line)
+        assert "span 1h · follow ●" in text
+        assert "Overview › Politeness" in text
+        await held.press("enter", rounds=2)
+        assert isinstance(held.app.screen, OriginScreen)
+        await held.press("w", rounds=2)
+        assert "Overview › api.example.org › Politeness" in held.text()
+
+
+async def test_the_cursor_says_what_was_and_why() -> None:
+    async with stage((120, 40)) as held:
+        screen = await open_timeline(held)
+        shown = next(iter(screen.query(LanePane))).timeline
+        assert shown is not None
+        screen.action_move_to(shown.span.cell(LIMITED + 30 * SECOND))
+        await held.settle(1)
+        text = held.text()
+        assert "0 asked · delay 3m00s · Retry-After" in text
+        assert "patience 5 · ◷ waiting" in text
+        assert "follow ○" in text
+        await held.press(".", rounds=1)
+        assert "follow ●" in held.text()
+
+
+async def test_spans_are_longer_and_shorter_around_the_cursor_and_move_with_it() -> None:
+    async with stage((120, 40)) as held:
+        screen = await open_timeline(held)
+        await held.press("-", "-", rounds=2)
+        assert "span 5m" in held.text()
+        before = screen.span()
+        await held.press("home", "h", rounds=2)
+        after = screen.span()
+        assert after.until - after.since == before.until - before.since
+        assert after.since < before.since <= after.until
+        await held.press("-", "-", "-", rounds=1)
+        assert "span 1m" in held.text()
+        await held.press(*"+++++++++++++", rounds=1)
+        assert "span 30d" in held.text()
+        await held.press(".", "end", "l", rounds=1)
+        assert "follow ●" in held.text(), "beyond the present it follows again"
+
+
+async def test_marked_origins_have_a_lane_each_and_those_without_room_wait() -> None:
+    async with stage((80, 24)) as held:
+        screen = await open_timeline(held, "*")
+        panes = list(screen.query(LanePane))
+        assert len(panes) == len(held.reports.rows)
+        assert sum(pane.display for pane in panes) == 2
+        assert "9 lanes more" in held.text()
+        asked = [part.origin for part in screen.wants().parts if isinstance(part, LanePart)]
+        assert asked == [pane.origin for pane in panes if pane.display]
+        await held.press("j", "j", rounds=2)
+        assert panes[2].display
+        assert panes[2].timeline is not None
+        await held.press("k", "k", "k", rounds=2)
+        assert panes[-1].display, "from the first to the last"
+
+
+async def test_held_still_nothing_is_read_and_at_rest_it_ends_with_the_run() -> None:
+    async with stage((120, 40)) as held:
+        screen = await open_timeline(held)
+        await held.press("f", rounds=1)
+        screen.tick()
+        await held.quiet()
+        assert "‖ frozen" in held.text()
+        assert screen.wants().parts == ()
+        await held.press("f", rounds=1)
+        assert screen.wants().parts != ()
+        held.clock.move(10 * MINUTE)
+        assert screen.span().until > NOW + 9 * MINUTE
+
+
+@pytest.mark.parametrize("height", range(1, 16))
+@pytest.mark.parametrize("dots", Dots)
+def test_a_lane_has_the_size_that_is_asked_for(height: int, dots: Dots) -> None:
+    drawn = lane(timeline(API, HOUR_SPAN), height, dots=dots, cursor=40)
+    assert len(drawn) == min(height, len(drawn)) <= height
+    assert {cell_len("".join(text for text, _ in line)) for line in drawn} == {100 + LABEL}
+    assert dots is not Dots.ascii or all(text.isascii() for line in drawn for text, _ in line)
+
+
+def test_a_lane_in_text() -> None:
+    text = ["".join(piece for piece, _ in line).rstrip() for line in lane(timeline(WWW, HOUR_SPAN), 6)]
+    assert text[0].startswith("    2.0s┤")
+    assert "‖‖‖" in text[-1]
+    assert cell_words(timeline(WWW, HOUR_SPAN), 78).endswith("patience 5 · ‖ paused")
+    assert kept_words(timeline(API, LaneSpan(0, 1_000, 3))) == "kept 0 of 0"
+
+
+@pytest.mark.parametrize(
+    ("mark", "words"),
+    [
+        (LaneMark(1, LaneEvent.slower, 1_000, 180_000, "retry_after"), "delay 1.0s → 3m00s: Retry-After"),
+        (LaneMark(1, LaneEvent.slower, 1_000, 4_000, "default"), "delay 1.0s → 4.0s"),
+        (LaneMark(1, LaneEvent.slower, 1, 2_000, "\x1b[2J"), "delay 1ms → 2.0s: \\x1b[2J"),
+        (LaneMark(1, LaneEvent.impatient, 5, 4, "request_timeout"), "patience 5 → 4: request_timeout"),
+        (LaneMark(1, LaneEvent.takeover), "another worker went on"),
+        (LaneMark(1, LaneEvent.next_run, 1, 2), "run 2"),
+        (LaneMark(1, LaneEvent.pause_begun), "paused"),
+        (LaneMark(1, LaneEvent.pause_over), "resumed"),
+        (LaneMark(1, LaneEvent.origin_over, reason="patience"), "out of patience"),
+        (LaneMark(1, LaneEvent.broken_promise, 1_000, 400), "gap 400ms, 1.0s promised"),
+        (LaneMark(1, LaneEvent.broken_promise, 1_000, -40), "overlap of 40ms, 1.0s promised"),
+    ],
+)
+def test_what_happened_in_words(mark: LaneMark, words: str) -> None:
+    assert mark_words(mark) == words

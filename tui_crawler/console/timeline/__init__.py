@@ -1,0 +1,1 @@
+"""The politeness of origins over time, one lane each."""
