@@ -272,7 +272,6 @@ class Dispatcher(Handles):
 
         self._go_deeper(DiffScreen(runs))
 
-    @handles_typed("runs.diff")
     def compare_typed(self, text: str) -> None:
         """Compares the runs whose numbers were typed."""
         words = text.split()

@@ -359,6 +359,11 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         self.toggle_freeze()
         self.console.show_header(self)
 
+    @handles_typed("runs.diff")
+    def compare(self, text: str) -> None:
+        """Compares the runs typed, or the last two."""
+        self.console.dispatcher.compare_typed(text)
+
     @handles_typed("filter.open")
     def open_filter(self, text: str) -> None:
         """Filters the table by a text, or by what is typed from now on."""

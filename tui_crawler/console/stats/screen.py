@@ -394,7 +394,7 @@ class StatsScreen(RowsScreen):
     def open_selected(self) -> None:
         """Opens what the cursor is on, or tells what an exit code means."""
         if self.focused is self._ledger and self._ledger.name_shown == RUNS:
-            self._compare("")
+            self.compare("")
         elif self.focused is self._ledger:
             self.console.dispatcher.go_to_url(self._ledger.url)
         elif self.focused is self._top and self._origin:
@@ -403,8 +403,7 @@ class StatsScreen(RowsScreen):
             code = str(self.focused.cursor_key or "")
             self.console.tell("exit", f"{code}: {meaning(code)}")
 
-    @handles_typed("runs.diff")
-    def _compare(self, text: str) -> None:
+    def compare(self, text: str) -> None:
         """Compares the runs typed; else two that are marked, or the one under the cursor with the one before it."""
         chosen = self._ledger.runs_chosen
         if text or not chosen:
