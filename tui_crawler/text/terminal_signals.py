@@ -34,14 +34,17 @@ class TerminalSignals:
     """The control strings for one terminal, each a text to be written to it as a whole (xterm's "Control Sequences":
     OSC 2, XTWINOPS 22 and 23; OSC 9 of iTerm2, OSC 777 of rxvt-unicode)."""
 
-    def __init__(self, name: str, environ: Mapping[str, str], config: SignalsConfig, *, ascii_only: bool) -> None:
-        """`environ` says which terminal it is; what is not wanted, or what it has not, is left out."""
+    def __init__(
+        self, name: str, environ: Mapping[str, str], config: SignalsConfig | None, *, ascii_only: bool
+    ) -> None:
+        """`environ` says which terminal it is; what is not wanted, or what it has not, is left out. No `config`: all
+        are wanted."""
         kind, program = environ.get("TERM", ""), environ.get("TERM_PROGRAM", "")
         self._speaks = kind not in _NO_TITLE and not kind.startswith("vt")
-        self._title = config.title and self._speaks
-        self._bell = config.bell and kind not in {"", "dumb"}
+        self._title = (config is None or config.title) and self._speaks
+        self._bell = (config is None or config.bell) and kind not in {"", "dumb"}
         self._osc = ""
-        if config.notify and self._speaks:
+        if (config is None or config.notify) and self._speaks:
             is_9 = kind.startswith(_OSC_9) or program in _OSC_9_PROGRAMS
             is_777 = kind.startswith(_OSC_777) or "VTE_VERSION" in environ
             behind = kind.startswith(("tmux", "screen"))  # which lets neither through

@@ -13,7 +13,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from tui_crawler.config.sections import AlarmsConfig
 from tui_crawler.console.app import CrawlerApp, EngineAccess, Operator, Presentation, ReadingSources
 from tui_crawler.console.appearance import has_utf8
 from tui_crawler.console.clock import MachineClock
@@ -236,7 +235,7 @@ def _host(
 
 
 def _signals(config: Config | None, database: Path) -> TerminalSignals:
-    wanted, name = config.alarms if config else AlarmsConfig(), config.name if config else database.stem
+    wanted, name = (config.alarms, config.name) if config else (None, database.stem)
     return TerminalSignals(name, os.environ, wanted, ascii_only=not has_utf8(os.environ))
 
 
