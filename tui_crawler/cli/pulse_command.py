@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import existing_database, reports_of
+from tui_crawler.cli.known_names import existing_database, known_jobs, known_origin, reports_of
 from tui_crawler.cli.options import CommandSet, add_common, duration
 from tui_crawler.cli.printer import Printer, local_zone, safe, terminal_width
 from tui_crawler.cli.problem import UsageProblem
@@ -58,6 +58,10 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         step = max(step, MINUTE_MS)
     steps, now = max(1, span // step), time.time_ns() // 1_000_000
     with reports_of(existing_database(arguments)) as reports:
+        if of.scope is PulseScope.origin:
+            of = PulseOf(of.scope, known_origin(of.name, reports))
+        elif of.scope is PulseScope.job:
+            known_jobs([of.name], reports)
         pulse = reports.pulse(of, (now // step - steps + 1) * step, step, steps)
     charts = Charts(pulse, now)
     document = _document(pulse, charts) if arguments.json else {}

@@ -1,0 +1,58 @@
+"""`pulse`: a crawl over time, on a real database of a run in which nothing was crawled."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from tests.cli.conftest import Said
+from tests.cli.crawls import store_crawl
+from tests.storage.making import A
+
+Say = Callable[..., Said]
+
+
+@pytest.fixture(autouse=True)
+def crawl(here: Path) -> None:
+    store_crawl(here / "crawl.db", f"{A}/")
+
+
+@pytest.mark.parametrize(
+    ("words", "of", "name"),
+    [
+        ((), "crawl", ""),
+        (("--origin", "a.example"), "origin", A),
+        (("--job", "main"), "job", "main"),
+    ],
+)
+def test_as_json(words: tuple[str, ...], of: str, name: str, say: Say) -> None:
+    document = say("pulse", "--span", "15m", *words, "--json").document
+    assert (document["of"], document["name"]) == (of, name)
+    assert document["until"] - document["since"] == len(document["rows"]) * document["step_ms"] == 15 * 60_000
+    ats = [row["at"] for row in document["rows"]]
+    assert ats == list(range(document["since"], document["until"], document["step_ms"]))
+    assert sum(row["attempts"] for row in document["rows"]) == 0
+    assert set(document["rows"][0]["latency_ms"]["first_byte"]) == {"p50", "p95"}
+
+
+def test_for_people(say: Say) -> None:
+    said = say("pulse", "--span", "30d")
+    assert said.status == 0
+    assert said.out.startswith("whole crawl")
+    for chart in ("Pages a second", "Latency", "Failures a minute", "Origins by state"):
+        assert chart in said.out
+
+
+def test_what_is_not_there_is_refused(say: Say) -> None:
+    for words, why in (
+        (("--origin", "https://nobody.example"), "no origin"),
+        (("--job", "nothing"), "no job"),
+        (("--span", "1s"), "from 1m to 30d"),
+        (("--span", "\x1b]52;c;x\x07"), "a duration"),
+    ):
+        said = say("pulse", *words)
+        assert (said.status, said.out) == (2, "")
+        assert why in said.err
+        assert "\x1b" not in said.err
