@@ -181,7 +181,7 @@ async def test_notices_of_a_kind_are_one_and_go_away() -> None:
 
 
 async def test_footer_is_clicked() -> None:
-    async with stage() as held:
+    async with stage((160, 30)) as held:
         line = held.text().splitlines()[-1]
         await held.pilot.click(offset=(line.index("! problems") + 2, 29))
         await held.settle()

@@ -35,7 +35,8 @@ TABLES = (
     "SELECT href FROM url ORDER BY href",
     """SELECT u.href, p.depth, p.nice, p.status, p.attempts, p.attempts_remaining, p.failed, p.last_exit_code,
         p.last_http_status, p.last_crawled_at, p.last_contentful_at, p.ignored_run, p.todo_order, p.redirect_hops,
-        p.seed, p.beyond_depth, (SELECT f.depth FROM page f WHERE f.id = p.found_on_page_id)
+        p.seed, p.beyond_depth,
+        (SELECT f.depth BETWEEN p.depth - 1 AND p.depth FROM page f WHERE f.id = p.found_on_page_id)
         FROM page p JOIN url u ON u.id = p.url_id ORDER BY u.href""",
     """SELECT u.href, a.exit_code, a.http_status, a.ended_at, a.requests, a.message, a.cut, r.method, r.sent_at
         FROM attempt a JOIN url u ON u.id = a.url_id LEFT JOIN request r ON r.attempt_id = a.id
@@ -56,7 +57,8 @@ TABLES = (
     "SELECT origin_id = 0, minute, exit_code, SUM(count) FROM exit_minute GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
     "SELECT o.origin, r.reason, r.count FROM refused r JOIN origin o ON o.id = r.origin_id ORDER BY 1, 2",
 )
-"""What must be the same. Which of several attempts in a group found a page first is left open, but not how deep."""
+"""What must be the same. Which of several attempts in a group found a page first is left open, but not how deep: some
+finds here are a step less deep than links are."""
 
 PATHS = [f"{origin}/{name}" for origin in (A, B, C) for name in ("", "1", "2", "3")]
 
