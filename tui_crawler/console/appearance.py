@@ -49,7 +49,7 @@ def has_utf8(environ: Mapping[str, str]) -> bool:
 class InAscii(LineFilter):
     """Paints everything in ASCII: glyphs, borders, and what was crawled."""
 
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002, RUF100  Textual's own
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # Textual's own
         """The segments, each in as many cells."""
         return [one if one.text.isascii() else Segment(in_ascii(one.text), *one[1:]) for one in segments]
 
@@ -57,7 +57,7 @@ class InAscii(LineFilter):
 class InManyColours(LineFilter):
     """Paints every colour in that of the 240 fixed ones of a terminal which looks most like it (CIELAB)."""
 
-    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # noqa: ARG002, RUF100  Textual's own
+    def apply(self, segments: list[Segment], background: Color) -> list[Segment]:  # Textual's own
         return [Segment(text, style and _in_many(style), control) for text, style, control in segments]
 
 
@@ -115,7 +115,7 @@ def _apart(wanted: Iterable[str], fits: Callable[[str], bool]) -> dict[str, str]
 def _luminance(colour: str) -> float:
     parts = (
         one / 12.92 if one <= 0.04045 else ((one + 0.055) / 1.055) ** 2.4 for one in Color.parse(colour).normalized
-    )  # noqa: PLR2004, RUF100  WCAG 2.2
+    )  # WCAG 2.2
     return sum(weight * part for weight, part in zip((0.2126, 0.7152, 0.0722), parts, strict=True))
 
 

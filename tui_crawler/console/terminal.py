@@ -131,7 +131,7 @@ class KeyParser(XTermParser):
 class PatientDriver(LinuxDriver):
     """Textual's driver, writing through an `TerminalFile`."""
 
-    def __init__(self, app: App[Any], **options: Any) -> None:  # noqa: ANN401, RUF100  Textual's own signature
+    def __init__(self, app: App[Any], **options: Any) -> None:  # Textual's own signature
         super().__init__(app, **options)
         self.outlet = TerminalFile(self._file, self.fileno, ascii_only=getattr(app, "ascii_only", False))
         self._file = self.outlet  # type: ignore[assignment]  # it has what the writer thread uses of a file

@@ -60,7 +60,7 @@ class Mark:
 
 def amount(value: float) -> str:
     """Return a number for a scale: `0`, `1.5`, `20`, `1.5k`."""
-    return compact(value) if value >= 10 or value == int(value) else f"{value:.2g}"  # noqa: PLR2004, RUF100
+    return compact(value) if value >= 10 or value == int(value) else f"{value:.2g}"
 
 
 def dots_of(environ: Mapping[str, str], utf8: bool) -> Dots:
@@ -70,7 +70,7 @@ def dots_of(environ: Mapping[str, str], utf8: bool) -> Dots:
     return Dots.blocks if environ.get("TERM", "").startswith(("linux", "vt")) else Dots.braille
 
 
-def chart(  # noqa: PLR0913, RUF100  what there is to say of a chart
+def chart(  # what there is to say of a chart
     series: Sequence[Series],
     width: int,
     height: int,
@@ -95,7 +95,7 @@ def chart(  # noqa: PLR0913, RUF100  what there is to say of a chart
         return [[(" " * max(width, 0), "")] for _ in range(max(height, 0))]
     body = plot(series, width - room - 1, rows, dots=dots, top=greatest, cursor=cursor)
     tee, wall, cross = "||+" if dots is Dots.ascii else "┤│┼"
-    names = {0: high} | ({rows // 2: middle} if rows > 3 and rows % 2 == 0 else {})  # noqa: PLR2004, RUF100
+    names = {0: high} | ({rows // 2: middle} if rows > 3 and rows % 2 == 0 else {})
     lines = [
         [(names.get(row, "").rjust(room), "muted"), (tee if row in names else wall, "faint"), *drawn]
         for row, drawn in enumerate(body)
@@ -250,7 +250,7 @@ def _stroke(before: int | None, level: int) -> tuple[int, int]:
 def _over(below: str, above: str) -> str:
     """What is seen where one character is drawn over another."""
     first, second = ord(below) - 0x2800, ord(above) - 0x2800
-    return chr(0x2800 + (first | second)) if 0 <= first <= 0xFF and 0 <= second <= 0xFF else above  # noqa: PLR2004, RUF100
+    return chr(0x2800 + (first | second)) if 0 <= first <= 0xFF and 0 <= second <= 0xFF else above
 
 
 def _character(dots: Dots, mask: int) -> str:

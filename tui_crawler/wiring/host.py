@@ -197,7 +197,7 @@ def main() -> None:
         end = {"reason": ended.reason.value}
     except RunHeld as held:
         end = {"held": str(held)}
-    except Exception as error:  # noqa: BLE001, RUF100  the console shows it as a state
+    except Exception as error:  # the console shows it as a state
         end = {"failure": failure_words(error)}
     os.set_blocking(said, True)
     with contextlib.suppress(OSError):

@@ -60,7 +60,7 @@ def host_engine(host: EngineHost) -> EngineEnd:
         return EngineEnd(reason=host.run())
     except RunHeld as held:
         return EngineEnd(failure=str(held), held=True)
-    except Exception as error:  # noqa: BLE001, RUF100  shown as a state, never as a traceback
+    except Exception as error:  # shown as a state, never as a traceback
         return EngineEnd(failure=failure_words(error))
 
 

@@ -135,7 +135,7 @@ class JournalWriter:
                 self._journal = self._journal or self._factory()
                 for command, undone in [*zip(intent.commands, undoes, strict=False)][len(ids) :]:
                     ids.append(self._journal.send(command, self._who, undone))
-            except Exception as error:  # noqa: BLE001, RUF100  whatever fails below must not end the console
+            except Exception as error:  # whatever fails below must not end the console
                 if is_lock(error):
                     self._held_up = True
                     self._tell_locked()
@@ -161,7 +161,7 @@ class JournalWriter:
         for intent, ids, until in self._watched:
             try:
                 results = [journal.result(action_id) for action_id in ids]
-            except Exception as error:  # noqa: BLE001, RUF100  the same
+            except Exception as error:  # the same
                 if is_lock(error):
                     still.append((intent, ids, self._now_ms() + WATCH_MS))
                 else:

@@ -71,7 +71,7 @@ class HostTakeover(Handles):
             return
         try:
             host = self._successor()
-        except Exception as error:  # noqa: BLE001, RUF100  whatever fails below must not end the console
+        except Exception as error:  # whatever fails below must not end the console
             self._tell("engine", f"The crawl cannot be started here: {failure_words(error)}", "error")
             return
         if host is None:

@@ -44,7 +44,7 @@ class Lines(ScrollView):
     Lines { height: 1fr; width: 1fr; overflow-x: hidden; overflow-y: auto; scrollbar-size-vertical: 1; }
     """
 
-    def __init__(self, *, id: str | None = None, classes: str | None = None, still: bool = False) -> None:  # noqa: A002, RUF100
+    def __init__(self, *, id: str | None = None, classes: str | None = None, still: bool = False) -> None:
         """Makes it empty. `still`: it is only looked at, never focused."""
         super().__init__(id=id, classes=classes)
         self.can_focus = self.can_focus and not still

@@ -34,7 +34,7 @@ class TabBar(Lines, can_focus=False):
             super().__init__()
             self.action_id = action_id
 
-    def __init__(self, *, id: str) -> None:  # noqa: A002, RUF100
+    def __init__(self, *, id: str) -> None:
         super().__init__(id=id)
         self._tabs: tuple[Tab, ...] = ()
         self._current = ""

@@ -221,7 +221,7 @@ def _whole(number: float | None) -> str:
 def _codes(one: PulseCount | None) -> str:
     """The exit codes of failures, the most frequent first: `(request_timeout 2)`."""
     named = [f"{name} {count(number)}" for name, number in ({} if one is None else one.names()).items()]
-    more = f", {len(named) - 3} more" if len(named) > 3 else ""  # noqa: PLR2004, RUF100  as fit into a line
+    more = f", {len(named) - 3} more" if len(named) > 3 else ""  # as fit into a line
     return f" ({', '.join(named[:3])}{more})" if named else ""
 
 

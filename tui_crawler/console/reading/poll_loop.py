@@ -82,7 +82,7 @@ class Poller:
                 answer = reader.read(wants)
             except ReadingStopped:
                 continue
-            except Exception as error:  # noqa: BLE001, RUF100  whatever fails below must not end the console
+            except Exception as error:  # whatever fails below must not end the console
                 answer = ReadFailed(failure_words(error), is_lock(error), is_damage(error))
             with self._wake:
                 self._busy = self._wanted is not None

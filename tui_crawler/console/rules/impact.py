@@ -148,7 +148,7 @@ class ImpactCounter:
         except _Superseded:
             self._count = None
             return
-        except Exception as error:  # noqa: BLE001, RUF100  whatever fails below must not end the console
+        except Exception as error:  # whatever fails below must not end the console
             self._count = None
             timing = self._timed(begun, whole=True)
             self._deliver(ImpactNews(asked, error=failure_words(error), timing=timing))

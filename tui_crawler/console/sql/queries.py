@@ -58,7 +58,7 @@ class QuerySession:
                 return self._queries_opened().ask(text)
             except QueryProblem as problem:
                 return QueryAnswer(problem=str(problem))
-            except Exception as error:  # noqa: BLE001, RUF100  whatever fails below must not end the console
+            except Exception as error:  # whatever fails below must not end the console
                 return QueryAnswer(problem=failure_words(error))
 
     def schema(self) -> Schema:
@@ -66,7 +66,7 @@ class QuerySession:
         if not self._schema:
             try:
                 self._schema = self._queries_opened().schema()
-            except Exception:  # noqa: BLE001, RUF100  without it nothing is completed, and no more is lost
+            except Exception:  # without it nothing is completed, and no more is lost
                 return ()
         return self._schema
 

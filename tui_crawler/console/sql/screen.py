@@ -50,7 +50,7 @@ class SqlEditor(PlainArea):
     offer: Callable[[Sequence[str]], None]
     nothing_fits: Callable[[], None]
 
-    def __init__(self, text: str, *, id: str, classes: str) -> None:  # noqa: A002, RUF100
+    def __init__(self, text: str, *, id: str, classes: str) -> None:
         super().__init__(plain_text(text), id=id, classes=classes, soft_wrap=True, show_line_numbers=False)
         self.cursor_blink = False
         self.schema: Schema = ()

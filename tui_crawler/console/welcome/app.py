@@ -77,7 +77,7 @@ class StepCheck:
         async def run() -> None:
             try:
                 problems = await asyncio.to_thread(self._threshold.check, step)
-            except Exception as error:  # noqa: BLE001, RUF100  whatever a file does must not end the console
+            except Exception as error:  # whatever a file does must not end the console
                 problems = (failure_words(error),)
             if not problems:
                 self._dialog.dismiss(step)
@@ -385,7 +385,7 @@ class WelcomeApp(TerminalApp[FirstStep | Cancelled]):
     async def _look(self) -> None:
         try:
             self.found = await asyncio.to_thread(self.threshold.look)
-        except Exception as error:  # noqa: BLE001, RUF100  whatever lies in a folder must not end the console
+        except Exception as error:  # whatever lies in a folder must not end the console
             self.found = FolderFound(configurations=(FoundFile(".", failure_words(error), usable=False),))
         for screen in self.screen_stack:
             if isinstance(screen, WelcomeScreen) and is_ready(screen):
