@@ -165,17 +165,17 @@ def test_a_public_name_is_that_of_one_class() -> None:
 
 
 LINES = {
-    "cli": 6_020,
-    "config": 3_250,
+    "cli": 5_970,
+    "config": 3_210,
     "console": 28_270,
-    "demo": 1_450,
-    "domain": 11_100,
-    "engine": 2_960,
-    "export": 1_000,
-    "fetch": 5_450,
-    "storage": 14_400,
-    "text": 1_450,
-    "wiring": 3_450,
+    "demo": 1_440,
+    "domain": 11_080,
+    "engine": 2_940,
+    "export": 990,
+    "fetch": 5_410,
+    "storage": 14_240,
+    "text": 1_430,
+    "wiring": 3_430,
 }
 """At most so many lines in each layer. May only become less: who needs more says here, in a sentence, what for.
 

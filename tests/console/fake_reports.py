@@ -32,7 +32,6 @@ from tests.console.sample_timeline import timeline
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.domain.log_window import LogReach, LogStretch, LogTerms
 from tui_crawler.domain.operator_view import (
     ActionView,
     ActivityView,
@@ -61,7 +60,16 @@ from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.site_tree import BranchList, BranchPiece
 from tui_crawler.domain.timeline import LaneSpan, Timeline
 from tui_crawler.domain.trap import TrapSuspicion
-from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
+from tui_crawler.domain.view import (
+    AttemptView,
+    LogReach,
+    LogStretch,
+    LogTerms,
+    OriginChanges,
+    OriginView,
+    RunView,
+    TotalsView,
+)
 
 STORED = (
     b"<!doctype html>\n<html lang=en>\n<head>\n\t<title>Items page 18</title>\n</head>\n<body>\n"

@@ -7,10 +7,9 @@ from typing import Any
 import pytest
 
 from tui_crawler.domain.command import RefetchRobots, SetDelay, TopUpPatience
-from tui_crawler.domain.crawl_settings import SettingsByOrigin, from_json
 from tui_crawler.domain.delay import DelaySettings
 from tui_crawler.domain.exit_code import AttemptKind, ExitCode
-from tui_crawler.domain.origin import CrawlSettings
+from tui_crawler.domain.origin import CrawlSettings, SettingsByOrigin, from_json
 from tui_crawler.domain.replay import LoggedAttempt, LoggedCommand, LoggedSession, OriginReplay
 
 A = "http://a.test"

@@ -14,7 +14,7 @@ from tui_crawler.domain.delay import Pace
 from tui_crawler.domain.origin import OriginState
 from tui_crawler.domain.page import PutBack, TodoPage
 from tui_crawler.domain.status_words import FinishReason
-from tui_crawler.engine import pieces
+from tui_crawler.engine import origin_table
 from tui_crawler.engine.commands import CommandExecutor
 from tui_crawler.engine.peers import PeerWorker
 
@@ -89,7 +89,7 @@ def test_a_page_whose_attempt_is_over_but_not_stored_is_not_asked_again() -> Non
 
 
 def test_what_a_turn_takes_meanwhile_is_not_written_back(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(pieces, "TOGETHER", 1)
+    monkeypatch.setattr(origin_table, "TOGETHER", 1)
     store = Store(PutBack(((A, (page(7),)), (B, (page(8, B),)))))
     executor, table = desk_of(store, a=(page(1),), b=(page(2, B),))
 

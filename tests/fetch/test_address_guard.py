@@ -17,7 +17,7 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.fetch.address_guard import AddressGuard, AddressRefused
 from tui_crawler.fetch.client import system_moment
 from tui_crawler.fetch.connection_log import ConnectionLogs
-from tui_crawler.fetch.guarded_backend import GuardedBackend
+from tui_crawler.fetch.httpx_wire import GuardedBackend
 
 PUBLIC = ("93.184.216.34", "8.8.8.8", "2606:2800:220:1::1", "64:ff9b::808:808", "::ffff:8.8.8.8")
 PRIVATE = (

@@ -16,12 +16,11 @@ from tests.fetch.asking import CORPORA, SHORT, ask, fetching, head, whole
 from tests.support.hostile_web import HostileWeb, Send, Wait
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.failure import OutOfDescriptors
-from tui_crawler.fetch.address_guard import AddressGuard
+from tui_crawler.fetch.address_guard import AddressGuard, resolve_name
 from tui_crawler.fetch.classify import Phase, Trouble, exit_code_of_trouble
 from tui_crawler.fetch.client import system_moment
 from tui_crawler.fetch.httpx_wire import failure_of
 from tui_crawler.fetch.limits import FetchLimits
-from tui_crawler.fetch.resolve import resolve_name
 from tui_crawler.fetch.tls import Access, Trust, tls_context
 
 CERTIFICATE = CORPORA / "crawled.example.pem"  # self-signed, with its key, made for these tests

@@ -25,7 +25,7 @@ from tui_crawler.engine.virtual_time import VirtualClock, run_virtual
 from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionLogs, ConnectionStep
-from tui_crawler.fetch.guarded_backend import GuardedBackend
+from tui_crawler.fetch.httpx_wire import GuardedBackend
 
 CERTIFICATE = CORPORA / "crawled.example.pem"  # self-signed, with its key, made for these tests
 

@@ -23,10 +23,9 @@ from tui_crawler.domain.command import (
     StopOrigins,
     TopUpPatience,
 )
-from tui_crawler.domain.crawl_settings import SettingsByOrigin
 from tui_crawler.domain.delay import DelaySettings
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.origin import CrawlSettings
+from tui_crawler.domain.origin import CrawlSettings, SettingsByOrigin
 from tui_crawler.domain.status_words import RunReason
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.engine.virtual_time import WALL_0, VirtualLoop, run_virtual

@@ -13,8 +13,7 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tui_crawler.domain.exit_code import ExitCode, is_problem
-from tui_crawler.domain.log_window import LogReach, LogTerms
-from tui_crawler.domain.view import AttemptView
+from tui_crawler.domain.view import AttemptView, LogReach, LogTerms
 from tui_crawler.storage.driver import connection_of
 from tui_crawler.storage.reports.reports import Reports
 

@@ -36,8 +36,8 @@ from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.exit_code import AttemptKind, ExitCode
 from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
 from tui_crawler.domain.idle_reason import idle_reason, idle_reason_of_run
-from tui_crawler.domain.log_window import LogReach, LogTerms
 from tui_crawler.domain.page_filter import PageFilter
+from tui_crawler.domain.view import LogReach, LogTerms
 from tui_crawler.storage.reader import SubjectReports
 from tui_crawler.storage.reports.reports import LATE_SUBJECTS, Reports
 

@@ -13,7 +13,7 @@ from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.text.format import count, duration, plural
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.rehearsal import Rehearsed
+    from tui_crawler.domain.run_totals import Rehearsed
 
 
 def declare(commands: CommandSet) -> None:

@@ -46,7 +46,7 @@ from tui_crawler.domain.url import CrawlUrl, normalise
 
 if TYPE_CHECKING:
     from tui_crawler.domain.attempt import Headers
-    from tui_crawler.domain.crawl_settings import SettingsByOrigin
+    from tui_crawler.domain.origin import SettingsByOrigin
 
 _SUMS = ("requests", "bytes", "attempts", "done", "failed", "blocked")
 _Unlike = tuple[str, object, object]

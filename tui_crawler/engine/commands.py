@@ -42,8 +42,7 @@ from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.turn import OriginCommand, obey, reopen
 from tui_crawler.domain.url import CrawlUrl, Href, InvalidUrl, normalise, url_hash
 from tui_crawler.domain.verdict import Refused
-from tui_crawler.engine.origin_table import OriginTable
-from tui_crawler.engine.pieces import TOGETHER, fold_origins, pieces
+from tui_crawler.engine.origin_table import TOGETHER, OriginTable, fold_origins, pieces
 from tui_crawler.engine.ports import Clock, Store
 from tui_crawler.engine.probes import Probes
 from tui_crawler.engine.queue_commands import Performed, QueueCommand, QueueCommands, as_json

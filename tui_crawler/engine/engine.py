@@ -1,4 +1,5 @@
-"""The engine: the crawl loops of all origins over one scheduler. It knows ports, not screens."""
+"""The engine: the crawl loops of all origins over one scheduler. It knows ports, not screens. What it does
+when few origins are left (M) stands first."""
 
 from __future__ import annotations
 
@@ -10,7 +11,7 @@ from types import MappingProxyType
 from tui_crawler.domain.admission import Admission
 from tui_crawler.domain.command import Command, PauseOrigins, PendingAction, ResumeOrigins
 from tui_crawler.domain.event import Event
-from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.domain.failure import BadSegment, StorageFailure
 from tui_crawler.domain.origin import OriginState, Takeover, record_of, says_all
 from tui_crawler.domain.record import replace
 from tui_crawler.domain.run import RunStart, StoredOrigin
@@ -18,15 +19,45 @@ from tui_crawler.domain.status_words import FinishReason, RunReason
 from tui_crawler.domain.turn import finish, reopen
 from tui_crawler.engine import events
 from tui_crawler.engine.commands import CommandExecutor, CommandResult
-from tui_crawler.engine.few_origins import FewOrigins
-from tui_crawler.engine.job_places import JobPlaces
-from tui_crawler.engine.origin_table import Counts, EngineSettings, OriginTable
+from tui_crawler.engine.origin_table import Counts, EngineSettings, OriginTable, fold_origins, pieces
 from tui_crawler.engine.peers import PeerStore, PeerWorker
-from tui_crawler.engine.pieces import fold_origins, pieces
 from tui_crawler.engine.ports import Clock, Fetcher, Listener, Store
 from tui_crawler.engine.slots import Slots
 from tui_crawler.engine.turns import Callbacks, TurnRunner
-from tui_crawler.engine.waiting import Waiting
+from tui_crawler.engine.waiting import JobPlaces, Waiting
+
+
+class FewOrigins:
+    """Saves the rest of a run, or loads the next one."""
+
+    def __init__(self, table: OriginTable, store: Store, executor: CommandExecutor) -> None:
+        self._table = table
+        self._store = store
+        self._executor = executor
+        self._exhausted = False
+        self.complaint = ""
+
+    async def save_rest(self) -> None:
+        """Saves what is left as a segment; what cannot be saved stays in the queue for the next run."""
+        try:
+            await self._store.save_rest()
+        except StorageFailure as error:
+            self.complaint = f"the rest could not be saved as a segment: {error}"
+
+    async def load_next(self) -> tuple[str, ...]:
+        """Loads the oldest segment that was not consumed; answers the origins that have work. Raises StorageFailure."""
+        if self._exhausted:
+            return ()
+        path = await self._store.next_segment()
+        self._exhausted = not path
+        if not path:
+            return ()
+        try:
+            return await self._executor.load_segment(path)
+        except BadSegment as error:
+            self._exhausted, self.complaint = True, str(error)
+            return ()
+
 
 _BY_ITSELF = frozenset({RunReason.exhausted, RunReason.operator})
 _CONTINUED = "what was not stored is asked for again: the next start continues this run with all that is left"

@@ -1,16 +1,19 @@
-"""The origins of a run as the engine holds them between turns."""
+"""The origins of a run as the engine holds them between turns; long lists of them change piece by piece."""
 
 from __future__ import annotations
 
+import asyncio
 from collections import Counter
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import TypeVar
 
 from tui_crawler.domain.admission import Admission
 from tui_crawler.domain.content_kind import CanonicalRule, LinkKind
+from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.intake import Intake
 from tui_crawler.domain.moment import Moment
-from tui_crawler.domain.origin import CrawlSettings, OriginState, Takeover, restore
+from tui_crawler.domain.origin import CrawlSettings, OriginState, Takeover, record_of, restore
 from tui_crawler.domain.outcome import Storing
 from tui_crawler.domain.page import KnownPage
 from tui_crawler.domain.robots import ALLOW_ALL, RobotsRules, parse_robots, product_token
@@ -19,6 +22,7 @@ from tui_crawler.domain.status import RobotsStatus
 from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.engine.job_filters import JobFilters
+from tui_crawler.engine.ports import Store
 
 _REMEMBERED = 50_000  # origins in other hands
 
@@ -211,3 +215,43 @@ class OriginTable:
         return left < self.settings.min_origins and any(
             number for (reason, external), number in self._ended.items() if reason is not None and not external
         )
+
+
+T = TypeVar("T")
+TOGETHER = 64
+"""So many origins are stored at once."""
+
+
+def pieces(items: Sequence[T], size: int | None = None) -> Iterator[Sequence[T]]:
+    """The items in their order, `size` (None: TOGETHER) at a time."""
+    size = size or TOGETHER
+    for start in range(0, len(items), size):
+        yield items[start : start + size]
+
+
+async def fold_origins(
+    table: OriginTable, store: Store, names: Sequence[str], fold: Callable[[OriginState], OriginState]
+) -> list[tuple[OriginState, OriginState]]:
+    """Changes the states of origins and stores them; answers those that are another one now, before and after.
+
+    Each holds as soon as its piece is begun. What the database does not take is taken back, so that it can be done
+    again: StorageFailure.
+    """
+    changed: list[tuple[OriginState, OriginState]] = []
+    for some in pieces(names):
+        folded = [(old, fold(old)) for old in map(table.states.__getitem__, some)]
+        folded = [(old, new) for old, new in folded if new != old]
+        for _, new in folded:
+            table.update(new)
+        if not folded:
+            await asyncio.sleep(0)  # among many origins others have their turn
+            continue
+        try:
+            await store.save_origins([record_of(new) for _, new in folded])
+        except StorageFailure:
+            for old, new in folded:
+                if table.states[new.origin] is new:
+                    table.update(old)
+            raise
+        changed += folded
+    return changed

@@ -23,8 +23,7 @@ from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.turn import finish, reopen
 from tui_crawler.domain.url import InvalidUrl, normalise
-from tui_crawler.engine.origin_table import OriginTable
-from tui_crawler.engine.pieces import fold_origins, pieces
+from tui_crawler.engine.origin_table import OriginTable, fold_origins, pieces
 from tui_crawler.engine.ports import Clock, Store
 
 QueueCommand = SetJob | SteerJobs | ApplyRules | StashPages | UnstashPages | SetDripfeed | ReclaimPages | LoadSegment

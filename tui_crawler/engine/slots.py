@@ -12,13 +12,12 @@ from tui_crawler.domain.page import TodoPage
 from tui_crawler.domain.scheduler import Released
 from tui_crawler.domain.turn import CheckUrl, CrawlAnswer, CrawlNext, FetchRobots, FillTodo, Finish, Sleep, after_crawl
 from tui_crawler.engine import events
-from tui_crawler.engine.job_places import JobPlaces
 from tui_crawler.engine.origin_table import OriginTable
 from tui_crawler.engine.peers import PeerWorker
 from tui_crawler.engine.ports import Clock, Fetcher, Listener
 from tui_crawler.engine.probes import Probes
 from tui_crawler.engine.turns import TurnRunner
-from tui_crawler.engine.waiting import Waiting
+from tui_crawler.engine.waiting import JobPlaces, Waiting
 
 _DESCRIPTORS_MS = 1_000  # so long a turn waits that could not open a connection
 

@@ -1,11 +1,17 @@
-"""Which addresses may be connected to (RELIABILITY "The hostile web"): the address counts, not only the name."""
+"""Host names to addresses, and which of them may be connected to (RELIABILITY "The hostile web"): the address counts,
+not only the name."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Container
+import errno
+import os
+import socket
+from collections.abc import Awaitable, Callable, Container
 from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Literal
+
+from tui_crawler.fetch.threads import run_in_thread
 
 AllowPrivate = Literal["auto"] | bool
 IpAddress = IPv4Address | IPv6Address
@@ -143,3 +149,33 @@ def _unwrapped(address: IpAddress) -> IpAddress:
     if address in _NAT64:
         return IPv4Address(int(address) & 0xFFFFFFFF)
     return address
+
+
+Resolver = Callable[[str, int], Awaitable[tuple[str, ...]]]
+
+
+async def resolve_name(host: str, port: int) -> tuple[str, ...]:
+    """The addresses of a name, best first (the operating system's order). Raises OSError when there are none."""
+
+    def look_up() -> tuple[str, ...]:
+        try:
+            found = socket.getaddrinfo(host, port, type=socket.SOCK_STREAM)
+        except UnicodeError as error:  # a label that no name server could be asked for
+            raise OSError(str(error)) from error
+        return tuple(dict.fromkeys(str(entry[4][0]) for entry in found))
+
+    return await run_in_thread(f"resolve {host}", look_up)
+
+
+def is_out_of_descriptors(error: BaseException | None) -> bool:
+    """Whether an error came of the want of a file descriptor; a name look-up does not say so itself."""
+    while error is not None:
+        try:
+            if isinstance(error, socket.gaierror) or getattr(error, "errno", 0) == errno.EBUSY:  # glibc says either
+                os.close(os.open(os.devnull, os.O_RDONLY))
+        except OSError as shortage:
+            error = shortage
+        if isinstance(error, OSError) and error.errno in {errno.EMFILE, errno.ENFILE}:
+            return True
+        error = error.__cause__
+    return False

@@ -11,12 +11,11 @@ from tui_crawler.domain.attempt import Exchange, FetchRequest, Reading
 from tui_crawler.domain.content_kind import DataRule
 from tui_crawler.domain.moment import Moment, read_moment
 from tui_crawler.domain.url import CrawlUrl
-from tui_crawler.fetch.address_guard import AddressGuard, bare_host, is_address
+from tui_crawler.fetch.address_guard import AddressGuard, Resolver, bare_host, is_address, resolve_name
 from tui_crawler.fetch.connection_log import ConnectionLogs
 from tui_crawler.fetch.extract import PageReader, ReaderSetup
 from tui_crawler.fetch.http1 import Http1Wire
 from tui_crawler.fetch.limits import FetchLimits
-from tui_crawler.fetch.resolve import Resolver, resolve_name
 from tui_crawler.fetch.tls import Access, TlsContexts, Trust
 from tui_crawler.fetch.transfer import Transfer, Wire
 from tui_crawler.fetch.validation.validators import VALIDATED_KINDS

@@ -26,12 +26,18 @@ from tui_crawler.domain.failure import OutOfDescriptors
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch import connection_log
-from tui_crawler.fetch.address_guard import AddressGuard, AddressRefused, bare_host, is_address
+from tui_crawler.fetch.address_guard import (
+    AddressGuard,
+    AddressRefused,
+    Resolver,
+    bare_host,
+    is_address,
+    is_out_of_descriptors,
+)
 from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionStep
 from tui_crawler.fetch.headers import RawHeaders, encode_headers
 from tui_crawler.fetch.limits import FetchLimits
-from tui_crawler.fetch.resolve import Resolver, is_out_of_descriptors
 from tui_crawler.fetch.transfer import WireRequest
 
 _WAITING_BYTES = 256 * 1024  # so much of a body waits to be read before the socket is left alone
@@ -162,7 +168,7 @@ class Http1Connection(asyncio.Protocol):
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         """Takes the transport."""
-        self._transport = cast(asyncio.Transport, transport)
+        self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
         """Reads what has come; more than the answer means that the connection is of no further use."""

@@ -10,8 +10,16 @@ from tui_crawler.domain.content_kind import OTHER, LinkKind
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.url import CrawlUrl, LinkResolver, SiteLinks, normalise
 from tui_crawler.fetch.charset import choose_encoding, encoding_of_label, first_illegal_byte, to_utf8
-from tui_crawler.fetch.directives import canonical_in_header, refresh_target, x_robots_tag
-from tui_crawler.fetch.document import Statements, feed_statements, feed_type, html_statements, plain_statements
+from tui_crawler.fetch.document import (
+    Statements,
+    canonical_in_header,
+    feed_statements,
+    feed_type,
+    html_statements,
+    plain_statements,
+    refresh_target,
+    x_robots_tag,
+)
 from tui_crawler.fetch.headers import content_type, first_value, location_text, values_of
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.links import (

@@ -37,7 +37,7 @@ from tui_crawler.storage.jobs import job_id_of
 from tui_crawler.storage.models import Job, Origin, Run
 from tui_crawler.storage.models import Ruleset as RulesetRow
 from tui_crawler.storage.rejudging import Verdicts
-from tui_crawler.storage.reports.rulesets import ruleset_of, with_policies
+from tui_crawler.storage.reports.jobs import ruleset_of, with_policies
 from tui_crawler.storage.statements import columns
 from tui_crawler.storage.transaction import Row, Transaction
 

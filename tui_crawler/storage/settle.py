@@ -20,8 +20,8 @@ from tui_crawler.storage.claim import ZERO, Claim, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import CountedAttempt, add_to_job, count_attempts, plus, tally_of
 from tui_crawler.storage.crawl_log import count_refused, log_attempt
+from tui_crawler.storage.documents import store_fragments
 from tui_crawler.storage.former import Keeper
-from tui_crawler.storage.fragments import store_fragments
 from tui_crawler.storage.intake import Source, queue_pages
 from tui_crawler.storage.models import Attempt, Origin, Page, Session
 from tui_crawler.storage.origins import Counted, OriginRow, Pauses

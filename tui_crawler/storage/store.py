@@ -52,10 +52,9 @@ from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
 from tui_crawler.storage.open_settings import Durability, OpenSettings
 from tui_crawler.storage.owner import Owner, this_process
 from tui_crawler.storage.peers import Peers
-from tui_crawler.storage.pending_segments import PendingSegments
 from tui_crawler.storage.pulse import measure
 from tui_crawler.storage.retrying import Retrying
-from tui_crawler.storage.segments import SegmentStore
+from tui_crawler.storage.segments import PendingSegments, SegmentStore
 from tui_crawler.storage.transaction import Texts, Transaction
 from tui_crawler.storage.writer import Writer, WriterSettings
 

@@ -34,8 +34,7 @@ from tui_crawler.storage.memory import Memory
 from tui_crawler.storage.models import Meta
 from tui_crawler.storage.statements import slot
 from tui_crawler.storage.transaction import Pragmas, Texts, Transaction
-from tui_crawler.storage.write_turn import WriteTurn
-from tui_crawler.storage.writer_load import WriterLoad
+from tui_crawler.storage.write_turn import WriterLoad, WriteTurn
 
 RETRY_S = 0.25
 """How often what passes by itself is tried again."""

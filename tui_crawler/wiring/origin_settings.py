@@ -11,10 +11,9 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.domain.admission import Admission, Limits, Scope
 from tui_crawler.domain.contract import Contract
-from tui_crawler.domain.crawl_settings import POLITE_FLOOR_MS, SettingsByOrigin
 from tui_crawler.domain.delay import DelaySettings
 from tui_crawler.domain.failure import NoSuchJob
-from tui_crawler.domain.origin import CrawlSettings
+from tui_crawler.domain.origin import POLITE_FLOOR_MS, CrawlSettings, SettingsByOrigin
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 
 if TYPE_CHECKING:

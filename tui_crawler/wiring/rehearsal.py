@@ -8,7 +8,7 @@ from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.record import replace
-from tui_crawler.domain.rehearsal import Rehearsal, Rehearsed
+from tui_crawler.domain.run_totals import Rehearsal, Rehearsed
 from tui_crawler.engine.engine import Engine
 from tui_crawler.engine.virtual_time import WALL_0, VirtualClock, VirtualLoop, run_virtual
 from tui_crawler.fetch.headers import asked_wait_ms

@@ -23,13 +23,12 @@ from tui_crawler.console.logs.rows import (
 from tui_crawler.console.ports import ActionReports, AttemptReports
 from tui_crawler.console.reading.refresh import COUNTER_MS, ONCE_MS, WINDOW, Part
 from tui_crawler.domain.exit_code import Severity
-from tui_crawler.domain.log_window import LogReach, LogStretch
 from tui_crawler.domain.operator_view import ActionView
+from tui_crawler.domain.view import LogReach, LogStretch
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.log_window import LogTerms
     from tui_crawler.domain.operator_view import ActivityView
-    from tui_crawler.domain.view import AttemptView
+    from tui_crawler.domain.view import AttemptView, LogTerms
 
 
 class LogReports(AttemptReports, ActionReports, Protocol):

@@ -18,10 +18,9 @@ from tui_crawler.console.table.columns import Column
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
 from tui_crawler.domain.cut import cut_words
 from tui_crawler.domain.exit_code import DISPOSITIONS, FAILURES, AttemptKind, Severity
-from tui_crawler.domain.log_window import LogTerms
 from tui_crawler.domain.operator_view import ActionView, ActivityView
 from tui_crawler.domain.status_words import FinishReason, what_happened
-from tui_crawler.domain.view import AttemptView
+from tui_crawler.domain.view import AttemptView, LogTerms
 from tui_crawler.text.format import ago, clock, count, date_time, plural, seconds, size
 from tui_crawler.text.same_as import command_line_of
 from tui_crawler.text.sparkline import LEVELS

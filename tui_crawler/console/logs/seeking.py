@@ -21,8 +21,8 @@ from tui_crawler.console.logs.rows import (
 )
 from tui_crawler.console.reading.refresh import ONCE_MS, Part
 from tui_crawler.domain.exit_code import Severity
-from tui_crawler.domain.log_window import LogReach
 from tui_crawler.domain.operator_view import ActionView
+from tui_crawler.domain.view import LogReach
 from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
