@@ -24,15 +24,15 @@ from tui_crawler.domain.pulse import (
     PulseMark,
     PulseOf,
     PulseScope,
-    unpacked,
 )
 from tui_crawler.storage.reader import SubjectReports
 
-MOST_ROWS = 3_000
-MOST_LOGGED = 3_000
+MOST_ROWS = 6_000
+"""Of so many minutes, of each worker and job, a span is made; of more the hours are read."""
+MOST_LOGGED = 2_000
 MOST_MARKS = 200
-_TIMED = 1_000
-"""Of about so many attempts the parts of their requests are looked at."""
+_FAST = 2
+"""Of every so many attempts of a sample the parts of their requests are looked at."""
 _STRAY_MS = 5_000
 """So much earlier than one stored before it an attempt may have ended."""
 
@@ -52,6 +52,7 @@ _SOME = """WITH RECURSIVE place (low) AS (SELECT {begin} UNION ALL SELECT low + 
 chosen (id, number) AS (SELECT (SELECT a.id FROM attempt a WHERE {way}a.id >= low AND a.id < low + {stride}
     ORDER BY a.id LIMIT 1), {number} FROM place)
 SELECT a.ended_at, number, {logged}"""
+_BEYOND = f"SELECT a.id FROM attempt a WHERE {{way}}a.id >= ? AND a.id < ? ORDER BY a.id LIMIT 1 OFFSET {MOST_LOGGED}"
 _NUMBER = "(SELECT COUNT(*) FROM attempt a WHERE {way}a.id >= low AND a.id < low + {stride})"
 _GAUGES = """SELECT (at - ?) / ?, MAX(todo), MAX(pending), MAX(crawling), MAX(waiting), MAX(paused), MAX(gave_up),
     MAX(finished), MAX(lag_ms), MAX(commit_ms), MAX(commit_jobs)
@@ -84,11 +85,12 @@ class PulseReports(SubjectReports):
             step_ms, steps = MINUTE_MS, -(-step_ms * steps // MINUTE_MS)
         since -= since % step_ms
         until = since + step_ms * steps
+        counts: list[PulseCount | None] | None
         sampled = False
         if of.scope is PulseScope.origin or step_ms < MINUTE_MS:
             counts, sampled = self._logged(of, since, step_ms, steps)
-        else:
-            counts = self._kept(of, since, step_ms, steps)
+        elif (counts := self._kept(of, since, step_ms, steps)) is None:
+            return self.pulse(of, since, HOUR_MS, -(-(until - since) // HOUR_MS) + 1)
         gauges: list[Gauges | None] = [None] * steps
         length = HOUR_MS if step_ms >= HOUR_MS else MINUTE_MS
         for place, *values in self._reader.all(_GAUGES, (since, step_ms, length, since, until)):
@@ -98,23 +100,18 @@ class PulseReports(SubjectReports):
         marks = self._marks(since, until)
         return Pulse(of, since, step_ms, tuple(counts), tuple(gauges), marks, sampled, (begins and begins[0]) or 0)
 
-    def _kept(self, of: PulseOf, since: int, step_ms: int, steps: int) -> list[PulseCount | None]:
-        """From the rows of minutes; from those of hours where a step has one, or there are too many."""
+    def _kept(self, of: PulseOf, since: int, step_ms: int, steps: int) -> list[PulseCount | None] | None:
+        """From the rows of hours where a step has one, else of minutes; None where there are too many of these."""
         counts: list[PulseCount | None] = [None] * steps
-        values = (since, since + step_ms * steps, *((of.name,) if of.name else ()))
-        rows: list[Any] = []
-        for length in (HOUR_MS,) if step_ms >= HOUR_MS else (MINUTE_MS, HOUR_MS):
-            limit = MOST_ROWS if length == MINUTE_MS else -1
-            rows = self._reader.all(f"{_KEPT}{_ONLY[of.scope]} LIMIT ?", (length, *values, limit))
-            if len(rows) < MOST_ROWS:
-                break
+        hours = step_ms >= HOUR_MS
+        values = (HOUR_MS if hours else MINUTE_MS, since, since + step_ms * steps, *((of.name,) if of.name else ()))
+        rows = self._reader.all(f"{_KEPT}{_ONLY[of.scope]} LIMIT ?", (*values, -1 if hours else MOST_ROWS))
+        if len(rows) == MOST_ROWS and not hours:
+            return None
         for at, attempts, pages, failed, size, cells in rows:
             place = (at - since) // step_ms
-            one, count = PulseCount(attempts, pages, failed, size, unpacked(cells)), counts[place]
-            if count is None:
-                counts[place] = one
-            else:
-                count.merge(one)
+            count = counts[place] = counts[place] or PulseCount()
+            count.merge_packed(attempts, pages, failed, size, cells)
         return counts
 
     def _logged(self, of: PulseOf, since: int, step_ms: int, steps: int) -> tuple[list[PulseCount | None], bool]:
@@ -127,12 +124,10 @@ class PulseReports(SubjectReports):
         end = (newest[0] if newest else 0) + 1
         begin = self._first_after(way, since - _STRAY_MS, 0, end)
         end = self._first_after(way, since + step_ms * steps + _STRAY_MS, begin, end)
-        number = end - begin
-        if way:
-            number = self._reader.number(f"SELECT COUNT(*) FROM attempt a WHERE {way}a.id >= {begin} AND a.id < {end}")
-        whole, stride = number <= MOST_LOGGED, max(1, -(-(end - begin) // MOST_LOGGED))
+        whole = self._reader.one(_BEYOND.format(way=way), (begin, end)) is None
+        stride = max(1, -(-(end - begin) // MOST_LOGGED))
         source = "attempt a" if whole else "chosen JOIN attempt a ON a.id = chosen.id"
-        logged = _LOGGED.format(source=source, fast=max(1, min(number, MOST_LOGGED) // _TIMED))
+        logged = _LOGGED.format(source=source, fast=1 if whole else _FAST)
         stands = _NUMBER.format(way=way, stride=stride) if way else stride
         text = (_ALL if whole else _SOME).format(
             way=way, logged=logged, number=stands, begin=begin, end=end, stride=stride
