@@ -193,6 +193,11 @@ LINES |= {layer: LINES[layer] + more for layer, more in _COMPARED.items()}
 it, the console shows it; and shows the politeness of origins over time, a lane each, and all origins in a line."""
 
 
+_CHARTED = {"domain": 20, "storage": 20, "text": 40, "console": 520}
+LINES |= {layer: LINES[layer] + more for layer, more in _CHARTED.items()}
+"""Charts in Stats, a lane in the screen of an origin, columns that are chosen, layouts by name, orders by a letter."""
+
+
 def test_a_layer_does_not_swell() -> None:
     layers: Counter[str] = Counter()
     for path in MODULES:
