@@ -173,7 +173,7 @@ LINES = {
     "engine": 2_940,
     "export": 990,
     "fetch": 5_410,
-    "storage": 14_240,
+    "storage": 14_130,
     "text": 1_430,
     "wiring": 3_430,
 }

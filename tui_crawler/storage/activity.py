@@ -8,7 +8,7 @@ import peewee
 
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.models import Activity, Attempt, Run
-from tui_crawler.storage.statements import insert_rows, slot
+from tui_crawler.storage.statements import inserts, newest, slot
 from tui_crawler.storage.transaction import Transaction
 
 ActivityEvent = Literal[
@@ -37,8 +37,6 @@ ActivityEvent = Literal[
 ]
 """What happened, by the name that `v_activity.event` has."""
 
-_NOTED = (Activity.at, Activity.run_id, Activity.origin_id, Activity.event, Activity.message)
-
 
 def note(transaction: Transaction, event: ActivityEvent, message: str, origin_id: int = 0, run_id: int = 0) -> None:
     """One more line of the log, at the time of the transaction. Ids of 0: it is of no origin, of no run."""
@@ -63,10 +61,6 @@ def newest_run(transaction: Transaction) -> int:
     return row[0] if row else 0
 
 
-def _newest_run() -> Any:
-    return Run.select(Run.id).order_by(Run.id.desc()).limit(peewee.SQL("1"))
-
-
 def _newest_finish() -> Any:
     query = Activity.select(Activity.at, Activity.message).where(
         (Activity.origin_id == slot("origin_id"))
@@ -82,5 +76,5 @@ def _newest_attempt() -> Any:
     return query.order_by(Attempt.id.desc()).limit(peewee.SQL("1"))
 
 
-def _insert(size: int) -> Any:
-    return insert_rows(_NOTED, size)
+_newest_run = newest(Run)
+_insert = inserts((Activity.at, Activity.run_id, Activity.origin_id, Activity.event, Activity.message))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import peewee
@@ -13,10 +13,8 @@ from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.jobs import JobRow, job_rows
 from tui_crawler.storage.models import Body, Document, Origin, Page, Url
-from tui_crawler.storage.statements import columns, slot
+from tui_crawler.storage.statements import Build, among, columns, reads, slot
 from tui_crawler.storage.transaction import Row, Transaction
-
-Build = Callable[[], Any]
 
 HEAD = 32
 """So many pages of a todo list are loaded at a start; a fill takes the others up."""
@@ -196,10 +194,6 @@ def _rank(row: Row) -> tuple[int, int, int]:
     return row[4] + attempts, row[17], row[0]
 
 
-def _origin_id() -> Any:
-    return Origin.select(Origin.id).where(Origin.origin == slot("origin"))
-
-
 _Choice = Page.alias("choice")
 _CHOICE_PRIORITY = _Choice.nice + _Choice.attempts
 
@@ -279,7 +273,7 @@ def _with_due(size: int) -> Any:
 
 
 def _having(size: int, waits: Any) -> Any:
-    named = Origin.origin.in_([slot("origin")] * size)
+    named = among(Origin.origin, size)
     return Origin.select(Origin.origin).where(named & peewee.fn.EXISTS(_Choice.select(ONE).where(waits)))
 
 
@@ -300,3 +294,6 @@ def _any_priority(page: Any) -> Any:
 
 def _is_now() -> Any:
     return (_Choice.not_before <= slot("now")) & (_Choice.ignored_run != slot("run_id"))
+
+
+_origin_id = reads([Origin.origin], Origin.id)

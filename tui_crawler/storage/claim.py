@@ -11,7 +11,7 @@ import peewee
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage.clock import mono_clock
 from tui_crawler.storage.models import Run, Session
-from tui_crawler.storage.statements import slot
+from tui_crawler.storage.statements import reads, slot
 from tui_crawler.storage.transaction import Transaction
 
 SIGN_MS = 1_000
@@ -83,10 +83,9 @@ def _sign() -> Any:
     return Session.update({Session.heartbeat_at: slot("heartbeat_at")}).where(silent)
 
 
-def _ended() -> Any:
-    return Session.select(Session.ended_at, Session.ended_by).where(Session.id == slot("session_id"))
-
-
 ZERO = peewee.SQL("0")
 ONE = peewee.SQL("1")
 """Written into the text: a partial index serves a condition only when its number is no parameter."""
+
+
+_ended = reads([Session.id], Session.ended_at, Session.ended_by)

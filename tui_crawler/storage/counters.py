@@ -8,8 +8,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
 
-import peewee
-
 from tui_crawler.domain.attempt import AttemptRecord
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import Tally, tally
@@ -18,7 +16,7 @@ from tui_crawler.storage.activity import newest_run, note
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.models import ExitCount, ExitMinute, Job, Meta, Run
 from tui_crawler.storage.pulse import beat
-from tui_crawler.storage.statements import insert_rows, slot, slots
+from tui_crawler.storage.statements import columns, counts_up, reads, slot, upserts
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.views import ALL_ORIGINS, MINUTE_MS, RECENT_MINUTES
 
@@ -143,20 +141,6 @@ def _add_to_run() -> Any:
     return Run.update(changes).where(Run.id == slot("run_id"))
 
 
-def _count_exit(size: int) -> Any:
-    key = [ExitCount.run_id, ExitCount.origin_id, ExitCount.exit_code]
-    return insert_rows([*key, ExitCount.count], size).on_conflict(
-        conflict_target=key, update={ExitCount.count: ExitCount.count + peewee.EXCLUDED.count}
-    )
-
-
-def _count_minute(size: int) -> Any:
-    key = [ExitMinute.origin_id, ExitMinute.minute, ExitMinute.exit_code]
-    return insert_rows([*key, ExitMinute.count], size).on_conflict(
-        conflict_target=key, update={ExitMinute.count: ExitMinute.count + peewee.EXCLUDED.count}
-    )
-
-
 def _forget_minutes() -> Any:
     return ExitMinute.delete().where(ExitMinute.minute < slot("before"))
 
@@ -173,14 +157,10 @@ def mark(transaction: Transaction, name: str) -> int:
 
 def set_mark(transaction: Transaction, name: str, value: int) -> None:
     """Keeps a number under a name."""
-    transaction.run(_keep, {"name": name, "value": value})
+    transaction.insert(_keep, [(name, value)])
 
 
-def _find() -> Any:
-    return Meta.select(Meta.value).where(Meta.name == slot("name"))
-
-
-def _keep() -> Any:
-    return Meta.insert(slots([Meta.name, Meta.value])).on_conflict(
-        conflict_target=[Meta.name], update={Meta.value: peewee.EXCLUDED.value}
-    )
+_count_exit = counts_up(columns(ExitCount, "run_id origin_id exit_code"), ExitCount.count)
+_count_minute = counts_up(columns(ExitMinute, "origin_id minute exit_code"), ExitMinute.count)
+_find = reads([Meta.name], Meta.value)
+_keep = upserts([Meta.name], [Meta.value])

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from operator import attrgetter
 from typing import Any
 
-import peewee
-
 from tui_crawler.domain.attempt import AttemptRecord, AttemptResult, Headers, RefusedCount, RequestRecord
 from tui_crawler.domain.exit_code import is_problem
 from tui_crawler.domain.url import url_hash
@@ -17,7 +15,7 @@ from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.models import Attempt, Refused, Request
 from tui_crawler.storage.models import AttemptResult as ResultRow
 from tui_crawler.storage.origins import OriginRow
-from tui_crawler.storage.statements import columns, insert_rows
+from tui_crawler.storage.statements import columns, counts_up, insert_rows, inserts
 from tui_crawler.storage.transaction import Transaction
 
 _compact = json.JSONEncoder(separators=(",", ":")).encode
@@ -122,20 +120,6 @@ def insert_attempts(size: int) -> Any:
     return insert_rows(_ATTEMPT, size).returning(Attempt.id)
 
 
-def insert_requests(size: int) -> Any:
-    return insert_rows(_REQUEST, size)
-
-
-def insert_results(size: int) -> Any:
-    """An INSERT of typed results; one that is there stays."""
-    return insert_rows(columns(ResultRow, "id attempt type value"), size).on_conflict(
-        action="nothing", conflict_target=[ResultRow.id]
-    )
-
-
-def add_refused(size: int) -> Any:
-    """Adds to the counts of refused links: origin, reason, count, a sample."""
-    chosen = columns(Refused, "origin reason count sample_url")
-    return insert_rows(chosen, size).on_conflict(
-        conflict_target=chosen[:2], update={Refused.count: Refused.count + peewee.EXCLUDED.count}
-    )
+insert_requests = inserts(_REQUEST)
+insert_results = inserts(columns(ResultRow, "id attempt type value"), once=[ResultRow.id])
+add_refused = counts_up([Refused.origin, Refused.reason], Refused.count, Refused.sample_url)

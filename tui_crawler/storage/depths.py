@@ -10,7 +10,7 @@ import peewee
 from tui_crawler.domain.page import Tally
 from tui_crawler.storage.counters import plus, tally_of, times
 from tui_crawler.storage.models import Job, Link, Page, Redirect
-from tui_crawler.storage.statements import slot
+from tui_crawler.storage.statements import among, slot
 from tui_crawler.storage.transaction import Row, Transaction
 
 
@@ -76,16 +76,14 @@ def _linked(size: int) -> Any:
     return (
         _found(Link, parent, child, 1)
         .where((Link.kind == peewee.SQL("'a'")) & (Link.nofollow == peewee.SQL("0")))
-        .where(Link.from_page.in_([slot("page_id")] * size) & (child.job == slot("job_id")))
+        .where(among(Link.from_page, size) & (child.job == slot("job_id")))
     )
 
 
 def _redirected(size: int) -> Any:
     """The same by a redirect, which costs no depth."""
     parent, child = Page.alias("parent"), Page.alias("child")
-    return _found(Redirect, parent, child, 0).where(
-        Redirect.page.in_([slot("page_id")] * size) & (child.job == slot("job_id"))
-    )
+    return _found(Redirect, parent, child, 0).where(among(Redirect.page, size) & (child.job == slot("job_id")))
 
 
 def _found(edge: Any, parent: Any, child: Any, step: int) -> Any:

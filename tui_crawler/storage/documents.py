@@ -37,7 +37,19 @@ from tui_crawler.storage.models import (
     Redirect,
     Url,
 )
-from tui_crawler.storage.statements import columns, insert_rows, padded, slot, slots
+from tui_crawler.storage.statements import (
+    among,
+    columns,
+    deletes,
+    inserts,
+    padded,
+    reads,
+    reads_among,
+    slot,
+    slots,
+    updates,
+    upserts,
+)
 from tui_crawler.storage.transaction import Transaction
 
 if TYPE_CHECKING:
@@ -53,6 +65,8 @@ _COLUMNS = columns(
     "incomplete stored_at validation_type valid validation_errors parsed_at scanned_at",
 )
 _texts, _plain = attrgetter(*_TEXTS.split()), attrgetter(*_PLAIN.split())
+_DATA = columns(DataBlock, "page name place type value")
+_FRAGMENT = columns(Fragment, "to_url fragment from_page text missing")
 _LINK = columns(Link, "from_page kind to_url nofollow text first_seen_at")
 _LINK_KEY = tuple(column.column_name for column in _LINK[:3])
 _KINDS = {kind: kind.value for kind in LinkKind}
@@ -115,7 +129,7 @@ def store_body(transaction: Transaction, document: DocumentRecord, packed: bytes
     """Stores the body of a document, if it has one that is not stored; `packed` as in `store_document`."""
     packed = packed or pack(document)
     if packed is not None:
-        transaction.run(_insert_body, {"sha256": document.sha256, "size": document.size, "zstd": packed})
+        transaction.insert(_insert_body, [(document.sha256, document.size, packed)])
 
 
 def document_row(document: DocumentRecord, stored_at: int) -> tuple[Any, ...]:
@@ -221,8 +235,7 @@ def store_redirect(
     keeper.redirect(page_id, to_url)
     key = {"page_id": page_id, "source": redirect.source.value, "to_url_id": to_url}
     transaction.run(_delete_other_redirects, key)
-    values = {**key, "to_fragment": clean(redirect.to_fragment), "permanent": redirect.permanent, "seen_at": at}
-    transaction.run(_store_redirect, values)
+    transaction.insert(_store_redirect, [(*key.values(), clean(redirect.to_fragment), redirect.permanent, at)])
 
 
 def drop_redirects(transaction: Transaction, pages: Sequence[int]) -> None:
@@ -251,19 +264,7 @@ def _former(size: int) -> Any:
     """What pages' documents said (`_said`), and whether they have data blocks."""
     data = DataBlock.select(peewee.SQL("1")).where(DataBlock.page == Document.page)
     chosen = (*columns(Document, "page sha256 title canonical"), peewee.fn.EXISTS(data))
-    return Document.select(*chosen).where(Document.page.in_([slot("page_id")] * size))
-
-
-def _insert_body() -> Any:
-    return Body.insert(slots([Body.sha256, Body.size, Body.zstd])).on_conflict(
-        action="nothing", conflict_target=[Body.sha256]
-    )
-
-
-def insert_documents(size: int) -> Any:
-    """An INSERT of documents; one of the same page is replaced."""
-    kept = {column: getattr(peewee.EXCLUDED, column.column_name) for column in _COLUMNS[1:]}
-    return insert_rows(_COLUMNS, size).on_conflict(conflict_target=[Document.page], update=kept)
+    return Document.select(*chosen).where(among(Document.page, size))
 
 
 def _waiting() -> Any:
@@ -301,47 +302,13 @@ def _store_message() -> Any:
     return Attempt.update(more).where((Attempt.id == last) & (Attempt.ended_at == slot("ended_at")))
 
 
-def _drop_document() -> Any:
-    return Document.delete().where(Document.page == slot("page_id"))
-
-
-def _delete_data() -> Any:
-    return DataBlock.delete().where(DataBlock.page == slot("page_id"))
-
-
-def _insert_data(size: int) -> Any:
-    """A rule that gives two values for one place keeps the first."""
-    key = columns(DataBlock, "page name place")
-    rows = insert_rows((*key, DataBlock.type, DataBlock.value), size)
-    return rows.on_conflict(action="nothing", conflict_target=key)
-
-
-def _links_of(size: int) -> Any:
-    return Link.select(*_LINK).where(Link.from_page.in_([slot("page_id")] * size))
-
-
-def _delete_link() -> Any:
-    key = (Link.from_page == slot("from_page_id")) & (Link.kind == slot("kind")) & (Link.to_url == slot("to_url_id"))
-    return Link.delete().where(key)
-
-
-def insert_links(size: int) -> Any:
-    return insert_rows(_LINK, size)
-
-
 def _delete_redirects(size: int) -> Any:
-    return Redirect.delete().where(Redirect.page.in_([slot("page_id")] * size))
+    return Redirect.delete().where(among(Redirect.page, size))
 
 
 def _delete_other_redirects() -> Any:
     same = (Redirect.source == slot("source")) & (Redirect.to_url == slot("to_url_id"))
     return Redirect.delete().where((Redirect.page == slot("page_id")) & ~same)
-
-
-def _store_redirect() -> Any:
-    key, more = columns(Redirect, "page source to_url"), columns(Redirect, "to_fragment permanent seen_at")
-    update = {column: getattr(peewee.EXCLUDED, column.column_name) for column in more}
-    return Redirect.insert(slots((*key, *more))).on_conflict(conflict_target=key, update=update)
 
 
 _BYTES = 8  # of a hash
@@ -358,27 +325,26 @@ def store_fragments(
     """Replaces the fragments that the links of a page name, and what they may name on it (`anchors` None: that is not
     known, nothing is missing there). `ids` are URL ids by hash."""
     packed = None if anchors is None else b"".join(sorted({_hash(name) for name in anchors}))
-    former = transaction.one(_names, {"url_id": url_id})
+    former = transaction.one(_anchors, {"url_id": url_id})
     if packed is None and former is not None:
-        transaction.run(_drop_names, {"url_id": url_id})
+        transaction.run(_drop_anchors, {"url_id": url_id})
     elif packed is not None and (former is None or former[0] != packed):
-        transaction.run(_store_names, {"url_id": url_id, "names": packed})
+        transaction.insert(_store_anchors, [(url_id, packed)])
     if packed != (former[0] if former else None):
         _judge_again(transaction, url_id, packed)
-    transaction.run(_delete, {"page_id": page_id})
+    transaction.run(_delete_fragments, {"from_page_id": page_id})
     targets = [(ids[one.url.hash], clean(one.url.fragment), clean(one.text)) for one in found]
-    known = _names_of(transaction, sorted({to_url for to_url, _, _ in targets}))
+    known = _anchors_of(transaction, sorted({to_url for to_url, _, _ in targets}))
     rows = [(to_url, name, page_id, text, _is_missing(name, known.get(to_url))) for to_url, name, text in targets]
-    transaction.insert(_insert, [row for row in rows if row[4] or row[0] != url_id])
+    transaction.insert(_insert_fragments, [row for row in rows if row[4] or row[0] != url_id])
 
 
 def _judge_again(transaction: Transaction, url_id: int, packed: bytes | None) -> None:
     """The names on a page are others than before: links to it that were broken may be whole, and the other way."""
     names = _unpacked(packed)
-    for name, missing in transaction.all(_named, {"url_id": url_id}):
+    for name, missing in transaction.all(_named_fragments, {"url_id": url_id}):
         if _is_missing(name, names) != missing:
-            values = {"missing": int(not missing), "url_id": url_id, "fragment": name}
-            transaction.run(_mark, values)
+            transaction.run(_mark_fragment, {"missing": int(not missing), "to_url_id": url_id, "fragment": name})
 
 
 def _is_missing(fragment: str, names: frozenset[bytes] | None) -> bool:
@@ -386,8 +352,8 @@ def _is_missing(fragment: str, names: frozenset[bytes] | None) -> bool:
     return bool(wanted) and names is not None and not any(_hash(name) in names for name in wanted)
 
 
-def _names_of(transaction: Transaction, url_ids: Sequence[int]) -> dict[int, frozenset[bytes] | None]:
-    return {row[0]: _unpacked(row[1]) for row in transaction.all_among(_names_of_many, url_ids)}
+def _anchors_of(transaction: Transaction, url_ids: Sequence[int]) -> dict[int, frozenset[bytes] | None]:
+    return {row[0]: _unpacked(row[1]) for row in transaction.all_among(_anchors_among, url_ids)}
 
 
 def _hash(name: str) -> bytes:
@@ -400,38 +366,25 @@ def _unpacked(packed: bytes | None) -> frozenset[bytes] | None:
     return frozenset(packed[start : start + _BYTES] for start in range(0, len(packed), _BYTES))
 
 
-def _names() -> Any:
-    return PageAnchors.select(PageAnchors.names).where(PageAnchors.url == slot("url_id"))
-
-
-def _names_of_many(size: int) -> Any:
-    return PageAnchors.select(PageAnchors.url, PageAnchors.names).where(PageAnchors.url.in_([slot("url_id")] * size))
-
-
-def _store_names() -> Any:
-    return PageAnchors.insert(slots([PageAnchors.url, PageAnchors.names])).on_conflict(
-        conflict_target=[PageAnchors.url], update={PageAnchors.names: peewee.EXCLUDED.names}
-    )
-
-
-def _drop_names() -> Any:
-    return PageAnchors.delete().where(PageAnchors.url == slot("url_id"))
-
-
-def _named() -> Any:
+def _named_fragments() -> Any:
     columns = (Fragment.fragment, Fragment.missing)
     return Fragment.select(*columns).where(Fragment.to_url == slot("url_id")).distinct()
 
 
-def _mark() -> Any:
-    of_url = (Fragment.to_url == slot("url_id")) & (Fragment.fragment == slot("fragment"))
-    return Fragment.update(slots([Fragment.missing])).where(of_url)
-
-
-def _delete() -> Any:
-    return Fragment.delete().where(Fragment.from_page == slot("page_id"))
-
-
-def _insert(size: int) -> Any:
-    columns = [Fragment.to_url, Fragment.fragment, Fragment.from_page, Fragment.text, Fragment.missing]
-    return insert_rows(columns, size).on_conflict(action="nothing", conflict_target=columns[:3])
+_insert_body = inserts(columns(Body, "sha256 size zstd"), once=[Body.sha256])
+insert_documents = upserts(_COLUMNS[:1], _COLUMNS[1:])
+_drop_document = deletes(Document.page)
+_delete_data = deletes(DataBlock.page)
+_insert_data = inserts(_DATA, once=_DATA[:3])
+"""A rule that gives two values for one place keeps the first."""
+_links_of = reads_among(Link.from_page, *_LINK)
+_delete_link = deletes(*_LINK[:3])
+insert_links = inserts(_LINK)
+_store_redirect = upserts(columns(Redirect, "page source to_url"), columns(Redirect, "to_fragment permanent seen_at"))
+_anchors = reads([PageAnchors.url], PageAnchors.names)
+_anchors_among = reads_among(PageAnchors.url, PageAnchors.url, PageAnchors.names)
+_store_anchors = upserts([PageAnchors.url], [PageAnchors.names])
+_drop_anchors = deletes(PageAnchors.url)
+_mark_fragment = updates([Fragment.to_url, Fragment.fragment], Fragment.missing)
+_delete_fragments = deletes(Fragment.from_page)
+_insert_fragments = inserts(_FRAGMENT, once=_FRAGMENT[:3])

@@ -11,8 +11,6 @@ comes next goes on where a purge was killed.
 
 from __future__ import annotations
 
-import functools
-import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -33,7 +31,7 @@ from tui_crawler.storage.models import (
     Run,
     Url,
 )
-from tui_crawler.storage.statements import columns, insert_rows, padded, slot
+from tui_crawler.storage.statements import among, columns, deletes, inserts, padded, reads, slot
 from tui_crawler.storage.transaction import Row, Transaction
 
 PIECE = 200
@@ -158,23 +156,15 @@ def _states(which: Any, links: Any = ZERO) -> Any:
 
 
 def _copy_pages(size: int) -> Any:
-    return _states(Page.id.in_([slot("page_id")] * size))
+    return _states(among(Page.id, size))
 
 
 def _copy_named(size: int) -> Any:
-    return _states(Page.url.in_([slot("url_id")] * size) & Page.last_exit_code.is_null(False))
+    return _states(among(Page.url, size) & Page.last_exit_code.is_null(False))
 
 
 def _copy_relinked(size: int) -> Any:
-    return _states(Page.id.in_([slot("page_id")] * size), ONE)
-
-
-def _insert_links(size: int) -> Any:
-    return insert_rows(_LINK, size).on_conflict(action="nothing", conflict_target=_LINK[:4])
-
-
-def _redirects() -> Any:
-    return Redirect.select(Redirect.to_url).where(Redirect.page == slot("page_id"))
+    return _states(among(Page.id, size), ONE)
 
 
 def _copy_robots() -> Any:
@@ -203,18 +193,6 @@ def _past_links() -> Any:
     return past.order_by(*key).limit(peewee.SQL(str(PIECE)))
 
 
-def _delete_page() -> Any:
-    return FormerPage.delete().where(_is_row(columns(FormerPage, _KEY)))
-
-
-def _delete_link() -> Any:
-    return FormerLink.delete().where(_is_row(_LINK[:4]))
-
-
-def _is_row(key: Sequence[Any]) -> Any:
-    return functools.reduce(operator.and_, [column == slot(column.column_name) for column in key])
-
-
 def _purge_robots() -> Any:
     return FormerRobots.delete().where(FormerRobots.run_id < slot("run_id"))
 
@@ -228,5 +206,8 @@ def _state_with() -> Any:
     return FormerPage.select(FormerPage.page).where(which).limit(ONE)
 
 
-def _delete_body() -> Any:
-    return Body.delete().where(Body.sha256 == slot("sha256"))
+_insert_links = inserts(_LINK, once=_LINK[:4])
+_redirects = reads([Redirect.page], Redirect.to_url)
+_delete_page = deletes(*columns(FormerPage, _KEY))
+_delete_link = deletes(*_LINK[:4])
+_delete_body = deletes(Body.sha256)

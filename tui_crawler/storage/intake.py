@@ -20,8 +20,9 @@ from tui_crawler.storage.counters import CounterChanges, add_to_job, tally_of
 from tui_crawler.storage.depths import is_beyond, lower_below
 from tui_crawler.storage.memory import standing_of
 from tui_crawler.storage.models import Job, Page, Url
-from tui_crawler.storage.statements import columns, insert_rows, slot, slots
+from tui_crawler.storage.statements import columns, inserts, reads, slot, slots
 from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.urls import pages_by_hash
 
 _KNOWN = (
     Url.hash,
@@ -232,20 +233,12 @@ def _found_once_more(page: Known, claim: Claim, source: Source, wanted: NewPage,
     return new
 
 
-def _max_depth() -> Any:
-    return Job.select(Job.max_depth).where(Job.id == slot("job_id"))
-
-
-def _find(size: int) -> Any:
-    chosen = Url.hash.in_([slot("url_hash")] * size) & (Page.job == slot("job_id"))
-    return Page.select(*_KNOWN).join(Url, on=(Url.id == Page.url)).where(chosen)
-
-
-def insert_pages(size: int) -> Any:
-    """An INSERT of new pages, in the columns of `new_row`."""
-    return insert_rows(_NEW, size).on_conflict(action="nothing", conflict_target=[Page.url, Page.job])
-
-
 def _update() -> Any:
     chosen = [column for column in _KNOWN if column.name not in {"hash", "id", "origin", "last_exit_code"}]
     return Page.update(slots(chosen)).where(Page.id == slot("page_id"))
+
+
+_max_depth = reads([Job.id], Job.max_depth)
+_find = pages_by_hash(*_KNOWN)
+insert_pages = inserts(_NEW, once=[Page.url, Page.job])
+"""In the columns of `new_row`."""

@@ -33,7 +33,7 @@ from tui_crawler.storage.depths import is_beyond
 from tui_crawler.storage.intake import Known, Source, again, find_known, move_counters, queue_pages, update_known
 from tui_crawler.storage.models import Exclusion as ExclusionRow
 from tui_crawler.storage.models import OperatorAction, Page, Url
-from tui_crawler.storage.statements import columns, slot, slots
+from tui_crawler.storage.statements import among, columns, slot, updates
 from tui_crawler.storage.transaction import Row, Transaction
 from tui_crawler.storage.urls import store_urls
 
@@ -155,7 +155,7 @@ def finish_actions(transaction: Transaction, results: Iterable[ActionResult]) ->
     done = list(results)
     rows = (
         {
-            "action_id": result.action_id,
+            "operator_action_id": result.action_id,
             "before": clean(result.before),
             "after": clean(result.after),
             "error": clean(result.error),
@@ -168,7 +168,7 @@ def finish_actions(transaction: Transaction, results: Iterable[ActionResult]) ->
         long = None if result.error else transaction.one(_long_list, {"action_id": result.action_id, "long": _LONG})
         if long is not None:
             kept = to_json(AddSeeds(**json.loads(long[0])).shortened())
-            transaction.run(_shorten, {"action_id": result.action_id, "command": kept})
+            transaction.run(_shorten, {"operator_action_id": result.action_id, "command": kept})
     transaction.run_many(_take_back, ({"action_id": result.action_id} for result in done if not result.error))
 
 
@@ -210,11 +210,11 @@ def _to_be_crawled(transaction: Transaction, claim: Claim, job_id: int, keys: Se
 
 
 def _on_lists(size: int) -> Any:
-    return Page.select(Page.id).where(Page.id.in_([slot("page_id")] * size) & (Page.todo_order > ZERO))
+    return Page.select(Page.id).where(among(Page.id, size) & (Page.todo_order > ZERO))
 
 
 def _added(size: int) -> Any:
-    chosen = Url.hash.in_([slot("url_hash")] * size) & (Page.job == slot("job_id"))
+    chosen = among(Url.hash, size) & (Page.job == slot("job_id"))
     free = (Page.status == ZERO) & (Page.beyond_depth == ZERO) & (Page.todo_order == ZERO)
     query = todo_query(Url.hash, Page.last_crawled_at, Page.fresh_until, Page.ignored_run)
     return query.where(chosen & free)
@@ -236,11 +236,6 @@ def _later() -> Any:
     return OperatorAction.select(*chosen).where(OperatorAction.id > slot("after_id")).order_by(OperatorAction.id)
 
 
-def _finish_action() -> Any:
-    chosen = (OperatorAction.before, OperatorAction.after, OperatorAction.error, OperatorAction.applied_at)
-    return OperatorAction.update(slots(chosen)).where(OperatorAction.id == slot("action_id"))
-
-
 def _long_list() -> Any:
     added = (OperatorAction.id == slot("action_id")) & (OperatorAction.action == peewee.SQL("'add'"))
     return OperatorAction.select(OperatorAction.command).where(
@@ -248,11 +243,11 @@ def _long_list() -> Any:
     )
 
 
-def _shorten() -> Any:
-    return OperatorAction.update(slots([OperatorAction.command])).where(OperatorAction.id == slot("action_id"))
-
-
 def _take_back() -> Any:
     by = OperatorAction.alias()
     taken_back = by.select(by.undoes).where(by.id == slot("action_id"))
     return OperatorAction.update({OperatorAction.undone: ONE}).where(OperatorAction.id.in_(taken_back))
+
+
+_finish_action = updates([OperatorAction.id], *columns(OperatorAction, "before after error applied_at"))
+_shorten = updates([OperatorAction.id], OperatorAction.command)

@@ -21,7 +21,7 @@ from tui_crawler.storage.counters import CounterChanges, adding
 from tui_crawler.storage.former import Keeper
 from tui_crawler.storage.models import OperatorAction, Origin, Page, RobotsText
 from tui_crawler.storage.records import From, RowMapper
-from tui_crawler.storage.statements import columns, slot, slots
+from tui_crawler.storage.statements import columns, reads, slot, slots, updates, upserts
 from tui_crawler.storage.transaction import Row, Transaction
 
 
@@ -56,11 +56,6 @@ class Pauses:
             if isinstance(command, PauseOrigins):
                 asked.append((who, frozenset(command.origins)))
         return asked
-
-
-def _set_paused() -> Any:
-    changes = slots([Origin.paused_at, Origin.paused_by])
-    return Origin.update(changes).where(Origin.id == slot("origin_id"))
 
 
 def _waiting() -> Any:
@@ -149,7 +144,7 @@ def start_afresh(transaction: Transaction, claim: Claim, origin_id: int) -> None
         "politeness": claim.start_politeness,
         "change": transaction.change,
     }
-    transaction.run(_clear_todo, {"origin_id": origin_id})
+    transaction.run(clear_todo, {"origin_id": origin_id})
     transaction.run(_start_afresh, values)
 
 
@@ -221,7 +216,7 @@ def write_robots(transaction: Transaction, origin_id: int, robots: RobotsRecord 
     transaction.run(_write_robots, {"origin_id": origin_id, **values})
     body = zstandard.ZstdCompressor().compress(kept.body)
     keeper.robots(origin_id, body)
-    transaction.run(_write_robots_text, {"origin_id": origin_id, "body": body})
+    transaction.insert(_write_robots_text, [(origin_id, body)])
 
 
 def mark_in_flight(transaction: Transaction, origin: str, url: str) -> None:
@@ -262,11 +257,6 @@ _RECORD = RowMapper(
 )
 
 
-def _find() -> Any:
-    chosen = (Origin.id, Origin.delay_ms, Origin.paused, Origin.participates, Origin.finish_reason, Origin.joined)
-    return Origin.select(*chosen).where(Origin.origin == slot("origin"))
-
-
 def _insert() -> Any:
     return Origin.insert(slots([Origin.origin, Origin.change])).returning(Origin.id)
 
@@ -286,7 +276,8 @@ def _join() -> Any:
     return Origin.update(changes).where(Origin.id == slot("origin_id"))
 
 
-def _clear_todo() -> Any:
+def clear_todo() -> Any:
+    """An UPDATE that empties the todo list of an origin."""
     return Page.update({Page.todo_order: ZERO}).where((Page.origin == slot("origin_id")) & (Page.todo_order > ZERO))
 
 
@@ -350,21 +341,13 @@ def _additions() -> dict[Any, Any]:
     }
 
 
-def _write_robots() -> Any:
-    return Origin.update(slots(_ROBOTS)).where(Origin.id == slot("origin_id"))
-
-
-def _write_robots_text() -> Any:
-    return RobotsText.insert(slots([RobotsText.origin, RobotsText.body])).on_conflict(
-        conflict_target=[RobotsText.origin], update={RobotsText.body: peewee.EXCLUDED.body}
-    )
-
-
 def _mark_in_flight() -> Any:
     changes = {Origin.in_flight_url: slot("url"), Origin.in_flight_since: slot("now"), Origin.change: slot("change")}
     return Origin.update(changes).where(Origin.origin == slot("origin"))
 
 
-def _set_start_path() -> Any:
-    named = (Origin.id == slot("origin_id")) & (Origin.origin == slot("origin"))
-    return Origin.update(slots([Origin.start_path])).where(named)
+_set_paused = updates([Origin.id], Origin.paused_at, Origin.paused_by)
+_find = reads([Origin.origin], *columns(Origin, "id delay_ms paused participates finish_reason joined"))
+_write_robots = updates([Origin.id], *_ROBOTS)
+_write_robots_text = upserts([RobotsText.origin], [RobotsText.body])
+_set_start_path = updates([Origin.id, Origin.origin], Origin.start_path)

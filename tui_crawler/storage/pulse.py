@@ -15,7 +15,7 @@ import peewee
 
 from tui_crawler.domain.pulse import KEPT_MS, MINUTE_MS, PulseCount, packed, unpacked
 from tui_crawler.storage.models import Gauge, Origin, PulseRow
-from tui_crawler.storage.statements import insert_rows, slot
+from tui_crawler.storage.statements import insert_rows, reads, slot, upserts
 from tui_crawler.storage.transaction import Transaction
 
 if TYPE_CHECKING:
@@ -88,16 +88,6 @@ _OF_CRAWL = {
 }
 
 
-def _find() -> Any:
-    of_key = [field == slot(field.column_name) for field in _KEY]
-    return PulseRow.select(*_SUMS).where(of_key[0] & of_key[1] & of_key[2] & of_key[3])
-
-
-def _keep(size: int) -> Any:
-    changes = {field: getattr(peewee.EXCLUDED, field.column_name) for field in _SUMS}
-    return insert_rows([*_KEY, *_SUMS], size).on_conflict(conflict_target=_KEY, update=changes)
-
-
 def _any_gauge() -> Any:
     minutes = Gauge.length == peewee.SQL(str(MINUTE_MS))
     return Gauge.select(Gauge.at).where(minutes & (Gauge.at == slot("at"))).limit(peewee.SQL("1"))
@@ -109,3 +99,7 @@ def _keep_gauge(size: int) -> Any:
     worst = {one: peewee.fn.MAX(one, getattr(now, one.column_name)) for one in own}
     last = {one: peewee.fn.COALESCE(getattr(now, one.column_name), one) for one in _OF_CRAWL}
     return insert_rows([*key, *own, *_OF_CRAWL], size).on_conflict(conflict_target=key, update=worst | last)
+
+
+_find = reads(_KEY, *_SUMS)
+_keep = upserts(_KEY, _SUMS)

@@ -22,7 +22,7 @@ from tui_crawler.storage.claim import ZERO
 from tui_crawler.storage.counters import CounterChanges, tally_of, times
 from tui_crawler.storage.intake import move_counters
 from tui_crawler.storage.models import Attempt, Job, Page, Url
-from tui_crawler.storage.statements import columns, padded, slot
+from tui_crawler.storage.statements import among, columns, padded, slot
 from tui_crawler.storage.transaction import Row, Transaction
 
 _WINDOW = 2_000  # rows that are held at once
@@ -221,13 +221,13 @@ def _put_back(size: int) -> Any:
         Page.not_before: ZERO,
         Page.ignored_run: ZERO,
     }
-    return Page.update(changes).where(Page.id.in_([slot("page_id")] * size))
+    return Page.update(changes).where(among(Page.id, size))
 
 
 def _rest_refused(size: int) -> Any:
-    return Page.update({Page.attempts_remaining: ZERO}).where(Page.id.in_([slot("page_id")] * size))
+    return Page.update({Page.attempts_remaining: ZERO}).where(among(Page.id, size))
 
 
 def _rest_skipped(size: int) -> Any:
     skipped = peewee.SQL(str(PageStatus.SKIPPED.value))
-    return Page.update({Page.status: skipped}).where(Page.id.in_([slot("page_id")] * size))
+    return Page.update({Page.status: skipped}).where(among(Page.id, size))

@@ -4,7 +4,7 @@ of its own, so that what turns bring is stored in between. What is put back come
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Callable, Iterable, Sequence
+from collections.abc import AsyncIterator, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -23,13 +23,12 @@ from tui_crawler.storage.claim import ONE, ZERO, Claim, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.models import Attempt, Origin, Page
 from tui_crawler.storage.rejudging import MOVED, Moving
-from tui_crawler.storage.settle import TODO_BASE
-from tui_crawler.storage.statements import padded, slot
+from tui_crawler.storage.settle import TODO_BASE, put_on_lists
+from tui_crawler.storage.statements import BuildOf, among, newest, padded, reads_among, slot
 from tui_crawler.storage.transaction import Row, Transaction
 from tui_crawler.storage.urls import ids_of
 from tui_crawler.storage.writer import Writer
 
-Build = Callable[[int], Any]
 Ranked = tuple[int, int, int, int]
 """A page that waits, as it sorts: nice + attempts, not_before, id; and the id of its origin."""
 
@@ -51,7 +50,7 @@ class _Source:
     """A statement that finds pages (origin, id) by id, from `after` on: of `values`, as many as it is told; where it
     `scans`, in so many ids, up to `last`."""
 
-    build: Build
+    build: BuildOf
     values: tuple[int, ...] = ()
     scans: bool = False
     last: int = 0
@@ -232,7 +231,7 @@ def _put_first(transaction: Transaction, claim: Claim, origin_id: int, page_ids:
         {"page_id": page_id, "run_id": claim.run_id, "todo_order": start + place}
         for place, page_id in enumerate(page_ids)
     )
-    transaction.run_many(_put_on_list, places)
+    transaction.run_many(put_on_lists, places)
     _, after = transaction.one(_todo_list, {"origin_id": origin_id}) or (None, 0)
     return int(after - before)
 
@@ -296,37 +295,25 @@ def _with_urls(size: int) -> Any:
 
 
 def _failed_of(size: int) -> Any:
-    return _found(Page.origin.in_([slot("origin_id")] * size) & (Page.failed == ONE))
+    return _found(among(Page.origin, size) & (Page.failed == ONE))
 
 
 def _all_of(size: int) -> Any:
-    return _found(Page.origin.in_([slot("origin_id")] * size))
+    return _found(among(Page.origin, size))
 
 
 def _failed_with(size: int) -> Any:
-    return _found(Page.last_exit_code.in_([slot("exit_code")] * size) & (Page.failed == ONE))
+    return _found(among(Page.last_exit_code, size) & (Page.failed == ONE))
 
 
 def _scanned(size: int) -> Any:
     """Pages by exit codes for which there is no index, in a stretch of the table."""
-    codes = Page.last_exit_code.in_([slot("exit_code")] * size)
+    codes = among(Page.last_exit_code, size)
     return Page.select(Page.origin, Page.id).where(codes & (Page.id > slot("after")) & (Page.id <= slot("bound")))
 
 
 def _failed_origins() -> Any:
     return Page.select(Page.origin).where(Page.failed == ONE).distinct().order_by(Page.origin)
-
-
-def _newest_attempt() -> Any:
-    return Attempt.select(Attempt.id).order_by(Attempt.id.desc()).limit(ONE)
-
-
-def _newest_page() -> Any:
-    return Page.select(Page.id).order_by(Page.id.desc()).limit(ONE)
-
-
-def _state(size: int) -> Any:
-    return Page.select(*_STATE).where(Page.id.in_([slot("page_id")] * size))
 
 
 def _ranks(size: int) -> Any:
@@ -341,11 +328,7 @@ def _waits(size: int) -> Any:
     """Pages with tries left that stand on a todo list, or not on the ignore list, and may be crawled now."""
     open_ = (Page.status == ZERO) & (Page.attempts_remaining > ZERO) & (Page.beyond_depth == ZERO)
     waits = (Page.todo_order > ZERO) | (Page.ignored_run != slot("run_id"))
-    return Page.id.in_([slot("page_id")] * size) & open_ & waits & (Page.not_before <= slot("now"))
-
-
-def _origin_names(size: int) -> Any:
-    return Origin.select(Origin.id, Origin.origin).where(Origin.id.in_([slot("origin_id")] * size))
+    return among(Page.id, size) & open_ & waits & (Page.not_before <= slot("now"))
 
 
 def _todo_list() -> Any:
@@ -354,6 +337,7 @@ def _todo_list() -> Any:
     return Page.select(peewee.fn.MIN(Page.todo_order), peewee.fn.COUNT(Page.id)).where(listed)
 
 
-def _put_on_list() -> Any:
-    changes = {Page.ignored_run: slot("run_id"), Page.todo_order: slot("todo_order")}
-    return Page.update(changes).where(Page.id == slot("page_id"))
+_newest_attempt = newest(Attempt)
+_newest_page = newest(Page)
+_state = reads_among(Page.id, *_STATE)
+_origin_names = reads_among(Origin.id, Origin.id, Origin.origin)

@@ -26,6 +26,7 @@ from tui_crawler.storage.models import Page, SeenFilter, Url
 from tui_crawler.storage.sorter import Sorter
 from tui_crawler.storage.statements import slot
 from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.urls import pages_by_hash
 
 SeenKind = Literal["database", "memory", "bloom"]
 
@@ -235,11 +236,6 @@ def _spread(job_id: int, key: int) -> int:
     return key ^ (job_id * _SPREAD & _MASK)
 
 
-def _find(size: int) -> Any:
-    chosen = Url.hash.in_([slot("url_hash")] * size) & (Page.job == slot("job_id"))
-    return Page.select(Url.hash).join(Url, on=(Url.id == Page.url)).where(chosen)
-
-
 def _ordered() -> Any:
     """A window of the pages by the hash of their URL, which indices alone answer."""
     columns = (Url.hash, Page.job)
@@ -253,3 +249,6 @@ def _pages_after() -> Any:
     after = Page.id > slot("after")
     pages = Page.select(Page.id, Page.job, Url.hash).join(Url, on=(Url.id == Page.url))
     return pages.where(after).order_by(Page.id).limit(slot("limit"))
+
+
+_find = pages_by_hash(Url.hash)

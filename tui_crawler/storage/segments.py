@@ -29,9 +29,9 @@ from tui_crawler.storage.intake import Source, move_counters, queue_pages
 from tui_crawler.storage.models import Job, Origin, Page, Segment, Url
 from tui_crawler.storage.segment_files import Batch, final_path
 from tui_crawler.storage.sorter import Sorter, entry_of
-from tui_crawler.storage.statements import columns, slot, slots
+from tui_crawler.storage.statements import among, columns, slot, slots
 from tui_crawler.storage.transaction import Transaction
-from tui_crawler.storage.urls import ids_of, url_ids
+from tui_crawler.storage.urls import ids_of, pages_by_hash, url_ids
 
 _CHUNK = 256  # of values in one statement
 _LOADED_AT_ONCE = 2_048
@@ -278,11 +278,6 @@ def _unstash(transaction: Transaction, job_id: int, segment: str) -> dict[str, i
     return counts
 
 
-def _find_ids(size: int) -> Any:
-    chosen = Url.hash.in_([slot("url_hash")] * size) & (Page.job == slot("job_id"))
-    return Page.select(Url.hash, Page.id).join(Url, on=(Url.id == Page.url)).where(chosen)
-
-
 def _set_found_on() -> Any:
     """A page that came with a segment gets the page that named it; one that is known better keeps what it has."""
     named = (Page.job == slot("job_id")) & (Page.url == slot("url_id")) & (Page.depth == slot("depth"))
@@ -399,10 +394,13 @@ def _pages(size: int) -> Any:
         .join(Url, on=(Url.id == Page.url))
         .join_from(Page, parent, peewee.JOIN.LEFT_OUTER, on=(parent.id == Page.found_on))
         .join_from(parent, parent_url, peewee.JOIN.LEFT_OUTER, on=(parent_url.id == parent.url))
-        .where(Page.id.in_([slot("page_id")] * size))
+        .where(among(Page.id, size))
     )
 
 
 def _put_aside() -> Any:
     changes = {**slots([Page.stash]), Page.status: _STASHED, Page.todo_order: ZERO}
     return Page.update(changes).where(Page.id == slot("page_id"))
+
+
+_find_ids = pages_by_hash(Url.hash, Page.id)

@@ -25,7 +25,7 @@ from tui_crawler.storage.former import Keeper
 from tui_crawler.storage.intake import Source, queue_pages
 from tui_crawler.storage.models import Attempt, Origin, Page, Session
 from tui_crawler.storage.origins import Counted, OriginRow, Pauses
-from tui_crawler.storage.statements import columns, slot, slots
+from tui_crawler.storage.statements import among, columns, reads, slot, slots
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.urls import hashes, url_ids
 
@@ -162,13 +162,13 @@ def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> Se
     its counters stand now. What stood on a list that was loaded in part is found again by a later fill."""
     require(transaction, claim)
     row = origins.ensure(transaction, record.origin.origin)
-    before = transaction.run(_free_todo if row.id in claim.in_part else _clear_todo, {"origin_id": row.id})
+    before = transaction.run(_free_todo if row.id in claim.in_part else origins.clear_todo, {"origin_id": row.id})
     places = {page_id: TODO_BASE + place for place, page_id in enumerate(record.todo)}
     moves = (
         {"page_id": page_id, "run_id": claim.run_id, "todo_order": places.get(page_id, 0)}
         for page_id in dict.fromkeys((*record.ignored, *record.todo))
     )
-    transaction.run_many(_put_on_lists, moves)
+    transaction.run_many(put_on_lists, moves)
     change = Tally()
     logged: list[CountedAttempt] = []
     dripping: set[tuple[int, str]] = set()
@@ -338,21 +338,13 @@ def page_values(claim: Claim, page: PageState, outcome: PageOutcome, attempt_id:
     }
 
 
-def _page_state() -> Any:
-    return Page.select(*STATE).where(Page.id == slot("page_id"))
-
-
 def _of_rivals(size: int) -> Any:
     beside = (Session.id > slot("session_id")) | (Session.ended_at == ZERO)
     return (
         Attempt.select(Attempt.id, Attempt.ended_at)
         .join(Session, on=(Session.id == Attempt.session))
-        .where(Attempt.id.in_([slot("attempt_id")] * size) & (Attempt.session != slot("session_id")) & beside)
+        .where(among(Attempt.id, size) & (Attempt.session != slot("session_id")) & beside)
     )
-
-
-def _next_request_at() -> Any:
-    return Origin.select(Origin.next_request_at).where(Origin.id == slot("origin_id"))
 
 
 def update_page() -> Any:
@@ -378,16 +370,15 @@ def _claim_page() -> Any:
     return Page.update(changes).where((Page.id == slot("page_id")) & (Page.status == ZERO))
 
 
-def _clear_todo() -> Any:
-    on_list = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
-    return Page.update({Page.todo_order: ZERO}).where(on_list)
-
-
 def _free_todo() -> Any:
     on_list = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
     return Page.update({Page.todo_order: ZERO, Page.ignored_run: ZERO}).where(on_list)
 
 
-def _put_on_lists() -> Any:
+def put_on_lists() -> Any:
     changes = {Page.ignored_run: slot("run_id"), Page.todo_order: slot("todo_order")}
     return Page.update(changes).where(Page.id == slot("page_id"))
+
+
+_page_state = reads([Page.id], *STATE)
+_next_request_at = reads([Origin.id], Origin.next_request_at)

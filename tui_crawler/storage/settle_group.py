@@ -27,7 +27,7 @@ from tui_crawler.storage.former import Keeper
 from tui_crawler.storage.models import Job, Origin, Page
 from tui_crawler.storage.origins import Counted, OriginRow
 from tui_crawler.storage.settle import PageState, SettleJob
-from tui_crawler.storage.statements import padded, slot
+from tui_crawler.storage.statements import columns, padded, reads_among
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.urls import hashes, url_ids
 
@@ -313,14 +313,6 @@ def _add(moves: CounterChanges, by_job: dict[int, Tally], origin_id: int, job_id
     by_job[job_id] = change if known is None else plus(known, change)
 
 
-def _origins(size: int) -> Any:
-    columns = (Origin.origin, Origin.id, Origin.delay_ms, Origin.paused, Origin.participates, Origin.finish_reason)
-    return Origin.select(*columns).where(Origin.origin.in_([slot("origin")] * size))
-
-
-def _page_states(size: int) -> Any:
-    return Page.select(Page.id, *settle.STATE).where(Page.id.in_([slot("page_id")] * size))
-
-
-def _depths(size: int) -> Any:
-    return Job.select(Job.id, Job.max_depth).where(Job.id.in_([slot("job_id")] * size))
+_origins = reads_among(Origin.origin, *columns(Origin, "origin id delay_ms paused participates finish_reason"))
+_page_states = reads_among(Page.id, Page.id, *settle.STATE)
+_depths = reads_among(Job.id, Job.id, Job.max_depth)

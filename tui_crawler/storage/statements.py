@@ -6,14 +6,18 @@ A query is written in peewee with `slot("name")` where a value will stand. `comp
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from operator import itemgetter
+from functools import reduce
+from operator import and_, itemgetter
 from typing import Any, TypeVar
 
 import peewee
 
 Values = Mapping[str, Any]
+Build = Callable[[], Any]
+BuildOf = Callable[[int], Any]
+"""What makes a query, as peewee has it; of so many rows or keys. Its text is kept under it (`Texts`)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,6 +75,66 @@ def insert_rows(fields: Sequence[Any], size: int) -> Any:
     model = fields[0].model
     row = tuple(slot(field.column_name) for field in fields)
     return model.insert_many([row] * size, fields=list(fields))
+
+
+def matching(*key: Any) -> Any:
+    """The condition that each of these columns has the value of its slot; the slot of an id is that of references."""
+    return reduce(and_, (column == slot(_slot_name(column)) for column in key))
+
+
+def among(column: Any, size: int) -> Any:
+    """The condition that a column is one of `size` values."""
+    return column.in_([slot(_slot_name(column))] * size)
+
+
+def _slot_name(column: Any) -> str:
+    name: str = column.column_name
+    return name if name != "id" else f"{column.model._meta.table_name}_id"
+
+
+def reads(key: Sequence[Any], *chosen: Any) -> Build:
+    """What builds a SELECT of columns by a key."""
+    return lambda: key[0].model.select(*chosen).where(matching(*key))
+
+
+def reads_among(key: Any, *chosen: Any) -> BuildOf:
+    """What builds a SELECT of columns where one is among so many values."""
+    return lambda size: key.model.select(*chosen).where(among(key, size))
+
+
+def newest(model: Any) -> Build:
+    """What builds a SELECT of the highest id of a table."""
+    return lambda: model.select(model.id).order_by(model.id.desc()).limit(peewee.SQL("1"))
+
+
+def deletes(*key: Any) -> Build:
+    """What builds a DELETE by a key."""
+    return lambda: key[0].model.delete().where(matching(*key))
+
+
+def updates(key: Sequence[Any], *changed: Any) -> Build:
+    """What builds an UPDATE of columns by a key."""
+    return lambda: key[0].model.update(slots(changed)).where(matching(*key))
+
+
+def inserts(fields: Sequence[Any], once: Sequence[Any] = ()) -> BuildOf:
+    """What builds an INSERT of so many rows; one that is there by the key `once` stays."""
+    if not once:
+        return lambda size: insert_rows(fields, size)
+    return lambda size: insert_rows(fields, size).on_conflict(action="nothing", conflict_target=once)
+
+
+def upserts(key: Sequence[Any], changed: Sequence[Any]) -> BuildOf:
+    """What builds an INSERT of so many rows; one that is there by the key is changed."""
+    new = {column: getattr(peewee.EXCLUDED, column.column_name) for column in changed}
+    return lambda size: insert_rows((*key, *changed), size).on_conflict(conflict_target=key, update=new)
+
+
+def counts_up(key: Sequence[Any], counted: Any, *more: Any) -> BuildOf:
+    """What builds an INSERT of so many counts, each of which adds to the one that is there by the key."""
+    total = {counted: counted + getattr(peewee.EXCLUDED, counted.column_name)}
+    fields = (*key, counted, *more)
+    return lambda size: insert_rows(fields, size).on_conflict(conflict_target=key, update=total)
 
 
 T = TypeVar("T", int, str)

@@ -7,8 +7,8 @@ from typing import Any
 
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.models import Url
-from tui_crawler.storage.statements import padded, slot
+from tui_crawler.storage.models import Page, Url
+from tui_crawler.storage.statements import BuildOf, among, matching, padded, reads_among, slot
 from tui_crawler.storage.transaction import Row, Transaction
 
 _CHUNK = 256
@@ -43,13 +43,15 @@ def store_urls(transaction: Transaction, wanted: Mapping[int, str]) -> tuple[dic
     return ids, new
 
 
+def pages_by_hash(*chosen: Any) -> BuildOf:
+    """What builds a SELECT of the pages of a job by the hashes of their URLs."""
+    pages = Page.select(*chosen).join(Url, on=(Url.id == Page.url))
+    return lambda size: pages.where(among(Url.hash, size) & matching(Page.job))
+
+
 def ids_of(size: int) -> Any:
     """The ids of the URLs of `size` hashes, for a query of pages."""
-    return Url.select(Url.id).where(Url.hash.in_([slot("url_hash")] * size))
-
-
-def _find(size: int) -> Any:
-    return Url.select(Url.hash, Url.id).where(Url.hash.in_([slot("hash")] * size))
+    return Url.select(Url.id).where(among(Url.hash, size))
 
 
 def _insert(size: int) -> Any:
@@ -59,3 +61,6 @@ def _insert(size: int) -> Any:
         .on_conflict(action="nothing", conflict_target=[Url.hash])
         .returning(Url.hash, Url.id)
     )
+
+
+_find = reads_among(Url.hash, Url.hash, Url.id)
