@@ -84,8 +84,8 @@ FIXED = {
     ("quit.py", "5 seconds"),
     ("filter_terms.py", "! inverts"),  # what is typed in a filter
     ("rows.py", "! inverts"),
-    ("pane_help.py", "- stands"),  # signs in columns
-    ("pane_help.py", "+ marks"),
+    ("help.toml", "- stands"),  # signs in columns
+    ("help.toml", "+ marks"),
     ("exit_summary.py", "; pages"),
     ("wishes.py", ": waits"),
     ("screen.py", "/ does"),
@@ -177,8 +177,16 @@ def test_every_key_of_a_text_is_that_of_an_action() -> None:
     assert gone("nav.later") == "(no key)"
 
 
+def _texts() -> list[Path]:
+    """The files of the console that hold texts."""
+    home = Path(tui_crawler.console.__file__).parent
+    return sorted(path for end in ("py", "toml") for path in home.rglob(f"*.{end}"))
+
+
 def _strings(path: Path) -> list[str]:
-    """The texts of a module that are no docstrings."""
+    """The texts of a module that are no docstrings, or all of a file of texts."""
+    if path.suffix == ".toml":
+        return [path.read_text().replace("\\\n", "")]
     tree = ast.parse(path.read_text())
     docs = {id(node.value) for node in ast.walk(tree) if isinstance(node, ast.Expr)}
     found = (node for node in ast.walk(tree) if isinstance(node, ast.Constant) and id(node) not in docs)
@@ -186,20 +194,18 @@ def _strings(path: Path) -> list[str]:
 
 
 def test_no_text_of_the_console_has_a_key_of_the_table_written_into_it() -> None:
-    home = Path(tui_crawler.console.__file__).parent
     written = {
         (path.name, f"{found[1]} {found[2] or found[3] or found[4]}")
-        for path in sorted(home.rglob("*.py"))
+        for path in _texts()
         for text in _strings(path)
         for found in HINT.finditer(text)
     }
     assert written - FIXED == set()
-    assert not any(PRESS.search(text) for path in home.rglob("*.py") for text in _strings(path))
+    assert not any(PRESS.search(text) for path in _texts() for text in _strings(path))
 
 
 def test_every_key_that_a_text_leaves_open_is_known() -> None:
-    home = Path(tui_crawler.console.__file__).parent
     open_keys = re.compile(r"\{([a-z]+\.[a-z_]+)\}")
-    named = {name for path in home.rglob("*.py") for text in _strings(path) for name in open_keys.findall(text)}
+    named = {name for path in _texts() for text in _strings(path) for name in open_keys.findall(text)}
     assert {"journal.undo", "rule.delete", "move.first"} <= named
     assert named <= set(USUAL) | {"action.id"}

@@ -13,7 +13,7 @@ from tui_crawler.console.action import NOTHING_TO_UNDO
 from tui_crawler.console.actions import Where
 from tui_crawler.console.dialogs import pane_help
 from tui_crawler.console.dialogs.help import _LEGEND
-from tui_crawler.console.dialogs.pane_help import COLUMNS, OF_PANE, PANES, PaneText, column_meaning, text_of
+from tui_crawler.console.dialogs.pane_help import PaneText, text_of, texts_in
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.stats.rows import STATS_TABLES
 from tui_crawler.console.table.cells import cell_text
@@ -21,24 +21,46 @@ from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.text.glyphs import STATES
 
 SOURCES = Path(__file__).parents[2] / "tui_crawler" / "console"
-WRITTEN = sorted(
-    {
+VIEWS = sorted(path.parent for path in SOURCES.glob("*/screen.py"))
+CHARTS = {"pulse", "timeline"}
+"""Views whose panes are made one by one: they say what they show in their titles."""
+
+
+def written(view: Path, pattern: str) -> set[str]:
+    """What the modules of a view have that fits a pattern."""
+    return {name for path in view.glob("*.py") for name in re.findall(pattern, path.read_text())}
+
+
+def explained(view: Path) -> set[str]:
+    """The panes that the help of a view explains."""
+    return set(texts_in(view.name)) - {"columns"}
+
+
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+def test_a_view_has_its_style_and_the_help_of_its_panes_in_its_folder(view: Path) -> None:
+    assert (view / "style.tcss").read_text()
+    panes = written(view, r'id="([a-z-]+)",\s*classes="pane"')
+    assert explained(view) == panes
+    assert panes or view.name in CHARTS
+    for pane in panes:
+        assert text_of(view.name, pane).shows.endswith(".")
+
+
+def test_no_view_is_styled_elsewhere() -> None:
+    """What the shared styles name by its id is in no folder of a view."""
+    names = {
         name
-        for path in SOURCES.rglob("*.py")
-        for name in re.findall(r'id="([a-z-]+)",\s*classes="pane"', path.read_text())
+        for path in (SOURCES / "console.tcss", SOURCES / "dialogs/style.tcss")
+        for name in re.findall(r"#([a-z-]+)", path.read_text())
     }
-)
+    assert {"header", "entry-input", "needle"} <= names
+    assert not names & {name for view in VIEWS for name in written(view, r'id="([a-z-]+)"')} - {"body"}
 
 
-@pytest.mark.parametrize("pane", WRITTEN)
-def test_every_pane_has_a_text(pane: str) -> None:
-    assert pane in PANES
-    assert PANES[pane].shows.endswith(".")
-
-
-def test_no_text_is_of_a_pane_that_is_gone() -> None:
-    assert set(PANES) <= set(WRITTEN)
-    assert {pane for pane, _ in OF_PANE} <= set(WRITTEN)
+@pytest.mark.parametrize("view", VIEWS, ids=lambda view: view.name)
+def test_every_column_that_a_view_writes_has_a_meaning(view: Path) -> None:
+    meanings = {name for pane in explained(view) for name in text_of(view.name, pane).columns}
+    assert written(view, r'\bColumn\(\s*"([a-z_]+)"') <= meanings | {"answer"}
 
 
 @pytest.mark.parametrize("name", SCREENS)
@@ -50,18 +72,20 @@ async def test_every_column_of_every_screen_has_a_meaning(name: str) -> None:
         assert screen is not None
         for table in screen.query(CrawlTable):
             for column in table.columns:
-                assert column_meaning(table.id or "", column.id), (table.id, column.id)
+                text = text_of(type(screen).__module__.split(".")[-2], table.id or "")
+                assert text.column or text.columns[column.id], (table.id, column.id)
 
 
 def test_every_column_of_every_ledger_has_a_meaning() -> None:
     for columns in (ledger.columns for ledger in STATS_TABLES):
         for column in columns:
-            assert column_meaning("ledger", column.id), column.id
+            assert text_of("stats", "ledger").columns[column.id]
 
 
 def test_meanings_are_short() -> None:
-    assert all(len(meaning) < 100 for meaning in (*COLUMNS.values(), *OF_PANE.values()))
-    assert text_of("no-such-pane").shows
+    texts = [text_of(view.name, pane) for view in VIEWS for pane in explained(view)]
+    assert all(len(meaning) < 100 for text in texts for meaning in text.columns.values())
+    assert text_of("overview", "no-such-pane").shows
 
 
 async def test_f1_explains_the_pane_with_the_focus() -> None:
@@ -196,7 +220,7 @@ async def test_the_first_line_is_laid_out_beside_the_scroll_bar_like_all_others(
         assert pane.show_vertical_scrollbar
         width = pane.scrollable_content_region.width
         long = "a" * (width - 5)  # beside the bar there is no room for the next word, without it there is
-        monkeypatch.setattr(pane_help, "PANES", {**PANES, "groups": PaneText(f"{long} bbbbb end")})
+        monkeypatch.setattr(pane_help, "text_of", lambda *_: PaneText(f"{long} bbbbb end"))
         await held.press("escape", "f1", rounds=0)
         shown = held.text()
         assert f"│ {long} " in shown

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import suppress
 from functools import cached_property, partial
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.await_complete import AwaitComplete
@@ -96,7 +96,7 @@ class ExplanationQuery:
 
 HEADER_MS = 250
 TICK_MS = 500
-_OTHER_VIEWS = Path(__file__).with_name("views.tcss")  # styles of what is not in the first paint
+_FOLDER = Path(__file__).parent
 
 
 def _why_no_writer(watches: str) -> str:
@@ -152,7 +152,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
     """The console. `run_to_end` runs it."""
 
     TITLE = "tui-crawler"
-    CSS_PATH = Path(__file__).with_name("console.tcss")
+    CSS_PATH: ClassVar[list[str | PurePath]] = [_FOLDER / "console.tcss", _FOLDER / "overview/style.tcss"]
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [*everywhere()]
 
@@ -300,7 +300,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self._restore_signals = catch_signals(self._caught)
 
     def _begin(self) -> None:
-        self.stylesheet.read(_OTHER_VIEWS)
+        self.stylesheet.read_all(sorted(_FOLDER.glob("*/style.tcss")))  # of what is not in the first paint
         self.run_worker(self.poll_timer.poller.run, name="reader", group="reader", thread=True, exit_on_error=False)
         if self._journal_writer is not None:
             self.run_worker(self._journal_writer.run, name="journal", group="journal", thread=True, exit_on_error=False)

@@ -465,4 +465,4 @@ class Dispatcher(Handles):
 
         screens = self._screens
         if (screen := screens.console_screen) is not None:
-            screens.push_screen(PaneHelpScreen(screen.focused_pane, now, self._appearance.own_keys))
+            screens.push_screen(PaneHelpScreen(screen, now, self._appearance.own_keys))

@@ -54,8 +54,6 @@ class ChartPane(Bar):
     ]
     can_focus = True
 
-    DEFAULT_CSS = "ChartPane { overflow-y: hidden; }"
-
     def __init__(self, chart_id: str) -> None:
         """Shows nothing yet."""
         super().__init__(id=f"chart-{chart_id}", classes="pane")
@@ -100,12 +98,6 @@ class PulseScreen(ConsoleScreen):
     HERE = frozenset({"view.pulse", "origin.add"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.pulse)]
     AUTO_FOCUS = "ChartPane"
-
-    DEFAULT_CSS = """
-    PulseScreen #pulse-charts { grid-size: 2; height: 1fr; grid-gutter: 0; }
-    PulseScreen.-narrow #pulse-charts { grid-size: 1; }
-    PulseScreen #pulse-reading { height: 1; padding: 0 1; }
-    """
 
     def __init__(self) -> None:
         """Follows the present of the whole crawl, over an hour."""

@@ -87,11 +87,6 @@ class TimelineScreen(ConsoleScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.timeline)]
     AUTO_FOCUS = "LanePane"
 
-    DEFAULT_CSS = """
-    TimelineScreen LanePane { height: 1fr; min-height: 4; overflow-y: hidden; }
-    TimelineScreen #lane-reading { height: 2; padding: 0 1; }
-    """
-
     def __init__(self, origins: tuple[str, ...], came_from: tuple[str, ...] = ("Overview",)) -> None:
         """`origins` are raw text as stored; `came_from` are crumbs."""
         super().__init__()

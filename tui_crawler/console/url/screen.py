@@ -139,14 +139,13 @@ class UrlScreen(RowsScreen):
         self._redirects = Lines(id="url-redirects", classes="pane")
         self._content = Lines(id="url-content", classes="pane")
         self._body_pane = LongLines(id="url-body", classes="pane")
-        links = Horizontal(self._inward.make_table(), self._outward.make_table(), id="url-links-both")
         yield self._tabs
         yield Vertical(
             Horizontal(Vertical(self._page, self._path, id="url-left"), self._trace, id="url-upper"),
             self._attempts,
             self._requests,
             Horizontal(self._sent, self._received, id="url-lower"),
-            Vertical(links, self._redirects, id="url-links"),
+            Vertical(self._inward.make_table(), self._outward.make_table(), self._redirects, id="url-links"),
             Horizontal(self._content, self._body_pane, id="url-stored"),
             id="body",
             classes=f"url-panes tab-{self._tab}",

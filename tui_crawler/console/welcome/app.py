@@ -339,7 +339,7 @@ class WelcomeApp(TerminalApp[FirstStep | Cancelled]):
 
     TITLE = "tui-crawler"
     CSS_PATH: ClassVar[list[str | PurePath]] = [
-        Path(__file__).parent.with_name(f"{part}.tcss") for part in ("console", "views")
+        Path(__file__).parents[1] / name for name in ("console.tcss", "dialogs/style.tcss", "welcome/style.tcss")
     ]
     ENABLE_COMMAND_PALETTE = False
     BINDINGS: ClassVar[list[BindingType]] = [
