@@ -47,7 +47,6 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `audit`."""
     from tui_crawler.domain.audit import audit
 
     with reports_of(existing_database(arguments)) as reports:

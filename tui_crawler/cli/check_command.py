@@ -37,7 +37,6 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `check`."""
     if arguments.schema:
         from tui_crawler.config.document import json_schema
 

@@ -26,7 +26,6 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `completion`."""
     from argcomplete.shell_integration import shellcode
 
     printer.lines(shellcode([PROGRAM], use_defaults=False, shell=arguments.shell).splitlines())

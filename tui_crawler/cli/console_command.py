@@ -35,7 +35,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares `crawl`."""
     parser = commands.add(
         "crawl",
         "open the console on these seeds, without a configuration file",
@@ -77,7 +76,6 @@ def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def crawl(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `crawl`."""
     _need_terminal_for(None)
 
     import json

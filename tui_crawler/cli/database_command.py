@@ -11,7 +11,6 @@ from tui_crawler.cli.problem import ExitStatus
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the group."""
     group = commands.group("db", "check or migrate the database, or tell where it is")
     check = group.add(
         "check",

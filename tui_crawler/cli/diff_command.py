@@ -11,7 +11,7 @@ from tui_crawler.cli.known_names import existing_database, known_origin, reports
 from tui_crawler.cli.options import CommandSet, add_common, positive
 from tui_crawler.cli.printer import Printer, picked, safe
 from tui_crawler.cli.problem import UsageProblem
-from tui_crawler.text.format import count, plural
+from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
     from tui_crawler.domain.run_diff import PageChange, PageDiff, RunSpan
@@ -26,7 +26,6 @@ _LENGTH = 2_048
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the command."""
     parser = commands.add(
         "diff",
         "compare two runs: pages new, gone and changed, robots.txt, failures, speed",
@@ -48,7 +47,6 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `diff`."""
     from tui_crawler.domain.failure import NotComparable
 
     if len(arguments.runs) > 2:
@@ -92,7 +90,7 @@ def _lines(reports: Reports, span: RunSpan, origin_id: int, limit: int) -> Itera
     for one in diffs:
         yield f"{safe(one.origin, _LENGTH)}   {said.counts(one)}"
     for page in reports.page_changes(span, origin_id, limit=limit):
-        yield safe(f"{said.sign(page)} {page.url}   {said.fields(page)}   {said.ends(page)}", _LENGTH)
+        yield safe(said.line(page), _LENGTH)
     if (total := sum(one.new + one.gone + one.changed for one in diffs)) > limit:
         yield f"… and {count(total - limit)} more (--limit)"
     for page in islice(reports.failure_changes(span, origin_id), limit):
@@ -136,17 +134,13 @@ def _one_document(page: PageDiff, span: RunSpan) -> dict[str, object]:
 def _one_lines(page: PageDiff) -> Iterator[str]:
     from tui_crawler.text import run_diff as said
 
-    change = page.change
-    told = (
-        f"{said.sign(change)} {page.url}   {said.fields(change)}   {said.ends(change)}" if change else f"= {page.url}"
-    )
-    yield safe(told, _LENGTH)
+    yield safe(said.line(page.change) if page.change else f"= {page.url}", _LENGTH)
     for name, before, after in page.texts():
         yield safe(f"{name}: {before or '-'} → {after or '-'}", _LENGTH)
     lines = page.changed_lines()
     yield from ("", *(safe(line, _LENGTH) for line in lines or [said.NO_BODY if lines is None else said.NO_LINE]))
     for words, links in ("links from it", page.outlinks), ("links to it", page.inlinks):
-        yield f"{words}: {plural(len(links.new), 'new one')}, {count(len(links.gone))} gone"
+        yield f"{words}: {said.many(links)}"
         for sign, some in ("+", links.new), ("−", links.gone):
             for one in some:
                 end = one.to_url if links is page.outlinks else one.from_url

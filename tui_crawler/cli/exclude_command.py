@@ -42,7 +42,6 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `exclude`."""
     if arguments.list:
         return _list(arguments, printer)
     if arguments.kind is None or arguments.value is None:

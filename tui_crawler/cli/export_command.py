@@ -84,7 +84,6 @@ def add_output(parser: argparse.ArgumentParser, more: str = "") -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `export`."""
     _check_form(arguments)
     code = exit_code_name(arguments.exit_code) if arguments.exit_code else ""
     database = existing_database(arguments)

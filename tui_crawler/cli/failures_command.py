@@ -58,7 +58,6 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `failures`."""
     by = _grouping(arguments.by)
     if not arguments.list and (arguments.exit_code or arguments.origin or arguments.referrers):
         raise UsageProblem("--exit-code, --origin and --referrers are of a list", hint="add --list")

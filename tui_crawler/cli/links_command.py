@@ -49,7 +49,6 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `links`."""
     if (arguments.url is not None) == arguments.broken:
         raise UsageProblem("links wants a URL, or --broken", hint="see tui-crawler links --help")
     if arguments.external and not arguments.broken:

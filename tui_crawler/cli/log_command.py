@@ -44,7 +44,6 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `log`."""
     zone = local_zone()
     with reports_of(existing_database(arguments)) as reports:
         origin = known_origin(arguments.origin, reports) if arguments.origin else ""

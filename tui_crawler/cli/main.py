@@ -30,24 +30,10 @@ holds the database the console attaches to it, else it carries the run out itsel
 neither a configuration (tui-crawler.yaml) nor a database yet, it shows the ways to begin.
 """
 _COMMANDS = (
-    *("diff",),
-    *("demo", "console", "run", "check", "status", "why", "steer", "failures", "links", "tree", "rules", "audit"),
-    *(
-        "pulse",
-        "report",
-        "replay",
-        "rehearse",
-        "export",
-        "exclude",
-        "jobs",
-        "pages",
-        "queue",
-        "log",
-        "serve",
-        "database",
-        "completion",
-    ),
-)
+    "demo", "console", "run", "check", "status", "why", "steer", "failures", "links", "tree", "rules", "audit", "pulse",
+    "report", "diff", "replay", "rehearse", "export", "exclude", "jobs", "pages", "queue", "log", "serve", "database",
+    "completion",
+)  # fmt: skip
 """The modules that declare commands, in the order of the list in the help."""
 _OWN = frozenset(_COMMANDS) - {"console", "steer", "database"}
 """Those that declare a command of their name: where it stands first, no other need be declared."""

@@ -35,7 +35,6 @@ PROBE_WAIT_MS = 60_000
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the group."""
     group = commands.group("pages", "stash pages and drip them back, take pages out of limbo, probe a URL")
     _declare_stashing(group)
     reclaim = group.add(

@@ -12,20 +12,28 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import existing_database, known_jobs, known_origin, reports_of
 from tui_crawler.cli.options import CommandSet, add_common, duration
-from tui_crawler.cli.printer import Printer, local_zone, safe, terminal_width
+from tui_crawler.cli.printer import Printer, local_zone, picked, safe, terminal_width
 from tui_crawler.cli.problem import UsageProblem
-from tui_crawler.domain.pulse import HOUR_MS, MINUTE_MS, SPANS_MS, LatencyPhase, PulseOf, PulseScope, step_for
+from tui_crawler.domain.pulse import (
+    HOUR_MS,
+    MINUTE_MS,
+    SPANS_MS,
+    LatencyPhase,
+    PulseCount,
+    PulseOf,
+    PulseScope,
+    step_for,
+)
 
 if TYPE_CHECKING:
     from tui_crawler.console.pulse.rows import Charts
-    from tui_crawler.domain.pulse import Pulse
+    from tui_crawler.domain.pulse import Pulse, PulseCount
 
 _WIDTH, _LARGEST = 100, 160
 _HEIGHT = 7
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the command."""
     parser = commands.add(
         "pulse",
         "show pages, bytes, latency and failures over time",
@@ -76,10 +84,7 @@ def _document(pulse: Pulse, charts: Charts) -> dict[str, object]:
         rows.append(
             {
                 "at": pulse.since + place * pulse.step_ms,
-                "attempts": count.attempts if count else 0,
-                "pages": count.pages if count else 0,
-                "failed": count.failed if count else 0,
-                "bytes": count.bytes if count else 0,
+                **picked(count or PulseCount(), "attempts pages failed bytes"),
                 "pages_per_s": charts.pages[place],
                 "bytes_per_s": charts.bytes[place],
                 "latency_ms": latency,
@@ -91,10 +96,7 @@ def _document(pulse: Pulse, charts: Charts) -> dict[str, object]:
     return {
         "of": pulse.of.scope.name,
         "name": pulse.of.name,
-        "since": pulse.since,
-        "until": pulse.until,
-        "step_ms": pulse.step_ms,
-        "sampled": pulse.sampled,
+        **picked(pulse, "since until step_ms sampled"),
         "rows": rows,
         "marks": marks,
     }

@@ -33,7 +33,6 @@ _ORIGINS_TOLD = 20
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the group."""
     group = commands.group("queue", "write what an offline crawl has found into segments, and load them")
     build = group.add(
         "build",

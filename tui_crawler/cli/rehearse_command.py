@@ -9,15 +9,16 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import configured_database, existing, named_database, read_config
 from tui_crawler.cli.options import CommandSet, add_common
-from tui_crawler.cli.printer import Printer, safe
+from tui_crawler.cli.printer import Printer, picked, safe
 from tui_crawler.text.format import count, duration, plural
 
 if TYPE_CHECKING:
     from tui_crawler.domain.run_totals import Rehearsed
 
+_COUNTS = "fetched refused not_stored"
+
 
 def declare(commands: CommandSet) -> None:
-    """Declares the command."""
     parser = commands.add(
         "rehearse",
         "try a configuration against stored pages, in virtual time",
@@ -35,7 +36,6 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `rehearse`."""
     from tui_crawler.wiring.rehearsal import rehearse
 
     config = read_config(arguments.file, elsewhere=True, resolves=False)
@@ -45,23 +45,12 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _document(took_ms: int, origins: Sequence[Rehearsed]) -> dict[str, object]:
-    return {
-        "fetched": sum(one.fetched for one in origins),
-        "refused": sum(one.refused for one in origins),
-        "not_stored": sum(one.not_stored for one in origins),
-        "virtual_s": took_ms / 1000,
-        "by_origin": [
-            {
-                "origin": one.origin,
-                "fetched": one.fetched,
-                "refused": one.refused,
-                "not_stored": one.not_stored,
-                "virtual_s": one.took_ms / 1000,
-                "finish_reason": one.finish_reason,
-            }
-            for one in origins
-        ],
-    }
+    by_origin = [
+        picked(one, "origin", _COUNTS) | {"virtual_s": one.took_ms / 1000, "finish_reason": one.finish_reason}
+        for one in origins
+    ]
+    sums = {name: sum(getattr(one, name) for one in origins) for name in _COUNTS.split()}
+    return {**sums, "virtual_s": took_ms / 1000, "by_origin": by_origin}
 
 
 def _lines(took_ms: int, origins: Sequence[Rehearsed]) -> Iterator[str]:

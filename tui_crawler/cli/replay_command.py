@@ -23,7 +23,6 @@ _FASTEST = 1_000_000
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the command."""
     parser = commands.add(
         "replay",
         "see a run again, or fold its log and compare",
@@ -42,7 +41,6 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `replay`."""
     from tui_crawler.wiring import replay
 
     database = existing_database(arguments)

@@ -44,7 +44,6 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `report`."""
     database = existing_database(arguments)
     path = target_of(arguments, database)
 

@@ -31,7 +31,6 @@ _FILE = "YAML with any of policies, rules, exclusions, whitelist, as in a config
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the group."""
     group = commands.group("rules", "show, test, preview and apply rulesets and policies")
     show = group.add("show", "show the rules in force", _show, examples=("rules show", "rules show --json | jq .rules"))
     test = group.add(

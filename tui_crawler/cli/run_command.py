@@ -78,7 +78,6 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `run`."""
     if arguments.stored:
         config, database, text = _stored(arguments)
     else:

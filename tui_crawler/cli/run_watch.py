@@ -16,12 +16,7 @@ from tui_crawler.cli.printer import as_json as json_text
 from tui_crawler.domain.cut import cut_words
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.run_totals import OriginProgress, RunTotals, complaint_of, number
-from tui_crawler.domain.status_words import (
-    FinishReason,
-    elsewhere_words,
-    finish_words,
-    run_end_words,
-)
+from tui_crawler.domain.status_words import FinishReason, elsewhere_words, finish_words, run_end_words
 from tui_crawler.text.format import clock, count, duration, elapsed, plural, seconds
 from tui_crawler.text.safe_text import safe
 

@@ -16,7 +16,6 @@ _TOKEN = re.compile(r"[A-Za-z0-9_-]{8,200}")
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the command."""
     parser = commands.add(
         "serve",
         "show the console in a browser",
@@ -34,7 +33,6 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `serve`."""
     from tui_crawler.domain.url import is_loopback
 
     database, token = existing_database(arguments), arguments.token

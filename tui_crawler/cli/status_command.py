@@ -45,7 +45,6 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `status`."""
     from tui_crawler.domain.idle_reason import at_rest, flying
 
     with reports_of(existing_database(arguments)) as reports:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from functools import cache, partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -24,7 +24,7 @@ from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.text.format import plural
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.command import Command
+    pass
 
 _BESIDE = frozenset({"let_go", "in_force"})
 """What stands in an outcome beside the names of origins."""
@@ -35,27 +35,32 @@ _REFUSED_TOLD = 20
 
 _ORDERS = (
     (
-        "pause",
+        *("pause", "PauseOrigins", "paused"),
         "make no further request to these origins",
         "Makes no further request to these origins after the one under way. The pause is kept in the database "
         "until resume takes it off.",
         ("pause example.org", "pause --all"),
     ),
-    ("resume", "take the pause off these origins", "", ("resume example.org", "resume --all")),
     (
-        "stop",
+        *("resume", "ResumeOrigins", "resumed"),
+        "take the pause off these origins",
+        "",
+        ("resume example.org", "resume --all"),
+    ),
+    (
+        *("stop", "StopOrigins", "stopped"),
         "finish these origins for this run",
         "Finishes these origins for this run; their pages are kept and the next run starts them again.",
         ("stop https://example.org", "stop --all"),
     ),
     (
-        "top-up",
+        *("top-up", "TopUpPatience", "patience is full again:"),
         "put the patience of these origins back to full",
         "Puts the patience of these origins back to full; one that had given up goes on.",
         ("top-up example.org",),
     ),
     (
-        "refetch",
+        *("refetch", "RefetchRobots", "robots.txt is due at once:"),
         "fetch robots.txt of these origins again at once",
         "Makes robots.txt of these origins due at once. The delay is kept, and the rules in force hold until then.",
         ("refetch example.org",),
@@ -64,8 +69,8 @@ _ORDERS = (
 
 
 def declare(commands: CommandSet) -> None:
-    for word, summary, description, examples in _ORDERS:
-        parser = commands.add(word, summary, partial(_steer, word), description, examples)
+    for word, order, done, summary, description, examples in _ORDERS:
+        parser = commands.add(word, summary, partial(_steer, order, done), description, examples)
         parser.add_argument("origins", metavar="ORIGIN", nargs="*", help="scheme and host, or the host alone")
         parser.add_argument("--all", action="store_true", help="every origin")
         add_common(parser)
@@ -125,22 +130,14 @@ def _delay(arguments: argparse.Namespace, printer: Printer) -> int:
     return carry_out_all(database, (command,), _telling(done), printer, as_json=arguments.json)
 
 
-def _steer(word: str, arguments: argparse.Namespace, printer: Printer) -> int:
+def _steer(order: str, done: str, arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.domain import command
 
-    made: dict[str, tuple[Callable[[tuple[str, ...]], Command], str]] = {
-        "pause": (command.PauseOrigins, "paused"),
-        "resume": (command.ResumeOrigins, "resumed"),
-        "stop": (command.StopOrigins, "stopped"),
-        "top-up": (command.TopUpPatience, "patience is full again:"),
-        "refetch": (command.RefetchRobots, "robots.txt is due at once:"),
-    }
-    order, done = made[word]
     if bool(arguments.origins) == arguments.all:
         raise UsageProblem("name the origins, or --all", hint="tui-crawler status lists them")
     database = existing_database(arguments)
     origins = _origins(database, tuple(arguments.origins))
-    return carry_out_all(database, (order(origins),), _telling(done), printer, as_json=arguments.json)
+    return carry_out_all(database, (getattr(command, order)(origins),), _telling(done), printer, as_json=arguments.json)
 
 
 def _add(arguments: argparse.Namespace, printer: Printer) -> int:

@@ -45,7 +45,6 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `tree`."""
     with reports_of(existing_database(arguments)) as reports:
         origin = known_origin(arguments.origin, reports)
         prefix = _prefix(origin, arguments.prefix)

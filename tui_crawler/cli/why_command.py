@@ -47,7 +47,6 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `why`."""
     from tui_crawler.wiring.explain import Explainer
 
     zone = local_zone()

@@ -178,11 +178,7 @@ class Config:
     def policy_set(self) -> PolicySet:
         """Policies, exclusions, whitelist and rules as the domain takes them (rules of jobs not among them)."""
         return PolicySet(
-            self.policies.do_not_crawl,
-            self.policies.url_query_parameters,
-            self.exclusions,
-            self.whitelist,
-            self.rules,
+            self.policies.do_not_crawl, self.policies.url_query_parameters, self.exclusions, self.whitelist, self.rules
         )
 
     def source_of(self, key: str) -> str:

@@ -160,9 +160,7 @@ DISPOSITIONS: Mapping[ExitCode, Disposition] = {
     ExitCode.blocked_by_exclusion_list: Disposition("exclusion list", Group.blocked),
     ExitCode.skipped_by_rule: Disposition("rule `skip`; the page becomes SKIPPED", Group.blocked, left=Left.untouched),
     ExitCode.not_canonical: Disposition(
-        "page names another canonical URL: result dropped, canonical queued",
-        Group.dropped,
-        contentful=True,
+        "page names another canonical URL: result dropped, canonical queued", Group.dropped, contentful=True
     ),
     ExitCode.noindex: Disposition("meta robots or X-Robots-Tag: result dropped", Group.dropped, contentful=True),
     ExitCode.file_too_large: Disposition(

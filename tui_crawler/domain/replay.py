@@ -15,14 +15,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.attempt import OriginRecord, RobotsRecord
-from tui_crawler.domain.command import (
-    PauseOrigins,
-    RefetchRobots,
-    ResumeOrigins,
-    SetDelay,
-    StopOrigins,
-    TopUpPatience,
-)
+from tui_crawler.domain.command import PauseOrigins, RefetchRobots, ResumeOrigins, SetDelay, StopOrigins, TopUpPatience
 from tui_crawler.domain.delay import Pace
 from tui_crawler.domain.exit_code import AttemptKind, ExitCode, is_problem
 from tui_crawler.domain.moment import Moment

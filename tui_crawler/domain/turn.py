@@ -10,14 +10,7 @@ from collections.abc import Container
 from enum import Enum
 from typing import TYPE_CHECKING, assert_never
 
-from tui_crawler.domain.command import (
-    PauseOrigins,
-    RefetchRobots,
-    ResumeOrigins,
-    SetDelay,
-    StopOrigins,
-    TopUpPatience,
-)
+from tui_crawler.domain.command import PauseOrigins, RefetchRobots, ResumeOrigins, SetDelay, StopOrigins, TopUpPatience
 from tui_crawler.domain.delay import AnswerKind, Delay, after_request, delay_in_force, minimum
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, PatienceChange
 from tui_crawler.domain.moment import HELD, Moment

@@ -169,10 +169,7 @@ class CommandExecutor:
                 assert_never(command)
 
     async def _each(
-        self,
-        origins: tuple[str, ...],
-        command: OriginCommand,
-        shown: Callable[[OriginState], object],
+        self, origins: tuple[str, ...], command: OriginCommand, shown: Callable[[OriginState], object]
     ) -> tuple[dict[str, object], dict[str, object], tuple[str, ...]]:
         """Folds the states of the origins named (or all); answers the shown value before and after."""
 

@@ -47,10 +47,7 @@ def beat(transaction: Transaction, claim: Claim, attempts: Iterable[CountedAttem
     if len(known) > _MOST_KNOWN:
         known.clear()
     known.update(touched)
-    transaction.insert(
-        _keep,
-        [(*key, *_sums_of(one), packed(one.cells)) for key, one in touched.items()],
-    )
+    transaction.insert(_keep, [(*key, *_sums_of(one), packed(one.cells)) for key, one in touched.items()])
 
 
 def _stored(transaction: Transaction, key: tuple[int, int, int, int]) -> PulseCount:

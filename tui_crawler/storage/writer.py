@@ -111,11 +111,7 @@ class Writer:
     """Owns the writing connection. `database` must be open and may be used by nobody else from then on."""
 
     def __init__(
-        self,
-        database: peewee.SqliteDatabase,
-        path: Path,
-        settings: WriterSettings,
-        now: Callable[[], int],
+        self, database: peewee.SqliteDatabase, path: Path, settings: WriterSettings, now: Callable[[], int]
     ) -> None:
         self._database = database
         self._path = path

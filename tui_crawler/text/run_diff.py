@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.run_diff import ChangeKind, OriginDiff, PageChange, PageVersion, RunPace
+from tui_crawler.domain.run_diff import ChangeKind, LinkDiff, OriginDiff, PageChange, PageVersion, RunPace
 from tui_crawler.text.format import ABSENT, count, duration, phase, plural, rate, size
 
 NO_BODY, NO_LINE = "no body is stored of one of both runs", "no line differs"
@@ -43,6 +43,16 @@ def end(state: PageVersion) -> str:
     if state.exit_code == ExitCode.file_did_not_change:
         return "200"  # what is stored was answered so
     return str(state.http_status) if state.http_status is not None else name_of(state.exit_code) or ABSENT
+
+
+def line(change: PageChange) -> str:
+    """Return a page that differs in a line: `~ https://example.org/a   hash title   200 → 404`; raw text."""
+    return f"{sign(change)} {change.url}   {fields(change)}   {ends(change)}"
+
+
+def many(links: LinkDiff) -> str:
+    """Return how many links came and went: `2 new ones, 1 gone`."""
+    return f"{plural(len(links.new), 'new one')}, {count(len(links.gone))} gone"
 
 
 def pace(run: RunPace | None) -> str:

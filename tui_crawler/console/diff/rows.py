@@ -11,7 +11,7 @@ from tui_crawler.console.table.columns import Column
 from tui_crawler.console.urls.cells import host_of, path_of
 from tui_crawler.domain.run_diff import ChangeKind, OriginDiff
 from tui_crawler.text import run_diff as said
-from tui_crawler.text.format import ABSENT, count, plural
+from tui_crawler.text.format import ABSENT, count
 
 if TYPE_CHECKING:
     from tui_crawler.console.diff.queries import PageLines, RunDiff
@@ -114,12 +114,8 @@ def link_lines(page: PageDiff) -> list[Line]:
     """The links from a page, and to it, that came and went."""
     lines: list[Line] = []
     for words, links, inward in ("Links from it", page.outlinks, False), ("Links to it", page.inlinks, True):
-        lines += [*([""] if lines else []), heading(f"{words}: {_many(links)}"), *_ends(links, inward=inward)]
+        lines += [*([""] if lines else []), heading(f"{words}: {said.many(links)}"), *_ends(links, inward=inward)]
     return lines
-
-
-def _many(links: LinkDiff) -> str:
-    return f"{plural(len(links.new), 'new one')}, {count(len(links.gone))} gone"
 
 
 def _ends(links: LinkDiff, *, inward: bool) -> Sequence[Line]:

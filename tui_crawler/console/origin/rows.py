@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.attempts import exit_cell
 from tui_crawler.console.overview.rows import patience_parts
-from tui_crawler.console.overview.summary import eta_line, rate_line, robots_line
+from tui_crawler.console.overview.summary import count_lines, eta_line, rate_line, robots_line
 from tui_crawler.console.overview.trap_lines import trap_lines
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact, heading
 from tui_crawler.console.table.cells import Cell, Row, Styled
@@ -23,7 +23,7 @@ from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.status import DelayReason, OriginPhase, RobotsStatus
 from tui_crawler.domain.status_words import unavailable_words, unreachable_words
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
-from tui_crawler.text.format import ago, clock, count, due, plural, seconds, size
+from tui_crawler.text.format import ago, clock, count, due, plural, seconds
 from tui_crawler.text.glyphs import CURSOR
 from tui_crawler.text.standing import standing
 
@@ -155,12 +155,7 @@ def state_lines(
         *([Paragraph(view.warning, "warning", most=4)] if view.warning else []),
         *trap_lines(past.suspicion, hint=keys.said(_TRAP_HINT)),
         "",
-        fact("todo", count(view.todo)),
-        fact("pending", count(view.pending)),
-        fact("done", count(view.done), Styled(f"  {size(view.bytes)}  +{count(view.discovered)} found", "muted")),
-        fact("failed", Styled(count(view.failed), "error" if view.failed else "faint")),
-        fact("blocked", Styled(count(view.blocked), "blocked" if view.blocked else "faint")),
-        fact("requests", count(view.requests), Styled(" in all runs", "muted")),
+        *count_lines(view, f"  +{count(view.discovered)} found"),
     ]
     if view.worker:
         lines.append(fact("worker", view.worker))

@@ -64,12 +64,7 @@ def summary_lines(
         rate_line(line),
         eta_line(view, now),
         "",
-        fact("todo", count(view.todo)),
-        fact("pending", count(view.pending)),
-        fact("done", count(view.done), Styled(f"  {size(view.bytes)}", "muted")),
-        fact("failed", Styled(count(view.failed), "error" if view.failed else "faint")),
-        fact("blocked", Styled(count(view.blocked), "blocked" if view.blocked else "faint")),
-        fact("requests", count(view.requests), Styled(" in all runs", "muted")),
+        *count_lines(view),
     ]
     if view.last_exit_code:
         lines += [
@@ -79,6 +74,18 @@ def summary_lines(
             _last_line(view, now),
         ]
     return lines
+
+
+def count_lines(view: OriginView, beside: str = "") -> list[Line]:
+    """The counts of an origin; `beside` stands behind what is done."""
+    return [
+        fact("todo", count(view.todo)),
+        fact("pending", count(view.pending)),
+        fact("done", count(view.done), Styled(f"  {size(view.bytes)}{beside}", "muted")),
+        fact("failed", Styled(count(view.failed), "error" if view.failed else "faint")),
+        fact("blocked", Styled(count(view.blocked), "blocked" if view.blocked else "faint")),
+        fact("requests", count(view.requests), Styled(" in all runs", "muted")),
+    ]
 
 
 def next_lines(view: OriginView, next_url: str) -> list[Line]:

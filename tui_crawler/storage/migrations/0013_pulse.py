@@ -65,14 +65,7 @@ def up(migrator: Any, database: peewee.Database) -> None:
     for key, one in counts.items():
         execute(database, _ROW, (*key, one.attempts, one.pages, one.failed, one.bytes, packed(one.cells)))
     if newest > MOST:
-        execute(
-            database,
-            _SAID,
-            (
-                "schema_upgraded",
-                f"charts begin with the newest {MOST} attempts of {newest}",
-            ),
-        )
+        execute(database, _SAID, ("schema_upgraded", f"charts begin with the newest {MOST} attempts of {newest}"))
 
 
 _CODES = frozenset(code.value for code in ExitCode)

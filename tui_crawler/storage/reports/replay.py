@@ -14,14 +14,7 @@ from tui_crawler.domain.attempt import CRAWL_DELAY
 from tui_crawler.domain.command import BadCommand, SetDelay, StopOrigins, from_json
 from tui_crawler.domain.exit_code import AttemptKind, ExitCode
 from tui_crawler.domain.record import dataclass, replace
-from tui_crawler.domain.replay import (
-    LoggedAttempt,
-    LoggedChange,
-    LoggedCommand,
-    LoggedHop,
-    LoggedSession,
-    StoredState,
-)
+from tui_crawler.domain.replay import LoggedAttempt, LoggedChange, LoggedCommand, LoggedHop, LoggedSession, StoredState
 from tui_crawler.domain.turn import OriginCommand
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.storage import origins
