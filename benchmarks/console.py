@@ -3,8 +3,9 @@
 Makes a database of 1,000 origins and 1,000,000 known URLs (kept in --folder, so that the next time is quick). A process
 of its own commits settles, 1,000 a second by default: each rewrites an origin row and appends an attempt. Meanwhile
 `tui-crawler --db … --readonly` runs in a pseudo terminal of 120 x 40 and is measured from outside, through its bytes:
-the first paint, keys (j and k, at random times; then the views, back, filters and groupings in turn, each until what it
-is for stands on the screen), the processor, the memory, and a terminal that reads nothing for 10 s.
+the first paint, keys (j and k, at random times; then the views, back, filters, groupings, spans, and on crawls of one
+origin its tree, its timeline and two runs compared, in turn, each until what it is for stands on the screen), the
+processor, the memory, and a terminal that reads nothing for 10 s.
 A minimal Textual app in the same terminal is the yardstick, also of a start whose files are not in memory. All figures
 are medians of the runs, p99 included; other work on the machine shows in them, so compare ratios of one run.
 
@@ -18,13 +19,15 @@ import random
 import statistics
 import sys
 import tempfile
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from benchmarks.console_cold import put_away
-from benchmarks.console_crawl import Crawl, make
+from benchmarks.console_crawl import Crawl, make, make_twice
 from benchmarks.console_hosting import show_hosting
 from benchmarks.console_terminal import NAME, Console, Keys, Seen
+from tui_crawler.text.glyphs import CURSOR
 
 RUNS, PRESSES, WATCH_S, STALL_S = 3, 120, 20.0, 10.0
 _MINIMAL = [sys.executable, "-m", "benchmarks.console_minimal"]
@@ -41,6 +44,9 @@ TURN = (
     ("4 Rules", b"4", r"─ Rules (?s:.*) Rules  "),
     ("5 Logs", b"5", r"─ Log (?s:.*) Logs  "),
     ("6 Stats", b"6", r"─ Jobs (?s:.*) Stats  "),
+    ("7 Pulse", b"7", r"─ Pages a second (?s:.*) Pulse  "),
+    ("+ a longer span", b"+", r" span 3h"),
+    ("- a shorter span", b"-", r" span 1h"),
     ("1 Overview", b"1", r"─ Origins "),
     ("2 Failures", b"2", r"─ By (?s:.*) Failures  "),
     *(("c groups anew", b"c", rf"─ By {by} · ") for by in ("origin", "exit code × origin", "HTTP status")),
@@ -49,17 +55,30 @@ TURN = (
 )
 """What each key is called, the key (# is the number of the turn: a text that was looked for before is known), and what
 stands on the screen when it is answered. `c` shows its first words at once: it is answered when the groups stand."""
-TREE = (
-    ("M opens the tree", b"M", r"─ Site tree (?s:.*) section-0/"),
-    ("down to its first branch", b"j", r"─ Branch (?s:.*)/section-0/ "),
+ONE = (
+    ("M opens the tree", b"M", r"─ Site tree (?s:.*) Site tree  "),
+    ("down to its first branch", b"j", rf"{CURSOR}\W+section-0/"),
     ("enter unfolds it", b"\r", r"a-page-of-usual-length"),
     ("enter folds it", b"\r", r"(?s)\A(?!.*a-page-of-usual-length).*─ Site tree "),
-    _BACK,
+    ("esc back from the tree", b"\x1b", r"─ Origins "),
+    ("w opens the timeline", b"w", r"─ Politeness (?s:.*) Politeness  "),
+    ("+ a longer span of it", b"+", r" span 5m"),
+    ("- a shorter span of it", b"-", r" span 1m"),
+    ("esc back from the timeline", b"\x1b", r"─ Origins "),
 )
 """The same, on a crawl whose URLs are all of one origin, while they are counted."""
+TWICE = (
+    ("= compares two runs", b"=", r"(?s)─ Pages .* Runs "),
+    ("tab to the pages that differ", b"\t", rf"(?s)─ Pages .*{CURSOR} "),
+    ("down among them", b"j", rf"{CURSOR} \S \w+ +\S*-0\."),
+    ("> turns to the next", b">", r"─ Pages (?s:.*) 201–400 "),
+    ("< turns back", b"<", r"─ Pages (?s:.*) 1–200 "),
+    ("esc back from the comparison", b"\x1b", r"─ Origins "),
+)
+"""The same, on an origin that two runs have crawled, while what differs is counted."""
 TURNS = 6
 LISTENS_NOBODY = "127.0.0.1:9"
-SETTLES, ORIGINS, PAGES, SEEDS = 1_000, 1_000, 1_000_000, 1_000
+SETTLES, ORIGINS, PAGES, SEEDS, COMPARED = 1_000, 1_000, 1_000_000, 1_000, 500_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,27 +179,20 @@ def measure(database: Path, settles: int, presses: int) -> Measured:
     )  # fmt: skip
 
 
-def turns_of(database: Path, turns: int) -> dict[str, Keys]:
-    """The keys in turn, at rest, and the minimal app beside them."""
-    chance = random.Random(turns)
+def yardstick_of(turns: int) -> dict[str, Keys]:
+    """Keys of the minimal app, beside which those of a turn stand."""
     with Console.start(_MINIMAL) as minimal:
         minimal.first_seen(b"row 0 ", b"row 7 ")
         minimal.read_for(1)
-        found = {"minimal app: j and k": minimal.press_randomly(3 * turns, chance)}
+        return {"minimal app: j and k": minimal.press_randomly(3 * turns, random.Random(turns))}
+
+
+def turns_of(database: Path, turn: Sequence[tuple[str, bytes, str]], turns: int) -> dict[str, Keys]:
+    """The keys in turn, at rest."""
     with Console.start(_console(database)) as console:
         console.first_seen(b"Overview", b"site")
         console.read_for(2)
-        found |= console.press_in_turn(TURN, turns, chance)
-        console.quit()
-    return found
-
-
-def tree_of(database: Path, turns: int) -> dict[str, Keys]:
-    """The keys of the tree of a site that has all URLs."""
-    with Console.start(_console(database)) as console:
-        console.first_seen(b"Overview", b"site")
-        console.read_for(2)
-        found = console.press_in_turn(TREE, turns, random.Random(turns))
+        found = console.press_in_turn(turn, turns, random.Random(turns))
         console.quit()
     return found
 
@@ -214,6 +226,12 @@ def _key_times(keys: Keys) -> tuple[float, float]:
     if keys.unanswered:
         print(f"  {keys.unanswered} keys had no answer", flush=True)
     return keys.percentile(50), keys.percentile(99)
+
+
+def _show_keys(found: Mapping[str, Keys]) -> None:
+    for name, keys in found.items():
+        missed = f"  {keys.unanswered} not answered" if keys.unanswered else ""
+        print(f"{name:44}p50 {keys.percentile(50):7.1f} ms  p99 {keys.percentile(99):7.1f} ms{missed}", flush=True)
 
 
 def show(runs: list[Measured]) -> None:
@@ -253,11 +271,12 @@ def main() -> None:
         database = folder / f"console-{ORIGINS}-{PAGES}.db"
         make(database, ORIGINS, PAGES)
         start_once(_console(database))
-        one = folder / f"console-1-{PAGES}.db"
+        one, twice = folder / f"console-1-{PAGES}.db", folder / f"console-twice-{COMPARED}.db"
         make(one, 1, PAGES)
-        for name, keys in (turns_of(database, options.turns) | tree_of(one, options.turns)).items():
-            missed = f"  {keys.unanswered} not answered" if keys.unanswered else ""
-            print(f"{name:44}p50 {keys.percentile(50):7.1f} ms  p99 {keys.percentile(99):7.1f} ms{missed}", flush=True)
+        make_twice(twice, COMPARED)
+        _show_keys(yardstick_of(options.turns))
+        for crawl, turn in ((database, TURN), (one, ONE), (twice, TWICE)):
+            _show_keys(turns_of(crawl, turn, options.turns))
         if options.only_turns:
             return
         start_once(_crawl(database), LISTENS_NOBODY)

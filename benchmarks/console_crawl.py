@@ -55,6 +55,48 @@ def make(path: Path, origins: int, pages: int, named: Sequence[str] = ()) -> Non
     print(f"made {path} in {time.perf_counter() - began:.0f} s", flush=True)
 
 
+def make_twice(path: Path, pages: int) -> None:
+    """The database of one origin whose pages were crawled by two runs, unless it is there: of a hundred the second run
+    found three new, one gone, six changed, and the others as they were."""
+    if path.exists():
+        return
+    making = path.with_suffix(".twice")
+    making.unlink(missing_ok=True)
+    make(making, 1, pages)
+    with closing(sqlite3.connect(making)) as database, database:
+        database.execute("PRAGMA synchronous = OFF")
+        columns = [row[1] for row in database.execute("PRAGMA table_info(run)") if row[1] != "id"]
+        named = ", ".join(columns)
+        database.execute(f"INSERT INTO run (id, {named}) SELECT 2, {named} FROM run WHERE id = 1")
+        database.execute("UPDATE run SET keeps_former = 1, started_at = started_at + 1 WHERE id = 2")
+        (last,) = database.execute("SELECT MAX(id) FROM page").fetchone()
+        for run, before in ((1, 0), (2, last)):
+            database.execute(
+                "INSERT INTO attempt (id, run_id, session_id, origin_id, url_id, page_id, kind, exit_code, http_status,"
+                " started_at, ended_at, response_ms, bytes, requests)"
+                " SELECT id + ?, ?, 1, origin_id, url_id, id, 'page', ?, 200, created_at, created_at, id % 900, 9000, 1"
+                " FROM page WHERE ? = 2 OR id % 100 > 2 ORDER BY id",
+                (before, run, ExitCode.file_ingested.value, run),
+            )
+        database.execute(
+            "UPDATE page SET attempts_remaining = 0, failed = 0, last_attempt_id = id + ?,"
+            " last_http_status = CASE WHEN id % 100 = 3 THEN 404 ELSE 200 END,"
+            " last_exit_code = CASE WHEN id % 100 = 3 THEN ? ELSE ? END",
+            (last, ExitCode.file_not_found.value, ExitCode.file_ingested.value),
+        )
+        database.execute(
+            "INSERT INTO document (page_id, kind, content_type, title, sha256, size)"
+            " SELECT id, 'html', 'text/html', 'Page ' || id, printf('%064x', id), 9000 FROM page"
+        )
+        database.execute(
+            "INSERT INTO former_page (run_id, origin_id, page_id, exit_code, http_status, sha256, title, links)"
+            " SELECT 2, origin_id, id, CASE WHEN id % 100 > 2 THEN ? END, CASE WHEN id % 100 > 2 THEN 200 END,"
+            " CASE WHEN id % 100 > 2 THEN 'f' ELSE '' END, 'Page ' || id, id % 2 FROM page WHERE id % 100 < 10",
+            (ExitCode.file_ingested.value,),
+        )
+    making.rename(path)
+
+
 def _plan(origins: Sequence[str]) -> RunPlan:
     return plan(*(f"{name}/" for name in origins))
 

@@ -51,6 +51,9 @@ class DiffReports:
             raise NotComparable("there is no run 9")
         return RunSpan(*(sorted(runs) if len(runs) == 2 else (6, 7)))
 
+    def compared_origins(self) -> tuple[OriginDiff, ...]:
+        return tuple(OriginDiff(one.origin, one.origin_id) for one in self.origin_diffs(RunSpan(6, 7)))
+
     def origin_diffs(self, span: RunSpan, origin_id: int = 0) -> tuple[OriginDiff, ...]:
         return (
             OriginDiff(API, 1, 14, 3, 20, 1_505, 4, 1),

@@ -95,6 +95,48 @@ async def test_numbers_are_least_ones_until_all_are_counted() -> None:
     assert next(nodes(f"{API}/", {f"{API}/": branch}, frozenset())).sure is False
 
 
+async def test_an_order_keeps_each_row_below_its_branch(held: Stage) -> None:
+    await go_to(held, PRODUCTS)
+    await held.press("enter", rounds=5)
+    table(held).order_by("known", descending=True)
+    await held.settle(1)
+    names = [*shown(held)]
+    assert names[:2] == [f"{API}/", "products/"]
+    assert names[2:4] == ["nuts/", "bolts/"]
+    assert [name for name in names if name in {"products/", "calendar/", "search?"}] == [
+        "products/",
+        "calendar/",
+        "search?",
+    ]
+    table(held).order_by("known", descending=False)
+    assert [*shown(held)][-2:] == ["bolts/", "nuts/"]
+    assert table(held).cursor_key == PRODUCTS
+
+
+async def test_what_is_not_listed_stays_last(held: Stage) -> None:
+    for key in (PRODUCTS, (NodeKind.branch, f"{API}/products/nuts/")):
+        await go_to(held, key)
+        await held.press("enter", rounds=5)
+    for descending in (False, True):
+        table(held).order_by("path", descending=descending)
+        below = [kind for kind, name in table(held).row_order if name.startswith(f"{API}/products/nuts/")]
+        assert below[-101:] == [NodeKind.page] * 100 + [NodeKind.rest]
+
+
+async def test_counting_waits_while_keys_are_pressed() -> None:
+    reports = FakeReports()
+    reports.looks_at = 100
+    async with stage((120, 40), reports=reports) as held:
+        held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+        await held.press("M", rounds=2)
+        screen = held.app.screen
+        assert isinstance(screen, TreeScreen)
+        while screen.wants().parts[-2] is not screen._opened[screen._root].piece:
+            await held.settle(1)
+        await held.press("j", rounds=0)
+        assert screen._opened[screen._root].piece not in screen.wants().parts
+
+
 async def test_failed_pages_of_a_branch_are_put_back_after_asking(held: Stage) -> None:
     await go_to(held, PRODUCTS)
     await held.press("R", rounds=3)

@@ -14,7 +14,7 @@ from tui_crawler.domain.attempt import AttemptRecord, RedirectRecord, RedirectSo
 from tui_crawler.domain.exit_code import AttemptKind, ExitCode
 from tui_crawler.domain.failure import NotComparable
 from tui_crawler.domain.page import TodoPage
-from tui_crawler.domain.run_diff import PageChange, RunSpan, changed_lines, text_of
+from tui_crawler.domain.run_diff import OriginDiff, PageChange, RunSpan, changed_lines, text_of
 from tui_crawler.storage import former
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.reports.reports import Reports
@@ -92,6 +92,7 @@ def test_a_run_that_finds_everything_as_it_was_keeps_nothing(site: Site, reports
     assert site.workbench.rows("SELECT COUNT(*) FROM former_page") == [(0,)]
     assert found(reports) == {}
     (origin,) = reports.origin_diffs(RunSpan(1, 2))
+    assert reports.compared_origins() == (OriginDiff(origin.origin, origin.origin_id),)
     assert (origin.new, origin.gone, origin.changed, origin.same) == (0, 0, 0, 4)
 
 

@@ -105,6 +105,12 @@ def test_branches_are_listed_by_hops(reports: Reports) -> None:
     assert reports.branch_list(f"{HOME}s?", 9, 9).pages.keys() == {f"{HOME}s?q=1", f"{HOME}s?u=/x/y"}
 
 
+def test_a_branch_behind_many_pages_is_found_by_counting(reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(tree, "_NEXT_BRANCH", tree._NEXT_BRANCH.replace(f"LIMIT {tree.STEP}", "LIMIT 1"))
+    assert "z%2Fz/" not in reports.branch_list(HOME, 10, 1).names
+    assert "z%2Fz/" in counted(reports, HOME).counts
+
+
 def test_pages_are_counted_one_by_one(reports: Reports) -> None:
     found = reports.branch_list(f"{HOME}a/", 9, 9).pages
     assert {url: (one.known, one.done, one.failed, one.refused) for url, one in found.items()} == {

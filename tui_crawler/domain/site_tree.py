@@ -83,7 +83,7 @@ def total(counts: Iterable[BranchCounts]) -> BranchCounts:
 @dataclass(frozen=True, slots=True)
 class BranchList:
     """The names of the first branches right below a prefix, and the counts of the first of its own pages by their URLs,
-    both in the order of their text; whether there are `more` branches."""
+    both in the order of their text; whether there are `more` branches, where that was found in a bounded time."""
 
     names: tuple[str, ...]
     pages: Mapping[str, BranchCounts]
@@ -103,8 +103,8 @@ class BranchPiece:
 
 @dataclass(frozen=True, slots=True)
 class BranchTally:
-    """The pieces of a branch so far, added up by the names of the branches below it. Where only some names are
-    `listed`, what is in none of them is in `others`."""
+    """The pieces of a branch so far, added up by the names of the branches below it. Where only so many names are told,
+    what is in none of the first of them is in `others`."""
 
     counts: Mapping[str, BranchCounts] = field(default_factory=dict)
     others: BranchCounts = BranchCounts()
@@ -112,13 +112,14 @@ class BranchTally:
     last: str = ""
     ended: bool = False
 
-    def plus(self, piece: BranchPiece, listed: frozenset[str] | None = None) -> BranchTally:
-        """With the next piece."""
+    def plus(self, piece: BranchPiece, most: int | None = None) -> BranchTally:
+        """With the next piece; of more than `most` branches the first are told one by one."""
         counts, others = dict(self.counts), self.others
         for name, more in piece.counts.items():
-            if listed is None or name in listed or name == OWN_PAGES:
-                before = counts.get(name)
-                counts[name] = before.plus(more) if before is not None else more
+            if (before := counts.get(name)) is not None:
+                counts[name] = before.plus(more)
+            elif most is None or name == OWN_PAGES or len(counts) - (OWN_PAGES in counts) < most:
+                counts[name] = more
             else:
                 others = others.plus(more)
         return BranchTally(counts, others, self.urls + piece.urls, piece.last, piece.ended)

@@ -1,4 +1,4 @@
-"""What the comparison of two runs reads: once, and again while the newer one is live."""
+"""What the comparison of two runs reads: origins and pages of one at once, then counts, which pass over all pages."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.run_diff import OriginDiff, PageChange, PageDiff, RobotsDiff, RunPace, RunSpan
 
 AGAIN_MS = 30_000
-"""How long a comparison holds: its counts pass over all pages."""
+"""How long a comparison holds at least."""
 LINKS_SHOWN = 200
 """So many links that came, and that went, are shown each way."""
 
@@ -23,6 +23,9 @@ class DiffReports(Protocol):
 
     def runs_compared(self, runs: Sequence[int] = ()) -> RunSpan:
         """Two runs by their numbers, one and the newest, or the last two. Raises NotComparable."""
+
+    def compared_origins(self) -> tuple[OriginDiff, ...]:
+        """The origins, without counts."""
 
     def origin_diffs(self, span: RunSpan, origin_id: int = 0) -> tuple[OriginDiff, ...]:
         """How many pages of each origin are new, gone, changed and the same; passes over all pages."""
@@ -44,18 +47,20 @@ class DiffReports(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class RunDiff:
-    """What two runs come to. `problem`: why they cannot be compared (raw); then there is nothing else."""
+    """What two runs come to. `problem`: why they cannot be compared (raw); then there is nothing else. Not `counted`:
+    of the origins nothing but their names is read so far."""
 
     problem: str = ""
     span: RunSpan | None = None
     paces: tuple[RunPace, ...] = ()
     origins: tuple[OriginDiff, ...] = ()
     robots: tuple[RobotsDiff, ...] = ()
+    counted: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class DiffOf(Part):
-    """Two runs as a whole: by their numbers, one and the newest, or the last two."""
+    """Which two runs, by their numbers, one and the newest, or the last two; and their origins."""
 
     runs: tuple[int, ...] = ()
     every_ms = AGAIN_MS
@@ -65,9 +70,21 @@ class DiffOf(Part):
             span = reports.runs_compared(self.runs)
         except NotComparable as no:
             return RunDiff(str(no))
+        return RunDiff("", span, origins=reports.compared_origins())
+
+
+@dataclass(frozen=True, slots=True)
+class CountsOf(Part):
+    """Two runs as a whole."""
+
+    span: RunSpan
+
+    def read(self, reports: DiffReports, now: int) -> RunDiff:
+        """Counts, in a time that grows with the pages. Raises StorageFailure."""
+        span = self.span
         paces = (reports.run_pace(run) for run in (span.older, span.newer))
         whole = reports.origin_diffs(span), tuple(reports.robots_diffs(span))
-        return RunDiff("", span, tuple(pace for pace in paces if pace is not None), *whole)
+        return RunDiff("", span, tuple(pace for pace in paces if pace is not None), *whole, counted=True)
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,8 +37,10 @@ _ROLES = {ChangeKind.NEW: "ok", ChangeKind.GONE: "error", ChangeKind.CHANGED: "w
 _LINES = {"+": "ok", "-": "error", "@": "accent"}
 
 
-def origin_row(diff: OriginDiff) -> Row:
+def origin_row(diff: OriginDiff, *, counted: bool) -> Row:
     """An origin as a row; its key is its number."""
+    if not counted:
+        return Row(diff.origin_id, (diff.origin, *[Styled("…", "faint")] * (len(ORIGIN_COLUMNS) - 1)))
     numbers = (
         (diff.new, "ok"),
         (diff.gone, "error"),
@@ -66,6 +68,8 @@ def summary_lines(diff: RunDiff) -> list[Line]:
     """How many pages of all origins differ, and how fast both runs were."""
     if diff.span is None:
         return [Styled(diff.problem, "warning")]
+    if not diff.counted:
+        return [Styled("the pages of both are being counted…", "muted")]
     numbers = [(one.new, one.gone, one.changed, one.same) for one in diff.origins]
     whole = OriginDiff("", 0, *(sum(column) for column in zip(*numbers, strict=True)))
     return [Styled(said.counts(whole), "bold"), *map(said.pace, diff.paces)]

@@ -10,7 +10,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
-from tui_crawler.console.diff.queries import ChangesOf, DiffOf, PageLines, PageLinesOf, RunDiff
+from tui_crawler.console.diff.queries import AGAIN_MS, ChangesOf, CountsOf, DiffOf, PageLines, PageLinesOf, RunDiff
 from tui_crawler.console.diff.rows import (
     ORIGIN_COLUMNS,
     PAGE_COLUMNS,
@@ -26,7 +26,7 @@ from tui_crawler.console.diff.rows import (
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.lines import Lines, LongLines
-from tui_crawler.console.reading.refresh import WINDOW, ReadingRequest, Snapshot
+from tui_crawler.console.reading.refresh import WINDOW, Part, ReadingRequest, Snapshot
 from tui_crawler.console.reading.window import TurnedWindow
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.waiting import RowsScreen
@@ -50,6 +50,7 @@ class DiffScreen(RowsScreen):
         super().__init__()
         self._part = DiffOf(runs)
         self._diff: RunDiff | None = None
+        self._counted_at = 0  # monotonic ms
         self._pages: TurnedWindow[ChangesOf, PageChange] | None = None
 
     def body(self) -> Iterable[Widget]:
@@ -69,14 +70,25 @@ class DiffScreen(RowsScreen):
         self._robots.display = False
 
     def wants(self) -> ReadingRequest:
-        """Both runs as a whole, and a window of the pages."""
-        return ReadingRequest(parts=(self._part, *((self._pages.part,) if self._pages is not None else ())))
+        """The origins, a window of the pages of one, and once that stands both runs as a whole."""
+        parts: tuple[Part, ...] = (self._part, *((self._pages.part,) if self._pages is not None else ()))
+        if self._pages is not None and self._pages.read and self._counts_again:
+            parts += (CountsOf(self._pages.part.span),)
+        return ReadingRequest(parts=parts)
+
+    @property
+    def _counts_again(self) -> bool:
+        """Whether nothing is counted yet, or may have changed since."""
+        run, now = self.console.live_state.run, self.console.clock.mono_ms()
+        old = run is not None and run.live and now - self._counted_at >= AGAIN_MS
+        return old or (self._diff is not None and not self._diff.counted)
 
     def take(self, shot: Snapshot) -> None:
-        diff = shot.parts.get(self._part)
-        if isinstance(diff, RunDiff) and diff is not self._diff and not self.frozen:
-            self._diff = diff
-            self._show()
+        for part, diff in shot.parts.items() if not self.frozen else ():
+            same = self._diff is not None and isinstance(diff, RunDiff) and self._diff.span == diff.span
+            if isinstance(diff, RunDiff) and (diff.counted if isinstance(part, CountsOf) else not same):
+                self._diff, self._counted_at = diff, self.console.clock.mono_ms()
+                self._show()
         if self._pages is not None and self._pages.take(shot.parts):
             self._show_pages()
 
@@ -90,7 +102,7 @@ class DiffScreen(RowsScreen):
         self._origins.placeholder = diff.problem or "neither run knows a page"
         self._table.placeholder = "no page differs"
         title(self._origins, f"Origins · {count(len(diff.origins))}")
-        self._origins.set_rows([origin_row(one) for one in diff.origins])
+        self._origins.set_rows([origin_row(one, counted=diff.counted) for one in diff.origins])
         self._look()
 
     def _look(self) -> None:
@@ -98,10 +110,11 @@ class DiffScreen(RowsScreen):
         diff, origin = self._diff, self._origin()
         if diff is None or diff.span is None or origin is None:
             return
-        if self._pages is None or self._pages.part.origin_id != origin.origin_id:
+        shown = self._pages.part if self._pages is not None else None
+        if shown is None or (shown.span, shown.origin_id) != (diff.span, origin.origin_id):
             self._pages = TurnedWindow(ChangesOf(diff.span, origin.origin_id), lambda change: change.place)
             self._show_pages()
-            self.console.read_soon()
+            self.console.read_instead()
         robots = next((one.diff for one in diff.robots if one.origin == origin.origin), ())
         self._robots.show(diff_lines(robots))
         self._robots.display = bool(robots)
@@ -123,7 +136,7 @@ class DiffScreen(RowsScreen):
         if self._pages is not None and self._pages.turn(on=on):
             self._show_pages()
             self._table.move_cursor(index=0)
-            self.console.read_soon()
+            self.console.read_instead()
 
     # what is selected
 

@@ -28,7 +28,7 @@ from tui_crawler.text.format import READING, count
 OrderKey = tuple[int, float, str]
 """What two cells are compared by: nothing before numbers before words."""
 
-_ABSENT = frozenset({"", "-", "none", "never", "NULL"})
+_ABSENT = frozenset({"", "-", "…", "none", "never", "NULL"})
 _NUMBER = re.compile(r"[<+~]?(-?\d{1,3}(?: \d{3})+|-?\d+)(\.\d+)? ?(ms|[KMGTPE]?B|[kMGTPE]|%|[dhms])?(?: ago)?")
 _SPAN = re.compile(r"(-?)(\d+)([dhm])(\d\d)([hms])")
 _PART = re.compile(r"(\d+)/\d+")
@@ -36,11 +36,11 @@ _UNITS = {
     "": 1.0, "%": 1.0, "B": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0,
     **{unit + byte: 1_000.0**power for power, unit in enumerate("kMGTPE", 1) for byte in ("", "B")}, "KB": 1_000.0,
 }  # fmt: skip
-_MARKS = " \t▶‖■●○◐✓✗⚠↻▲▼◆⊘∅◷✎×▸R·→↳"
+_MARKS = " \t+▶‖■●○◐✓✗⚠↻▲▼◆⊘∅◷✎×▸R·→↳"
 
 
 def order_key(text: str) -> OrderKey:
-    """What a cell is ordered by: `1 204`, `2.1 MB`, `1h12m`, `4s ago` and `2/5` are numbers; glyphs do not count."""
+    """What a cell is ordered by: `1 204+`, `2.1 MB`, `1h12m`, `4s ago` and `2/5` are numbers; glyphs do not count."""
     bare = text.strip(_MARKS) or text.strip()
     if bare in _ABSENT:
         return (0, 0.0, "")
@@ -302,9 +302,11 @@ class SiftedTable(TableView):
 
     def _kept(self, rows: Iterable[Row]) -> list[Row]:
         kept = [row for row in rows if row.key in self.kept_besides or self.says(row)]
-        if self._order is None:
-            return kept
-        return ordered(kept, self._columns, self._order[0], descending=self._order[1])
+        return kept if self._order is None else self.in_order(kept, self._order)
+
+    def in_order(self, rows: Sequence[Row], order: Sort) -> list[Row]:
+        """Rows in an order made here."""
+        return ordered(rows, self._columns, order[0], descending=order[1])
 
     @property
     def marked(self) -> frozenset[Hashable]:

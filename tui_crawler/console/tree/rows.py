@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING
 
@@ -10,7 +10,7 @@ from tui_crawler.console.overview.trap_lines import TRAP
 from tui_crawler.console.rules.pattern import literal
 from tui_crawler.console.table.cells import Row, Styled
 from tui_crawler.console.table.columns import Column
-from tui_crawler.console.tree.queries import level_of, piece_of, traps_of
+from tui_crawler.console.tree.queries import MOST_BRANCHES, level_of, piece_of, traps_of
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.site_tree import OWN_PAGES, BranchCounts, BranchTally, end_of
 from tui_crawler.domain.trap import LEAST_PAGES
@@ -96,9 +96,9 @@ class OpenBranch:
         self.listed = self.level.found_in(shot) or self.listed
         self.traps = (self.judging and self.judging.found_in(shot)) or self.traps
         piece = self.piece.found_in(shot) if self.piece is not None else None
-        if piece is not None and self.listed is not None:
+        if piece is not None:
             self._began_at = self._began_at if self._next.urls else now
-            self._next = self._next.plus(piece, frozenset(self.listed.names))
+            self._next = self._next.plus(piece, MOST_BRANCHES)
             self.shown = self._next if self._next.ended or not self.shown.ended else self.shown
             self.piece, self._ended_at = self._piece(), now
             self._judge()
@@ -119,6 +119,12 @@ class OpenBranch:
             self.piece = self._piece()
 
     @property
+    def names(self) -> Sequence[str]:
+        """The first branches right below it: those that were listed, and those that counting came upon."""
+        listed = self.listed.names if self.listed is not None else ()
+        return sorted({*listed, *self.shown.counts} - {OWN_PAGES})[:MOST_BRANCHES]
+
+    @property
     def counting(self) -> int:
         """How many URLs were counted for the first time so far; 0 when all were."""
         return 0 if self.shown.ended else self.shown.urls
@@ -136,14 +142,14 @@ def _below(branch: OpenBranch, opened: Mapping[str, OpenBranch], turned: frozens
     here, tally = branch.listed, branch.shown
     if here is None:
         return
-    for name in here.names:
+    for name in branch.names:
         prefix = branch.prefix + name
         counts, sure = tally.counts.get(name), tally.ended or end_of(prefix) <= tally.last
         inside, trap = opened.get(prefix), branch.traps.get(prefix)
         yield Node(NodeKind.branch, prefix, name, level, counts, sure, inside is not None, trap)
         if inside is not None:
             yield from _below(inside, opened, turned, level + 1)
-    if here.more:
+    if here.more or tally.others != BranchCounts():
         yield Node(NodeKind.rest, branch.prefix, "… further branches", level, tally.others, tally.ended)
     if not here.pages:
         return

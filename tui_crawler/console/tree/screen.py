@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -21,7 +21,7 @@ from tui_crawler.console.rules.queries import RULES
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.table.cells import LateRow
-from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.table.crawl_table import CrawlTable, Row, Sort
 from tui_crawler.console.tree.queries import failures_of
 from tui_crawler.console.tree.rows import (
     TREE_COLUMNS,
@@ -43,7 +43,37 @@ if TYPE_CHECKING:
     from tui_crawler.domain.exclusion import Exclusion
 
 _RETRIED = frozenset({NodeKind.branch, NodeKind.page})
+_QUIET_MS, _SHOWN_MS = 300, 250
+"""So long after a key counting goes on, and so often at most what was counted is shown."""
 _TRAP_HINT = "{rule.from_selection} drafts a rule for it, {rules.exclude} excludes it"
+
+
+class BranchTable(CrawlTable):
+    """The rows of a tree: in an order made here, each stands below its branch, and what is not listed last."""
+
+    def __init__(self, node_of: Callable[[Hashable], Node | None]) -> None:
+        """`node_of` answers what a row shows, by its key."""
+        super().__init__(TREE_COLUMNS, placeholder=READING, id="tree", classes="pane")
+        self._node_of = node_of
+
+    def in_order(self, rows: Sequence[Row], order: Sort) -> list[Row]:
+        branches: list[list[Row]] = []
+        for row in rows:
+            if branches and self._level(row) > self._level(branches[-1][0]):
+                branches[-1].append(row)
+            else:
+                branches.append([row])
+        below = {first.key: rest for first, *rest in branches}
+        heads = sorted(super().in_order([first for first, *_ in branches], order), key=self._is_rest)
+        return [row for head in heads for row in (head, *(self.in_order(below[head.key], order)))]
+
+    def _level(self, row: Row) -> int:
+        node = self._node_of(row.key)
+        return node.level if node is not None else 0
+
+    def _is_rest(self, row: Row) -> bool:
+        node = self._node_of(row.key)
+        return node is not None and node.kind is NodeKind.rest
 
 
 class TreeScreen(RowsScreen):
@@ -62,14 +92,13 @@ class TreeScreen(RowsScreen):
         self._opened = {self._root: OpenBranch(self._root)}  # the one unfolded last is the last
         self._turned: frozenset[str] = frozenset()
         self._held: dict[Hashable, Node] = {}
-        self._retried: tuple[Node, Query[TreeReports, tuple[str, ...]]] | None = (
-            None  # the failed pages of which are read
-        )
+        self._shown_at = 0  # monotonic ms
+        self._retried: tuple[Node, Query[TreeReports, tuple[str, ...]]] | None = None  # of which failed pages are read
         self._listed: tuple[Exclusion, ...] = ()
 
     def body(self) -> Iterable[Widget]:
         """The tree above the branch under the cursor."""
-        self._table = CrawlTable(TREE_COLUMNS, placeholder=READING, id="tree", classes="pane")
+        self._table = BranchTable(lambda key: self._held.get(key))  # noqa: PLW0108  what is held is replaced
         self._info = Lines(id="tree-info", classes="pane", still=True)
         self._exclusion = ExclusionEntry(self, lambda: self._listed, self._show_exclusion, self._show_branch)
         yield Vertical(self._table, self._info, id="body")
@@ -84,12 +113,17 @@ class TreeScreen(RowsScreen):
     # what is shown
 
     def wants(self) -> ReadingRequest:
-        """What is unfolded, and one piece of the counts: that of the branch that was unfolded last."""
+        """What is unfolded, and one piece of the counts, while nothing is typed: that of the branch unfolded last."""
         branches = [*reversed(self._opened.values())]
-        pieces = [one.piece for one in branches if one.piece is not None and one.listed is not None]
+        quiet = self.console.idle_ms() >= _QUIET_MS
+        pieces = [one.piece for one in branches if quiet and one.piece is not None and one.listed is not None]
         retried = (self._retried[1],) if self._retried is not None else ()
         besides = (part for one in branches for part in (one.level, one.judging) if part is not None)
         return ReadingRequest(parts=(*besides, *pieces[:1], *retried, RULES))
+
+    def accepts(self, wants: ReadingRequest) -> bool:
+        """Each branch finds its own."""
+        return self._opened[self._root].level in wants.parts
 
     def take(self, shot: Snapshot) -> None:
         rules = RULES.found_in(shot)
@@ -99,10 +133,14 @@ class TreeScreen(RowsScreen):
             self.missed += 1
             return
         now = self.console.clock.mono_ms()
+        listed = [one.listed for one in self._opened.values()]
         news = [one.take(shot, now) for one in self._opened.values()]
-        if any(news):
+        if not any(news):
+            return
+        counts = not any(one.counting for one in self._opened.values())
+        if counts or now - self._shown_at >= _SHOWN_MS or listed != [one.listed for one in self._opened.values()]:
             self._show()
-            self.console.read_soon()
+        self.console.read_soon()
 
     def thaw(self) -> None:
         self.console.read_soon()
@@ -116,10 +154,12 @@ class TreeScreen(RowsScreen):
                 one.count_again(now)
 
     def _show(self) -> None:
-        found = [*nodes(self._root, self._opened, self._turned)]
+        self._shown_at = self.console.clock.mono_ms()
+        before, found = self._held, [*nodes(self._root, self._opened, self._turned)]
         self._held = {node.key: node for node in found}
+        kept = {row.key: row for row in self._table.held_rows() if before.get(row.key) == self._held.get(row.key)}
         self._table.placeholder = "no URL of this origin is known"
-        self._table.set_rows([LateRow(node.key, partial(tree_row, node)) for node in found])
+        self._table.set_rows([kept.get(node.key) or LateRow(node.key, partial(tree_row, node)) for node in found])
         self._show_branch()
         self._show_title()
 

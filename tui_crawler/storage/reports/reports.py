@@ -71,8 +71,8 @@ LATE_SUBJECTS: Mapping[str, str] = {
     "replay.ReplayReports": "replay_log run_span",
     "pulse.PulseReports": "pulse",
     "jobs.RulesetReports": "rulesets ruleset current_rulesets ruleset_writer",
-    "run_diffs.RunDiffReports": "runs_compared origin_id page_changes failure_changes origin_diffs robots_diffs "
-    "run_pace page_diff",
+    "run_diffs.RunDiffReports": "runs_compared compared_origins origin_id page_changes failure_changes "
+    "origin_diffs robots_diffs run_pace page_diff",
     "site_audit.SiteAuditReports": "site_audit",
     "pages.StandingReports": "standing",
     "log_windows.TimelineReports": "timeline timelines",

@@ -60,6 +60,8 @@ FROM ({{former}} ORDER BY origin_id, page_id, run_id LIMIT {_WINDOW}) f
 
 _THERE = f"""SELECT o.id, o.origin, SUM(p.external = 0 AND p.last_exit_code NOT IN ({", ".join(map(str, NOT_THERE))}))
 FROM page p CROSS JOIN origin o ON o.id = p.origin_id {{of_origin}} GROUP BY p.origin_id"""
+_ORIGINS = """SELECT o.origin, o.id AS origin_id FROM origin o
+WHERE EXISTS (SELECT 1 FROM page p WHERE p.origin_id = o.id) ORDER BY o.origin"""
 _PACE = """SELECT r.id AS run_id, r.requests, r.worked_ms, COALESCE(SUM(a.bytes), 0) AS bytes,
     CAST(AVG(a.response_ms) AS INTEGER) AS response_ms, COALESCE(SUM(a.problem), 0) AS failed
 FROM run r LEFT JOIN attempt a ON a.id >= ?2 AND a.id < ?3 WHERE r.id = ?1"""
@@ -77,7 +79,7 @@ LINKS_GONE = f"""{_ENDS.format(table="former_link", key="{key}")} AND l.run_id I
     AND k.kind = l.kind AND k.to_url_id = l.to_url_id) LIMIT ?4"""
 """Links of a page, or to a URL, that came between two times, and that went in some runs and have not come back."""
 _SAME = PageDifference(None)
-_PACE_OF, _LINK = RowMapper(RunPace), RowMapper(LinkView)
+_PACE_OF, _LINK, _ORIGIN = RowMapper(RunPace), RowMapper(LinkView), RowMapper(OriginDiff)
 
 
 class RunDiffReports(SubjectReports):
@@ -103,6 +105,10 @@ class RunDiffReports(SubjectReports):
         """The number of an origin in the other questions; 0 where it is not known."""
         row = self._reader.one("SELECT id FROM origin WHERE origin = ?", (origin,))
         return row[0] if row else 0
+
+    def compared_origins(self) -> tuple[OriginDiff, ...]:
+        """The origins of `origin_diffs`, not counted; takes no time that grows with their pages."""
+        return self._reader.records(_ORIGIN, _ORIGINS)
 
     def page_changes(
         self, span: RunSpan, origin_id: int = 0, after: tuple[int, int] = _FIRST, limit: int | None = None

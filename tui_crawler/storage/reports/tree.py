@@ -1,7 +1,8 @@
 """Reports on the branches of a site: all by ranges of the index on the text of URLs (decision 14), in pieces.
 
 What is right below a prefix is found by hops: the next URL says which branch comes, the end of its range is where the
-next hop begins. Counts are read along the range, a bounded time at once.
+next hop begins. Counts are read along the range, a bounded time at once; they find the branches, too, that lie behind
+more pages of the prefix itself than one reading hops over.
 """
 # ruff: noqa: S608  # the SQL is made of constants of this program only
 
@@ -39,7 +40,8 @@ _NAME = f"""CASE WHEN instr({_REST}, '/') > 0
 """`site_tree.name_below` of a URL, for a folder whose prefix has `:begin` - 1 characters."""
 _RANGE = "href >= :low AND href < :end"
 _NEXT = f"SELECT href FROM url WHERE {_RANGE} ORDER BY href LIMIT 1"
-_NEXT_BRANCH = f"SELECT href FROM url WHERE {_RANGE} AND {_NAME} <> '' ORDER BY href LIMIT 1"
+_NEXT_BRANCH = f"""SELECT MIN(href) FROM (SELECT href FROM url WHERE {_RANGE} ORDER BY href LIMIT {STEP})
+    WHERE {_NAME} <> ''"""
 
 
 def _among(codes: frozenset[int]) -> str:
@@ -72,20 +74,21 @@ class TreeReports(SubjectReports):
     """The branches below a prefix (`site_tree`), their pages, and what may be wrong with them."""
 
     def branch_list(self, prefix: str, branches: int, pages: int) -> BranchList:
-        """The first `branches` and the first own `pages` of a prefix, found by hops over the index."""
+        """The first `branches` and the first own `pages` of a prefix, found by hops over the index; behind these pages
+        no branch that more than STEP others keep from the one before."""
         names: list[str] = []
         own: list[str] = []
         place = _place(prefix)
-        while row := self._reader.one(_NEXT if len(own) < pages else _NEXT_BRANCH, place):
+        more = False
+        while not more and (row := self._reader.one(_NEXT if len(own) < pages else _NEXT_BRANCH, place)) and row[0]:
             name = name_below(prefix, row[0])
-            if name and len(names) == branches:
-                break
+            more = bool(name) and len(names) == branches
             if name:
                 names.append(name)
             else:
                 own.append(row[0])
             place["low"] = end_of(prefix + name) if name else f"{row[0]}\0"  # the least text after it
-        return BranchList(tuple(names), self._counts_of(own), more=row is not None)
+        return BranchList(tuple(names[:branches]), self._counts_of(own), more)
 
     def branch_piece(self, prefix: str, after: str = "") -> BranchPiece:
         """Counts of the branches right below a prefix, of the URLs after one (empty: from the first on); as many as can
