@@ -192,6 +192,11 @@ LINES |= {layer: LINES[layer] + more for layer, more in _COMPARED.items()}
 """Two runs compared: storage keeps what a run changes and reads it again, the domain judges it, the command line tells
 it, the console shows it; and shows the politeness of origins over time, a lane each, and all origins in a line."""
 
+_PLACES = {"storage": 20, "console": 200}
+LINES |= {layer: LINES[layer] + more for layer, more in _PLACES.items()}
+"""A tree is read and counted in bounded pieces, its rows ordered below their branch; runs compared are shown before they
+are counted; a body is text whose links open; bookmarks of the log last."""
+
 
 _CHARTED = {"domain": 20, "storage": 20, "text": 40, "console": 520}
 LINES |= {layer: LINES[layer] + more for layer, more in _CHARTED.items()}
