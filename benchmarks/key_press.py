@@ -27,11 +27,10 @@ from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.wiring.console_reports import ConsoleReports
 from tui_crawler.wiring.steering import SteeredJournal
 
-ENDS = {
-    "console/operator/journal.py:JournalWriter.hand_in": "console/dispatcher.py:Dispatcher.do",
-    "wiring/steering.py:SteeredJournal._carry_out": "wiring/steering.py:SteeredJournal.send",
-}
-"""What the two ways end with (the wish is handed over; it is committed), once they have come by the other."""
+HANDED_IN = "console/operator/journal.py:JournalWriter.hand_in", "console/dispatcher.py:Dispatcher.do"
+COMMITTED = "console/app.py:CrawlerApp.JournalNews.__init__", "storage/journal.py:Journal.send"
+"""What the two ways end with, once they have come by the other: the wish is handed over; that it is committed is told,
+which does not belong to the way any more."""
 PACKAGE = str(Path(support.__file__).parents[2] / "tui_crawler")
 
 
@@ -48,9 +47,11 @@ class Counter:
         if self.on and event == "call" and code.co_filename.startswith(PACKAGE) and "<" not in code.co_name:
             thread = threading.current_thread().name
             name = f"{code.co_filename.removeprefix(PACKAGE)[1:]}:{code.co_qualname}"
+            if name == COMMITTED[0] and COMMITTED[1] in self.entered[thread]:
+                self.over.add(thread)
             if thread not in self.over:
                 self.entered[thread][name] = None
-            if name in ENDS and ENDS[name] in self.entered[thread]:
+            if name == HANDED_IN[0] and HANDED_IN[1] in self.entered[thread]:
                 self.over.add(thread)
 
 

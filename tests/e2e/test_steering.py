@@ -134,14 +134,14 @@ def test_an_engine_that_begins_here_takes_up_what_was_about_to_be_carried_out(re
         return rests[0]
 
     journal = SteeredJournal(resting, is_resting, turn)
-    sent: list[int] = []
+    sent = journal.send(PauseOrigins((A,)), "tester")
     with turn:  # the engine of this console begins
-        sender = threading.Thread(target=lambda: sent.append(journal.send(PauseOrigins((A,)), "tester")))
+        sender = threading.Thread(target=lambda: journal.result(sent))
         sender.start()
         assert not asked.wait(0.05), "whether somebody rests is asked under the lock"
         rests[0] = False
     sender.join(PATIENT_S)
-    assert journal.result(sent[0]) is None
+    assert journal.result(sent) is None
     assert value(resting, "SELECT count(*) FROM v_operator_action WHERE applied_at IS NULL") == 1
     journal.close()
 

@@ -170,7 +170,7 @@ class Frame:
 
     marked: Callable[[], int] = int  # rows that are marked, of those that actions are about
     marked_here: Callable[[], int] = int  # rows that are marked in the table of the focus
-    filtered: Callable[[], bool] = bool
+    filtered: Callable[[], bool] = bool  # whether rows are left out
     zoom: Callable[[], int] = int  # steps by which a pane is enlarged
 
 
@@ -187,7 +187,6 @@ class Situation:
     jobs: tuple[JobView, ...] = ()
     older: bool = False
     newer: bool = False
-    filtered: bool = False  # by the screen itself
     rules: bool = False  # there are some to be drafted
     entry: bool = False
     draft: bool = False
@@ -201,8 +200,6 @@ def unfinished(origins: Iterable[OriginView]) -> list[OriginView]:
 
 
 def _ended(now: Situation) -> str:
-    if not all(view.ended for view in now.origins) or not now.origins:
-        return ""
     from tui_crawler.domain.status_words import ends_words  # noqa: PLC0415  not before the first paint
 
     words = ends_words((view.finish_reason for view in now.origins), "origin/marked origins")
@@ -247,7 +244,7 @@ class Need(Enum):
 
     writer = Condition(lambda now: now.console.writer)
     origin = Condition(lambda now: "" if now.origins else "no origin is selected")
-    unfinished = Condition(_ended)
+    unfinished = Condition(lambda now: _ended(now) if now.origins and all(one.ended for one in now.origins) else "")
     unpaused = Condition(_paused_already)
     paused = Condition(_not_paused)
     pausable = Condition(lambda now: now.console.pause())
@@ -260,7 +257,7 @@ class Need(Enum):
     redo = Condition(lambda now: now.console.redo())
     older = Condition(_no_older)
     newer = Condition(_no_newer)
-    filtered = Condition(lambda now: "" if now.filtered or now.frame.filtered() else "nothing is filtered")
+    filtered = Condition(lambda now: "" if now.frame.filtered() else "nothing is filtered")
     job = Condition(lambda now: "" if now.jobs else "no job is selected")
     detachable = Condition(lambda now: now.console.detach())
     queries = Condition(lambda now: now.console.queries())

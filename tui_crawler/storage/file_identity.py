@@ -73,27 +73,26 @@ class FilePlace:
 
     def __init__(self, path: Path) -> None:
         self._path = path
-        self._file = _file_at(path)
+        self._file: os.stat_result | None = None
+        with contextlib.suppress(OSError):
+            self._file = path.stat()
 
     def is_same(self) -> bool:
         """Whether the file that stands there is still the one."""
-        return _file_at(self._path) == self._file
+        with contextlib.suppress(StorageFailure):
+            self.check()
+            return True
+        return False
 
     def check(self) -> None:
         """Raises StorageFailure when the file was deleted, moved away or replaced. Looks at the folder, not inside."""
-        found = _file_at(self._path)
-        if found == self._file:
-            return
-        become = "deleted or moved away" if found is None else "replaced by another file"
+        become = "deleted or moved away"
+        with contextlib.suppress(OSError):
+            found = self._path.stat()
+            if self._file is not None and os.path.samestat(found, self._file):
+                return
+            become = "replaced by another file"
         raise StorageFailure(f"the database was {become} while it was open: {self._path}")
-
-
-def _file_at(path: Path) -> tuple[int, int] | None:
-    try:
-        found = path.stat()
-    except OSError:
-        return None
-    return found.st_dev, found.st_ino
 
 
 APPLICATION_ID = 0x74756363  # "tucc", in the header of every database of ours

@@ -38,7 +38,7 @@ class Journal:
         now: Callable[[], int] = wall_clock,
         patience_s: float = _PATIENCE_S,
     ) -> None:
-        self._path = path
+        self.path = path
         self._patience_s = patience_s
         self._now = now
         self._database = open_writable(path, settings or OpenSettings())
@@ -58,20 +58,10 @@ class Journal:
         from tui_crawler.storage.models import OperatorAction  # noqa: PLC0415  the same
 
         name, target = action_of(command)
-
-        def write() -> int:
-            with self._database.atomic("IMMEDIATE"):
-                values = {
-                    OperatorAction.at: self._now(),
-                    OperatorAction.who: clean(who),
-                    OperatorAction.action: name,
-                    OperatorAction.target: clean(target),
-                    OperatorAction.command: to_json(command),
-                    OperatorAction.undoes: undoes,
-                }
-                return int(OperatorAction.insert(values).execute(self._database))
-
-        return self._patiently(write)
+        query = OperatorAction.insert(
+            at=self._now(), who=clean(who), action=name, target=clean(target), command=to_json(command), undoes=undoes
+        )
+        return int(self._patiently(lambda: query.execute(self._database)))
 
     def result(self, action_id: int) -> ActionResult | None:
         """What became of an action, None while nobody has carried it out."""
@@ -104,4 +94,4 @@ class Journal:
                     return work()
                 except DATABASE_ERRORS as error:
                     if not is_busy(error) or time.monotonic() >= end:
-                        raise storage_failure(error, self._path) from error
+                        raise storage_failure(error, self.path) from error

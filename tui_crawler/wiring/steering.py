@@ -54,8 +54,9 @@ def carry_out(
         return result
 
 
-class SteeredJournal:
-    """The journal as the console writes it: while no engine runs, what is asked for is carried out at once.
+class SteeredJournal(Journal):
+    """The journal as the console writes it: while no engine runs, what is asked for is carried out when its result is
+    looked for.
 
     `resting` says whether the engine of this process is (still, or again) none that could take it up; it is asked, and
     what rests carried out, under `turn`, so that an engine that begins here finds the database free.
@@ -63,24 +64,14 @@ class SteeredJournal:
     """
 
     def __init__(self, database: Path, resting: Callable[[], bool], turn: threading.Lock) -> None:
-        self._database = database
+        super().__init__(database, OpenSettings(busy_ms=_BUSY_MS), patience_s=0)
         self._resting = resting
         self._turn = turn
-        self._journal = Journal(database, OpenSettings(busy_ms=_BUSY_MS), patience_s=0)
-
-    def send(self, command: Command, who: str, undoes: int = 0) -> int:
-        """Writes a command; answers its action id. `undoes` names the action that it takes back. Raises DatabaseLocked
-        soon; that and StorageFailure only before it is written."""
-        action_id = self._journal.send(command, who, undoes)
-        with contextlib.suppress(Exception):  # it is written: `result` tries again, and tells what is in the way
-            self._carry_out()
-        return action_id
 
     def result(self, action_id: int) -> ActionResult | None:
         """What became of an action, None while nobody has carried it out. Raises DatabaseLocked; NotTakenUp when it
         cannot be carried out here now: it stays in the journal, for the next run."""
-        found = self._journal.result(action_id)
-        if found is not None:
+        if (found := super().result(action_id)) is not None:
             return found
         try:
             self._carry_out()
@@ -89,17 +80,14 @@ class SteeredJournal:
         except Exception as error:
             why = str(error) or type(error).__name__
             raise NotTakenUp(f"the next run carries it out; now it cannot be: {why}") from error
-        return self._journal.result(action_id)
+        return super().result(action_id)
 
     def _carry_out(self) -> None:
         """Where nobody crawls (any more), what was written is carried out here; what fails can be tried again."""
         with self._turn:
-            if self._resting() and self._journal.live_owner() is None:
+            if self._resting() and self.live_owner() is None:
                 with contextlib.suppress(RunHeld):  # a run has begun this very moment: it takes the action up
-                    asyncio.run(_carry_out_at_rest(self._database))
-
-    def close(self) -> None:
-        self._journal.close()
+                    asyncio.run(_carry_out_at_rest(self.path))
 
 
 def _await_result(journal: Journal, action_id: int, patience_s: float) -> ActionResult | None:

@@ -194,12 +194,12 @@ class LogsScreen(RowsScreen):
     def situation(self) -> Situation:
         line = self._line()
         url = url_of(line) if line is not None else ""
-        return Situation(
-            Where.logs,
-            urls=(url,) if url else (),
-            newer=not self._list.following,
-            filtered=bool(self._needle) or self._seeking.under_way,
-        )
+        return Situation(Where.logs, urls=(url,) if url else (), newer=not self._list.following)
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether something is searched for."""
+        return bool(self._needle) or self._seeking.under_way
 
     def record(self, table: CrawlTable, key: Hashable) -> object | None:
         line = self._keyset.row(key)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.action import NOTHING_TO_UNDO
@@ -177,10 +178,10 @@ READ_MS = 1_000
 
 @dataclass(frozen=True, slots=True)
 class _PendingCommand:
-    """A command on some origins, of an intent. `origins` None: on every one. Holds `until` (monotonic ms)."""
+    """What a command of an intent makes of some origins. `origins` None: of every one. Holds `until` (monotonic ms)."""
 
     intent: Intent
-    command: Command
+    change: Callable[[OriginView], OriginView]
     origins: frozenset[str] | None
     until: int
 
@@ -194,16 +195,17 @@ class PendingCommands:
 
     def note(self, intent: Intent) -> None:
         """It was handed in."""
-        now = self._clock.mono_ms()
+        until = self._clock.mono_ms() + UNHEARD_MS
+        change: Callable[[OriginView], OriginView]
         for command in intent.commands:
             match command:
                 case PauseOrigins(origins=names) | ResumeOrigins(origins=names):
-                    pending_command = _PendingCommand(intent, command, frozenset(names) or None, now + UNHEARD_MS)
-                case SetDelay(origin=name):
-                    pending_command = _PendingCommand(intent, command, frozenset({name}), now + UNHEARD_MS)
+                    change = partial(replace, paused=isinstance(command, PauseOrigins))
+                case SetDelay(origin=name, delay_ms=own):
+                    names, change = (name,), partial(_slowed, own=own)
                 case _:
                     continue
-            self._pending = (*self._pending, pending_command)
+            self._pending = (*self._pending, _PendingCommand(intent, change, frozenset(names) or None, until))
 
     def heard(self, intent: Intent, outcome: IntentOutcome) -> None:
         """What became of it: carried out it holds until the rows are read, refused it never was."""
@@ -219,17 +221,13 @@ class PendingCommands:
         for pending_command in self._pending:
             for at, view in enumerate(going):
                 if pending_command.origins is None or view.origin in pending_command.origins:
-                    going[at] = _with(view, pending_command.command)
+                    going[at] = pending_command.change(view)
         return tuple(going)
 
 
-def _with(view: OriginView, command: Command) -> OriginView:
-    match command:
-        case SetDelay(delay_ms=own):
-            follows = own > view.delay_ms or (own and view.delay_ms == view.operator_delay_ms)
-            return replace(view, operator_delay_ms=own, delay_ms=own if follows else view.delay_ms)
-        case _:
-            return replace(view, paused=isinstance(command, PauseOrigins))
+def _slowed(view: OriginView, own: int) -> OriginView:
+    follows = own > view.delay_ms or (own and view.delay_ms == view.operator_delay_ms)
+    return replace(view, operator_delay_ms=own, delay_ms=own if follows else view.delay_ms)
 
 
 def delay_note(commands: Sequence[Command], results: Sequence[ActionResult]) -> str:

@@ -112,8 +112,7 @@ class JournalWriter:
             try:
                 intent = self._inbox.get(timeout=_LOOK_MS / 1_000 if self._watched or self._unwritten else None)
             except queue.Empty:
-                if self._journal is not None:
-                    self._look(self._journal)
+                pass
             else:
                 if intent is None:
                     until = self._now_ms() + CLOSE_MS
@@ -122,6 +121,8 @@ class JournalWriter:
                     if self._held_up:
                         self._tell_locked()
             self._write_all()
+            if self._journal is not None:
+                self._look(self._journal)
         if self._journal is not None:
             self._journal.close()
 

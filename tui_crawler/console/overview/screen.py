@@ -413,16 +413,14 @@ class OverviewScreen(LiveFilterScreen):
 
     def situation(self) -> Situation:
         """The marked origins, those that a filter hides last, or the selected one."""
-        keys, selected = self._table.marked, () if (one := self._selected()) is None else (one,)
-        shown = dict.fromkeys(key for key in self._table.row_order if key in keys) if keys else {}
-        hidden = sorted(str(key) for key in keys.difference(shown))
-        targets = tuple(self.console.live_state.origins[str(key)] for key in (*shown, *hidden)) or selected
-        return Situation(
-            Where.overview,
-            origins=targets,
-            failed=sum(view.failed for view in targets),
-            filtered=self._list.wanted.narrows,
-        )
+        known = self.console.live_state.origins
+        targets = tuple(known[str(key)] for key in self._table.chosen if key in known)
+        return Situation(Where.overview, origins=targets, failed=sum(view.failed for view in targets))
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether origins are left out."""
+        return self._list.wanted.narrows
 
     def record(self, table: CrawlTable, key: Hashable) -> object | None:
         """An origin, or an attempt."""

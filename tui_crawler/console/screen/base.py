@@ -149,7 +149,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         self.frame = Frame(
             marked=lambda: self.marks.count,
             marked_here=lambda: self.marks.focused_count,
-            filtered=lambda: self.table_filter.filtered is not None,
+            filtered=lambda: self.narrowed or self.table_filter.filtered is not None,
             zoom=lambda: self.zoom.level,
         )
 
@@ -192,6 +192,11 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     @abstractmethod
     def situation(self) -> Situation:
         """What the screen stands on."""
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether the screen itself leaves something out, beside the filters of its tables."""
+        return False
 
     def crumbs(self) -> tuple[str, ...]:
         """Where one is; raw text."""
@@ -320,7 +325,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         """Ends the zoom, or else a filter, or else takes marks off; when there is none of these, leaves."""
         if self.zoom.leave() or self.table_filter.leave():
             return
-        if self.situation().filtered or not self.leave_marks():
+        if self.narrowed or not self.leave_marks():
             self.leave()
 
     def leave_marks(self) -> bool:

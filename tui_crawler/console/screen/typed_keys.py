@@ -129,7 +129,8 @@ class KeyedApp(TerminalApp[ReturnType]):
         if not isinstance(top, WaitingScreen):
             return None
         first = self._kept[0] if self._kept else None
-        return top if top.waiting or (isinstance(first, events.Key) and top.keeps(first.key)) else None
+        keeps = isinstance(first, events.Key) and not top.rows_read and top.keeps(first.key)
+        return top if keeps or top.waiting else None
 
     async def _act(self, event: events.Key | events.Paste) -> None:
         """Does what a key is bound to; what is typed goes to the widget that takes text."""

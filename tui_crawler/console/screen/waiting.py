@@ -47,9 +47,16 @@ class WaitingScreen(ConsoleScreen):
         """Whether an action waits, or what was entered is not dealt with yet."""
         return self._postponed is not None or self._entering
 
+    @property
+    def rows_read(self) -> bool:
+        """Whether the rows are those that are wanted: where others are looked for they are not, until these come."""
+        return True
+
     def keeps(self, key: str) -> bool:
-        """Whether a key waits by itself for what is being read."""
-        return False
+        """Whether a key that comes before the rows moves among them: it would do nothing, the next meet another row."""
+        table = self.focused
+        moves = isinstance(table, CrawlTable) and bool(table._bindings.key_to_bindings.get(key))
+        return moves and not self.console.poll_timer.failure
 
     def enter_line(self) -> None:
         """Enter is on its way to the line: the keys after it are not for that."""
@@ -114,7 +121,6 @@ class RowsScreen(WaitingScreen):
 
     @property
     def rows_read(self) -> bool:
-        """Whether the rows are those that are wanted: where others are looked for they are not, until these come."""
         return self.has_read
 
     @property
@@ -125,12 +131,6 @@ class RowsScreen(WaitingScreen):
     def lacks(self, action_id: str) -> bool:
         """Whether an action is about rows, and none were read."""
         return not self.rows_read and (action_id in _ABOUT_ROWS or not _ROWS.isdisjoint(BY_ID[action_id].needs))
-
-    def keeps(self, key: str) -> bool:
-        """Whether a key moves among rows, and none were read: it would do nothing, the next meet another row."""
-        table = self.focused
-        waits = not self.rows_read and not self.console.poll_timer.failure
-        return waits and isinstance(table, CrawlTable) and bool(table._bindings.key_to_bindings.get(key))
 
     def take_in(self, shot: Snapshot) -> None:
         waited = not self.rows_read

@@ -335,9 +335,8 @@ class StatsScreen(RowsScreen):
 
     def _targets(self) -> tuple[JobView, ...]:
         """The marked jobs, or the selected one."""
-        marked = tuple(job for job in self._jobs if job.job in self._job_table.marked)
-        key = self._job_table.cursor_key
-        return marked or tuple(job for job in self._jobs if job.job == key)
+        chosen = self._job_table.chosen
+        return tuple(job for job in self._jobs if job.job in chosen)
 
     def situation(self) -> Situation:
         """The jobs, and the URL under the cursor of the ledger."""

@@ -314,6 +314,15 @@ class SiftedTable(TableView):
         return frozenset(self._rows.marks)
 
     @property
+    def chosen(self) -> tuple[Hashable, ...]:
+        """What an action is about: the keys of the marked rows as they are shown, those without a row last; where none
+        is marked, that of the row under the cursor."""
+        marks, order = self._rows.marks, self._rows.order
+        if not marks:
+            return tuple(order[self._rows.cursor_index :][:1])
+        return (*filter(marks.__contains__, order), *sorted(marks.difference(order), key=str))
+
+    @property
     def mark_count(self) -> int:
         """How many rows are marked, also outside a window."""
         return len(self._rows.marks)

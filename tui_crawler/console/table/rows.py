@@ -14,34 +14,25 @@ CursorRule = Literal["pin", "first", "last"]
 
 class TableRows:
     """Rows in shown order. An update is one write into a dict; order and cursor do not change by it. `marks` are the
-    keys that are marked, also such as have no row now."""
+    keys that are marked, also such as have no row now; `order` has the keys in shown order, `cursor_index` is that of
+    the row under the cursor (-1 when there are no rows): neither is changed elsewhere."""
 
-    __slots__ = ("_cursor", "_mark_anchor", "_order", "_rows", "marks")
+    __slots__ = ("_mark_anchor", "_rows", "cursor_index", "marks", "order")
 
     def __init__(self) -> None:
         self._rows: dict[Hashable, Row] = {}
-        self._order: list[Hashable] = []
-        self._cursor = -1
+        self.order: Sequence[Hashable] = []
+        self.cursor_index = -1
         self.marks: set[Hashable] = set()
         self._mark_anchor: Hashable | None = None
 
     def __len__(self) -> int:
-        return len(self._order)
-
-    @property
-    def order(self) -> Sequence[Hashable]:
-        """The keys in shown order. Not to be changed."""
-        return self._order
-
-    @property
-    def cursor_index(self) -> int:
-        """The index of the row under the cursor, -1 when there are no rows."""
-        return self._cursor
+        return len(self.order)
 
     @property
     def cursor_key(self) -> Hashable | None:
         """The key of the row under the cursor, None when there are no rows."""
-        return self._order[self._cursor] if self._order else None
+        return self.order[self.cursor_index] if self.order else None
 
     def get(self, key: Hashable) -> Row | None:
         """Return the row of `key`, or None."""
@@ -49,11 +40,11 @@ class TableRows:
 
     def at(self, index: int) -> Row:
         """Return the row at `index` (0 to the number of rows - 1)."""
-        return self._rows[self._order[index]]
+        return self._rows[self.order[index]]
 
     def index_of(self, key: Hashable) -> int | None:
         """Return the index of `key`, or None when there is no such row."""
-        return self._order.index(key) if key in self._rows else None
+        return self.order.index(key) if key in self._rows else None
 
     def replace(self, rows: Iterable[Row], cursor: CursorRule, keep_marks: bool) -> None:
         """Put `rows` in place of all rows; of equal keys the last row counts, at the place of the first.
@@ -63,13 +54,13 @@ class TableRows:
         """
         before = self.cursor_key
         self._rows = {row.key: row for row in rows}
-        self._order = list(self._rows)
+        self.order = list(self._rows)
         if cursor == "first":
-            self._cursor = min(0, len(self._order) - 1)
+            self.cursor_index = min(0, len(self.order) - 1)
         elif cursor == "last":
-            self._cursor = len(self._order) - 1
+            self.cursor_index = len(self.order) - 1
         else:
-            self._pin(before, self._cursor)
+            self._pin(before, self.cursor_index)
         if not keep_marks:
             self.marks.intersection_update(self._rows)
 
@@ -90,23 +81,23 @@ class TableRows:
         if not gone:
             return 0
         before = self.cursor_key
-        removed_above = sum(key in gone for key in self._order[: self._cursor])
+        removed_above = sum(key in gone for key in self.order[: self.cursor_index])
         for key in gone:
             del self._rows[key]
-        self._order = [key for key in self._order if key not in gone]
-        self._pin(before, self._cursor - removed_above)
+        self.order = [key for key in self.order if key not in gone]
+        self._pin(before, self.cursor_index - removed_above)
         return len(gone)
 
     def move_to(self, index: int) -> bool:
         """Put the cursor on the row at `index`, clamped to the rows; return whether it moved."""
-        target = min(max(index, 0), len(self._order) - 1)
-        moved = target != self._cursor
-        self._cursor = target
+        target = min(max(index, 0), len(self.order) - 1)
+        moved = target != self.cursor_index
+        self.cursor_index = target
         return moved
 
     def toggle_mark(self, index: int) -> None:
         """Mark the row at `index`, or take its mark away; a range starts here."""
-        key = self._order[index]
+        key = self.order[index]
         self._mark_anchor = key
         self.marks.symmetric_difference_update((key,))
 
@@ -116,11 +107,11 @@ class TableRows:
 
     def mark_range(self) -> None:
         """Mark all rows from the one toggled last (if it is still there) to the cursor."""
-        if not self._order:
+        if not self.order:
             return
         start = None if self._mark_anchor is None else self.index_of(self._mark_anchor)
-        low, high = sorted((self._cursor if start is None else start, self._cursor))
-        self.marks.update(self._order[low : high + 1])
+        low, high = sorted((self.cursor_index if start is None else start, self.cursor_index))
+        self.marks.update(self.order[low : high + 1])
         self._mark_anchor = self.cursor_key
 
     def mark_all(self) -> None:
@@ -138,7 +129,7 @@ class TableRows:
     def _pin(self, key: Hashable | None, fallback: int) -> None:
         """Put the cursor on `key`, or at the index `fallback`, clamped, when there is no such row."""
         if key is not None and key in self._rows:
-            same_place = 0 <= fallback < len(self._order) and self._order[fallback] == key
-            self._cursor = fallback if same_place else self._order.index(key)
+            same_place = 0 <= fallback < len(self.order) and self.order[fallback] == key
+            self.cursor_index = fallback if same_place else self.order.index(key)
         else:
-            self._cursor = min(max(fallback, 0), len(self._order) - 1)
+            self.cursor_index = min(max(fallback, 0), len(self.order) - 1)

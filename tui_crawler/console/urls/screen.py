@@ -173,7 +173,12 @@ class UrlsScreen(LiveFilterScreen):
             tuple(one.url for one in pages if codes is None or one.last_exit_code in codes)
             for codes in (None, _FAILED, _BARRED)
         )
-        return Situation(Where.urls, urls=urls, failing=failing, barred=barred, filtered=bool(self.filter_text))
+        return Situation(Where.urls, urls=urls, failing=failing, barred=barred)
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether only pages are listed that pass a filter."""
+        return bool(self.filter_text)
 
     def record(self, table: CrawlTable, key: Hashable) -> PageView | None:
         return self.keyset.row(key)
