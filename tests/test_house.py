@@ -165,15 +165,15 @@ def test_a_public_name_is_that_of_one_class() -> None:
 
 
 LINES = {
-    "cli": 5_910,
-    "config": 3_210,
+    "cli": 5_900,
+    "config": 3_200,
     "console": 27_970,
     "demo": 1_440,
-    "domain": 11_080,
+    "domain": 11_070,
     "engine": 2_930,
     "export": 990,
     "fetch": 5_410,
-    "storage": 14_100,
+    "storage": 14_090,
     "text": 1_430,
     "wiring": 3_430,
 }

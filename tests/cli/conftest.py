@@ -22,7 +22,7 @@ from tui_crawler.domain.audit import SentRequest
 from tui_crawler.domain.command import ActionResult, Command
 from tui_crawler.domain.page_view import FailureGroup, PageView
 from tui_crawler.domain.view import OriginChanges, OriginView, RunView, TotalsView
-from tui_crawler.wiring import RunOptions
+from tui_crawler.wiring import RunOptions, operator_name
 
 ORIGIN = "https://example.org"
 CONFIG = "seeds: [https://example.org/]\nuser_agent: 'test-crawler (for https://example.org/why)'\n"
@@ -149,6 +149,7 @@ class Wiring(ModuleType):
     """A module in the place of `tui_crawler.wiring`: remembers what it is asked."""
 
     RunOptions = RunOptions
+    operator_name = staticmethod(operator_name)
 
     def __init__(self) -> None:
         super().__init__("tui_crawler.wiring")

@@ -13,7 +13,6 @@ import pytest
 
 from tests.cli.conftest import ORIGIN, Said, Terminal, Wiring, origin_view
 from tui_crawler.cli import printer, steer_command
-from tui_crawler.cli.actions import operator_name
 from tui_crawler.config.units import show_duration
 from tui_crawler.console.operator.retry_start import gave_up_words
 from tui_crawler.domain.command import (
@@ -29,6 +28,7 @@ from tui_crawler.domain.command import (
     TopUpPatience,
 )
 from tui_crawler.domain.view import RunView
+from tui_crawler.wiring import operator_name
 
 Say = Callable[..., Said]
 OTHER = "http://example.org:8080"

@@ -22,16 +22,6 @@ Tell = Callable[[object, object], Iterable[str]]
 WAITS = "written down; the run has not taken it up yet"
 
 
-def operator_name() -> str:
-    """The name of the user of this process; `operator` where the system knows none."""
-    import getpass
-
-    try:
-        return getpass.getuser()
-    except (ImportError, KeyError, OSError):  # no such user in the password database, none in the environment
-        return "operator"
-
-
 def carry_out(database: Path, command: Command, patience_s: float = PATIENCE_S, undoes: int = 0) -> ActionResult:
     """Carries one command out in the name of the user; waits so many seconds for a live run. `undoes`: the id of the
     action that it takes back.
@@ -79,6 +69,7 @@ def value_of(text: str) -> object:
 def _ask(database: Path, command: Command, patience_s: float = PATIENCE_S, undoes: int = 0) -> ActionResult:
     from tui_crawler.domain.failure import NotTakenUp
     from tui_crawler.wiring import carry_out as steer
+    from tui_crawler.wiring import operator_name
 
     try:
         return steer(database, command, operator_name(), patience_s, undoes)

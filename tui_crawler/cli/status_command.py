@@ -10,12 +10,12 @@ from textwrap import wrap
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.actions import operator_name
 from tui_crawler.cli.known_names import existing_database, reports_of
 from tui_crawler.cli.options import CommandSet, add_common
 from tui_crawler.cli.printer import ColumnFit, Printer, columns, local_zone, picked, safe, terminal_width
 from tui_crawler.domain.status import OriginPhase
 from tui_crawler.text.format import count, date_time, elapsed, plural, seconds, size, span
+from tui_crawler.wiring import operator_name
 
 if TYPE_CHECKING:
     from tui_crawler.domain.view import OriginView, RunView, TotalsView

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.actions import operator_name
 from tui_crawler.cli.known_names import existing_database, known_jobs, reports_of
 from tui_crawler.cli.options import CommandSet, add_common
 from tui_crawler.cli.printer import LINE_LIMIT, Printer, local_zone, picked, safe, terminal_width
 from tui_crawler.text.format import date_time, phase
+from tui_crawler.wiring import operator_name
 
 if TYPE_CHECKING:
     from tui_crawler.domain.explanation import Explanation

@@ -6,9 +6,9 @@ import os
 import stat
 from dataclasses import dataclass
 from pathlib import Path, PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from tui_crawler.config.kinds import text_of
+from tui_crawler.config.kinds import Plain, text_of, text_schema
 from tui_crawler.config.problem import BadValue, SourcePlace, visible
 from tui_crawler.config.reader import ConfigReader
 from tui_crawler.config.tree import Node, describe
@@ -29,10 +29,11 @@ class Database:
     given: str = ""
 
 
-class DatabaseName:
+class DatabaseName(Plain):
     """The `database` key: a file beside the configuration."""
 
     accepts = "the path of an SQLite file"
+    schema = text_schema(minLength=1, maxLength=_LONGEST)
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> Database:
         text = text_of(node, self)
@@ -50,9 +51,6 @@ class DatabaseName:
 
     def show(self, value: Database) -> str:
         return value.location
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": "string", "minLength": 1, "maxLength": _LONGEST}
 
 
 def check_file(path: Path, mark: SourcePlace) -> None:

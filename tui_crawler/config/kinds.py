@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import difflib
 import math
-from typing import Any, Protocol
+from collections.abc import Mapping
+from typing import Any, ClassVar, Protocol
 
 from tui_crawler.config.problem import BadValue
 from tui_crawler.config.reader import ConfigReader
@@ -42,15 +43,21 @@ class ValueKind(Protocol):
 
 
 class Plain:
-    """The usual kind: a value is shown as it was written, and in a JSON Schema it is a text."""
+    """The usual kind: a value is shown as it was written, and in a JSON Schema it is a text, or what `schema` says."""
 
     __slots__ = ()
+    schema: ClassVar[Mapping[str, Any]] = {"type": "string", "minLength": 1}
 
     def show(self, value: Any) -> Any:
         return value
 
     def json_schema(self) -> dict[str, Any]:
-        return {"type": "string", "minLength": 1}
+        return dict(self.schema)
+
+
+def text_schema(**more: Any) -> dict[str, Any]:
+    """The JSON Schema of a text: `pattern`, `minLength`, `maxLength`."""
+    return {"type": "string", **more}
 
 
 def expected(kind: ValueKind, node: Node, suggestion: str = "") -> BadValue:
@@ -109,15 +116,13 @@ class Flag(Plain):
     """true or false; `yes` and `on` are texts in YAML 1.2."""
 
     accepts = "true or false"
+    schema: ClassVar[Mapping[str, Any]] = {"type": "boolean"}
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> bool:
         value = value_of(node) if isinstance(node, Scalar) else None
         if not isinstance(value, bool):
             raise expected(self, node)
         return value
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": "boolean"}
 
 
 @dataclass(frozen=True, slots=True)

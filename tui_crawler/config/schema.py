@@ -21,6 +21,7 @@ from tui_crawler.config.kinds import (
     Text,
     ValueKind,
     text_of,
+    text_schema,
 )
 from tui_crawler.config.policies import EXCLUSIONS, POLICIES, RULES, WHITELIST, PoliciesConfig
 from tui_crawler.config.problem import BadValue, ConfigProblem, SourcePlace
@@ -52,12 +53,14 @@ from tui_crawler.domain.status_words import UNCONFIGURED_USER_AGENT
 DEFAULT = "default"
 _EXPRESSIONS = ("css", "xpath", "regex")
 _LONGEST = 2000  # characters of an expression
+_SCHEMA = text_schema(minLength=1, maxLength=_LONGEST)
 
 
 class CssExpression(Plain):
     """A CSS selector, with parsel's `::text` and `::attr(name)`."""
 
     accepts = "a CSS selector such as img.photo::attr(src)"
+    schema = _SCHEMA
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         from cssselect import SelectorError  # noqa: PLC0415  large, and few crawls take data out of pages
@@ -70,14 +73,12 @@ class CssExpression(Plain):
             raise BadValue(node.mark, f"not a CSS selector: {error}") from None
         return text
 
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": "string", "minLength": 1, "maxLength": _LONGEST}
-
 
 class XPathExpression(Plain):
     """An XPath 1.0 expression."""
 
     accepts = "an XPath expression such as //img/@src"
+    schema = _SCHEMA
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         from lxml import etree  # noqa: PLC0415  large, and few crawls take data out of pages
@@ -88,9 +89,6 @@ class XPathExpression(Plain):
         except (etree.XPathError, ValueError) as error:
             raise BadValue(node.mark, f"not an XPath expression: {error}") from None
         return text
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": "string", "minLength": 1, "maxLength": _LONGEST}
 
 
 def _expression(node: Node, kind: ValueKind) -> str:

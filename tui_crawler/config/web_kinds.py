@@ -10,7 +10,7 @@ import stat
 from pathlib import Path
 from typing import Any
 
-from tui_crawler.config.kinds import Plain, ValueKind, expected, text_of
+from tui_crawler.config.kinds import Plain, ValueKind, expected, text_of, text_schema
 from tui_crawler.config.problem import BadValue, SourcePlace, visible
 from tui_crawler.config.reader import ConfigReader
 from tui_crawler.config.tree import MappingNode, Node, Scalar, describe, is_null
@@ -51,31 +51,34 @@ def plain_host(text: str) -> str:
     return host_name(text)
 
 
+_AUTHORITY = "^[Hh][Tt][Tt][Pp][Ss]?://"
+
+
 class Seed(Plain):
     """A URL a crawl begins with, kept as it was written."""
 
     accepts = "an http or https URL with a host"
+    schema = text_schema(pattern=f"{_AUTHORITY}[^/?#\\\\]", maxLength=LONGEST_URL)
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         return read_url(node, self)[0]
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\\\]", "maxLength": LONGEST_URL}
 
 
 class OriginName(Plain):
     """An origin, kept normalised: scheme, host and port without a default port."""
 
     accepts = "an origin such as https://example.org"
+    schema = text_schema(pattern=f"{_AUTHORITY}[^/?#\\\\]+/?$")
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> str:
+        return self.read_origin(node).origin
+
+    def read_origin(self, node: Node) -> CrawlUrl:
+        """The URL, which has nothing behind its origin. Raises Refused."""
         _, url = read_url(node, self)
         if url.path != "/" or url.query or url.fragment:
             raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}", f"did you mean {url.origin}?")
-        return url.origin
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\\\]+/?$"}
+        return url
 
 
 class HostName(Plain):
@@ -112,6 +115,7 @@ class StartPath(Plain):
     """The beginning of a path, as URLs carry it (percent-encoded)."""
 
     accepts = "a path that begins with /"
+    schema = text_schema(pattern="^/[^?#\\s]*$")
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         text = text_of(node, self)
@@ -120,29 +124,21 @@ class StartPath(Plain):
             raise BadValue(node.mark, f"expected {self.accepts}, without query and fragment, found {describe(node)}")
         return url.path
 
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": "string", "pattern": "^/[^?#\\s]*$"}
 
-
-class ProxyAddress(Plain):
+class ProxyAddress(OriginName):
     """The URL of an HTTP proxy; credentials are refused, they would be shown and logged."""
 
     accepts = "the http or https URL of a proxy, without user name and password"
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> str:
-        _, url = read_url(node, self)
-        if url.path != "/" or url.query or url.fragment:
-            raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}", f"did you mean {url.origin}?")
-        return url.href
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"type": "string", "pattern": "^[Hh][Tt][Tt][Pp][Ss]?://[^/?#\\\\]+/?$"}
+        return self.read_origin(node).href
 
 
 class UserAgent(Plain):
     """The User-Agent header. Its product token (up to the first space or slash) names us in robots.txt."""
 
     accepts = f"printable ASCII of at most {LONGEST_USER_AGENT} characters"
+    schema = text_schema(pattern="^(?!\\*(?:[ /]|$))[\\x21-\\x2e\\x30-\\x7e][\\x20-\\x7e]*$", maxLength=512)
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         text = text_of(node, self)
@@ -157,13 +153,6 @@ class UserAgent(Plain):
                 "begin with a name, as in my-crawler (for https://example.net/why)",
             )
         return text
-
-    def json_schema(self) -> dict[str, Any]:
-        return {
-            "type": "string",
-            "pattern": "^(?!\\*(?:[ /]|$))[\\x21-\\x2e\\x30-\\x7e][\\x20-\\x7e]*$",
-            "maxLength": 512,
-        }
 
 
 def _with_scheme(text: str) -> str:

@@ -63,11 +63,6 @@ class PatternSet:
     def __len__(self) -> int:
         return len(self.patterns)
 
-    @property
-    def is_one_set(self) -> bool:
-        """False when the patterns together were too large for `memory` and are tried one by one."""
-        return self._set is not None or not self.patterns
-
     def first(self, text: str) -> int | None:
         """The lowest index of a pattern found in `text`, or None."""
         found = self._found(text)

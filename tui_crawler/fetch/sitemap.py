@@ -23,7 +23,7 @@ GZIP_MAGIC = b"\x1f\x8b"
 
 _PIECE_BYTES = 64 * 1024
 _SAMPLE_CHARS = 200
-_LINES_BETWEEN_CHECKS = 1024
+
 _LATEST_MS = 253_402_300_799_999  # the end of year 9999
 _FIRST_LINE = re.compile(r"\s*+(?:#[^\n]*+\s*+)*+https?://", re.IGNORECASE)
 # "&" that begins no reference, as many sitemaps have it in their URLs; it means itself in CDATA

@@ -5,7 +5,7 @@ from __future__ import annotations
 import shutil
 import sqlite3
 import threading
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +20,11 @@ from tui_crawler.storage.file_identity import FilePlace, has_log_file, put_log_a
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.records import RowMapper
 from tui_crawler.storage.transaction import Row
+
+
+def among(column: str, numbers: Iterable[int]) -> str:
+    """The condition that a column is one of these numbers, as SQL."""
+    return f"{column} IN ({', '.join(str(int(number)) for number in sorted(numbers))})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +106,23 @@ class Reader:
     def number(self, text: str, values: Values = ()) -> int:
         number: int = self.all(text, values)[0][0]
         return number
+
+    def origin_id(self, origin: str) -> int:
+        """The id of an origin, 0 for one that is not known."""
+        row = self.one("SELECT id FROM origin WHERE origin = ?", (origin,))
+        return row[0] if row else 0
+
+    def first_since(self, text: str, values: Sequence[Any], moment: int, low: int, high: int) -> int:
+        """The first id, of those from `low` up to `high`, whose time is a moment or later: ids and times rise together.
+        `text` answers id and time of the first row from an id on, which comes behind the `values`."""
+        while low < high:
+            middle = (low + high) // 2
+            found = self.one(text, (*values, middle))
+            if found is None or found[1] >= moment:
+                high = middle
+            else:
+                low = found[0] + 1
+        return low
 
     def one(self, text: str, values: Values = ()) -> Row | None:
         """The first row of a query."""

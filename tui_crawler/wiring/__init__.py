@@ -43,7 +43,7 @@ _LATE = {
 """Where what is called as it stands is loaded from, and its name there if it is another one."""
 __all__ = [
     "RunOptions", "carry_out", "config_from_first_seeds", "demo_console", "demo_headless", "demo_serve", "open_console",
-    "open_reports", "open_welcome", "run_headless", "write_export",
+    "open_reports", "open_welcome", "operator_name", "run_headless", "write_export",
 ]  # fmt: skip
 
 
@@ -64,6 +64,16 @@ class RunOptions:
     worker_words: tuple[str, ...] = ()
     metrics: tuple[str, int] | None = None
     on_event: tuple[str, ...] = ()
+
+
+def operator_name() -> str:
+    """The name of the user of this process; `operator` where the system knows none."""
+    import getpass
+
+    try:
+        return getpass.getuser()
+    except (ImportError, KeyError, OSError):  # no such user in the password database, none in the environment
+        return "operator"
 
 
 def _prepare_for_screen() -> None:

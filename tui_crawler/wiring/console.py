@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import gc
-import getpass
 import os
 import sys
 import threading
@@ -19,7 +18,7 @@ from tui_crawler.console.clock import MachineClock
 from tui_crawler.console.session import SessionFile, state_folder
 from tui_crawler.text.glyphs import in_ascii
 from tui_crawler.text.terminal_signals import TerminalSignals
-from tui_crawler.wiring import RunOptions
+from tui_crawler.wiring import RunOptions, operator_name
 from tui_crawler.wiring.console_rules import ConsoleRules
 
 if TYPE_CHECKING:
@@ -186,7 +185,7 @@ def _show(
     detacher = _detacher(config, database, beside, options) if writable else None
     app = CrawlerApp(
         ReadingSources(partial(_reports, database), _explainer, partial(_queries, database), ConsoleRules(database)),
-        Operator(journal if writable else None, _operator(), found.hindrance),
+        Operator(journal if writable else None, operator_name(), found.hindrance),
         EngineAccess(host, detacher, successor if writable else None),
         Presentation(
             config.name if config else "",  # else that of the run
@@ -314,17 +313,9 @@ def _explainer(reports: ports.Reports) -> ports.Explainer:
 
     if not isinstance(reports, Reports):
         raise TypeError("only reports on a database can be explained")
-    return Explainer(reports, zone=MachineClock().zone, you=_operator())
+    return Explainer(reports, zone=MachineClock().zone, you=operator_name())
 
 
 def _theme(config: Config | None) -> str:
     """The theme that was asked for; the default of the configuration is the console's own."""
     return config.theme if config is not None and config.source_of("theme") != "default" else ""
-
-
-def _operator() -> str:
-    """Who signs the operator journal."""
-    try:
-        return getpass.getuser()
-    except (OSError, KeyError):
-        return "operator"

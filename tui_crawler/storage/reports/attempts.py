@@ -11,7 +11,7 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page_view import OriginHistory, RefusalCount, RefusalCounts
 from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.domain.view import AttemptView
-from tui_crawler.storage.reader import Reader, SubjectReports
+from tui_crawler.storage.reader import Reader, SubjectReports, among
 from tui_crawler.storage.records import RowMapper, headers_of
 from tui_crawler.storage.reports.jobs import OriginReports
 from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS, OF_ORIGIN, exit_name
@@ -40,7 +40,7 @@ _REFUSED = f"""SELECT r.exit_code, r.decided_by, r.message, r.number AS count, a
 FROM (SELECT exit_code, decided_by, message, COUNT(*) AS number, MAX(id) AS newest, MIN(ruleset_id) AS first_ruleset,
         MAX(ruleset_id) AS last_ruleset
     FROM (SELECT id, exit_code, decided_by, message, ruleset_id FROM attempt ORDER BY id DESC LIMIT ?)
-    WHERE exit_code IN ({", ".join(str(code.value) for code in _BY_RULES)})
+    WHERE {among("exit_code", _BY_RULES)}
     GROUP BY exit_code, decided_by, message) r
 JOIN attempt a ON a.id = r.newest JOIN url u ON u.id = a.url_id ORDER BY r.number DESC LIMIT {_MOST_WORDS}"""
 

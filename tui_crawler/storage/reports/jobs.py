@@ -54,12 +54,9 @@ class OriginReports(SubjectReports):
         """How often each exit code ended an attempt of the newest run, and in the present minute and the four before
         it up to `now` (epoch ms); most frequent first. An empty origin means all."""
         reader = self._reader
-        origin_id = ALL_ORIGINS
-        if origin:
-            found = reader.one("SELECT id FROM origin WHERE origin = ?", (origin,))
-            if found is None:
-                return ()
-            origin_id = found[0]
+        origin_id = reader.origin_id(origin) if origin else ALL_ORIGINS
+        if origin and not origin_id:
+            return ()
         of_run: dict[int, int] = dict(reader.all(EXITS_OF_RUN, (origin_id,)))
         recent: dict[int, int] = dict(reader.all(_RECENT_EXITS, (origin_id, now // MINUTE_MS - RECENT_MINUTES)))
         codes = [*of_run, *(code for code in recent if code not in of_run)]

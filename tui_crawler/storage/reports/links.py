@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page_view import BrokenLink, LinkEnd, LinkView, Referrer, Referrers
 from tui_crawler.domain.standing import Referral
-from tui_crawler.storage.reader import Reader, SubjectReports
+from tui_crawler.storage.reader import Reader, SubjectReports, among
 from tui_crawler.storage.records import From, RowMapper
 from tui_crawler.storage.reports.overview import exit_name
 
@@ -169,7 +169,7 @@ COUNT_BROKEN = f"""SELECT p.external, COUNT(*) FROM page p WHERE {_OLDEST}
 GROUP BY p.external"""
 
 _MISSING = f"""FROM fragment g JOIN url t ON t.id = g.to_url_id
-    JOIN page p ON p.url_id = t.id AND p.last_exit_code IN ({", ".join(str(code.value) for code in _READ)})
+    JOIN page p ON p.url_id = t.id AND {among("p.last_exit_code", _READ)}
 WHERE g.missing = 1"""
 
 COUNT_FRAGMENTS = f"SELECT COUNT(*) FROM (SELECT 1 {_MISSING} GROUP BY g.to_url_id, g.fragment)"

@@ -9,7 +9,7 @@ log. And the politeness of one origin over a span of time: however long that is,
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
@@ -18,7 +18,7 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.operator_view import ActionView, ActivityView
 from tui_crawler.domain.timeline import Lane, LaneEvents, LaneSpan, Timeline, lane_events
 from tui_crawler.domain.view import AttemptView, LogReach, LogStretch, LogTerms
-from tui_crawler.storage.reader import IdSpan, Reader, SubjectReports
+from tui_crawler.storage.reader import IdSpan, Reader, SubjectReports, among
 from tui_crawler.storage.records import RowMapper
 from tui_crawler.storage.reports.attempts import SENT, sent_request
 from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS, OF_ORIGIN, OverviewReports
@@ -70,7 +70,7 @@ class LogReports(SubjectReports):
         if terms.problems:
             search.ways.append("a.problem = 1")
         if terms.exits:
-            search.conditions.append(_among("a.exit_code", (ExitCode[name] for name in terms.exits)))
+            search.conditions.append(among("a.exit_code", (ExitCode[name] for name in terms.exits)))
         if terms.text:
             _add_text(search, terms.text)
         return _window(self._reader, search, reach, ATTEMPT, lambda view: (view.attempt_id, view.ended_at))
@@ -128,18 +128,14 @@ def _window(
     return LogStretch(found, first, last, at, counted, ended=counted < reach.look)
 
 
-def _among(column: str, numbers: Iterable[int]) -> str:
-    return f"{column} IN ({', '.join(str(int(number)) for number in sorted(numbers))})"
-
-
 def _add_text(search: _Search, text: str) -> None:
     """Only attempts that have a text, in any of the words that the console searches."""
-    tried = [_among("a.exit_code", codes)] if (codes := [code for code in ExitCode if text in code.name]) else []
+    tried = [among("a.exit_code", codes)] if (codes := [code for code in ExitCode if text in code.name]) else []
     has, value = _text_condition(text)
     tried += [has.format(column) for column in _SEARCHED]
     values = [value] * len(_SEARCHED)
     if _NUMERIC.issuperset(text):
-        unknown = f"NOT {_among('a.exit_code', ExitCode)}"  # of a newer program: the number is its name
+        unknown = f"NOT {among('a.exit_code', ExitCode)}"  # of a newer program: the number is its name
         tried += ["instr(a.http_status, ?) > 0", f"({unknown} AND instr(a.exit_code, ?) > 0)"]
         values += [text, text]
     search.conditions.append(f"({' OR '.join(tried)})")
@@ -227,15 +223,8 @@ class TimelineReports(SubjectReports):
     def _from(self, origin: str, at: int) -> int:
         """The first attempt of an origin that ended at a time or later; behind the newest where none has. Attempts of
         an origin come one after the other, so a few looks into the index find it."""
-        low, high = 0, self._reader.number(NEWEST, (origin,)) + 1
-        while low < high:
-            middle = (low + high) // 2
-            found = self._reader.one(FROM_ID, (origin, middle))
-            if found is None or found[1] >= at:
-                high = middle
-            else:
-                low = found[0] + 1
-        return low
+        newest = self._reader.number(NEWEST, (origin,))
+        return self._reader.first_since(FROM_ID, (origin,), at, 0, newest + 1)
 
 
 def _place(request: SentRequest) -> tuple[int, int]:

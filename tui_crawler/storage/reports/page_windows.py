@@ -11,7 +11,7 @@ from __future__ import annotations
 import re
 import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from heapq import nlargest
 from typing import Any, NamedTuple, assert_never
@@ -35,7 +35,7 @@ from tui_crawler.domain.page_filter import (
 )
 from tui_crawler.domain.pattern import Pattern
 from tui_crawler.domain.status import PageStatus
-from tui_crawler.storage.reader import Reader, SubjectReports
+from tui_crawler.storage.reader import Reader, SubjectReports, among
 from tui_crawler.storage.reports.overview import exit_name
 from tui_crawler.storage.reports.pages import pages_of_ids
 
@@ -58,10 +58,9 @@ STATES: Mapping[PageListState, str] = {
     PageListState.queued: f"{_READY} AND p.attempts_remaining > 0 AND p.failed = 0",
     PageListState.retry: f"{_READY} AND p.attempts_remaining > 0 AND p.failed = 1",
     PageListState.failed: f"{_READY} AND p.attempts_remaining <= 0 AND p.failed = 1",
-    PageListState.blocked: f"{_READY} AND p.attempts_remaining <= 0 AND p.last_exit_code IN "
-    f"({', '.join(str(code.value) for code in sorted(BLOCKED))})",
+    PageListState.blocked: f"{_READY} AND p.attempts_remaining <= 0 AND {among('p.last_exit_code', BLOCKED)}",
     PageListState.done: f"{_READY} AND p.attempts_remaining <= 0 AND p.failed = 0 AND "
-    f"COALESCE(p.last_exit_code, 0) NOT IN ({', '.join(str(code.value) for code in sorted(BLOCKED))})",
+    f"NOT {among('COALESCE(p.last_exit_code, 0)', BLOCKED)}",
 }
 """When page `p` is in a state."""
 _COLUMNS = {Measure.status: "p.last_http_status", Measure.depth: "p.depth"}
@@ -165,8 +164,7 @@ def known_pages(reader: Reader, search: Search) -> int:
     """How many pages there are on the way of a search, from the counters of their origins."""
     column = "failed" if search.failed else "pages_known"
     where = f" WHERE id = {search.origin_id}" if search.origin_id else ""
-    number: int = reader.all(f"SELECT COALESCE(SUM({column}), 0) FROM origin{where}")[0][0]
-    return number
+    return reader.number(f"SELECT COALESCE(SUM({column}), 0) FROM origin{where}")
 
 
 def _joined(search: Search) -> str:
@@ -188,7 +186,7 @@ def search_of(reader: Reader, narrowing: PageFilter) -> Search:
     texts = [term.text for term in narrowing.terms if isinstance(term, TextTerm) and not term.inverted]
     few = _few_with(reader, max(texts, key=len)) if texts and not search.ways else None
     if few is not None:
-        search.ways.append(f"p.id IN (SELECT id FROM page WHERE {_among('url_id', few)})")
+        search.ways.append(f"p.id IN (SELECT id FROM page WHERE {among('url_id', few)})")
     return search
 
 
@@ -198,12 +196,12 @@ def _few_with(reader: Reader, text: str) -> tuple[int, ...] | None:
     part, up_to, known = reader.looked_for
     if part not in text or (known is None and part != text):
         up_to, known = 0, ()
-    newest: int = reader.all("SELECT COALESCE(MAX(id), 0) FROM url")[0][0]
+    newest = reader.number("SELECT COALESCE(MAX(id), 0) FROM url")
     if known is None or newest - up_to > MOST_URLS:
         return None
     holds, value = _holds(text, "href")
     rows = reader.all(
-        f"SELECT id FROM url WHERE {_among('id', known)} AND {holds}"
+        f"SELECT id FROM url WHERE {among('id', known)} AND {holds}"
         f" UNION ALL SELECT id FROM url NOT INDEXED WHERE id > ? AND id <= ? AND {holds} LIMIT ?",
         (value, up_to, newest, value, FEW + 1),
     )
@@ -238,7 +236,7 @@ def _add(reader: Reader, search: Search, term: Term) -> None:
         case OriginTerm():
             _add_origin(reader, search, term)
         case ExitTerm(codes=codes, never=never, inverted=inverted):
-            listed = _among("p.last_exit_code", (code.value for code in codes))
+            listed = among("p.last_exit_code", codes)
             search.conditions.append(_either(f"({listed}{' OR p.last_exit_code IS NULL' if never else ''})", inverted))
             if codes <= FAILURES and not never and not inverted:
                 _by_failures(search)
@@ -264,7 +262,7 @@ def _add_origin(reader: Reader, search: Search, term: OriginTerm) -> None:
         search.origin_id = ids[0]
         search.ways.append(f"p.origin_id = {ids[0]}")
     else:
-        search.conditions.append(_either(_among("+p.origin_id", ids), term.inverted))
+        search.conditions.append(_either(among("+p.origin_id", ids), term.inverted))
 
 
 def _origins_named(reader: Reader, name: str) -> Iterator[int]:
@@ -282,10 +280,6 @@ def _by_failures(search: Search) -> None:
     if not search.failed:
         search.failed = True
         search.ways.append("p.failed = 1")
-
-
-def _among(column: str, numbers: Iterable[int]) -> str:
-    return f"{column} IN ({', '.join(map(str, sorted(numbers)))})"
 
 
 def _either(condition: str, inverted: bool) -> str:
@@ -312,8 +306,7 @@ def _matched(reader: Reader, search: Search, step: WindowStep) -> int:
     source = f"FROM page p {_joined(search)} WHERE {where_of(search)} AND p.id > ? AND p.id <= ?"
     values = (*search.values, step.after, step.up_to)
     if not search.patterns:
-        number: int = reader.all(f"SELECT COUNT(*) {source}", values)[0][0]
-        return number
+        return reader.number(f"SELECT COUNT(*) {source}", values)
     rows = reader.all(f"SELECT u.href {source}", values)
     return sum(all(p.search(row[0]) is not inverted for p, inverted in search.patterns) for row in rows)
 

@@ -19,7 +19,7 @@ from tui_crawler.domain.standing import Hop, PageStanding, Schedule, UrlStanding
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise, url_hash
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.reader import Reader, SubjectReports
+from tui_crawler.storage.reader import Reader, SubjectReports, among
 from tui_crawler.storage.records import From, RowMapper
 from tui_crawler.storage.reports.attempts import AttemptReports, attempts_of_page, attempts_of_url
 from tui_crawler.storage.reports.links import (
@@ -75,7 +75,7 @@ KnownUrl = tuple[int, str, int, str, int | None]
 
 def pages_of_ids(reader: Reader, ids: Sequence[int]) -> tuple[PageView, ...]:
     """The pages with these ids, in their order; those that are gone are left out."""
-    pages = reader.records(PAGE, f"{PAGES} WHERE p.id IN ({', '.join(map(str, map(int, ids)))})")
+    pages = reader.records(PAGE, f"{PAGES} WHERE {among('p.id', ids)}")
     found = {page.page_id: page for page in pages}
     return tuple(found[page_id] for page_id in ids if page_id in found)
 

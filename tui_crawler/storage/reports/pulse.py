@@ -118,12 +118,12 @@ class PulseReports(SubjectReports):
         """From the log; whether not all of it was looked at."""
         way = ""
         if of.scope is PulseScope.origin:
-            found = self._reader.one("SELECT id FROM origin WHERE origin = ?", (of.name,))
-            way = f"a.origin_id = {int(found[0]) if found else 0} AND "
+            way = f"a.origin_id = {self._reader.origin_id(of.name)} AND "
         newest = self._reader.one(f"SELECT a.id FROM attempt a WHERE {way}1 ORDER BY a.id DESC LIMIT 1")
         end = (newest[0] if newest else 0) + 1
-        begin = self._first_after(way, since - _STRAY_MS, 0, end)
-        end = self._first_after(way, since + step_ms * steps + _STRAY_MS, begin, end)
+        probe = f"SELECT a.id, a.ended_at FROM attempt a WHERE {way}a.id >= ? ORDER BY a.id LIMIT 1"
+        begin = self._reader.first_since(probe, (), since - _STRAY_MS, 0, end)
+        end = self._reader.first_since(probe, (), since + step_ms * steps + _STRAY_MS, begin, end)
         whole = self._reader.one(_BEYOND.format(way=way), (begin, end)) is None
         stride = max(1, -(-(end - begin) // MOST_LOGGED))
         source = "attempt a" if whole else "chosen JOIN attempt a ON a.id = chosen.id"
@@ -139,19 +139,6 @@ class PulseReports(SubjectReports):
                 count = counts[place] = counts[place] or PulseCount()
                 count.merge(_counted(row), times)
         return counts, not whole
-
-    def _first_after(self, way: str, moment: int, low: int, high: int) -> int:
-        """The first id, of those from `low` up to `high`, of an attempt that ended at or after a moment: ids and times
-        rise together, but for seconds."""
-        probe = f"SELECT a.id, a.ended_at FROM attempt a WHERE {way}a.id >= ? ORDER BY a.id LIMIT 1"
-        while low < high:
-            middle = (low + high) // 2
-            found = self._reader.one(probe, (middle,))
-            if found is None or found[1] >= moment:
-                high = middle
-            else:
-                low = found[0] + 1
-        return low
 
     def _marks(self, since: int, until: int) -> tuple[PulseMark, ...]:
         """The newest ones of the span, the oldest first."""

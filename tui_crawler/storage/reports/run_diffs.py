@@ -32,7 +32,7 @@ from tui_crawler.domain.run_diff import (
     difference,
     text_of,
 )
-from tui_crawler.storage.reader import SubjectReports
+from tui_crawler.storage.reader import SubjectReports, among
 from tui_crawler.storage.records import RowMapper
 from tui_crawler.storage.reports.pages import known_rows
 from tui_crawler.storage.transaction import Row
@@ -58,7 +58,7 @@ FROM ({{former}} ORDER BY origin_id, page_id, run_id LIMIT {_WINDOW}) f
     LEFT JOIN document d ON d.page_id = p.id"""
 """Rows of pages before a run changed them, with what they are now."""
 
-_THERE = f"""SELECT o.id, o.origin, SUM(p.external = 0 AND p.last_exit_code NOT IN ({", ".join(map(str, NOT_THERE))}))
+_THERE = f"""SELECT o.id, o.origin, SUM(p.external = 0 AND NOT {among("p.last_exit_code", NOT_THERE)})
 FROM page p CROSS JOIN origin o ON o.id = p.origin_id {{of_origin}} GROUP BY p.origin_id"""
 _ORIGINS = """SELECT o.origin, o.id AS origin_id FROM origin o
 WHERE EXISTS (SELECT 1 FROM page p WHERE p.origin_id = o.id) ORDER BY o.origin"""
@@ -103,8 +103,7 @@ class RunDiffReports(SubjectReports):
 
     def origin_id(self, origin: str) -> int:
         """The number of an origin in the other questions; 0 where it is not known."""
-        row = self._reader.one("SELECT id FROM origin WHERE origin = ?", (origin,))
-        return row[0] if row else 0
+        return self._reader.origin_id(origin)
 
     def compared_origins(self) -> tuple[OriginDiff, ...]:
         """The origins of `origin_diffs`, not counted; takes no time that grows with their pages."""

@@ -23,7 +23,7 @@ from tui_crawler.domain.site_tree import (
 )
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.trap import TrapSuspicion, endless_shape
-from tui_crawler.storage.reader import SubjectReports
+from tui_crawler.storage.reader import SubjectReports, among
 from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS
 
 LOOK_S, STEP = 0.1, 2_000
@@ -44,14 +44,11 @@ _NEXT_BRANCH = f"""SELECT MIN(href) FROM (SELECT href FROM url WHERE {_RANGE} OR
     WHERE {_NAME} <> ''"""
 
 
-def _among(codes: frozenset[int]) -> str:
-    return f"p.last_exit_code IN ({', '.join(str(int(code)) for code in sorted(codes))})"
-
-
+_CODE = "p.last_exit_code"
 _WAITS = f"p.status IN ({PageStatus.READY.value}, {PageStatus.CLAIMED.value}) AND p.attempts_remaining > 0"
 _COUNTED = f"""COUNT(p.id) AS known,
-    COALESCE(SUM(p.last_exit_code IS NOT NULL AND NOT {_among(FAILURES | BLOCKED)} AND NOT ({_WAITS})), 0) AS done,
-    COALESCE(SUM({_among(FAILURES)}), 0) AS failed, COALESCE(SUM({_among(BLOCKED)}), 0) AS blocked,
+    COALESCE(SUM({_CODE} IS NOT NULL AND NOT {among(_CODE, FAILURES | BLOCKED)} AND NOT ({_WAITS})), 0) AS done,
+    COALESCE(SUM({among(_CODE, FAILURES)}), 0) AS failed, COALESCE(SUM({among(_CODE, BLOCKED)}), 0) AS blocked,
     COALESCE(SUM(p.id IS NULL AND EXISTS (SELECT 1 FROM link l WHERE l.to_url_id = u.id AND l.kind = 'a')), 0)
         AS refused,
     COALESCE(SUM(d.size), 0) AS bytes, COUNT(a.response_ms) AS timed, COALESCE(SUM(a.response_ms), 0) AS response_ms,
