@@ -172,8 +172,8 @@ LINES = {
     "domain": 11_070,
     "engine": 2_930,
     "export": 990,
-    "fetch": 5_410,
-    "storage": 14_090,
+    "fetch": 5_400,
+    "storage": 14_040,
     "text": 1_430,
     "wiring": 3_430,
 }

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.fetch.dates import is_rfc_3339, mail_date_ms, w3c_date_ms
+from tui_crawler.fetch.headers import is_rfc_3339, mail_date_ms, w3c_date_ms
 
 
 def ms(*parts: int) -> int:

@@ -16,7 +16,7 @@ from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.fetch.extract import PageReader
 from tui_crawler.fetch.limits import FetchLimits
-from tui_crawler.fetch.stylesheet import stylesheet_links
+from tui_crawler.fetch.page import stylesheet_links
 
 CSS, IMG, OBJECT = LinkKind.css, LinkKind.img, LinkKind.object
 

@@ -13,8 +13,7 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, LinkResolver
 from tui_crawler.fetch.charset import choose_encoding, utf8_slices
 from tui_crawler.fetch.coding import BodyDecoder, BodyTooLarge, IllegalCoding, TruncatedCoding
-from tui_crawler.fetch.dates import mail_date_ms, w3c_date_ms
-from tui_crawler.fetch.headers import clean_message, content_type
+from tui_crawler.fetch.headers import clean_message, content_type, mail_date_ms, w3c_date_ms
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.sniff import HTML, XML, sniff
 from tui_crawler.fetch.tree import Element, pull_parser

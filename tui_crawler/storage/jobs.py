@@ -20,8 +20,7 @@ from tui_crawler.storage.activity import ActivityEvent, note
 from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import CounterChanges
-from tui_crawler.storage.depths import change_max_depth
-from tui_crawler.storage.intake import move_counters
+from tui_crawler.storage.intake import change_max_depth, move_counters
 from tui_crawler.storage.models import Job, Origin, Page
 from tui_crawler.storage.statements import columns
 from tui_crawler.storage.transaction import Transaction

@@ -29,8 +29,16 @@ from tui_crawler.storage.candidates import is_due, todo_page, todo_query
 from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import CounterChanges
-from tui_crawler.storage.depths import is_beyond
-from tui_crawler.storage.intake import Known, Source, again, find_known, move_counters, queue_pages, update_known
+from tui_crawler.storage.intake import (
+    Known,
+    Source,
+    again,
+    find_known,
+    is_beyond,
+    move_counters,
+    queue_pages,
+    update_known,
+)
 from tui_crawler.storage.models import Exclusion as ExclusionRow
 from tui_crawler.storage.models import OperatorAction, Page, Url
 from tui_crawler.storage.statements import among, columns, slot, updates

@@ -22,8 +22,8 @@ from tui_crawler.storage import crawl_log, documents, intake, origins, settle
 from tui_crawler.storage.claim import Claim, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import CountedAttempt, CounterChanges, add_to_job, count_attempts, plus, tally_of
-from tui_crawler.storage.depths import is_beyond
 from tui_crawler.storage.former import Keeper
+from tui_crawler.storage.intake import is_beyond
 from tui_crawler.storage.models import Job, Origin, Page
 from tui_crawler.storage.origins import Counted, OriginRow
 from tui_crawler.storage.settle import PageState, SettleJob

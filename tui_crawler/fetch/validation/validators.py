@@ -10,9 +10,8 @@ from typing import Any
 
 from tui_crawler.domain.attempt import Validation, ValidationError
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.fetch.dates import is_rfc_3339, mail_date_ms
 from tui_crawler.fetch.document import feed_type
-from tui_crawler.fetch.headers import clean_message
+from tui_crawler.fetch.headers import clean_message, is_rfc_3339, mail_date_ms
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.page import XHTML_TYPE, ParsedBody
 from tui_crawler.fetch.sniff import CSS, HTML, RSS, XML

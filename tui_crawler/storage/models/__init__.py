@@ -33,6 +33,7 @@ from tui_crawler.storage.models.queue import (
     flag,
     maybe,
     number,
+    options,
     reference,
     text,
 )
@@ -203,9 +204,7 @@ class Request(Model):
     connect_ms: Any = maybe()
     tls_ms: Any = maybe()
     connection_reused: Any = maybe()
-
-    class Meta:
-        indexes = ((("attempt",), False),)
+    Meta = options(index="attempt")
 
 
 class AttemptResult(Model):
@@ -215,9 +214,7 @@ class AttemptResult(Model):
     attempt: Any = reference(Attempt, "attempt_id")
     type: Any = peewee.TextField()
     value: Any = text()
-
-    class Meta:
-        indexes = ((("attempt",), False),)
+    Meta = options(index="attempt")
 
 
 class ExitCount(Model):
@@ -227,10 +224,7 @@ class ExitCount(Model):
     origin_id: Any = peewee.BigIntegerField()
     exit_code: Any = peewee.BigIntegerField()
     count: Any = number()
-
-    class Meta:
-        primary_key = peewee.CompositeKey("run_id", "origin_id", "exit_code")
-        without_rowid = True
+    Meta = options(key="run_id origin_id exit_code", rowid=False)
 
 
 class ExitMinute(Model):
@@ -240,11 +234,7 @@ class ExitMinute(Model):
     minute: Any = peewee.BigIntegerField()
     exit_code: Any = peewee.BigIntegerField()
     count: Any = number()
-
-    class Meta:
-        primary_key = peewee.CompositeKey("origin_id", "minute", "exit_code")
-        without_rowid = True
-        indexes = ((("minute",), False),)
+    Meta = options(key="origin_id minute exit_code", index="minute", rowid=False)
 
 
 class PulseRow(Model):
@@ -260,11 +250,7 @@ class PulseRow(Model):
     failed: Any = number()
     bytes: Any = number()
     cells: Any = peewee.BlobField()
-
-    class Meta:
-        table_name = "pulse"
-        primary_key = peewee.CompositeKey("length", "at", "session_id", "job_id")
-        without_rowid = True
+    Meta = options(key="length at session_id job_id", rowid=False, name="pulse")
 
 
 class Gauge(Model):
@@ -284,10 +270,7 @@ class Gauge(Model):
     paused: Any = maybe()
     gave_up: Any = maybe()
     finished: Any = maybe()
-
-    class Meta:
-        primary_key = peewee.CompositeKey("length", "at", "session_id")
-        without_rowid = True
+    Meta = options(key="length at session_id", rowid=False)
 
 
 class Activity(Model):
@@ -340,10 +323,7 @@ class FormerPage(Model):
     canonical: Any = text()
     redirect: Any = reference(Url, "redirect_id", null=True)
     links: Any = flag()
-
-    class Meta:
-        primary_key = peewee.CompositeKey("run_id", "origin_id", "page")
-        without_rowid = True
+    Meta = options(key="run_id origin_id page", rowid=False)
 
 
 add_index("former_page_sha256", FormerPage, "sha256", where=FormerPage.sha256 != "")
@@ -359,11 +339,7 @@ class FormerLink(Model):
     nofollow: Any = flag()
     text: Any = text()
     first_seen_at: Any = number()
-
-    class Meta:
-        primary_key = peewee.CompositeKey("run_id", "from_page", "kind", "to_url")
-        without_rowid = True
-        indexes = ((("to_url",), False),)
+    Meta = options(key="run_id from_page kind to_url", index="to_url", rowid=False)
 
 
 class FormerRobots(Model):
@@ -372,10 +348,7 @@ class FormerRobots(Model):
     run_id: Any = peewee.BigIntegerField()
     origin_id: Any = peewee.BigIntegerField()
     body: Any = peewee.BlobField()
-
-    class Meta:
-        primary_key = peewee.CompositeKey("run_id", "origin_id")
-        without_rowid = True
+    Meta = options(key="run_id origin_id", rowid=False)
 
 
 MODELS: tuple[type[peewee.Model], ...] = tuple(Model.__subclasses__())

@@ -19,6 +19,15 @@ class Model(peewee.Model):
         legacy_table_names = False
 
 
+def options(key: str = "", index: str = "", unique: str = "", *, rowid: bool = True, name: str = "") -> Any:
+    """How a table is made: columns of its key, where that is of several, of an index that peewee names, and whether it
+    has a row id. In these texts names of columns stand with spaces."""
+    indexes = tuple((tuple(names.split()), once) for names, once in ((index, False), (unique, True)) if names)
+    made: dict[str, Any] = {"indexes": indexes, "without_rowid": not rowid}
+    made |= {"primary_key": peewee.CompositeKey(*key.split())} if key else {}
+    return type("Meta", (), made | ({"table_name": name} if name else {}))
+
+
 def add_index(name: str, model: Any, *fields: Any, where: Any = None) -> None:
     """An index on columns (texts of names) and expressions, in this order; on the rows where a condition holds."""
     named = (field.split() if isinstance(field, str) else [field] for field in fields)
@@ -105,9 +114,7 @@ class Ruleset(Model):
     note: Any = text()
     rules: Any = text()
     from_config: Any = flag()
-
-    class Meta:
-        indexes = ((("job", "id"), False),)
+    Meta = options(index="job id")
 
 
 class Origin(Model):
@@ -163,9 +170,7 @@ class Origin(Model):
     last_exit_code: Any = maybe()
     last_http_status: Any = maybe()
     last_attempt_at: Any = number()
-
-    class Meta:
-        indexes = ((("change",), False),)
+    Meta = options(index="change")
 
 
 _unfinished = (Origin.participates == 1) & (Origin.finish_reason == "")
@@ -224,9 +229,7 @@ class Page(Model):
     created_at: Any = number()
     unscanned: Any = flag()
     external: Any = flag()
-
-    class Meta:
-        indexes = ((("url", "job"), True),)
+    Meta = options(unique="url job")
 
 
 PRIORITY = Page.nice + Page.attempts
@@ -267,9 +270,7 @@ class Dripfeed(Model):
     job: Any = reference(Job, "job_id")
     stash: Any = peewee.TextField()
     ready: Any = number()
-
-    class Meta:
-        primary_key = peewee.CompositeKey("job", "stash")
+    Meta = options(key="job stash")
 
 
 class Refused(Model):
@@ -279,9 +280,7 @@ class Refused(Model):
     reason: Any = peewee.TextField()
     count: Any = number()
     sample_url: Any = text()
-
-    class Meta:
-        primary_key = peewee.CompositeKey("origin", "reason")
+    Meta = options(key="origin reason")
 
 
 class Exclusion(Model):
@@ -294,9 +293,7 @@ class Exclusion(Model):
     who: Any = text()
     source: Any = text()
     created_at: Any = number()
-
-    class Meta:
-        indexes = ((("kind", "value"), True),)
+    Meta = options(unique="kind value")
 
 
 class Segment(Model):
@@ -378,11 +375,7 @@ class Link(Model):
     nofollow: Any = flag()
     text: Any = text()
     first_seen_at: Any = number()
-
-    class Meta:
-        primary_key = peewee.CompositeKey("from_page", "kind", "to_url")
-        without_rowid = True
-        indexes = ((("to_url",), False),)
+    Meta = options(key="from_page kind to_url", index="to_url", rowid=False)
 
 
 class PageAnchors(Model):
@@ -400,11 +393,7 @@ class Fragment(Model):
     from_page: Any = reference(Page, "from_page_id")
     text: Any = text()
     missing: Any = flag()
-
-    class Meta:
-        primary_key = peewee.CompositeKey("to_url", "fragment", "from_page")
-        without_rowid = True
-        indexes = ((("from_page",), False),)
+    Meta = options(key="to_url fragment from_page", index="from_page", rowid=False)
 
 
 add_index("fragment_missing", Fragment, "to_url fragment", where=Fragment.missing == 1)
@@ -419,10 +408,7 @@ class Redirect(Model):
     to_fragment: Any = text()
     permanent: Any = flag()
     seen_at: Any = number()
-
-    class Meta:
-        primary_key = peewee.CompositeKey("page", "source", "to_url")
-        indexes = ((("to_url",), False),)
+    Meta = options(key="page source to_url", index="to_url")
 
 
 class DataBlock(Model):
@@ -434,6 +420,4 @@ class DataBlock(Model):
     type: Any = peewee.TextField()
     place: Any = number()
     value: Any = text()
-
-    class Meta:
-        indexes = ((("page", "name", "place"), True),)
+    Meta = options(unique="page name place")
