@@ -172,7 +172,7 @@ LINES = {
     "domain": 11_070,
     "engine": 2_930,
     "export": 990,
-    "fetch": 5_400,
+    "fetch": 5_390,
     "storage": 14_040,
     "text": 1_430,
     "wiring": 3_430,

@@ -209,7 +209,6 @@ class Printer:
             self._tell(text)
 
     def error(self, text: str) -> None:
-        """Prints an error to stderr."""
         self._tell(f"tui-crawler: {text}")
 
     def detail(self, text: str) -> None:

@@ -153,7 +153,6 @@ class _Notes(logging.Handler):
         self._printer = printer
 
     def emit(self, record: logging.LogRecord) -> None:
-        """Prints it."""
         self._printer.note(record.getMessage())
 
 

@@ -89,22 +89,18 @@ class DemoProcess:
 
     @property
     def pid(self) -> int:
-        """The child's process id."""
         return self._child.pid
 
     @property
     def seeds(self) -> list[str]:
-        """One URL per site."""
         return [site.seed for site in self.sites]
 
     @property
     def ports(self) -> list[int]:
-        """One port per site."""
         return [site.port for site in self.sites]
 
     @property
     def is_running(self) -> bool:
-        """True while the child lives."""
         return self._child.poll() is None
 
     @property
@@ -129,13 +125,11 @@ class DemoProcess:
         return None if self._left else _end(self._child)
 
     def __enter__(self) -> Self:
-        """Return the running child."""
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        """End the child."""
         self.close()
 
 

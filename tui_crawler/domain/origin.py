@@ -243,7 +243,6 @@ class SettingsByOrigin:
     polite_floor: bool = False
 
     def of(self, origin: str) -> CrawlSettings:
-        """The settings of an origin."""
         url = normalise(origin) if self.delays or self.polite_floor else None
         if url is None or isinstance(url, InvalidUrl):
             return self.common

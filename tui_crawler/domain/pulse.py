@@ -52,7 +52,6 @@ class PulseCount:
     cells: dict[int, int] = field(default_factory=dict)
 
     def add_attempt(self, attempt: AttemptRecord) -> None:
-        """One more attempt."""
         problem = is_problem(attempt.exit_code, attempt.kind.value)
         requests = attempt.requests
         self.add(

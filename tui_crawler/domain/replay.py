@@ -219,7 +219,6 @@ class OriginReplay:
         self._exits: Counter[str] = Counter()
 
     def take(self, logged: LoggedAttempt) -> None:
-        """Folds an attempt."""
         session = self._sessions[logged.session_id]
         settings = session.settings.of(self.state.origin)
         self._advance(logged.ended_at, logged.run_id)

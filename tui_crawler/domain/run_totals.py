@@ -91,7 +91,6 @@ class RunTotals:
         return sum(count for second, count in self._seconds if second > last - RATE_SECONDS) / span
 
     def take(self, event: Event) -> None:
-        """Takes one event."""
         extra = dict(event.extra)
         if (complaint := complaint_of(event)) and len(self.complaints) < MOST_COMPLAINTS:
             self.complaints.append(complaint)
@@ -212,7 +211,6 @@ class Rehearsal:
         self._began = 0
 
     def on_event(self, event: Event) -> None:
-        """Takes one event."""
         self._began = self._began or event.at
         if not event.origin:
             return

@@ -65,7 +65,6 @@ class ReportColumn:
 
     @property
     def title(self) -> str:
-        """Its name in words."""
         words = self.name.removesuffix("_ms").removesuffix("_at").replace("_", " ")
         return words.replace("url", "URL").replace("http", "HTTP")
 

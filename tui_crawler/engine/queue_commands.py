@@ -43,7 +43,6 @@ class QueueCommands:
         self._clock = clock
 
     async def perform(self, command: QueueCommand, who: str) -> Performed:
-        """Carries one command out."""
         match command:
             case SetJob() | SteerJobs():
                 change = await self._store.change_job(command)

@@ -100,5 +100,4 @@ class HttpFetcher:
         await self._wire.forget(origin)
 
     async def close(self) -> None:
-        """Closes all connections."""
         await self._wire.close()

@@ -167,7 +167,6 @@ class Http1Connection(asyncio.Protocol):
     # what the event loop tells
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
-        """Takes the transport."""
         self._transport = cast("asyncio.Transport", transport)
 
     def data_received(self, data: bytes) -> None:
@@ -205,7 +204,6 @@ class Http1Connection(asyncio.Protocol):
         self._end("connection closed", Trouble.short)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        """The connection is gone."""
         self._end("connection closed" if exc is None else _told(exc), Trouble.network if exc else Trouble.short)
         self._state = _State.closed
         if self._timer is not None:

@@ -81,7 +81,6 @@ class WatchedStream(httpcore.AsyncNetworkStream):
         await self._inner.write(buffer, timeout)
 
     async def aclose(self) -> None:
-        """Closes the connection."""
         await self._inner.aclose()
 
     async def start_tls(
@@ -260,7 +259,6 @@ class HttpxWire:
             await known.transport.aclose()
 
     async def close(self) -> None:
-        """Closes all connections."""
         for origin in list(self._open):
             await self.forget(origin)
 

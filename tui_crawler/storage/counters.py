@@ -54,7 +54,6 @@ class CounterChanges:
             self.add(origin_id, change)
 
     def total(self) -> Tally:
-        """The sum over all origins."""
         total = Tally()
         for change in self.changes.values():
             total = plus(total, change)

@@ -46,7 +46,6 @@ class Journal:
         self._lock = threading.Lock()
 
     def close(self) -> None:
-        """Closes the connection."""
         with self._lock:
             self._database.close()
 

@@ -122,7 +122,6 @@ class Transaction:
         return rows[0] if rows else None
 
     def all(self, build: Callable[[], Any], values: Values) -> list[Row]:
-        """All rows of a query."""
         statement = self._texts.of(build)
         return self._connection.execute(statement.text, statement.ordered(values)).fetchall()
 

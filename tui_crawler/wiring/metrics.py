@@ -35,7 +35,6 @@ class Metrics:
     """Stands before a listener and counts; a collector of prometheus-client. A scrape reads numbers that are there."""
 
     def __init__(self, listener: Listener) -> None:
-        """Begins with nothing."""
         self._listener = listener
         self._totals = RunTotals()
         self._attempts: Counter[tuple[str, str]] = Counter()
@@ -138,7 +137,6 @@ class MetricsServer(ThreadingHTTPServer):
             self.shutdown_request(request)
 
     def process_request_thread(self, request: socket | tuple[bytes, socket], client_address: Any) -> None:
-        """One scrape."""
         try:
             super().process_request_thread(request, client_address)
         finally:

@@ -118,7 +118,6 @@ class JobReports(SubjectReports):
     """Jobs, pages that are claimed or put aside, segments, the processes of a crawl, what validators said."""
 
     def jobs(self) -> tuple[JobView, ...]:
-        """All jobs, the oldest first."""
         return self._reader.records(_JOB, _JOBS)
 
     def limbo(self, older_ms: int) -> tuple[LimboView, ...]:

@@ -105,7 +105,6 @@ class Reports(_Subjects):
             return method
 
     def close(self) -> None:
-        """Closes the connection."""
         self._reader.close()
 
     def stop_when(self, stops: Callable[[], bool]) -> None:
