@@ -180,25 +180,10 @@ class LoadSegment:
 
 
 Command = (
-    PauseOrigins
-    | ResumeOrigins
-    | StopOrigins
-    | AddSeeds
-    | RetryPages
-    | TopUpPatience
-    | SetDelay
-    | RefetchRobots
-    | Exclude
-    | SetJob
-    | SteerJobs
-    | ApplyRules
-    | StashPages
-    | UnstashPages
-    | SetDripfeed
-    | ReclaimPages
-    | ProbeUrls
+    PauseOrigins | ResumeOrigins | StopOrigins | AddSeeds | RetryPages | TopUpPatience | SetDelay | RefetchRobots
+    | Exclude | SetJob | SteerJobs | ApplyRules | StashPages | UnstashPages | SetDripfeed | ReclaimPages | ProbeUrls
     | LoadSegment
-)
+)  # fmt: skip
 
 _NAMES: dict[str, type[Any]] = {
     "pause": PauseOrigins,

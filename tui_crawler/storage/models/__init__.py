@@ -39,31 +39,10 @@ from tui_crawler.storage.models.queue import (
 )
 
 __all__ = [
-    "MODELS",
-    "PRIORITY",
-    "Body",
-    "DataBlock",
-    "Document",
-    "Dripfeed",
-    "Exclusion",
-    "FormerLink",
-    "FormerPage",
-    "FormerRobots",
-    "Fragment",
-    "Job",
-    "Link",
-    "Origin",
-    "Page",
-    "PageAnchors",
-    "Redirect",
-    "Refused",
-    "RobotsText",
-    "Ruleset",
-    "SeenFilter",
-    "Segment",
-    "Url",
-    "create_tables",
-]
+    "MODELS", "PRIORITY", "Body", "DataBlock", "Document", "Dripfeed", "Exclusion", "FormerLink", "FormerPage",
+    "FormerRobots", "Fragment", "Job", "Link", "Origin", "Page", "PageAnchors", "Redirect", "Refused", "RobotsText",
+    "Ruleset", "SeenFilter", "Segment", "Url", "create_tables",
+]  # fmt: skip
 
 
 class Meta(Model):

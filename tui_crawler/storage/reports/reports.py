@@ -35,25 +35,10 @@ if TYPE_CHECKING:
     from tui_crawler.storage.reports.tree import TreeReports
 
     class _Subjects(
-        OverviewReports,
-        AttemptReports,
-        ExportReports,
-        FailureReports,
-        JobReports,
-        LinkAuditReports,
-        LogReports,
-        OriginReports,
-        PageWindowReports,
-        PageReports,
-        ReplayReports,
-        PulseReports,
-        RulesetReports,
-        RunDiffReports,
-        SiteAuditReports,
-        StandingReports,
-        TimelineReports,
-        TreeReports,
-    ):
+        OverviewReports, AttemptReports, ExportReports, FailureReports, JobReports, LinkAuditReports, LogReports,
+        OriginReports, PageWindowReports, PageReports, ReplayReports, PulseReports, RulesetReports, RunDiffReports,
+        SiteAuditReports, StandingReports, TimelineReports, TreeReports,
+    ):  # fmt: skip
         """All that can be asked."""
 else:
     _Subjects = OverviewReports
