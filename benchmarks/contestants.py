@@ -73,14 +73,14 @@ def run_command(config: Path, workers: int = 1) -> list[str]:
     return [sys.executable, "-m", "tui_crawler", "run", str(config), "--quiet", *more]
 
 
-def write_config(site: Site, folder: Path, keeping: Keeping) -> Path:
-    """The configuration of a crawl of a site without delays; its database is beside it."""
+def write_config(site: Site, folder: Path, keeping: Keeping, delay_ms: int = 0) -> Path:
+    """The configuration of a crawl of a site, without delays where none is named; its database is beside it."""
     config = folder / "bench.yaml"
     seeds = ", ".join(f'"{seed}"' for seed in site.seeds)
     config.write_text(
         f"seeds: [{seeds}]\nuser_agent: bench-crawler\n"
         f"crawl: {{max_in_flight: {site.origins}}}\n"
-        "delay: {model: fixed, default: 0, floor: 0, allow_impolite: true}\n" + keeping.value,
+        f"delay: {{model: fixed, default: {delay_ms}ms, floor: {delay_ms}ms, allow_impolite: true}}\n" + keeping.value,
         encoding="utf-8",
     )
     return config

@@ -11,9 +11,13 @@ import asyncio
 import multiprocessing
 import random
 import socket
+import time
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass, replace
+from functools import partial
+from pathlib import Path
+from typing import IO
 
 FIRST_PORT, LAST_PORT = 11_000, 32_000  # below those that systems hand out by themselves
 _WORDS = [
@@ -92,8 +96,10 @@ class Site:
 class _Served(asyncio.Protocol):
     """One connection: answers each request with bytes that were made before."""
 
-    def __init__(self, answers: dict[bytes, bytes]) -> None:
+    def __init__(self, answers: dict[bytes, bytes], port: int, log: IO[str] | None) -> None:
         self._answers = answers
+        self._port = port
+        self._log = log
         self._rest = b""
 
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
@@ -105,6 +111,8 @@ class _Served(asyncio.Protocol):
         while (end := self._rest.find(b"\r\n\r\n")) >= 0:
             target = self._rest.split(b" ", 2)[1]
             self._rest = self._rest[end + 4 :]
+            if self._log is not None:
+                self._log.write(f"{self._port}\t{target.decode()}\t{time.time()}\n")
             self._transport.write(self._answers.get(target, _NOT_FOUND))
 
 
@@ -118,15 +126,18 @@ def _whole(body: bytes) -> bytes:
     )
 
 
-def serve(site: Site, ready: multiprocessing.synchronize.Event | None = None) -> None:
-    """Serves all origins until the process is ended."""
+def serve(site: Site, ready: multiprocessing.synchronize.Event | None = None, log: Path | None = None) -> None:
+    """Serves all origins until the process is ended. Each request is a line of the `log`: port, path, when it was
+    answered (s since 1970)."""
     answers = {b"/p/%d" % number: _whole(body) for number, body in enumerate(site.bodies())}
     answers[b"/"] = answers[b"/p/0"]
+
+    lines = log.open("a", buffering=1, encoding="utf-8") if log else None
 
     async def main() -> None:
         loop = asyncio.get_running_loop()
         for port in site.ports:
-            await loop.create_server(lambda: _Served(answers), "127.0.0.1", port)
+            await loop.create_server(partial(_Served, answers, port, lines), "127.0.0.1", port)
         if ready is not None:
             ready.set()
         await asyncio.Event().wait()
@@ -135,12 +146,12 @@ def serve(site: Site, ready: multiprocessing.synchronize.Event | None = None) ->
 
 
 @contextmanager
-def serving(site: Site) -> Iterator[Site]:
+def serving(site: Site, log: Path | None = None) -> Iterator[Site]:
     """Serves the sites from a process of its own meanwhile; answers them on ports that were free."""
     site = replace(site, first_port=_free_ports(site))
     context = multiprocessing.get_context("spawn")
     ready = context.Event()
-    server = context.Process(target=serve, args=(site, ready), daemon=True)
+    server = context.Process(target=serve, args=(site, ready, log), daemon=True)
     server.start()
     try:
         if not ready.wait(60):
