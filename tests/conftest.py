@@ -74,6 +74,7 @@ def made_once() -> Iterator[None]:
     with pytest.MonkeyPatch.context() as patched:
         if "textual" in sys.modules:
             share_rules(patched)
+            paint_less(patched)
         patched.setattr(Texts, "__init__", share)
         patched.setattr(gettext, "find", functools.cache(gettext.find))
         yield
@@ -92,3 +93,35 @@ def share_rules(patched: pytest.MonkeyPatch) -> None:
         return made[key]
 
     patched.setattr(Stylesheet, "_parse_rules", parse_once)
+
+
+def paint_less(patched: pytest.MonkeyPatch) -> None:
+    """Apps that say so (`StageApp`) paint when a test has waited for them, not at each message on the way; and what is
+    painted once has no caches, of which Textual makes seven for each line."""
+    from textual import strip  # noqa: PLC0415  # most tests need no Textual
+    from textual.screen import Screen  # noqa: PLC0415
+
+    class Nothing:
+        def get(self, key: object, default: object = None) -> object:
+            return default
+
+        def __setitem__(self, key: object, value: object) -> None:
+            pass
+
+    nothing = Nothing()
+    patched.setattr(strip, "FIFOCache", lambda _: nothing)
+    paint = Screen._compositor_refresh
+
+    def paint_unless_put_off(screen: Screen[Any]) -> None:
+        if screen is not screen.app.screen or not getattr(screen.app, "puts_painting_off", False):
+            paint(screen)
+
+    patched.setattr(Screen, "_compositor_refresh", paint_unless_put_off)
+
+
+@pytest.fixture
+def painted_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests of what is painted when: at each message, as where no test looks on."""
+    from tests.console.support import StageApp  # noqa: PLC0415  # most tests need no console
+
+    monkeypatch.setattr(StageApp, "puts_painting_off", False)

@@ -172,6 +172,7 @@ class StageApp(CrawlerApp):
 
     answered: Answer = None
     hasty = False
+    puts_painting_off = True
 
     def _made_journal_writer(self, journal_factory: Callable[[], Journal]) -> JournalWriter:
         self._unwritten: list[Intent] = []
@@ -191,6 +192,15 @@ class StageApp(CrawlerApp):
         while self._journal_writer is not None and self._unwritten and self.is_running and not self._exit:
             assert time.monotonic() < until, f"not written: {self._unwritten}"
             await asyncio.sleep(0.002)  # the thread's turn
+
+    def paint(self) -> bool:
+        """Paints what was put off. Answers whether anything was."""
+        if not (self.puts_painting_off and self.screen._compositor._dirty_regions):
+            return False
+        self.puts_painting_off = False
+        self.screen._compositor_refresh()
+        del self.puts_painting_off
+        return True
 
     async def _shutdown(self) -> None:
         if not self.hasty and self._task is not None:
@@ -298,7 +308,7 @@ class Stage:
             for screen in self.app.screen_stack:
                 if screen._update_timer._active.is_set():  # it would paint soon; any other would paint for nothing
                     screen._on_timer_update()
-            if done >= rounds and not busy:
+            if done >= rounds and not busy and not self.app.paint():
                 return
 
     async def press(self, *keys: str, rounds: int = 1) -> None:

@@ -26,6 +26,8 @@ from tui_crawler.console.keys import character_of
 from tui_crawler.console.reading.poll_loop import ReadFailed
 from tui_crawler.console.welcome.app import WelcomeApp
 
+pytestmark = pytest.mark.usefixtures("painted_at_once")
+
 LEAVINGS = int(os.environ.get("TUI_CRAWLER_LEAVINGS", "45"))
 PLACES: dict[str, tuple[str, ...]] = {
     "overview": (),

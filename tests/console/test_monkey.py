@@ -19,6 +19,8 @@ from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.rules.editor import RuleEditorScreen
 from tui_crawler.console.url.screen import UrlScreen
 
+pytestmark = pytest.mark.usefixtures("painted_at_once")
+
 MONKEYS = int(os.environ.get("TUI_CRAWLER_MONKEYS", "6"))
 STEPS = 60 if MONKEYS < 20 else 400
 

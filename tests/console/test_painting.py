@@ -26,6 +26,8 @@ from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.paint import TablePainter
 from tui_crawler.wiring import RunOptions, open_console
 
+pytestmark = pytest.mark.usefixtures("painted_at_once")
+
 
 @pytest.mark.parametrize("own", ["", "30"])
 def test_frames_may_follow_one_another_sooner_unless_the_environment_says_otherwise(

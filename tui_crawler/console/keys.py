@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping
+from functools import cache
 
 from textual.binding import Binding
 from textual.keys import REPLACED_KEYS, key_to_character
@@ -44,6 +45,7 @@ _NAMES: Mapping[str, str] = {
 }
 
 
+@cache
 def key_name(key: str) -> str:
     """A key of Textual as a person reads it."""
     head, plus, last = key.strip().rpartition("+")
@@ -185,8 +187,9 @@ def named_key(action: Action, keymap: Mapping[str, str]) -> str:
 
     `keymap` is action id -> keys of the actions whose keys are not those of the table.
     """
-    views = [BY_ID[where.goes_there] for where in VIEWS]
-    keys = [next(iter(keys_of(one.id, one.keys, keymap)), "") for one in views]
-    if action.id == OVERLAY and all(key == str(number) for number, key in enumerate(keys, 1)):
-        return f"1-{len(keys)}"
+    if action.id == OVERLAY:
+        views = [BY_ID[where.goes_there] for where in VIEWS]
+        keys = [next(iter(keys_of(one.id, one.keys, keymap)), "") for one in views]
+        if all(key == str(number) for number, key in enumerate(keys, 1)):
+            return f"1-{len(keys)}"
     return next(iter(keys_of(action.id, action.keys, keymap)), "")
