@@ -1,24 +1,35 @@
-"""Counts that are kept, not counted: of jobs, of runs, and of exit codes per origin, run and minute; and
-single numbers by name."""
+"""Counts that are kept, not counted: of jobs, of runs, and of exit codes per origin, run and minute; single
+numbers by name; and the pulse: what attempts come to by minute and hour, and what a process measures of itself, once a
+minute with its heartbeat.
+
+Each row of the pulse belongs to one session, which alone writes it: what it has counted so far is known
+(`Memory.counts`) and the row is replaced. What was rolled back is read again.
+"""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+import peewee
 
 from tui_crawler.domain.attempt import AttemptRecord
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import Tally, tally
+from tui_crawler.domain.pulse import KEPT_MS, MINUTE_MS, PulseCount, packed, unpacked
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage.activity import newest_run, note
 from tui_crawler.storage.claim import Claim
-from tui_crawler.storage.models import ExitCount, ExitMinute, Job, Meta, Run
-from tui_crawler.storage.pulse import beat
-from tui_crawler.storage.statements import columns, counts_up, reads, slot, upserts
+from tui_crawler.storage.models import ExitCount, ExitMinute, Gauge, Job, Meta, Origin, PulseRow, Run
+from tui_crawler.storage.statements import columns, counts_up, insert_rows, reads, slot, upserts
 from tui_crawler.storage.transaction import Transaction
-from tui_crawler.storage.views import ALL_ORIGINS, MINUTE_MS, RECENT_MINUTES
+from tui_crawler.storage.views import ALL_ORIGINS, RECENT_MINUTES
+
+if TYPE_CHECKING:
+    from tui_crawler.storage.claim import Claim
 
 
 def tally_of(status: int, attempts_remaining: int, exit_code: int | None, beyond_depth: int) -> Tally:
@@ -150,16 +161,96 @@ def _forget_runs() -> Any:
 
 def mark(transaction: Transaction, name: str) -> int:
     """The number kept under a name, 0 when there is none."""
-    row = transaction.one(_find, {"name": name})
+    row = transaction.one(_find_mark, {"name": name})
     return row[0] if row else 0
 
 
 def set_mark(transaction: Transaction, name: str, value: int) -> None:
     """Keeps a number under a name."""
-    transaction.insert(_keep, [(name, value)])
+    transaction.insert(_keep_mark, [(name, value)])
 
 
 _count_exit = counts_up(columns(ExitCount, "run_id origin_id exit_code"), ExitCount.count)
 _count_minute = counts_up(columns(ExitMinute, "origin_id minute exit_code"), ExitMinute.count)
-_find = reads([Meta.name], Meta.value)
-_keep = upserts([Meta.name], [Meta.value])
+_find_mark = reads([Meta.name], Meta.value)
+_keep_mark = upserts([Meta.name], [Meta.value])
+
+
+_MOST_KNOWN = 64
+_KEY = (PulseRow.length, PulseRow.at, PulseRow.session_id, PulseRow.job_id)
+_sums_of = attrgetter("attempts", "pages", "failed", "bytes")
+_SUMS = (PulseRow.attempts, PulseRow.pages, PulseRow.failed, PulseRow.bytes, PulseRow.cells)
+
+
+def beat(transaction: Transaction, claim: Claim, attempts: Iterable[CountedAttempt]) -> None:
+    """Counts attempts in the minutes and hours in which they ended."""
+    known = transaction.memory.counts
+    fresh: dict[tuple[int, int], PulseCount] = {}
+    for _, job_id, attempt in attempts:
+        minute = (attempt.ended_at // MINUTE_MS * MINUTE_MS, job_id)
+        count = fresh.get(minute)
+        if count is None:
+            count = fresh[minute] = PulseCount()
+        count.add_attempt(attempt)
+    touched: dict[tuple[int, int, int, int], PulseCount] = {}
+    for (at, job_id), count in fresh.items():
+        for length in KEPT_MS:
+            key = (length, at - at % length, claim.session_id, job_id)
+            whole = touched[key] = touched.get(key) or known.get(key) or _stored(transaction, key)
+            whole.merge(count)
+    if len(known) > _MOST_KNOWN:
+        known.clear()
+    known.update(touched)
+    transaction.insert(_keep_pulse, [(*key, *_sums_of(one), packed(one.cells)) for key, one in touched.items()])
+
+
+def _stored(transaction: Transaction, key: tuple[int, int, int, int]) -> PulseCount:
+    row = transaction.one(_find_pulse, dict(zip(("length", "at", "session_id", "job_id"), key, strict=True)))
+    return PulseCount(row[0], row[1], row[2], row[3], unpacked(row[4])) if row else PulseCount()
+
+
+def measure(transaction: Transaction, claim: Claim, lag_ms: int, commit_ms: int, commit_jobs: int) -> bool:
+    """Keeps what a session has measured of itself since the last time; the first one in a minute looks at the crawl.
+    True."""
+    at = transaction.now - transaction.now % MINUTE_MS
+    seen: tuple[Any, ...] = (None,) * len(_OF_CRAWL)
+    if transaction.one(_any_gauge, {"at": at}) is None:
+        seen = transaction.fetch(Origin.select(*_OF_CRAWL.values()).where(Origin.participates == peewee.SQL("1")))[0]
+    own = (claim.session_id, lag_ms, commit_ms, commit_jobs)
+    transaction.insert(_keep_gauge, [(length, at - at % length, *own, *seen) for length in KEPT_MS])
+    return True
+
+
+def _sum(condition: Any) -> Any:
+    return peewee.fn.COALESCE(peewee.fn.SUM(peewee.Case(None, [(condition, 1)], 0)), 0)
+
+
+_gave_up = Origin.finish_reason.in_(["patience", "database_error"])
+_open = Origin.finish_reason == ""
+_flying = Origin.in_flight_url != ""
+_OF_CRAWL = {
+    Gauge.todo: peewee.fn.COALESCE(peewee.fn.SUM(Origin.todo), 0),
+    Gauge.pending: peewee.fn.COALESCE(peewee.fn.SUM(Origin.pending), 0),
+    Gauge.crawling: _sum(_open & _flying),
+    Gauge.waiting: _sum(_open & ~_flying & (Origin.paused == 0)),
+    Gauge.paused: _sum(_open & ~_flying & (Origin.paused != 0)),
+    Gauge.gave_up: _sum(_gave_up),
+    Gauge.finished: _sum(~_open & ~_gave_up),
+}
+
+
+def _any_gauge() -> Any:
+    minutes = Gauge.length == peewee.SQL(str(MINUTE_MS))
+    return Gauge.select(Gauge.at).where(minutes & (Gauge.at == slot("at"))).limit(peewee.SQL("1"))
+
+
+def _keep_gauge(size: int) -> Any:
+    key, own = [Gauge.length, Gauge.at, Gauge.session_id], [Gauge.lag_ms, Gauge.commit_ms, Gauge.commit_jobs]
+    now = peewee.EXCLUDED
+    worst = {one: peewee.fn.MAX(one, getattr(now, one.column_name)) for one in own}
+    last = {one: peewee.fn.COALESCE(getattr(now, one.column_name), one) for one in _OF_CRAWL}
+    return insert_rows([*key, *own, *_OF_CRAWL], size).on_conflict(conflict_target=key, update=worst | last)
+
+
+_find_pulse = reads(_KEY, *_SUMS)
+_keep_pulse = upserts(_KEY, _SUMS)

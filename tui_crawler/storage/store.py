@@ -46,13 +46,13 @@ from tui_crawler.storage import (
 from tui_crawler.storage.candidates import awake, candidates
 from tui_crawler.storage.claim import Claim, require
 from tui_crawler.storage.clock import mono_clock, wall_clock
+from tui_crawler.storage.counters import measure
 from tui_crawler.storage.database import connect_readonly, open_writable
 from tui_crawler.storage.documents import store_second_reading, waiting_documents
 from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
 from tui_crawler.storage.open_settings import Durability, OpenSettings
 from tui_crawler.storage.owner import Owner, this_process
 from tui_crawler.storage.peers import Peers
-from tui_crawler.storage.pulse import measure
 from tui_crawler.storage.retrying import Retrying
 from tui_crawler.storage.segments import PendingSegments, SegmentStore
 from tui_crawler.storage.transaction import Texts, Transaction

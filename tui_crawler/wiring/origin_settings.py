@@ -4,10 +4,10 @@ commands that only read need, too. And which rules decide over the URLs of a dat
 from __future__ import annotations
 
 import contextlib
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Container, Iterable, Sequence
+from dataclasses import dataclass, fields, replace
 from functools import cache
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tui_crawler.domain.admission import Admission, Limits, Scope
 from tui_crawler.domain.contract import Contract
@@ -44,12 +44,13 @@ def admission_of(config: Config, seeds: Sequence[CrawlUrl] | None = None) -> Adm
         frozenset(url.origin for url in (seed_urls(config) if seeds is None else seeds)),
         {site.origin: site.start_path for site in config.sites},
     )
-    limits = Limits(
-        max_url_length=config.crawl.max_url_length,
-        max_redirect_hops=config.crawl.max_redirect_hops,
-        max_pages_per_origin=config.crawl.max_pages_per_origin,
-    )
-    return Admission(config.policy_set, scope, limits)
+    return Admission(config.policy_set, scope, Limits(**same_named(Limits, config.crawl)))
+
+
+def same_named(record: Any, *sections: object, but: Container[str] = ()) -> dict[str, Any]:
+    """The fields of a record that sections of a configuration have under the same names; `but` names others."""
+    names = [one.name for one in fields(record) if one.name not in but]
+    return {name: getattr(section, name) for section in sections for name in names if hasattr(section, name)}
 
 
 def host_entries(config: Config) -> Callable[[CrawlUrl], tuple[HostConfig, ...]]:
@@ -74,22 +75,13 @@ def crawl_settings(config: Config) -> SettingsByOrigin:
     delay = config.delay
     common = CrawlSettings(
         delay=DelaySettings(
-            model=delay.model,
-            default_ms=delay.default_ms,
-            floor_ms=delay.floor_ms,
-            crawl_delay_cap_ms=delay.crawl_delay_cap_ms,
-            max_ms=delay.max_ms,
-            retry_after_max_ms=delay.retry_after_max_ms,
-            start_politeness=delay.start_politeness,
-            max_politeness=delay.max_politeness,
+            **same_named(DelaySettings, delay),
             average_window=delay.average.window,
             average_factor=delay.average.factor,
             average_initial_ms=delay.average.initial_ms,
             average_floor_ms=delay.average.floor_ms,
         ),
-        patience=config.crawl.patience,
-        tries=config.crawl.tries,
-        patience_reset_on_success=config.crawl.patience_reset_on_success,
+        **same_named(CrawlSettings, config.crawl),
         robots_expiry_ms=config.robots.expiry_ms,
     )
     own = tuple((host.host, host.default_delay_ms) for host in config.hosts if host.default_delay_ms is not None)
@@ -104,9 +96,7 @@ def contract_of(config: Config, origin: str, user_agent: str) -> Contract:
         user_agent=user_agent or config.user_agent,
         delay=settings_by_origin(config)(origin).delay,
         delay_from="hosts" if any(one.host == host for one in config.hosts) else "delay.default",
-        politeness_key=config.crawl.politeness_key,
-        total_timeout_ms=config.network.total_timeout_ms,
-        read_timeout_ms=config.network.read_timeout_ms,
+        **same_named(Contract, config.crawl, config.network),
         robots_expiry_ms=config.robots.expiry_ms,
         robots_max_bytes=config.robots.max_bytes,
     )

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Container, Iterable
-from dataclasses import asdict
 from functools import cache
 from typing import TYPE_CHECKING, Literal
 
@@ -23,7 +22,7 @@ from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.client import HttpFetcher
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.tls import Access, Trust
-from tui_crawler.wiring.origin_settings import crawl_settings, host_entries, settings_by_origin, urls_of
+from tui_crawler.wiring.origin_settings import crawl_settings, host_entries, same_named, settings_by_origin, urls_of
 
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
@@ -49,32 +48,19 @@ def _job_plan(job: JobConfig, config: Config) -> JobPlan:
 def plan_of(config: Config, options: RunOptions) -> RunPlan:
     """What a start asks of the store."""
     return RunPlan(
+        **same_named(RunPlan, config.crawl, config.worker, options, but=("max_in_flight", "config_text")),
         config_name=config.name,
         user_agent=config.user_agent,
         job=config.name,
         seeds=_pages(config.seeds, config),
         max_in_flight=config.worker.slots or config.crawl.max_in_flight,
-        tries=config.crawl.tries,
-        patience=config.crawl.patience,
         start_politeness=config.delay.start_politeness,
-        recrawl_interval_ms=config.crawl.recrawl_interval_ms,
-        new_run=options.new_run,
-        force_recrawl=config.crawl.force_recrawl,
-        respect_http_freshness=config.crawl.respect_http_freshness,
-        max_requests=config.crawl.max_requests,
-        max_depth=config.crawl.max_depth,
         config_text=options.config_text or config.text,
         unverified=-1 if not config.network.verify else sum(host.verify is False for host in config.hosts),
         worker=_worker_name(config, options),
-        workers=options.workers,
-        joins=options.joins,
-        tags=config.worker.tags,
-        matchonly=config.worker.matchonly,
         jobs=tuple(_job_plan(job, config) for job in config.jobs),
         policies=config.policy_set,
         start_paths=tuple((site.origin, site.start_path) for site in config.sites),
-        max_url_length=config.crawl.max_url_length,
-        check_external=config.crawl.check_external,
         crawl_settings=crawl_settings(config).to_json(),
         keep_runs=config.storage.keep_runs,
     )
@@ -152,17 +138,10 @@ def fetcher_of(
     """The fetcher; `seed_hosts` may grow while the crawl runs, `excluded` answers what excludes an address."""
     network, reading = config.network, config.reading
     limits = FetchLimits(
-        connect_timeout_ms=network.connect_timeout_ms,
-        read_timeout_ms=network.read_timeout_ms,
-        total_timeout_ms=network.total_timeout_ms,
-        max_body_bytes=network.max_body_bytes,
+        **same_named(FetchLimits, network, config.crawl, reading),
         max_wire_bytes=network.max_body_bytes,
         max_open_origins=connections,
-        max_url_length=config.crawl.max_url_length,
-        max_header_bytes=network.max_header_bytes,
-        **asdict(reading),
         max_page_data_chars=100 * reading.max_data_chars,
-        check_fragments=config.crawl.check_fragments,
     )
     guard = AddressGuard(_PRIVATE[network.allow_private_addresses], seed_hosts, excluded)
     return HttpFetcher(
