@@ -19,7 +19,6 @@ from tui_crawler.storage.driver import execute
 ALL_ORIGINS = 0
 """The id under which the counts of all origins stand together."""
 
-MINUTE_MS = 60_000
 RECENT_MINUTES = 5
 """The present minute and those before it that count as recent."""
 

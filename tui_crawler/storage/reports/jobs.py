@@ -14,6 +14,7 @@ from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.operator_view import JobView, LimboView, SessionView, StashView, ValidationTotals
 from tui_crawler.domain.page_view import ExitCountView, RefusedView, TodoView
 from tui_crawler.domain.policy import PolicySet
+from tui_crawler.domain.pulse import MINUTE_MS
 from tui_crawler.domain.ruleset import BadRuleset, Ruleset, from_json
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.owner import Owner
@@ -21,7 +22,7 @@ from tui_crawler.storage.reader import SubjectReports
 from tui_crawler.storage.records import RowMapper
 from tui_crawler.storage.reports.overview import EXITS_OF_RUN, exit_name
 from tui_crawler.storage.transaction import Row
-from tui_crawler.storage.views import ALL_ORIGINS, JOB_STATUS, MINUTE_MS, RECENT_MINUTES
+from tui_crawler.storage.views import ALL_ORIGINS, JOB_STATUS, RECENT_MINUTES
 
 if TYPE_CHECKING:
     from tui_crawler.domain.exclusion import Exclusion
