@@ -144,12 +144,13 @@ def after_robots(state: OriginState, answer: RobotsAnswer, now: Moment, settings
     if answer.exit_code is ExitCode.cancelled:
         return _delayed(replace(state, hop=None), answer, now, settings)
     state = replace(state, hop=answer.hop)
-    if answer.hop is None and answer.rules is None and not _unavailable(answer):
+    status = robots_status(answer.exit_code, answer.http_status)
+    if answer.hop is None and answer.rules is None and status is not RobotsStatus.unavailable:
         state = _unreachable(state, answer, now, settings)  # before the delay, as after a page: by what it finds
     state = _delayed(state, answer, now, settings)
     if answer.rules is not None:
         return _with_rules(state, RobotsStatus.parsed, answer, answer.rules, now, settings)
-    if answer.hop is None and _unavailable(answer):
+    if answer.hop is None and status is RobotsStatus.unavailable:
         return _with_rules(state, RobotsStatus.unavailable, answer, ALLOW_ALL, now, settings)
     return state
 
@@ -214,18 +215,20 @@ def _with_rules(
     return _wait(state, least, now) if least.ms > state.delay_ms else state
 
 
-def _unavailable(answer: RobotsAnswer) -> bool:
-    """4xx except 429, hops without end, a hop that is excluded or blocked: everything is allowed (RFC 9309)."""
-    if answer.exit_code in {
+def robots_status(code: ExitCode, http_status: int | None) -> RobotsStatus:
+    """What a robots.txt is by how its request ended. Unavailable, so that everything is allowed (RFC 9309): 4xx except
+    429, hops without end, a hop that is excluded or blocked."""
+    if code is ExitCode.file_ingested:
+        return RobotsStatus.parsed
+    allows = code in {
         ExitCode.blocked_by_exclusion_list,
         ExitCode.blocked_address,
         ExitCode.permanent_redirect,
         ExitCode.redirect,
         ExitCode.invalid_url,
-    }:
-        return True
-    status = answer.http_status
-    return status is not None and 400 <= status < 500 and status != 429
+    }
+    refused = http_status is not None and 400 <= http_status < 500 and http_status != 429
+    return RobotsStatus.unavailable if allows or refused else RobotsStatus.unreachable
 
 
 def _unreachable(state: OriginState, answer: RobotsAnswer, now: Moment, settings: CrawlSettings) -> OriginState:

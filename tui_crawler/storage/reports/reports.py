@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.open_settings import OpenSettings
@@ -74,8 +74,10 @@ class Reports(_Subjects):
     Every method raises StorageFailure when the database cannot be read; making it also raises NotOurDatabase.
     """
 
+    READER: ClassVar[type[Reader]] = Reader
+
     def __init__(self, path: Path, settings: OpenSettings | None = None, now: Callable[[], int] = wall_clock) -> None:
-        super().__init__(Reader(path, settings), now)
+        super().__init__(self.READER(path, settings), now)
 
     if not TYPE_CHECKING:
 
