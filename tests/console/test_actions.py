@@ -23,6 +23,7 @@ from tui_crawler.console.operator.commands import CommandQueue, UndoStack, delay
 from tui_crawler.console.operator.shutdown import ExitActions
 from tui_crawler.console.operator.takeover import HostTakeover
 from tui_crawler.console.panes.notice import Notice, add_notice
+from tui_crawler.console.replay.player import ReplayControls
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.domain.command import ActionResult, PauseOrigins, ResumeOrigins, RetryPages, SetDelay
 from tui_crawler.domain.operator_view import JobView
@@ -57,7 +58,7 @@ def _screens() -> dict[Where, type[ConsoleScreen]]:
 def test_every_action_has_exactly_one_handler_on_each_screen_that_offers_it() -> None:
     shown = _screens()
     assert set(shown) == set(Where) - {Where.welcome}  # which is an app of its own
-    once = (Dispatcher, History, Appearance, ExitActions, HostTakeover, CommandQueue)
+    once = (Dispatcher, History, Appearance, ExitActions, HostTakeover, CommandQueue, ReplayControls)
     wrong = {
         (where.name, action.id): doers
         for where, screen in shown.items()
@@ -108,7 +109,9 @@ def test_reasons_are_words_for_every_need() -> None:
     def no() -> str:
         return "no"
 
-    hindered = Console(writer="no", queries=no, undo=no, redo=no, pause=no, start=no, end=no, detach=no)
+    hindered = Console(
+        writer="no", queries=no, undo=no, redo=no, pause=no, start=no, end=no, detach=no, replay=no, replays=no
+    )
     nothing = Situation(Where.overview, origins=(), console=hindered, frame=Frame(zoom=lambda: 2))
     reasons = {need: why_not(replace(ACTIONS[0], needs=(need,)), nothing) for need in Need}
     assert {need for need, reason in reasons.items() if not reason} == {Need.unfinished, Need.zoomed}

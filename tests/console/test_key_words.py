@@ -19,7 +19,9 @@ USUAL = {action.id: action.keys for action in ACTIONS} | {
     binding.id: binding.key for binding in table_keys() if binding.id
 }
 NEW_KEYS = [
-    f"{held}+{key}" for held in ("alt", "ctrl+alt", "super", "hyper") for key in string.ascii_lowercase + string.digits
+    f"{held}+{key}"
+    for held in ("alt", "ctrl+alt", "super", "hyper", "meta")
+    for key in string.ascii_lowercase + string.digits
 ]
 CHANGED = dict(zip(USUAL, NEW_KEYS, strict=False))
 """A key map in which every action has another key, and none of them one that another had."""

@@ -19,7 +19,8 @@ from tui_crawler.domain.replayed import ReplayGoal, ReplayMoment
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.storage.replayed import ReplayedReader, ReplayedTables
 
-PAGE = "id, status, attempts, attempts_remaining, failed, last_exit_code, last_http_status, last_crawled_at, last_attempt_id"
+PAGE = """id, status, attempts, attempts_remaining, failed, last_exit_code, last_http_status, last_crawled_at,
+last_attempt_id"""
 ORIGIN = """origin, participates, patience, politeness, delay_ms, requests, bytes, attempts, pending, done,
 failed, blocked, pages_known, paused, operator_delay_ms, finish_reason, robots_status, robots_fetched_at, last_url,
 last_exit_code, last_http_status, last_attempt_at"""

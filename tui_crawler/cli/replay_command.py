@@ -36,6 +36,7 @@ def declare(commands: CommandSet) -> None:
     parser.add_argument(
         "--speed", type=_speed, metavar="X", default=1.0, help="so many times as fast (default: 1); 0 or max: at once"
     )
+    parser.add_argument("--console", action="store_true", help="see it in the console, as of then")
     parser.add_argument("--check", action="store_true", help="fold the log and compare it with what is stored")
     add_common(parser, "one JSON value on stdout, without --check one JSON object per event")
 
@@ -44,15 +45,27 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.wiring import replay
 
     database = existing_database(arguments)
+    if arguments.console:
+        from tui_crawler.cli.console_command import need_terminal
+        from tui_crawler.wiring.replay_console import replay_console
+
+        need_terminal("tui-crawler replay prints it")
+        if arguments.run is not None and not replay.has_run(database, arguments.run):
+            raise _no_run(arguments.run)
+        return replay_console(database, arguments.run)
     found = (replay.check_replay if arguments.check else replay.replayed)(database, arguments.run)
     if found is None:
-        named = f"there is no run {arguments.run}" if arguments.run else "there was no run yet"
-        raise UsageProblem(named, hint="tui-crawler log tells of the runs")
+        raise _no_run(arguments.run)
     if not isinstance(found, tuple):
         return _again(found, arguments.speed, printer, as_json=arguments.json)
     run_id, findings = found
     status = printer.answer(arguments.json, _document(run_id, findings), _lines(run_id, findings))
     return status or (ExitStatus.gave_up if findings.found else ExitStatus.ok)
+
+
+def _no_run(run_id: int | None) -> UsageProblem:
+    named = f"there is no run {run_id}" if run_id else "there was no run yet"
+    return UsageProblem(named, hint="tui-crawler log tells of the runs")
 
 
 def _again(told: Iterator[Event], speed: float, printer: Printer, *, as_json: bool) -> int:

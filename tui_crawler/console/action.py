@@ -162,6 +162,8 @@ class Console:
     start: Callable[[], str] = nothing  # of carrying the crawl on here
     end: Callable[[], str] = nothing  # of ending a run
     detach: Callable[[], str] = nothing  # of a run that goes on without this console
+    replay: Callable[[], str] = nothing  # of moving in time
+    replays: Callable[[], str] = nothing  # of opening a replay
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,6 +268,8 @@ class Need(Enum):
     draft = Condition(lambda now: "" if now.draft else "nothing is drafted")
     smaller = Condition(lambda now: "" if now.frame.zoom() < LARGEST else "the pane has the whole screen")
     zoomed = Condition(lambda now: "" if now.frame.zoom() else "no pane is enlarged")
+    replay = Condition(lambda now: now.console.replay())
+    replays = Condition(lambda now: now.console.replays())
     startable = Condition(lambda now: now.console.start())
 
 

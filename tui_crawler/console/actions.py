@@ -231,6 +231,44 @@ ACTIONS: tuple[Action, ...] = (
         "runs.diff", "=", "compare", "What two runs found different: the marked ones, or the last two; :diff 6 7",
         Topic.look, command="tui-crawler diff RUN RUN", word="diff",
     ),
+    Action(
+        "replay.open", "", "replay", "See the run at hand again from its beginning, as of then", Topic.look,
+        needs=(Need.replays,), command="tui-crawler replay --console", word="replay",
+    ),
+    Action(
+        "replay.play", "backslash", "play", "Let time pass, or hold it still", Topic.look, needs=(Need.replay,),
+        word="play", footer=1,
+    ),
+    Action(
+        "replay.speed", "#", "speed", "The next speed, 1 to 1,000 times; :speed 60", Topic.look, needs=(Need.replay,),
+        word="speed", footer=4,
+    ),
+    Action(
+        "replay.previous", "{", "back", "Back to the attempt before", Topic.look, needs=(Need.replay,),
+        word="attemptback", footer=2,
+    ),
+    Action(
+        "replay.next", "}", "on", "On to the next attempt", Topic.look, needs=(Need.replay,),
+        word="attempton", footer=3,
+    ),
+    Action(
+        "replay.previous_failure", "", "failure back", "Back to the attempt before that failed", Topic.look,
+        needs=(Need.replay,), word="failureback",
+    ),
+    Action(
+        "replay.next_failure", "|", "failure", "On to the next attempt that failed", Topic.look, needs=(Need.replay,),
+        word="failureon", footer=6,
+    ),
+    Action(
+        "replay.previous_mark", "", "mark back", "Back to the start or end of a run, or to what an operator did",
+        Topic.look, needs=(Need.replay,), word="markback",
+    ),
+    Action(
+        "replay.next_mark", "", "mark", "On to the next start or end of a run, or to what an operator did", Topic.look,
+        needs=(Need.replay,), word="markon",
+    ),
+    Action("replay.first", "", "beginning", "To the beginning", Topic.look, needs=(Need.replay,), word="begin"),
+    Action("replay.last", "", "end of log", "To the end of the log", Topic.look, needs=(Need.replay,), word="endlog"),
     Action("list.newer", "<", "back", "The window before", Topic.look, _LISTS, (Need.newer,), footer=62),
     Action(
         "log.search", "/", "search", "Look for a text in the log, as you type", Topic.look, _on(Where.logs),
@@ -378,8 +416,8 @@ ACTIONS: tuple[Action, ...] = (
         takes=Takes.exit_code,
     ),
     Action(
-        "log.goto", "", "go to time", "Go to a time in the log: 10:21, 10:21:30, 2026-01-31 10:21, -5m", Topic.look,
-        word="goto", takes=Takes.time,
+        "log.goto", "", "go to time", "Go to a time in the log, or in a replay: 10:21, 10:21:30, 2026-01-31 10:21, -5m",
+        Topic.look, word="goto", takes=Takes.time,
     ),
     Action(
         "log.bookmark", "b", "bookmark", "Put a bookmark on the entry, or take it off", Topic.look, _on(Where.logs),

@@ -37,6 +37,7 @@ from tui_crawler.console.panes.typing import TakesText
 from tui_crawler.console.reading.poll_loop import BEAT_MS, Answer, PollTimer, ReadFailed
 from tui_crawler.console.reading.refresh import Lock, Part, lock_words
 from tui_crawler.console.reading.snapshot import LiveState
+from tui_crawler.console.replay.player import ReplayClock, ReplayControls, Replays
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.console.screen.typed_keys import KeyedApp
@@ -192,16 +193,19 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         presentation: Presentation,
         clock: ConsoleClock | None = None,
         *,
+        replays: Replays = Replays(),  # noqa: B008  it is frozen
         beating: bool = True,
     ) -> None:
         """Makes the console; nothing is read or started before `run`. `beating` False: nothing is read unless `beat` is
         called."""
-        super().__init__(clock or MachineClock())
+        machine, player = clock or MachineClock(), replays.player
+        super().__init__(machine if player is None else ReplayClock(machine, player))
         self.who, self.crawl_name, self._watches = operator.name, presentation.name, operator.watches
         self.signals = presentation.signals
         self.readonly = operator.journal is None
         self.rules = sources.rules
-        self.live_state = LiveState(self.clock)
+        self.live_state = LiveState(self.clock, None if player is None else self.clock.wall_ms)
+        self.replay = ReplayControls(self, replays, self.live_state, self.clock.zone)
         self.hosting = HostedEngine(engine.host)
         self.inquiry = ExplanationQuery(sources.explainer)
         self.memory = presentation.memory or SessionFile(None)
@@ -249,6 +253,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             start=lambda: self.host_takeover.hindrance,
             end=self._no_end,
             detach=lambda: self.way_out.hindrance,
+            replay=lambda: self.replay.why_no_replay,
+            replays=lambda: self.replay.why_not_opened,
         )
         here = (self.appearance, self.way_out, self.host_takeover)
         self.dispatcher = Dispatcher(
@@ -260,6 +266,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self.appearance,
             self.queries,
             sources.rules,
+            self.replay,
         )
         self.action_do = self.dispatcher.do
         """Does an action by its id (bindings)."""
@@ -363,6 +370,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self._show_notices(screen)
         if now - self._header_at >= HEADER_MS:
             self.show_header(screen)
+        self.replay.show_on(screen)
 
     def on_crawler_app_delivered(self, message: Delivered) -> None:
         answer = message.answer
@@ -487,6 +495,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             return
         self._header_at, run = self.clock.mono_ms(), self.live_state.run
         standing = self.hosting.standing(run, self.poll_timer.failure, self._lock_words())
+        standing = self.replay.show_on(screen) or standing
         state = self.live_state.header(
             self.crawl_name or (run.config_name if run else ""),
             replace(standing, hint=self.host_takeover.hint),

@@ -25,6 +25,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.operator.commands import CommandQueue
     from tui_crawler.console.ports import RuleQueries
     from tui_crawler.console.reading.snapshot import LiveState
+    from tui_crawler.console.replay.player import ReplayControls
     from tui_crawler.console.screen.stack import Screens
     from tui_crawler.console.sql.queries import QuerySession
 
@@ -164,12 +165,13 @@ class Dispatcher(Handles):
         appearance: Appearance,
         queries: QuerySession | None,
         rules: RuleQueries | None,
+        replay: ReplayControls,
     ) -> None:
         """`others` do actions wherever one is; `command_queue` are made when they are first needed."""
         self._screens, self._wishes, self._situation = screens, command_queue, situation
         self._live_state, self._appearance, self._queries, self._rules = live_state, appearance, queries, rules
         self.history = History(screens)
-        self._others = (self.history, *others)
+        self._others, self._replay = (self.history, *others, replay), replay
         self._typed: deque[str] = deque(maxlen=_TYPED_KEPT)  # what was typed after `:`, the newest last
 
     def do(self, action_id: str, typed: str = "", origin: str = "") -> None:
@@ -373,9 +375,11 @@ class Dispatcher(Handles):
 
     @handles_typed("log.goto")
     def _go_to_time(self, text: str) -> None:
-        """Shows the log at a time."""
+        """Shows the log at a time; a replay goes there."""
         from tui_crawler.console.logs.screen import LogsScreen  # noqa: PLC0415  not before it is needed
 
+        if self._replay.go_to_time(text):
+            return
         self._go_to_view(Where.logs)
         if isinstance(screen := self._screens.console_screen, LogsScreen):
             screen.call_later(screen.go_to_time, text)

@@ -19,8 +19,8 @@ class ReplayMoment:
 
 @dataclass(frozen=True, slots=True)
 class ReplayGoal:
-    """Where to go: to a time (epoch ms), or so many attempts, failures or marks (starts and ends of runs, what operators
-    did) on; below 0 back."""
+    """Where to go: to a time (epoch ms), or so many attempts, failures or marks (starts and ends of runs, actions of
+    operators) on; below 0 back."""
 
     at: int | None = None
     attempts: int = 0

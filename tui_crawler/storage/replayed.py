@@ -1,7 +1,7 @@
 """The tables as they were at a moment of the log, on a connection that only reads the file.
 
-SQLite looks for a name among the TEMP tables first: TEMP views let entries of the log through up to the moment, and TEMP
-tables hold what is changed in place (origins, pages, jobs, runs, counts), made from the log. So every report answers as
+SQLite looks for a name among the TEMP tables first: TEMP views let the log through up to the moment, and TEMP tables
+hold what is changed in place (origins, pages, jobs, runs, counts), made from the log. So every report answers as
 of then. A move brings them from one moment to another: what the attempts in between have touched is made anew, or
 everything, where these are many. Nothing of it is in the memory of this process but SQLite's cache: TEMP tables lie in
 a file of their own that goes with the connection.
@@ -20,7 +20,7 @@ from tui_crawler.domain.replayed import PageFold, ReplayGoal, ReplayMoment, Repl
 from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
 from tui_crawler.storage.models import Session
 from tui_crawler.storage.reader import Reader, Values
-from tui_crawler.storage.replayed_move import MADE, Execute, Move, Stand, columns_of
+from tui_crawler.storage.replayed_move import MADE, Execute, Move, ReplayPlace, columns_of
 from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import ALL_ORIGINS, MINUTE_MS, RECENT_MINUTES, VIEWS
 
@@ -30,7 +30,10 @@ _AT, _ID = "(SELECT at FROM temp.moment)", "(SELECT attempt_id FROM temp.moment)
 _WHOLE = "(SELECT whole FROM temp.moment)"
 _LASTS = {
     "heartbeat_at": f"MIN(s.heartbeat_at, {_AT})",
-    **{name: f"CASE WHEN s.ended_at <= {_AT} THEN s.{name} ELSE {no} END" for name, no in (("ended_at", 0), ("clean", 0))},
+    **{
+        name: f"CASE WHEN s.ended_at <= {_AT} THEN s.{name} ELSE {no} END"
+        for name, no in (("ended_at", 0), ("clean", 0))
+    },
 }
 """What of a session was not so before its end."""
 _VIEWED = {
@@ -98,7 +101,7 @@ class ReplayedReader(Reader):
         """The functions that the tables of then are made with; the clock of SQL says `now` (epoch ms)."""
         connection = connection_of(self._database)
         connection.create_function("julianday", 1, lambda _: now() / 86_400_000 + 2_440_587.5)
-        connection.create_aggregate("page_fold", 3, PageFold)
+        connection.create_aggregate("page_fold", 3, PageFold)  # type: ignore[arg-type]  # the stubs know aggregates of one value
 
 
 class ReplayedTables:
@@ -108,7 +111,7 @@ class ReplayedTables:
         """`run_id`: of which run the log is gone through; None: from the first entry to the last."""
         self._reader = reader
         self._run_id = run_id
-        self._stand: Stand | None = None
+        self._stand: ReplayPlace | None = None
         self._moves = 0
         reader.define(lambda: self.moment.at)
         with reader.scratch() as execute:

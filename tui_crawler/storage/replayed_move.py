@@ -7,7 +7,15 @@ from collections import defaultdict
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from typing import Any
 
-from tui_crawler.domain.command import BadCommand, PauseOrigins, RefetchRobots, ResumeOrigins, SetDelay, TopUpPatience, from_json
+from tui_crawler.domain.command import (
+    BadCommand,
+    PauseOrigins,
+    RefetchRobots,
+    ResumeOrigins,
+    SetDelay,
+    TopUpPatience,
+    from_json,
+)
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
 from tui_crawler.domain.record import dataclass, field
 from tui_crawler.domain.replayed import FOLDED, UNTOUCHED, ReplayMoment
@@ -68,14 +76,15 @@ def columns_of(model: Any, table: str, otherwise: Mapping[str, str], *, named: b
 
 _OF_PAGE = "FROM main.attempt x WHERE x.url_id = p.url_id AND x.page_id = p.id AND x.id <= :id"
 _PAGES = (
-    f"INSERT INTO temp.page ({_PAGE}) SELECT {columns_of(Page, 'p', _KEPT)} FROM main.page p WHERE p.last_attempt_id <= :id AND {{among}}",
+    f"""INSERT INTO temp.page ({_PAGE}) SELECT {columns_of(Page, "p", _KEPT)}
+FROM main.page p WHERE p.last_attempt_id <= :id AND {{among}}""",
     f"""WITH t AS MATERIALIZED (
     SELECT p.id, (SELECT x.id {_OF_PAGE} ORDER BY x.id DESC LIMIT 1) AS last_id,
         (SELECT x.id {_OF_PAGE} AND x.exit_code NOT IN ({_codes(UNTOUCHED)}) ORDER BY x.id DESC LIMIT 1) AS touched_id,
         (SELECT page_fold(exit_code, http_status, :tries)
         FROM (SELECT x.exit_code, x.http_status {_OF_PAGE} ORDER BY x.id)) AS folded
     FROM main.page p WHERE p.last_attempt_id > :id AND {{among}})
-INSERT INTO temp.page ({_PAGE}) SELECT {columns_of(Page, 'p', _LATER)}
+INSERT INTO temp.page ({_PAGE}) SELECT {columns_of(Page, "p", _LATER)}
 FROM t JOIN main.page p ON p.id = t.id LEFT JOIN main.attempt a ON a.id = t.touched_id""",
 )
 _OPEN = "status IN (0, 2) AND attempts_remaining > 0"
@@ -83,7 +92,9 @@ _TALLY = f"""SELECT origin_id, job_id, SUM({_OPEN} AND beyond_depth = 0),
     SUM(last_exit_code NOT IN ({_codes(BLOCKED | FAILURES)}) AND NOT ({_OPEN})),
     SUM(last_exit_code IN ({_codes(FAILURES)})), SUM(last_exit_code IN ({_codes(BLOCKED)})), COUNT(*)
 FROM temp.page WHERE {{among}} GROUP BY origin_id, job_id"""
-_TOUCHED = "INSERT OR IGNORE INTO temp.touched SELECT page_id FROM main.attempt WHERE id > ? AND id <= ? AND page_id > 0"
+_TOUCHED = (
+    "INSERT OR IGNORE INTO temp.touched SELECT page_id FROM main.attempt WHERE id > ? AND id <= ? AND page_id > 0"
+)
 _NEW = "INSERT OR IGNORE INTO temp.touched SELECT id FROM main.page WHERE id > ? AND id <= ?"
 _SUMS = """SELECT origin_id, SUM(requests), SUM(bytes), COUNT(*) FROM main.attempt WHERE id > ? AND id <= ?
 GROUP BY origin_id"""
@@ -113,19 +124,22 @@ _SHOWN = """SELECT u.href, a.exit_code, a.http_status, a.ended_at FROM main.atte
 WHERE a.origin_id = :origin AND a.id <= :id AND ({all} OR a.kind <> 'robots' OR a.problem = 1)
 ORDER BY a.id DESC LIMIT 1"""
 _NEXT = """SELECT a.run_id, a.started_at, a.patience_before, a.delay_ms_before, u.href, a.requests
-FROM main.attempt a JOIN main.url u ON u.id = a.url_id WHERE a.origin_id = :origin AND a.id > :id ORDER BY a.id LIMIT 1"""
+FROM main.attempt a JOIN main.url u ON u.id = a.url_id WHERE a.origin_id = :origin AND a.id > :id
+ORDER BY a.id LIMIT 1"""
 _ROBOTS = """SELECT a.exit_code, a.http_status, a.ended_at FROM main.attempt a JOIN main.url u ON u.id = a.url_id
 WHERE u.href = :robots AND a.id <= :id AND a.kind = 'robots' AND a.exit_code <> -1 ORDER BY a.id DESC LIMIT 1"""
 _EVENT = """SELECT run_id, at, id, message FROM main.activity WHERE origin_id = :origin AND origin_id > 0
     AND event = :event AND at <= :at ORDER BY id DESC LIMIT 1"""
 _COUNTERS = "pending, done, failed, blocked, pages_known, requests, bytes, attempts"
-_JOURNAL = "SELECT COALESCE(MAX(applied_at), 0), COUNT(*) FROM main.operator_action WHERE applied_at > 0 AND applied_at <= ?"
+_JOURNAL = (
+    "SELECT COALESCE(MAX(applied_at), 0), COUNT(*) FROM main.operator_action WHERE applied_at > 0 AND applied_at <= ?"
+)
 _ACTIONS = """SELECT action, command, applied_at, who FROM main.operator_action
 WHERE error = '' AND applied_at > 0 AND applied_at <= ? ORDER BY applied_at, id"""
 
 
 @dataclass(frozen=True, slots=True)
-class Stand:
+class ReplayPlace:
     """Where the tables stand: the last page known at the moment, the origins that a request was under way to, and how
     far the journal was carried out."""
 
@@ -146,22 +160,22 @@ class _Changes:
 class Move:
     """One move. `carry_out` does it."""
 
-    def __init__(self, execute: Execute, here: Stand | None, to: ReplayMoment, page_id: int, number: int) -> None:
+    def __init__(self, execute: Execute, here: ReplayPlace | None, to: ReplayMoment, page_id: int, number: int) -> None:
         """`here` None: nothing is made yet. `page_id`: the last page known at the moment `to`; `number` is greater with
         each move."""
         self._execute, self._to, self._page_id, self._number = execute, to, page_id, number
         steps = 0 if here is None else abs(to.attempt_id - here.moment.attempt_id)
         self._anew = here is None or steps > max(_FEW, to.attempt_id)
-        self._here = Stand() if here is None or self._anew else here
+        self._here = ReplayPlace() if here is None or self._anew else here
         self._sign = -1 if to.attempt_id < self._here.moment.attempt_id else 1
         self._span = sorted((to.attempt_id, self._here.moment.attempt_id))
         self._origins: dict[int, _Changes] = defaultdict(_Changes)
         self._jobs: dict[int, _Changes] = defaultdict(_Changes)
         run = execute(_RUN, (to.at,)).fetchone()
         self._newest_run = execute("SELECT COALESCE(MAX(id), 0) FROM main.run").fetchone()[0]
-        self._run_id, self._patience, self._politeness, self._tries = run or (0, 0, 0, 0)
+        self._run_id, self._patience, self._politeness, self._tries = map(int, run or (0, 0, 0, 0))
 
-    def carry_out(self) -> Stand:
+    def carry_out(self) -> ReplayPlace:
         """Does it; answers where the tables stand now."""
         execute, to = self._execute, self._to
         if self._anew:
@@ -175,7 +189,7 @@ class Move:
         execute(_RULES, (to.at,))
         under_way = execute(_FLYING, (to.attempt_id, to.attempt_id + _AHEAD, to.at))
         journal = execute(_JOURNAL, (to.at,)).fetchone()
-        stand = Stand(to, self._page_id, frozenset(one for (one,) in under_way), journal)
+        stand = ReplayPlace(to, self._page_id, frozenset(one for (one,) in under_way), journal)
         self._move_origins(stand)
         return stand
 
@@ -218,7 +232,7 @@ class Move:
         for run_id, of in sums.items():
             execute("UPDATE temp.run SET requests = ?, attempts = ? WHERE id = ?", (*of, run_id))
 
-    def _move_origins(self, stand: Stand) -> None:
+    def _move_origins(self, stand: ReplayPlace) -> None:
         execute, here = self._execute, self._here
         if self._anew or stand.journal != here.journal:
             touched = {one for (one,) in execute("SELECT id FROM main.origin")}
@@ -261,6 +275,7 @@ class Move:
             "finish_reason": finished[3] if over else "",
             "in_flight_url": following[4] if flies else "",
             "in_flight_since": following[1] if flies else 0,
+            "discovered": counters["pages_known"],
             "asleep_until": 0,
             "todo": 0,
         }
@@ -328,7 +343,7 @@ def _after(state: Row) -> dict[str, Any]:
 
 
 @dataclass(frozen=True, slots=True)
-class _Asked:
+class _AppliedCommand:
     """What an operator asked of origins (none named: of all), and when it was carried out."""
 
     at: int
@@ -337,7 +352,7 @@ class _Asked:
     origins: tuple[str, ...]
 
 
-def _asked_of(actions: Iterable[Row]) -> Iterator[_Asked]:
+def _asked_of(actions: Iterable[Row]) -> Iterator[_AppliedCommand]:
     """In the order in which it was carried out."""
     for action, text, at, who in actions:
         try:
@@ -345,4 +360,6 @@ def _asked_of(actions: Iterable[Row]) -> Iterator[_Asked]:
         except BadCommand:
             continue
         if isinstance(command, OriginCommand):
-            yield _Asked(at, who, command, (command.origin,) if isinstance(command, SetDelay) else command.origins)
+            yield _AppliedCommand(
+                at, who, command, (command.origin,) if isinstance(command, SetDelay) else command.origins
+            )

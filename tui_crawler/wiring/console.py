@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import gc
 import os
+import subprocess
 import sys
 import threading
 from collections.abc import Callable
@@ -15,6 +16,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.app import CrawlerApp, EngineAccess, Operator, Presentation, ReadingSources
 from tui_crawler.console.appearance import has_utf8
 from tui_crawler.console.clock import MachineClock
+from tui_crawler.console.replay.player import Replays
 from tui_crawler.console.session import SessionFile, state_folder
 from tui_crawler.text.glyphs import in_ascii
 from tui_crawler.text.terminal_signals import TerminalSignals
@@ -184,7 +186,7 @@ def _show(
 
     detacher = _detacher(config, database, beside, options) if writable else None
     app = CrawlerApp(
-        ReadingSources(partial(_reports, database), _explainer, partial(_queries, database), ConsoleRules(database)),
+        ReadingSources(partial(_reports, database), explainer, partial(_queries, database), ConsoleRules(database)),
         Operator(journal if writable else None, operator_name(), found.hindrance),
         EngineAccess(host, detacher, successor if writable else None),
         Presentation(
@@ -194,12 +196,19 @@ def _show(
             SessionFile(state_folder(os.environ), str(database.absolute())),
             _signals(config, database),
         ),
+        replays=Replays(opens=partial(_see_again, database)),
     )
     summary = app.run_to_end()
     if host is not None and summary.engine_stuck:
         host.kill()
     _put_log_away(database, place, summary, readonly)
     return summary
+
+
+def _see_again(database: Path, run_id: int) -> None:
+    """A replay of a run in a process of its own, which has the terminal until it is left."""
+    command = [sys.executable, "-m", "tui_crawler", "replay", "--console", "--db", str(database), "--run", str(run_id)]
+    subprocess.run(command, check=False)  # noqa: S603  this program itself
 
 
 def _reports(database: Path) -> ports.Reports:
@@ -306,7 +315,7 @@ def _kept_config(database: Path, options: RunOptions) -> tuple[Config | None, Ru
     return config, replace(options, config_text=text if config else "")
 
 
-def _explainer(reports: ports.Reports) -> ports.Explainer:
+def explainer(reports: ports.Reports) -> ports.Explainer:
     """Says why, out of the rows of these reports; made in the thread that reads them."""
     from tui_crawler.storage.reports.reports import Reports
     from tui_crawler.wiring.explain import Explainer

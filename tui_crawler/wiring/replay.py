@@ -66,6 +66,12 @@ def check_replay(database: Path, run_id: int | None) -> tuple[int, Findings] | N
         return looked_at, findings
 
 
+def has_run(database: Path, run_id: int) -> bool:
+    """Whether there was a run of this number."""
+    with closing(Reports(database)) as reports:
+        return reports.run_span(run_id) is not None
+
+
 def _sessions(log: ReplayLog) -> list[LoggedSession]:
     """With what each has gone by; those of older versions by the configuration their run was last started with."""
     found, configured = [], dict[int, SettingsByOrigin]()

@@ -104,6 +104,9 @@ class LogsScreen(RowsScreen):
         return ReadingRequest(parts=(*self._list.parts(frozen=self.frozen), *self._seeking.parts, *wanted))
 
     def take(self, shot: Snapshot) -> None:
+        if shot.anew:
+            self._begin(self._keyset.anew(self._keyset.level), keep=True)
+            return
         news, reads_on = self._keyset.news, self._list.reads_on
         if self._list.take(shot.parts):
             self._show()

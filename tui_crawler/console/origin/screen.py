@@ -232,7 +232,7 @@ class OriginScreen(RowsScreen):
             return
         now, zone = console.clock.wall_ms(), console.clock.zone
         meter = console.live_state.meters.get(view.origin)
-        line = meter.line(console.clock.mono_ms(), RATE_WIDTH) if meter else []
+        line = meter.line(console.live_state.counted_ms(), RATE_WIDTH) if meter else []
         run = console.live_state.run
         self._why.show([head_line(view, now, run, zone, console.who, self._contract)])
         if self._detail is not None:

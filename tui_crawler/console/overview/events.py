@@ -52,6 +52,11 @@ class EventsPane(ReachesConsole, CrawlTable):
         self._rows_made = (*rows, *self._rows_made)[:KEPT]
         self._show()
 
+    def begin(self) -> None:
+        """Forgets the attempts: time went back."""
+        self._attempts, self._held, self._rows_made, self._left_at = (), (), (), None
+        self._show()
+
     def take_others(self, actions: Sequence[ActionView], troubles: Sequence[ReportedError]) -> None:
         """Takes what operators asked for (newest first) and the errors that were told (oldest first), all of them."""
         if tuple(actions) != self._actions or tuple(troubles) != self._troubles:

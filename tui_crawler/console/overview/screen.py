@@ -99,7 +99,7 @@ class OriginList:
     def tick(self) -> None:
         """Makes rows in view anew that count down, or that came into view since they changed; once in a cell of their
         small graphs all."""
-        now, cell = self._console.clock.wall_ms(), self._console.clock.mono_ms() // RATE_CELL_MS
+        now, cell = self._console.clock.wall_ms(), self._console.live_state.counted_ms() // RATE_CELL_MS
         moved, self._cell = cell != self._cell, cell
         origins = self._console.live_state.origins
         visible = [origins[str(key)] for key in self.table.visible_keys if key in origins]
@@ -120,7 +120,7 @@ class OriginList:
     def _put(self, views: Iterable[OriginView]) -> None:
         console = self._console
         now, zone, run = console.clock.wall_ms(), console.clock.zone, console.live_state.run
-        mono = console.clock.mono_ms()
+        mono = console.live_state.counted_ms()
         for view in views:
             meter = console.live_state.meters.get(view.origin)
             suspected, busy = view.origin in self.suspicions, console.live_state.in_flight(view)
@@ -151,6 +151,11 @@ class OriginList:
     def ordered(self) -> bool:
         """Whether there is an order that holds."""
         return self._ordered_at >= 0
+
+    def begin(self) -> None:
+        """Time went back: no row holds, no order does."""
+        self._rows.clear()
+        self.disorder()
 
     def disorder(self) -> None:
         """No order holds any more: the next reading brings one."""
@@ -270,6 +275,9 @@ class OverviewScreen(LiveFilterScreen):
 
     def take(self, shot: Snapshot) -> None:
         """Takes changed origins, new events, what operators did, and which origins look like traps."""
+        if shot.anew:
+            self._events.begin()
+            self._list.begin()
         self._events.take(shot.events, hold=self.frozen)
         self._take_parts(shot)
         if self.frozen:
@@ -395,7 +403,7 @@ class OverviewScreen(LiveFilterScreen):
             return
         run, flying = console.live_state.run, console.live_state.in_flight(view)
         meter = console.live_state.meters.get(view.origin)
-        line = meter.line(console.clock.mono_ms(), RATE_WIDTH) if meter else []
+        line = meter.line(live_state.counted_ms(), RATE_WIDTH) if meter else []
         found = self._cards.get(view.origin)
         card = found if isinstance(found, OriginSummary) else None
         suspicion = (card and card.suspicion) or self._list.suspicions.get(view.origin)

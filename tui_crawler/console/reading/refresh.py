@@ -157,6 +157,7 @@ class Snapshot:
     """What was read for `wants`. A part that is the same object as before has not changed.
 
     `changed` and `events` (newest first) hold only what is new since the snapshot before.
+    `anew`: time went back, all that is told now is to be shown in the place of what was told before.
     `took_ms` is how long the reading took, `lock` another program's that lasts.
     """
 
@@ -169,6 +170,7 @@ class Snapshot:
     origin: OriginDetail | None = None
     parts: Mapping[Part, object] = field(default_factory=dict)
     lock: Lock | None = None
+    anew: bool = False
 
 
 _NOTHING = Snapshot(ReadingRequest(), 0, None, None)
@@ -186,13 +188,16 @@ class PartReader:
         self._change = 0
         self._event_id = 0
         self._first = True
+        self._anew = False
         self._at_once = False
         self._lock_watch = LockWatch()
 
     def read(self, wants: ReadingRequest) -> Snapshot | None:
         """Reads what is due; None when nothing is. Raises StorageFailure."""
         began = self._clock.mono_ms()
-        self._version = self._reports.data_version()
+        version, self._version = self._version, self._reports.data_version()
+        if self._version < version:
+            self._forget_all()
         self._at_once = wants.at_once
         others = wants != self._last.wants
         if others:
@@ -206,8 +211,9 @@ class PartReader:
         if fresh is before and not self._first and not (others and fresh.parts):
             return None  # else what another screen has read already is new to this one
         self._first = False
+        fresh, self._anew = replace(fresh, anew=self._anew), False
         took = self._clock.mono_ms() - began
-        self._last = replace(fresh, wants=wants, changed=(), events=())
+        self._last = replace(fresh, wants=wants, changed=(), events=(), anew=False)
         return replace(fresh, wants=wants, took_ms=took)
 
     def close(self) -> None:
@@ -226,6 +232,11 @@ class PartReader:
         for gone in last.parts.keys() - kept.keys():
             self._seen.pop(gone, None)
         self._last = replace(last, parts=kept)
+
+    def _forget_all(self) -> None:
+        """Time went back: what was read is not known any more."""
+        self._seen, self._last, self._change, self._event_id = {}, _NOTHING, 0, 0
+        self._first = self._anew = True
 
     def _due(self, part: object, every_ms: int, now: int, *, by_time: bool = False) -> bool:
         """Whether a part is to be read; notes that it is. `by_time` parts change without a commit."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.panes.header import HeaderState
@@ -133,8 +133,15 @@ class EngineStanding:
 class LiveState:
     """The newest rows by key. Fed with snapshots in the order they were read."""
 
-    def __init__(self, clock: ConsoleClock) -> None:
+    def __init__(self, clock: ConsoleClock, counted_ms: Callable[[], int] | None = None) -> None:
+        """`counted_ms`: the time (ms) by which rates are counted, where that is not the clock's monotonic one."""
         self._clock = clock
+        self.counted_ms = counted_ms or clock.mono_ms
+        self._begin()
+
+    def _begin(self) -> None:
+        """Nothing is known."""
+        clock = self._clock
         self.origins: dict[str, OriginView] = {}
         self.run: RunView | None = None
         self.totals: TotalsView | None = None
@@ -167,6 +174,8 @@ class LiveState:
         self._read_at = now
         if shot is None:
             return
+        if shot.anew:
+            self._begin()
         self._read_ms = shot.took_ms
         if not self.known or shot.run != self.run:
             self._slow_at = -SLOW_MS
@@ -176,7 +185,7 @@ class LiveState:
             self._count(view)
             self.origins[view.origin] = view
             self._news.add(view.origin)
-            self.meters.feed(view.origin, view.requests, now)
+            self.meters.feed(view.origin, view.requests, self.counted_ms())
 
     def _count(self, view: OriginView) -> None:
         """Keeps the sums of the header, so that they need not be made anew each time."""
@@ -216,9 +225,10 @@ class LiveState:
     def header(self, name: str, engine: EngineStanding, *, hz: int, stale_ms: int, readonly: bool) -> HeaderState:
         """What the header shows now. Sums over all origins are made once a second."""
         now, wall = self._clock.mono_ms(), self._clock.wall_ms()
+        counted = self.counted_ms()
         if self.totals is not None:
-            self._requests.feed(self.totals.requests, now)
-            self._bytes.feed(self.totals.bytes, now)
+            self._requests.feed(self.totals.requests, counted)
+            self._bytes.feed(self.totals.bytes, counted)
         if now - self._slow_at >= SLOW_MS or self._slow_at < 0:
             self._slow_at = now
             slots = self.run.max_in_flight if self.run else 0
@@ -237,9 +247,9 @@ class LiveState:
             now=wall,
             tally=dict(self._tally),
             totals=self.totals,
-            requests_per_s=self._requests.rate(now),
-            bytes_per_s=self._bytes.rate(now),
-            line=tuple(self._requests.line(now, LINE_WIDTH)),
+            requests_per_s=self._requests.rate(counted),
+            bytes_per_s=self._bytes.rate(counted),
+            line=tuple(self._requests.line(counted, LINE_WIDTH)),
             eta=self._eta,
             worked_ms=self._seen_to_work(wall),
             idle=_trouble(engine) or ("" if engine.starting else self._idle),

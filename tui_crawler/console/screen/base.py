@@ -159,6 +159,10 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     def compose(self) -> ComposeResult:
         yield HeaderBar()
+        if self.console.replay.player is not None:
+            from tui_crawler.console.replay.bar import ReplayBar  # noqa: PLC0415  in a replay alone
+
+            yield ReplayBar(self.console.clock.zone)
         yield from self.body()
         yield EntryLine()
         yield FooterBar()

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.ports import RuleQueries
     from tui_crawler.console.reading.poll_loop import PollTimer
     from tui_crawler.console.reading.snapshot import LiveState
+    from tui_crawler.console.replay.player import ReplayControls
     from tui_crawler.console.screen.base import ConsoleScreen
     from tui_crawler.console.session import SessionFile
     from tui_crawler.console.table.layouts import ViewLayouts
@@ -68,6 +69,7 @@ class ConsolePort(Screens, Protocol):
     looks: ViewLayouts
     dispatcher: Dispatcher
     hosting: HostedEngine
+    replay: ReplayControls
     way_out: ExitActions
     poll_timer: PollTimer
 

@@ -1,0 +1,73 @@
+"""The bar of a replay: that this is then, when, how far, and how fast."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING
+
+from textual.geometry import Size
+
+from tui_crawler.console.panes.bars import Bar
+from tui_crawler.console.panes.header import Chip, chip, fit_chips
+from tui_crawler.console.panes.line import Line, Split
+from tui_crawler.console.table.cells import Styled
+from tui_crawler.text.format import clock, count, date_time
+
+if TYPE_CHECKING:
+    from datetime import tzinfo
+
+    from tui_crawler.console.replay.player import PlayerState
+
+_TRACK, _SHORT_TRACK = 40, 12
+
+
+def replay_line(state: PlayerState, zone: tzinfo, width: int) -> Line:
+    """The bar in `width` cells."""
+    first, last, moment = state.span.first, state.span.last, state.moment
+    here, every = moment.attempt_id - first.attempt_id, last.attempt_id - first.attempt_id
+    at = Styled(date_time(moment.at, zone), "strong bold", short=clock(moment.at, zone))
+    number = f"attempt {count(here):>{len(count(every))}} of {count(every)}"
+    mark = Styled("▶ playing", "active", short="▶") if state.playing else Styled("‖ held", "paused", short="‖")
+    if state.under_way:
+        mark = Styled("… on the way", "accent", short="…")
+    track = _TRACK if width > 110 else _SHORT_TRACK
+    return Split(
+        *fit_chips(
+            [
+                Chip((Styled("REPLAY then, not now", "warning bold", short="REPLAY"),), 0),
+                Chip((at,), 1),
+                Chip((Styled(number, "", short=f"{count(here)}/{count(every)}"),), 4),
+            ],
+            [
+                Chip((Styled(_track(state, track), "muted"),), 6),
+                Chip((mark,), 2),
+                chip(f"{state.speed:g}x".rjust(5), "strong", 3),
+            ],
+            width,
+        )
+    )
+
+
+def _track(state: PlayerState, width: int) -> str:
+    """How far it is, as a line with a knob."""
+    whole = max(1, state.span.last.at - state.span.first.at)
+    place = round((width - 1) * min(1, max(0, (state.moment.at - state.span.first.at) / whole)))
+    return "━" * place + "●" + "─" * (width - 1 - place)
+
+
+class ReplayBar(Bar, can_focus=False):
+    """The line under the header of a console that shows a crawl as of then."""
+
+    def __init__(self, zone: tzinfo) -> None:
+        super().__init__(id="replay")
+        self._zone = zone
+        self._state: PlayerState | None = None
+
+    def tell(self, state: PlayerState) -> None:
+        """Shows this state."""
+        if state != self._state:
+            self._state = state
+            self.lay_out()
+
+    def lines_for(self, size: Size) -> Sequence[Line]:
+        return () if self._state is None else (replay_line(self._state, self._zone, size.width),)
