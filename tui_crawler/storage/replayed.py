@@ -16,13 +16,14 @@ import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 
+from tui_crawler.domain.pulse import MINUTE_MS
 from tui_crawler.domain.replayed import PageFold, ReplayGoal, ReplayMoment, ReplaySpan
 from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
 from tui_crawler.storage.models import Session
 from tui_crawler.storage.reader import Reader, Values
 from tui_crawler.storage.replayed_move import MADE, Execute, Move, ReplayPlace, columns_of
 from tui_crawler.storage.transaction import Row
-from tui_crawler.storage.views import ALL_ORIGINS, MINUTE_MS, RECENT_MINUTES, VIEWS
+from tui_crawler.storage.views import ALL_ORIGINS, RECENT_MINUTES, VIEWS
 
 _SPAN_MS = 1_000  # what an attempt brought about is written down within this time after it
 _NO_INDEX = frozenset({"page_done", "page_dripped", "origin_open"})  # of turns that nobody takes here
