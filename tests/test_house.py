@@ -202,7 +202,7 @@ _CHARTED = {"domain": 20, "storage": 20, "text": 40, "console": 520}
 LINES |= {layer: LINES[layer] + more for layer, more in _CHARTED.items()}
 """Charts in Stats, a lane in the screen of an origin, columns that are chosen, layouts by name, orders by a letter."""
 
-_REPLAYED = {"cli": 20, "console": 320, "domain": 90, "storage": 500, "wiring": 100}
+_REPLAYED = {"cli": 20, "console": 320, "domain": 90, "storage": 610, "wiring": 100}
 LINES |= {layer: LINES[layer] + more for layer, more in _REPLAYED.items()}
 """A crawl seen as of then: the tables of a moment in storage, their reports in wiring, and its player."""
 
