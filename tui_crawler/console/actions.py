@@ -256,7 +256,7 @@ ACTIONS: tuple[Action, ...] = (
         needs=(Need.replay,), word="failureback",
     ),
     Action(
-        "replay.next_failure", "|", "failure", "On to the next attempt that failed", Topic.look, needs=(Need.replay,),
+        "replay.next_failure", "~", "failure", "On to the next attempt that failed", Topic.look, needs=(Need.replay,),
         word="failureon", footer=6,
     ),
     Action(
