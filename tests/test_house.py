@@ -170,7 +170,7 @@ LINES = {
     "console": 27_970,
     "demo": 1_440,
     "domain": 11_030,
-    "engine": 2_930,
+    "engine": 2_880,
     "export": 990,
     "fetch": 5_390,
     "storage": 13_930,

@@ -3,41 +3,31 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Awaitable, Callable, Iterable, Iterator, Mapping, Sequence, Set
+from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
-from typing import assert_never
 
 from tui_crawler.domain.admission import Discovered
 from tui_crawler.domain.attempt import FillRecord, OriginRecord
 from tui_crawler.domain.command import (
     ActionResult,
     AddSeeds,
-    ApplyRules,
     Command,
     Exclude,
-    LoadSegment,
     PauseOrigins,
     PendingAction,
     ProbeUrls,
-    ReclaimPages,
     RefetchRobots,
     ResumeOrigins,
     RetryPages,
     SetDelay,
-    SetDripfeed,
-    SetJob,
-    StashPages,
-    SteerJobs,
     StopOrigins,
     TopUpPatience,
-    UnstashPages,
 )
 from tui_crawler.domain.exclusion import Exclusion, ExclusionIndex
-from tui_crawler.domain.job import JobState, QueueChange
+from tui_crawler.domain.job import QueueChange
 from tui_crawler.domain.origin import OriginState, record_of
 from tui_crawler.domain.page import NewPage
 from tui_crawler.domain.pattern import BadPattern
-from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.turn import OriginCommand, obey, reopen
 from tui_crawler.domain.url import CrawlUrl, Href, InvalidUrl, normalise, url_hash
@@ -49,9 +39,7 @@ from tui_crawler.engine.queue_commands import Performed, QueueCommand, QueueComm
 
 Steered = OriginCommand | AddSeeds | RetryPages | Exclude | QueueCommand
 _FRONT = 1_000  # so many added seeds of an origin go to the front of its todo list; more wait for the next fill
-_SEEDS = (
-    1_000  # so many are added at once; while nobody crawls, so that each page of an index is written once for many:
-)
+_SEEDS = 1_000  # so many are added at once; while nobody crawls, each page of an index is written once for many:
 _SEEDS_AT_REST = 20_000
 _READ = 128  # so many URLs are looked at before turns go on
 _FEW_SEEDS = 128  # no more than so many come next however long the todo lists are
@@ -86,7 +74,7 @@ class CommandExecutor:
         self._elsewhere = elsewhere
         self.crawls = True
         """Whether there are turns to come: else pages that are put back wait for the todo lists of the next run."""
-        self._queue = QueueCommands(table, store, clock)
+        self.queue = QueueCommands(table, store, clock)
         self.probes = Probes(table, clock)
 
     async def carry_out(self, action: PendingAction) -> CommandResult:
@@ -110,26 +98,16 @@ class CommandExecutor:
         exclusion, names = _exclusion_of(command, who), tuple(self._table.states)
         if command.remove:
             self._table.job_filters.readmit(exclusion.kind, exclusion.value)
-            await self._queue.readmit(names)
+            await self.queue.readmit(names)
         else:
             self._table.job_filters.exclude((exclusion,))
-            await self._queue.exclude(names)
-        return await self._queue.follow(QueueChange(), names)  # pages whose verdict is another one have come back
-
-    async def follow_jobs(self, jobs: tuple[JobState, ...]) -> None:
-        await self._queue.take_jobs(jobs)
-
-    async def follow_queue(self, change: QueueChange, wake: Iterable[str]) -> tuple[str, ...]:
-        """The same for pages that left their todo lists."""
-        return await self._queue.follow(change, wake)
-
-    async def follow_rules(self, rulesets: tuple[Ruleset, ...]) -> tuple[str, ...]:
-        return (await self._queue.adopt(rulesets))[0]
+            await self.queue.exclude(names)
+        return await self.queue.follow(QueueChange(), names)  # pages whose verdict is another one have come back
 
     async def load_segment(self, path: str) -> tuple[str, ...]:
         """Takes a segment into the queue by itself (M); answers the origins that have work again. Raises BadSegment."""
-        change = await self._queue.load(path)
-        return await self._queue.follow(change, [name for name, _ in change.origins])
+        change = await self.queue.load(path)
+        return await self.queue.follow(change, [name for name, _ in change.origins])
 
     async def _perform(self, command: Steered, who: str) -> Performed:  # noqa: C901  one line per command
         match command:
@@ -154,19 +132,8 @@ class CommandExecutor:
                 return await self._add(command)
             case Exclude():
                 return await self._exclude(command, who)
-            case (
-                SetJob()
-                | SteerJobs()
-                | ApplyRules()
-                | StashPages()
-                | UnstashPages()
-                | SetDripfeed()
-                | ReclaimPages()
-                | LoadSegment()
-            ):
-                return await self._queue.perform(command, who)
             case _:
-                assert_never(command)
+                return await self.queue.perform(command, who)
 
     async def _each(
         self, origins: tuple[str, ...], command: OriginCommand, shown: Callable[[OriginState], object]
@@ -263,7 +230,7 @@ class CommandExecutor:
                     urls.append(url)
                     origins[url.origin] = None
             await asyncio.sleep(0)  # of many URLs, what turns have brought goes in between
-        await self.join(origins)
+        await self.queue.join(origins)
         pages: dict[str, NewPage] = {}
         admission, job = self._table.job_filters.named(command.job), self._table.job_filters.job_named(command.job)
         for found in pieces(urls, _READ):
@@ -288,10 +255,6 @@ class CommandExecutor:
                 )
             await asyncio.sleep(0)
         return pages, refused
-
-    async def join(self, origins: Iterable[str], external: bool = False) -> None:
-        """Takes origins into the run that were not in it; `external` ones are not crawled, only checked."""
-        await self._queue.join(origins, external)
 
     async def _to_front(self, added: Mapping[str, Sequence[int]], job: str, *, few: bool) -> None:
         """Added seeds (hashes by origin) come before what is on the todo lists of their origins; of many, as many as
@@ -346,13 +309,13 @@ class CommandExecutor:
             if change is None:
                 self._refuse_removal(exclusion)
             job_filters.readmit(exclusion.kind, exclusion.value)
-            concerned = await self._queue.readmit(names)
+            concerned = await self.queue.readmit(names)
         else:
             if change is not None:
                 job_filters.exclude((exclusion,))
-            concerned = await self._queue.exclude(names)
+            concerned = await self.queue.exclude(names)
         back = change or QueueChange()
-        awake = await self._queue.follow(back, [name for name, _ in back.origins])
+        awake = await self.queue.follow(back, [name for name, _ in back.origins])
         after = {"changed": change is not None, "origins": list(concerned), "pages": dict(back.origins)}
         return {}, after, tuple(dict.fromkeys((*concerned, *awake)))
 

@@ -269,7 +269,7 @@ class Engine:
         """An origin that was first linked or added while the run is live."""
         if self._table.takes_part(origin, external=external):
             return
-        await self._executor.join((origin,), external)
+        await self._executor.queue.join((origin,), external)
         if origin in self._table.states:
             await self._open([self._table.states[origin]])
 

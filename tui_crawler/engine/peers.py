@@ -87,20 +87,16 @@ class PeerWorker:
         self.store = store
         self.others_at_work = True
         self.granted: int | None = 0 if table.settings.plan.max_requests is not None else None
-        self._spent = False
-
-    @property
-    def is_spent(self) -> bool:
+        self.is_spent = False
         """Whether the run has no request left that this worker could take."""
-        return self._spent
 
     async def provide(self, requests: int, under_way: int) -> None:
         """Takes more of the run's requests before those it has are used up."""
-        if self.granted is None or self._spent or self.granted - requests - under_way >= _REQUESTS_AT_ONCE // 2:
+        if self.granted is None or self.is_spent or self.granted - requests - under_way >= _REQUESTS_AT_ONCE // 2:
             return
         taken = await self.store.take_requests(_REQUESTS_AT_ONCE)
         self.granted += taken
-        self._spent = taken == 0
+        self.is_spent = taken == 0
 
     async def mirror(self, action: PendingAction) -> tuple[Command, tuple[str, ...]]:  # noqa: C901  the same
         """Repeats on this worker's origins what the leading one has carried out; answers which it concerns."""
@@ -121,12 +117,12 @@ class PeerWorker:
             case Exclude():
                 return command, await self._executor.follow_exclusion(command, action.who)
             case SetJob() | SteerJobs():
-                await self._executor.follow_jobs(await self.store.jobs())
-                return command, await self._executor.follow_queue(await self._unlisted(), mine)
+                await self._executor.queue.take_jobs(await self.store.jobs())
+                return command, await self._executor.queue.follow(await self._unlisted(), mine)
             case ApplyRules():
-                return command, await self._executor.follow_rules(await self.store.current_rules())
+                return command, (await self._executor.queue.adopt(await self.store.current_rules()))[0]
             case StashPages() | ReclaimPages():
-                return command, await self._executor.follow_queue(await self._unlisted(), mine)
+                return command, await self._executor.queue.follow(await self._unlisted(), mine)
             case _:
                 pass
         return command, ()

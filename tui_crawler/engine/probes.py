@@ -107,13 +107,5 @@ class Probes:
         return ""
 
 
-def _answer(
-    url: str, exit_code: str, http_status: int | None, response_ms: int | None, message: str
-) -> dict[str, object]:
-    return {
-        "url": url,
-        "exit_code": exit_code,
-        "http_status": http_status,
-        "response_ms": response_ms,
-        "message": message,
-    }
+def _answer(url: str, code: str, http_status: int | None, response_ms: int | None, message: str) -> dict[str, object]:
+    return {"url": url, "exit_code": code, "http_status": http_status, "response_ms": response_ms, "message": message}
