@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -13,6 +14,8 @@ from tests.console.test_logs import keys_of, many, table_of
 from tui_crawler.console.logs import queries as log_parts
 from tui_crawler.console.logs import seeking as log_seeking
 from tui_crawler.console.reading import window as log_book
+from tui_crawler.console.session import SessionFile
+from tui_crawler.console.table.cells import cell_text
 from tui_crawler.text.format import date_time
 
 LOOKING = "◷ looking for"
@@ -254,8 +257,15 @@ async def test_a_time_that_is_typed_is_gone_to_wherever_it_is() -> None:
         assert "the log begins later" in held.text()
 
 
-async def test_bookmarks_are_gone_round_from_anywhere() -> None:
-    async with stage(reports=FakeReports(log=many(1, 3_000), happened=(), asked_for=())) as held:
+def told(held: Stage, key: object) -> str:
+    row = table_of(held).row(key)
+    assert row is not None
+    return cell_text(row.cells[3])
+
+
+async def test_bookmarks_are_gone_round_from_anywhere_and_last(tmp_path: Path) -> None:
+    memory = SessionFile(tmp_path, "/data/a.db")
+    async with stage(reports=FakeReports(log=many(1, 3_000), happened=(), asked_for=()), memory=memory) as held:
         await held.press("5", rounds=2)
         await held.press("B", rounds=0)
         assert "there is no bookmark" in held.text()
@@ -272,3 +282,12 @@ async def test_bookmarks_are_gone_round_from_anywhere() -> None:
             assert table_of(held).cursor_key == expected
         await held.press("b", rounds=1)
         assert "1 bookmark" in held.text()
+        assert "◆ " not in told(held, near)
+        await held.press("q", rounds=0)
+        await held.gone()
+    async with stage(reports=FakeReports(log=many(1, 3_000), happened=(), asked_for=()), memory=memory) as held:
+        await held.press("5", rounds=2)
+        assert "1 bookmark" in held.text()
+        await held.press("B", rounds=4)
+        assert table_of(held).cursor_key == far
+        assert told(held, far).startswith("◆ ")

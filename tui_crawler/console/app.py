@@ -214,6 +214,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self.zooms = {view: (pane, level) for view, pane, level in self._session.zooms}
         """What is enlarged in each view: the id of the pane, and how much."""
         self.looks = ViewLayouts(dict(self._session.looks))
+        self.bookmarks = [*self._session.bookmarks]
+        """Places in the log, the oldest first."""
         self.notices: tuple[Notice, ...] = ()
         """The messages that are shown."""
         self.troubles: tuple[ReportedError, ...] = ()
@@ -418,7 +420,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
 
     def leave(self, summary: ExitSummary) -> None:
         """Ends the screens and the threads; how it looked is remembered."""
-        self.memory.keep(session_of(self.screen_stack, self.appearance, self.zooms, self.looks))
+        session = session_of(self.screen_stack, self.appearance, self.zooms, self.looks)
+        self.memory.keep(replace(session, bookmarks=tuple(self.bookmarks)))
         self.close_threads()
         self.exit(summary)
 

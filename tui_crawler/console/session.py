@@ -31,6 +31,8 @@ MOST_BYTES = 16_384
 """A longer file is not ours."""
 MOST_KEPT = 200
 """So many databases are remembered; the ones not looked at for longest are forgotten."""
+MOST_BOOKMARKS = 100
+"""So many entries of the log have a bookmark, the newest."""
 _LONGEST = 500
 
 
@@ -40,6 +42,7 @@ class ConsoleSession:
 
     `theme` was chosen with `t` while the configuration asked for `theme_over`; it ends when that asks for another one.
     `zooms` are the enlarged panes: view, pane, and by how many steps. `looks` are those of the other views, by name.
+    `bookmarks` are places in the log: epoch ms, kind and number of an entry.
     """
 
     view: str = ""
@@ -51,6 +54,7 @@ class ConsoleSession:
     theme_over: str = ""
     zooms: tuple[tuple[str, str, int], ...] = ()
     looks: tuple[tuple[str, ViewLayout], ...] = ()
+    bookmarks: tuple[tuple[int, str, int], ...] = ()
 
     @property
     def arrangement(self) -> OverviewFilter:
@@ -159,7 +163,8 @@ def _session(document: Mapping[str, object]) -> ConsoleSession:
     }
     switches = {name: value for name in ("descending", "problems") if isinstance(value := document.get(name), bool)}
     zooms, looks = _zooms(document.get("zooms")), _looks(document.get("looks"))
-    return ConsoleSession(**words, **switches, zooms=zooms, looks=looks)  # type: ignore[arg-type]  # names and types were looked at above
+    marks = _bookmarks(document.get("bookmarks"))
+    return ConsoleSession(**words, **switches, zooms=zooms, looks=looks, bookmarks=marks)  # type: ignore[arg-type]  # names and types were looked at above
 
 
 def _zooms(listed: object) -> tuple[tuple[str, str, int], ...]:
@@ -169,6 +174,15 @@ def _zooms(listed: object) -> tuple[tuple[str, str, int], ...]:
             case [str(view), str(pane), int(level)] if view in Where.__members__ and level in WORDS:
                 found.append((view, pane[:_LONGEST], level))
     return tuple(found[: len(Where)])
+
+
+def _bookmarks(listed: object) -> tuple[tuple[int, str, int], ...]:
+    found: list[tuple[int, str, int]] = []
+    for one in listed if isinstance(listed, list) else ():
+        match one:
+            case [int(at), str(kind), int(number)]:
+                found.append((at, kind[:_LONGEST], number))
+    return tuple(sorted(found)[-MOST_BOOKMARKS:])
 
 
 def _looks(listed: object) -> tuple[tuple[str, ViewLayout], ...]:

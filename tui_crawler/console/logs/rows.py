@@ -138,6 +138,7 @@ _PROBLEM_EVENTS: Mapping[tuple[str, str], Severity] = {
 }
 """Activity that is a problem: by its name and, where one is given, its message."""
 _HIT = "accent bold underline"
+_BOOKMARK = Styled("◆ ", "accent bold")
 _BLANK = " "
 """The short form of a piece of text whose first piece has it for all."""
 
@@ -255,8 +256,9 @@ def url_of(line: LogLine) -> str:
             return ""
 
 
-def log_row(line: LogLine, now: int, zone: tzinfo, needle: str, *, relative: bool) -> Row:
-    """An entry as a row at `now` (epoch ms); its key is that of the entry. Where `needle` occurs is underlined."""
+def log_row(line: LogLine, now: int, zone: tzinfo, needle: str, *, relative: bool, marked: bool = False) -> Row:
+    """An entry as a row at `now` (epoch ms); its key is that of the entry. Where `needle` occurs is underlined.
+    `marked`: it has a bookmark."""
     when = ago(now - line.at) if relative else clock(line.at, zone, millis=True)
     short = when if relative else clock(line.at, zone)
     hit = bool(needle) and needle in line.text
@@ -268,7 +270,7 @@ def log_row(line: LogLine, now: int, zone: tzinfo, needle: str, *, relative: boo
             Styled(when, _HIT if hit else "muted", short=short),
             underlined((what,), needle) if hit else what,
             underlined((origin,), needle) if hit else origin,
-            underlined(happened, needle) if hit else happened,
+            (*((_BOOKMARK,) if marked else ()), *(underlined(happened, needle) if hit else happened)),
         ),
     )
 

@@ -32,6 +32,7 @@ from tui_crawler.console.reading.refresh import ONCE_MS, Query, ReadingRequest, 
 from tui_crawler.console.reading.window import LogListWindow
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import RowsScreen
+from tui_crawler.console.session import MOST_BOOKMARKS
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.console.table.filter_terms import field_named
 from tui_crawler.console.table.window_list import LogList
@@ -73,7 +74,6 @@ class LogsScreen(RowsScreen):
         self._relative = False
         self._search_timer: Timer | None = None
         self._wanted: Query[LogReports, tuple[LogPlace, LogLine | None]] | None = None  # a time to go to
-        self._bookmarks: list[LogLine] = []  # the oldest first
 
     def body(self) -> Iterable[Widget]:
         """The list, and the entry under the cursor."""
@@ -178,7 +178,8 @@ class LogsScreen(RowsScreen):
 
     def _row(self, line: LogLine) -> Row:
         clocks = self.console.clock
-        return log_row(line, clocks.wall_ms(), clocks.zone, self._needle, relative=self._relative)
+        marked = line.order in self.console.bookmarks
+        return log_row(line, clocks.wall_ms(), clocks.zone, self._needle, relative=self._relative, marked=marked)
 
     def _show_entry(self) -> None:
         self._info.show(log_lines(self._line(), self.console.clock.zone))
@@ -186,7 +187,7 @@ class LogsScreen(RowsScreen):
     def _show_titles(self) -> None:
         counts = self._problems, self._needle, self._hits
         words = log_title(self._list, self._seeking.words, self._filtered, *counts, frozen=self.frozen)
-        words += f" · {plural(len(self._bookmarks), 'bookmark')}" if self._bookmarks else ""
+        words += f" · {plural(len(marks), 'bookmark')}" if (marks := self.console.bookmarks) else ""
         title(self._table, words, "‖ frozen" if self.frozen else "")
 
     # what is selected
@@ -278,20 +279,18 @@ class LogsScreen(RowsScreen):
 
     @handles("log.bookmark")
     def _toggle_bookmark(self) -> None:
-        line = self._line()
-        if line is not None:
-            kept = [one for one in self._bookmarks if one.key != line.key]
-            self._bookmarks = (
-                kept if len(kept) < len(self._bookmarks) else sorted([*kept, line], key=lambda one: one.at)
-            )
+        if (line := self._line()) is not None:
+            marks = {*self.console.bookmarks} ^ {line.order}
+            self.console.bookmarks[:] = sorted(marks)[-MOST_BOOKMARKS:]
+            self._table.update_row(self._row(line))
             self._show_titles()
 
     @handles("log.next_bookmark")
     def _go_to_bookmark(self) -> None:
-        line, marks = self._line(), self._bookmarks
-        older = [one for one in marks if line is not None and one.order < line.order] or marks
-        if older and not self._table.move_cursor(key=older[-1].key):
-            self._seek(older[-1].at)
+        line, marks = self._line(), self.console.bookmarks
+        older = [one for one in marks if line is not None and one < line.order] or marks
+        if older and not self._table.move_cursor(key=older[-1][1:]):
+            self._seek(older[-1][0])
         elif not older:
             self.console.tell("no", self.key_names.said("there is no bookmark; {log.bookmark} puts one"), "muted")
 

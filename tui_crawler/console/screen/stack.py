@@ -60,6 +60,7 @@ class ConsolePort(Screens, Protocol):
     readonly: bool
     dots: Dots
     zooms: dict[str, tuple[str, int]]
+    bookmarks: list[tuple[int, str, int]]
     troubles: tuple[ReportedError, ...]
     rules: RuleQueries | None
     inquiry: ExplanationQuery
