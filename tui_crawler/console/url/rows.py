@@ -403,13 +403,13 @@ def text_lines(data: bytes, whole: int, content_type: str, width: int) -> list[L
     rows: list[Line] = []
     room = max(8, width - _GUTTER - 1)
     syntax = next((one for word, one in _SYNTAX if word in content_type), None)
-    for number, text in enumerate(_BREAK.split(_decoded(data, content_type)), 1):
-        for index, pieces in enumerate(_coloured(list(_pieces(text, room)), syntax)):
+    for number, text in enumerate(_BREAK.split(decoded(data, content_type)), 1):
+        for index, pieces in enumerate(_coloured(list(cut_pieces(text, room)), syntax)):
             head = str(number) if index == 0 else ""
             rows.append((Styled(f"{head:>{_GUTTER}} ", "faint"), *pieces))
         if len(rows) >= MOST_LINES:
             break
-    return [*rows[:MOST_LINES], *_rest(len(data), whole, cut=len(rows) >= MOST_LINES)]
+    return [*rows[:MOST_LINES], *rest_lines(len(data), whole, cut=len(rows) >= MOST_LINES)]
 
 
 _STRINGS = r"""(?P<ok>"(?:[^"\\]|\\.)*+"?|'(?:[^'\\]|\\.)*+'?)"""
@@ -460,10 +460,11 @@ def hex_lines(data: bytes, whole: int, width: int) -> list[Line]:
         rows.append(
             (Styled(f"{at:08x}  ", "faint"), f"{part.hex(' '):{per_row * 3 - 1}}", Styled(f"  {shown}", "muted"))
         )
-    return [*rows, *_rest(len(data), whole, cut=False)]
+    return [*rows, *rest_lines(len(data), whole, cut=False)]
 
 
-def _rest(shown: int, whole: int, *, cut: bool) -> list[Line]:
+def rest_lines(shown: int, whole: int, *, cut: bool) -> list[Line]:
+    """What tells that more is stored than is shown; `cut`: there were too many rows."""
     if cut:
         return ["", Styled(f"… the first {count(MOST_LINES)} rows of {size(whole)}", "muted")]
     if shown < whole:
@@ -471,7 +472,7 @@ def _rest(shown: int, whole: int, *, cut: bool) -> list[Line]:
     return []
 
 
-def _decoded(data: bytes, content_type: str) -> str:
+def decoded(data: bytes, content_type: str) -> str:
     """The text in the charset it says it has, else as UTF-8; what is not of it is shown as U+FFFD."""
     found = _CHARSET.search(content_type)
     named = found[1] if found and _OF_THE_WEB.fullmatch(found[1]) else "utf-8"
@@ -481,7 +482,7 @@ def _decoded(data: bytes, content_type: str) -> str:
         return data.decode("utf-8", "replace")
 
 
-def _pieces(text: str, room: int) -> Iterator[str]:
+def cut_pieces(text: str, room: int) -> Iterator[str]:
     """A line made safe, in pieces of at most `room` cells; at least one."""
     plain = text.expandtabs(4)
     shown = plain if plain.isascii() and plain.isprintable() else safe(plain, len(plain) * 10 + 1)

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar, cast
 
-from textual.binding import BindingType
+from textual import events
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
+from textual.message import Message
 from textual.widget import Widget
 
 from tui_crawler.console.actions import BY_ID, Situation, Where
-from tui_crawler.console.handlers import handles
+from tui_crawler.console.handlers import handles, handles_typed
 from tui_crawler.console.keys import keys_of, only_at
+from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.line import Line, heading
 from tui_crawler.console.panes.lines import Lines, LongLines
 from tui_crawler.console.panes.tabs import Tab, TabBar
@@ -22,6 +26,7 @@ from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.url.page_text import PageText, page_text
 from tui_crawler.console.url.rows import (
     ATTEMPT_COLUMNS,
     LINK_COLUMNS,
@@ -49,7 +54,7 @@ from tui_crawler.domain.attempt import RequestRecord
 from tui_crawler.domain.explanation import Explanation
 from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail, PageView
 from tui_crawler.domain.view import AttemptView
-from tui_crawler.text.format import READING, size
+from tui_crawler.text.format import READING, count, plural, size
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -94,6 +99,33 @@ class LinkList(TurnedWindow[LinksOf, LinkEnd]):
         return "Links to it" if self._inward else "Links from it"
 
 
+class PageTextPane(LongLines):
+    """The stored body. Of a page as text it knows where the links stand: one that is clicked is told."""
+
+    class LinkPressed(Message):
+        """A link was clicked, or (0) enter was pressed: its number is to be asked."""
+
+        def __init__(self, number: int) -> None:
+            super().__init__()
+            self.number = number
+
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "press", "Open", show=False)]
+    spots: Mapping[int, Sequence[tuple[int, int, int]]] = MappingProxyType({})
+
+    def action_press(self) -> None:
+        """Asks which link."""
+        self.post_message(self.LinkPressed(0))
+
+    def on_click(self, event: events.Click) -> None:
+        """Tells the link that stands there."""
+        at = event.get_content_offset(self)
+        spots = self.spots.get(at.y + round(self.scroll_y), ()) if at is not None else ()
+        for begin, end, number in spots:
+            if at is not None and begin <= at.x < end:
+                event.stop()
+                self.post_message(self.LinkPressed(number))
+
+
 TABS = ("why", "attempts", "headers", "links", "body")
 _FOCUS = {
     "why": "#url-attempts",
@@ -105,6 +137,7 @@ _FOCUS = {
 """Where the focus goes when a tab is opened."""
 
 _NOT_READ = BodyStart(b"", -1)
+_DIGITS = 6
 
 
 class UrlScreen(RowsScreen):
@@ -124,6 +157,8 @@ class UrlScreen(RowsScreen):
         self._explanation: Explanation | None = None
         self._body: BodyStart | None = _NOT_READ
         self._raw: bool | None = None
+        self._text: PageText | None = None  # while the body is shown as text to be read
+        self._reads = False
         self._held: Snapshot | None = None
         self._inward, self._outward = LinkList(url, inward=True), LinkList(url, inward=False)
 
@@ -138,7 +173,7 @@ class UrlScreen(RowsScreen):
         self._received = Lines(id="url-received", classes="pane")
         self._redirects = Lines(id="url-redirects", classes="pane")
         self._content = Lines(id="url-content", classes="pane")
-        self._body_pane = LongLines(id="url-body", classes="pane")
+        self._body_pane = PageTextPane(id="url-body", classes="pane")
         yield self._tabs
         yield Vertical(
             Horizontal(Vertical(self._page, self._path, id="url-left"), self._trace, id="url-upper"),
@@ -308,17 +343,27 @@ class UrlScreen(RowsScreen):
             return
         lines: list[Line] = []
         words = "Stored body"
+        self._text = None
         if body is _NOT_READ:
             lines = [Styled(READING, "muted")]
         elif body is None:
             lines = [Styled("no body is stored", "muted")]
         else:
-            raw = looks_binary(body.data) if self._raw is None else self._raw
-            kind = self._detail.page.content_type if self._detail is not None else ""
-            lines = hex_lines(body.data, body.size, width) if raw else text_lines(body.data, body.size, kind, width)
-            words = f"Stored body · {size(body.size)} · {'bytes' if raw else 'text'}"
+            lines, shown = self._lines_of(body, width)
+            words = f"Stored body · {size(body.size)} · {shown}"
+        self._body_pane.spots = self._text.spots if self._text is not None else {}
         title(self._body_pane, words)
         self._body_pane.show(lines)
+
+    def _lines_of(self, body: BodyStart, width: int) -> tuple[list[Line], str]:
+        """A body as the operator wants to see it, and how that is, in words."""
+        kind = self._detail.page.content_type if self._detail is not None else ""
+        if self._reads and not looks_binary(body.data):
+            self._text = page_text(body.data, body.size, kind, self._url, width)
+            return self._text.rows, f"as text, {plural(len(self._text.links), 'link')}"
+        if looks_binary(body.data) if self._raw is None else self._raw:
+            return hex_lines(body.data, body.size, width), "bytes"
+        return text_lines(body.data, body.size, kind, width), "text"
 
     # what is selected
 
@@ -358,8 +403,36 @@ class UrlScreen(RowsScreen):
     def _show_raw(self) -> None:
         body = self._body
         shown = looks_binary(body.data) if body is not None and self._raw is None else bool(self._raw)
-        self._raw = not shown if self._tab == "body" else True
+        self._raw, self._reads = not shown if self._tab == "body" else True, False
         self._open_tab("body")
+
+    @handles("url.read")
+    def _read_text(self) -> None:
+        """The body as text, or as it is again."""
+        self._reads = not self._reads or self._tab != "body"
+        self._open_tab("body")
+
+    @handles_typed("url.follow")
+    def _follow(self, number: str) -> None:
+        """Opens a link of the page as text by its number, or asks for that."""
+        links = self._text.links if self._text is not None else []
+        if not links:
+            self.console.tell("no", self.key_names.said("no link has a number here; {url.read} shows them"), "muted")
+        elif not number:
+            use = EntryUse("link", self._follow_number)
+            self.query_one(EntryLine).open(use, "link", "", f"a number from 1 to {count(len(links))}")
+        else:
+            self._follow_number(number)
+
+    def _follow_number(self, number: str) -> None:
+        links = self._text.links if self._text is not None else []
+        if number.isdecimal() and len(number) < _DIGITS and 0 < int(number) <= len(links):
+            self.console.dispatcher.go_to_url(links[int(number) - 1])
+        elif number:
+            self.console.tell("no", f"no link has the number {number}", "warning")
+
+    def on_page_text_pane_link_pressed(self, event: PageTextPane.LinkPressed) -> None:
+        self._follow(str(event.number or ""))
 
     def open_filter(self, text: str) -> None:
         """Filters the list that is shown; where none is, the attempts."""
