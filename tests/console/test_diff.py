@@ -10,6 +10,7 @@ from tui_crawler.console.diff.screen import DiffScreen, PageDiffScreen
 from tui_crawler.console.panes.lines import Lines, LongLines
 from tui_crawler.console.stats.screen import StatsScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.url.screen import UrlScreen
 
 
 def table(held: Stage, name: str) -> CrawlTable:
@@ -44,6 +45,9 @@ async def test_from_origins_to_pages_to_lines_and_links() -> None:
         assert "\x1b" not in lines
         assert "Links from it: 3 new ones, 1 gone" in shown(held, "#diff-links")
         assert "title     − Deer" in shown(held, "#diff-facts")
+        await held.press("enter")
+        assert isinstance(held.app.screen, UrlScreen)
+        await held.press("escape")
         await held.press("escape")
         assert isinstance(held.app.screen, DiffScreen)
 

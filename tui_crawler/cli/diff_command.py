@@ -88,7 +88,7 @@ def _lines(reports: Reports, span: RunSpan, origin_id: int, limit: int) -> Itera
     yield from (said.pace(reports.run_pace(run)) for run in (span.older, span.newer))
     diffs = reports.origin_diffs(span, origin_id)
     for one in diffs:
-        yield f"{safe(one.origin, _LENGTH)}   {said.counts(one)}"
+        yield f"{safe(one.origin, _LENGTH)}   {'  '.join(said.counts(one).values())}"
     for page in reports.page_changes(span, origin_id, limit=limit):
         yield safe(said.line(page), _LENGTH)
     if (total := sum(one.new + one.gone + one.changed for one in diffs)) > limit:

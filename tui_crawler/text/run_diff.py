@@ -10,11 +10,11 @@ NO_BODY, NO_LINE = "no body is stored of one of both runs", "no line differs"
 SIGNS = {ChangeKind.NEW: "+", ChangeKind.GONE: "−", ChangeKind.CHANGED: "~"}
 
 
-def counts(diff: OriginDiff) -> str:
-    """Return how many pages are new, gone, changed, the same: `+ 14 new  − 3 gone  ~ 20 changed  = 1 505`."""
-    numbers = (diff.new, diff.gone, diff.changed)
-    named = [f"{SIGNS[kind]} {count(number)} {kind.word}" for kind, number in zip(SIGNS, numbers, strict=True)]
-    return "  ".join((*named, f"= {count(diff.same)}"))
+def counts(diff: OriginDiff) -> dict[ChangeKind | None, str]:
+    """Return how many pages are new, gone, changed, the same (None): `+ 14 new`, `− 3 gone`, `= 1 505`."""
+    numbers = zip(SIGNS, (diff.new, diff.gone, diff.changed), strict=True)
+    told: dict[ChangeKind | None, str] = {kind: f"{SIGNS[kind]} {count(many)} {kind.word}" for kind, many in numbers}
+    return told | {None: f"= {count(diff.same)}"}
 
 
 def sign(change: PageChange) -> str:

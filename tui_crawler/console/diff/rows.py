@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.panes.line import Line, heading
@@ -33,7 +33,11 @@ PAGE_COLUMNS: tuple[Column, ...] = (
     Column("fields", "WHAT", 26, 1, min_width=12),
     Column("status", "STATUS", 14, 2, min_width=9),
 )
-_ROLES = {ChangeKind.NEW: "ok", ChangeKind.GONE: "error", ChangeKind.CHANGED: "warning"}
+_ROLES: Mapping[ChangeKind | None, str] = {
+    ChangeKind.NEW: "ok",
+    ChangeKind.GONE: "error",
+    ChangeKind.CHANGED: "warning",
+}
 _LINES = {"+": "ok", "-": "error", "@": "accent"}
 
 
@@ -72,7 +76,8 @@ def summary_lines(diff: RunDiff) -> list[Line]:
         return [Styled("the pages of both are being counted…", "muted")]
     numbers = [(one.new, one.gone, one.changed, one.same) for one in diff.origins]
     whole = OriginDiff("", 0, *(sum(column) for column in zip(*numbers, strict=True)))
-    return [Styled(said.counts(whole), "bold"), *map(said.pace, diff.paces)]
+    words = [Styled(f"{told}  ", f"{_ROLES.get(kind, '')} bold") for kind, told in said.counts(whole).items()]
+    return [tuple(words), *map(said.pace, diff.paces)]
 
 
 def pages_title(origin: str, first: int, shown: int, *, more: bool) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, ClassVar
 
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
@@ -26,6 +26,7 @@ from tui_crawler.console.diff.rows import (
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.lines import Lines, LongLines
+from tui_crawler.console.panes.shared_lines import FRAME
 from tui_crawler.console.reading.refresh import WINDOW, Part, ReadingRequest, Snapshot
 from tui_crawler.console.reading.window import TurnedWindow
 from tui_crawler.console.screen.base import ConsoleScreen, title
@@ -102,6 +103,7 @@ class DiffScreen(RowsScreen):
         self._origins.placeholder = diff.problem or "neither run knows a page"
         self._table.placeholder = "no page differs"
         title(self._origins, f"Origins · {count(len(diff.origins))}")
+        self._origins.styles.height = max(len(diff.origins), 1) + FRAME
         self._origins.set_rows([origin_row(one, counted=diff.counted) for one in diff.origins])
         self._look()
 
@@ -183,7 +185,10 @@ class PageDiffScreen(ConsoleScreen):
     """The lines and links of one page that differ."""
 
     WHERE = Where.page_diff
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.page_diff)]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *only_at(Where.page_diff),
+        Binding("enter", "open_url", "Open", show=False),
+    ]
     AUTO_FOCUS = "#diff-lines"
 
     def __init__(self, span: RunSpan, url: str, came_from: tuple[str, ...]) -> None:
@@ -227,9 +232,9 @@ class PageDiffScreen(ConsoleScreen):
         origin = "/".join(self._part.url.split("/", 3)[:3])
         return (*self._came_from, f"{host_of(origin)}{path_of(self._part.url, origin)}")
 
-    @property
-    def _opens(self) -> bool:
-        return True
+    def action_open_url(self) -> None:
+        """Enter, whatever has the focus."""
+        self.open_selected()
 
     def open_selected(self) -> None:
         """Shows everything else about the page."""
