@@ -11,6 +11,7 @@ from rich.cells import cell_len
 
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.url.rows import MOST_LINES, cut_pieces, decoded, rest_lines
+from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.record import dataclass, field
 from tui_crawler.domain.url import CrawlUrl, normalise
 
@@ -49,13 +50,13 @@ def page_text(data: bytes, whole: int, content_type: str, url: str, width: int) 
             layout.end_row(blank=_PARAGRAPHS.fullmatch(tag) is not None)
             role = "strong" if _HEADINGS.fullmatch(tag) and not closes else ""
             layout.write("· " if name == "li" else "", "muted", 0)
-        elif tag == "a":
+        elif tag == LinkKind.a.value:
             if link:
                 layout.write(f"[{link}]", "muted", link)
             link = 0 if closes else layout.number(_value(_HREF, inside), base)
         elif name == "base":
             base = found.href if isinstance(found := normalise(_value(_HREF, inside), url), CrawlUrl) else base
-        elif name == "img" and (alt := _value(_ALT, inside)):
+        elif name == LinkKind.img.value and (alt := _value(_ALT, inside)):
             layout.write(f" [{alt}] ", "faint", link)
         if len(layout.text.rows) >= MOST_LINES:
             break
