@@ -354,7 +354,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("origin.tab_todo", "L", "todo list", "Its pages in the order of their turns", Topic.look, _on(Where.origin)),
     Action("origin.tab_exits", "C", "exit codes", "How its attempts ended", Topic.look, _on(Where.origin)),
     Action("url.read", "e", "read", "The stored page as text with numbered links, or as it is again", Topic.look, _TABS,
-        word="read", footer=27,
+        word="read",
     ),
     Action("url.follow", "#", "link", "Open a link of the page as text by its number", Topic.look, _TABS, word="link"),
     Action("url.raw", "b", "raw bytes", "The stored body as bytes, or as text again", Topic.look, _TABS, footer=26),

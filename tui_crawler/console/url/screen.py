@@ -351,8 +351,11 @@ class UrlScreen(RowsScreen):
         else:
             lines, shown = self._lines_of(body, width)
             words = f"Stored body · {size(body.size)} · {shown}"
+        reads = self._text is not None
         self._body_pane.spots = self._text.spots if self._text is not None else {}
-        title(self._body_pane, words)
+        title(
+            self._body_pane, words, self.key_names.said("{url.follow} opens a link" if reads else "{url.read} as text")
+        )
         self._body_pane.show(lines)
 
     def _lines_of(self, body: BodyStart, width: int) -> tuple[list[Line], str]:
