@@ -33,6 +33,7 @@ from tui_crawler.console.operator.intent import Intent
 from tui_crawler.console.operator.journal import IntentOutcome, JournalWriter
 from tui_crawler.console.ports import Explainer, Journal, Reports
 from tui_crawler.console.reading.poll_loop import Answer
+from tui_crawler.console.replay.player import Replays
 from tui_crawler.console.session import SessionFile
 from tui_crawler.domain.command import ActionResult, Command, PauseOrigins, ResumeOrigins
 from tui_crawler.domain.failure import StorageFailure
@@ -369,6 +370,7 @@ async def stage(
     queries: FakeQueries | None = None,
     successor: Callable[[], FakeHost | None] | None = None,
     hears: Callable[[Message], None] | None = None,
+    replays: Replays = Replays(),  # noqa: B008  it is frozen
 ) -> AsyncIterator[Stage]:
     """A running app that has read twice. `hears` is called before any widget handles any message."""
     shown = reports or FakeReports()
@@ -380,6 +382,7 @@ async def stage(
         EngineAccess(host, detacher, successor),
         Presentation("my-index", keymap, theme, memory),
         clock,
+        replays=replays,
         beating=False,
     )
     app.tell_me()

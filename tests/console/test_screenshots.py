@@ -23,11 +23,13 @@ from rich.terminal_theme import TerminalTheme
 from tests.console.rule_stage import counted
 from tests.console.sample_crawl import API, DOCS, NOW, WWW
 from tests.console.screen_text import Line, screen_lines, write_screens
-from tests.console.support import FakeDetacher, FakeHost, FakeReports, Stage, stage
+from tests.console.support import FakeDetacher, FakeHost, FakeReports, FrozenClock, Stage, stage
 from tests.console.test_welcome import welcome
 from tui_crawler.console.dialogs import choose
+from tui_crawler.console.replay.player import ReplayPlayer, Replays
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.theme import DARK, LIGHT
+from tui_crawler.domain.replayed import ReplayGoal, ReplayMoment, ReplaySpan
 
 PICTURES = Path(__file__).parents[2] / "screenshots"
 TEXTS = Path(__file__).parent / "screens"
@@ -68,6 +70,7 @@ SCENES: dict[str, tuple[str, ...]] = {
     "copy": ("2", "tab", "j", "space", "space", "y"),
     "filter": ("enter", "/", *"exit:timeout", "enter"),
     "quit": ("ctrl+c",),
+    "replay": ("j",),
 }
 """The keys that lead to each."""
 
@@ -119,6 +122,18 @@ KEPT = (
 READ_BY_WIDTH = frozenset({"timeline", "timeline-lanes"})
 HOSTED = frozenset({"quit"})
 """Scenes of a console that carries the run out itself, and could leave it."""
+
+
+def played(scene: str) -> Replays:
+    """A replay that goes on at 60 times its pace, in the scene of one."""
+    if scene != "replay":
+        return Replays()
+    player = ReplayPlayer(FrozenClock())
+    first, last = ReplayMoment(NOW - 3_600_000), ReplayMoment(NOW + 3_000_000, 96_310)
+    player.arrived(ReplayGoal(at=0), ReplayMoment(NOW, 41_207), ReplaySpan(first, last))
+    player.run_at(60)
+    player.play()
+    return Replays(player)
 
 
 async def crawl_a_while(held: Stage) -> None:
@@ -228,7 +243,9 @@ def _what_goes_by_itself_stays(monkeypatch: pytest.MonkeyPatch) -> None:
 async def test_screens_are_those_that_are_committed(scene: str) -> None:
     host = FakeHost(obeys=False) if scene in HOSTED else None
     album = Album(scene)
-    async with stage(TINY, reports=FakeReports(), host=host, detacher=FakeDetacher()) as held:
+    replays, readonly = played(scene), scene == "replay"
+    reports, detacher = FakeReports(), FakeDetacher()
+    async with stage(TINY, reports=reports, host=host, detacher=detacher, readonly=readonly, replays=replays) as held:
         await set_scene(held, SCENES[scene])
         for size, look in product(SIZES, LOOKS):
             await show(held, size, look, reads=scene in READ_BY_WIDTH)

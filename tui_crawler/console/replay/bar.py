@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 
 from textual.geometry import Size
 
+from tui_crawler.console.action import Where
 from tui_crawler.console.panes.bars import Bar
 from tui_crawler.console.panes.header import Chip, chip, fit_chips
 from tui_crawler.console.panes.line import Line, Split
@@ -19,10 +20,18 @@ if TYPE_CHECKING:
     from tui_crawler.console.replay.player import PlayerState
 
 _TRACK, _SHORT_TRACK = 40, 12
+_OF_NOW = {
+    Where.stats: "refused links, stashes, job settings: of now",
+    Where.robots: "text of robots.txt: of now",
+    Where.diff: "compared: what is stored now",
+    Where.page_diff: "compared: what is stored now",
+    Where.url: "body: the last one stored",
+}
+"""What of a screen no log keeps, in words."""
 
 
-def replay_line(state: PlayerState, zone: tzinfo, width: int) -> Line:
-    """The bar in `width` cells."""
+def replay_line(state: PlayerState, zone: tzinfo, width: int, where: Where) -> Line:
+    """The bar of a screen in `width` cells."""
     first, last, moment = state.span.first, state.span.last, state.moment
     here, every = moment.attempt_id - first.attempt_id, last.attempt_id - first.attempt_id
     at = Styled(date_time(moment.at, zone), "strong bold", short=clock(moment.at, zone))
@@ -37,6 +46,7 @@ def replay_line(state: PlayerState, zone: tzinfo, width: int) -> Line:
                 Chip((Styled("REPLAY then, not now", "warning bold", short="REPLAY"),), 0),
                 Chip((at,), 1),
                 Chip((Styled(number, "", short=f"{count(here)}/{count(every)}"),), 4),
+                *([chip(_OF_NOW[where], "warning", 5)] if where in _OF_NOW else []),
             ],
             [
                 Chip((Styled(_track(state, track), "muted"),), 6),
@@ -58,9 +68,9 @@ def _track(state: PlayerState, width: int) -> str:
 class ReplayBar(Bar, can_focus=False):
     """The line under the header of a console that shows a crawl as of then."""
 
-    def __init__(self, zone: tzinfo) -> None:
+    def __init__(self, zone: tzinfo, where: Where) -> None:
         super().__init__(id="replay")
-        self._zone = zone
+        self._zone, self._where = zone, where
         self._state: PlayerState | None = None
 
     def tell(self, state: PlayerState) -> None:
@@ -70,4 +80,4 @@ class ReplayBar(Bar, can_focus=False):
             self.lay_out()
 
     def lines_for(self, size: Size) -> Sequence[Line]:
-        return () if self._state is None else (replay_line(self._state, self._zone, size.width),)
+        return () if self._state is None else (replay_line(self._state, self._zone, size.width, self._where),)

@@ -162,7 +162,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         if self.console.replay.player is not None:
             from tui_crawler.console.replay.bar import ReplayBar  # noqa: PLC0415  in a replay alone
 
-            yield ReplayBar(self.console.clock.zone)
+            yield ReplayBar(self.console.clock.zone, self.WHERE)
         yield from self.body()
         yield EntryLine()
         yield FooterBar()
