@@ -165,17 +165,17 @@ def test_a_public_name_is_that_of_one_class() -> None:
 
 
 LINES = {
-    "cli": 5_900,
+    "cli": 5_890,
     "config": 3_200,
     "console": 27_970,
     "demo": 1_440,
-    "domain": 11_030,
+    "domain": 11_010,
     "engine": 2_880,
     "export": 990,
     "fetch": 5_390,
-    "storage": 13_930,
+    "storage": 13_880,
     "text": 1_400,
-    "wiring": 3_390,
+    "wiring": 3_380,
 }
 """At most so many lines in each layer. May only become less: who needs more says here, in a sentence, what for.
 

@@ -25,9 +25,7 @@ _TODO = (
     Page.job,
     Url.href,
     *columns(
-        Page,
-        """depth nice seed attempts attempts_remaining redirect_hops item_pattern force sitemap
-last_contentful_at""",
+        Page, "depth nice seed attempts attempts_remaining redirect_hops item_pattern force sitemap last_contentful_at"
     ),
     Document.stored_at,
     Document.etag,

@@ -53,17 +53,6 @@ class Edited:
     robots_name: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class _Version:
-    """A version on its way into the database."""
-
-    policies: PolicySet
-    parent_id: int
-    who: str
-    note: str
-    from_config: bool = False
-
-
 def begin(transaction: Transaction, claim: Claim, plan: RunPlan, edited: Edited) -> tuple[Ruleset, ...]:
     """What holds at a start, the job of the run first; versions are written where the configuration was edited.
 
@@ -131,8 +120,7 @@ def apply(
     before: dict[int, PolicySet] = {}
     after: dict[int, PolicySet] = {}
     for job_id, former, policies in _edits(transaction, claim, command):
-        version = _Version(policies, former.ruleset_id, who, command.note)
-        ruleset_id = _write(transaction, job_id, version)
+        ruleset_id = _write(transaction, job_id, policies, former.ruleset_id, who, command.note)
         message = f"job {former.job}: version {ruleset_id} of {who} replaces {former.ruleset_id}"
         note(transaction, "ruleset_applied", message, run_id=claim.run_id)
         before[job_id], after[job_id] = former.policies, policies
@@ -209,8 +197,7 @@ def _policies(transaction: Transaction, ruleset_id: int) -> PolicySet:
 
 def _begin_job(transaction: Transaction, claim: Claim, job_id: int, current_id: int, policies: PolicySet) -> Ruleset:
     if not current_id:
-        version = _Version(policies, 0, CONFIGURATION, "read from the configuration", from_config=True)
-        return _load(transaction, _write(transaction, job_id, version))
+        return _load(transaction, _write(transaction, job_id, policies, 0, None, "read from the configuration"))
     read_last = _read_last(transaction, job_id)
     if read_last is not None and _says(read_last, policies):
         return with_policies(read_last, policies) if read_last[0] == current_id else _load(transaction, current_id)
@@ -218,8 +205,7 @@ def _begin_job(transaction: Transaction, claim: Claim, job_id: int, current_id: 
     said = "the configuration was edited"
     if not now.from_config:
         said += f"; replaces version {now.ruleset_id} of {now.who}" + (f" ({now.note})" if now.note else "")
-    version = _Version(policies, now.ruleset_id, CONFIGURATION, said, from_config=True)
-    written = _load(transaction, _write(transaction, job_id, version))
+    written = _load(transaction, _write(transaction, job_id, policies, now.ruleset_id, None, said))
     message = f"job {now.job}: version {written.ruleset_id} replaces {now.ruleset_id}, {said}"
     note(transaction, "ruleset_applied", message, run_id=claim.run_id)
     return written
@@ -270,16 +256,18 @@ def _meant(
     return meant
 
 
-def _write(transaction: Transaction, job_id: int, version: _Version) -> int:
-    """A new row, from now on the current one of its job."""
+def _write(
+    transaction: Transaction, job_id: int, policies: PolicySet, parent_id: int, who: str | None, said: str
+) -> int:
+    """A new row, from now on the current one of its job. `who` None: the configuration."""
     values = {
         RulesetRow.job: job_id,
-        RulesetRow.parent_id: version.parent_id,
+        RulesetRow.parent_id: parent_id,
         RulesetRow.at: transaction.now,
-        RulesetRow.who: clean(version.who),
-        RulesetRow.note: clean(version.note),
-        RulesetRow.rules: to_json(version.policies),
-        RulesetRow.from_config: int(version.from_config),
+        RulesetRow.who: CONFIGURATION if who is None else clean(who),
+        RulesetRow.note: clean(said),
+        RulesetRow.rules: to_json(policies),
+        RulesetRow.from_config: int(who is None),
     }
     ruleset_id = int(transaction.fetch(RulesetRow.insert(values).returning(RulesetRow.id))[0][0])
     transaction.execute(Job.update({Job.ruleset_id: ruleset_id}).where(Job.id == job_id))

@@ -154,17 +154,8 @@ def mark_scanned(transaction: Transaction, pages: Sequence[tuple[int, int, bool]
 
 def _parent(row: Row, *, document: bool) -> Parent:
     page_id, job_id, url, depth, nice, hops, pattern, force, sitemap, origin_id, read_at = row
-    page = TodoPage(
-        page_id=page_id,
-        job_id=job_id,
-        url=url,
-        depth=depth,
-        nice=nice,
-        redirect_hops=hops,
-        item_pattern=pattern,
-        force=bool(force),
-        sitemap=bool(sitemap),
-    )
+    known = (page_id, job_id, url, depth, nice)
+    page = TodoPage(*known, redirect_hops=hops, item_pattern=pattern, force=bool(force), sitemap=bool(sitemap))
     return Parent(page, origin_id, read_at, document)
 
 

@@ -134,9 +134,7 @@ def begin_rest(transaction: Transaction, starter: Starter) -> tuple[Claim, RunSt
     """
     unclean = _take_over(transaction, starter)
     chosen = columns(
-        Run,
-        """id job tries patience start_politeness recrawl_interval_ms respect_http_freshness requests
-config_text""",
+        Run, "id job tries patience start_politeness recrawl_interval_ms respect_http_freshness requests config_text"
     )
     last = transaction.fetch(Run.select(*chosen).order_by(Run.id.desc()).limit(1))
     row = last[0] if last else (0, any_job(transaction), *_DEFAULTS, 0, "")
