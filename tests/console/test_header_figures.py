@@ -14,9 +14,10 @@ from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, NOW, origins, run_view
 from tests.console.support import stage
 from tests.console.test_present import TALLY
+from tui_crawler.console.actions import ORDERS
 from tui_crawler.console.operator.exit_summary import ExitSummary
 from tui_crawler.console.overview.queries import OriginSummary
-from tui_crawler.console.overview.rows import COLUMNS, SORT_TITLES
+from tui_crawler.console.overview.rows import COLUMNS
 from tui_crawler.console.overview.summary import card_lines, summary_lines
 from tui_crawler.console.panes.header import Chip, HeaderState, chip, fit_chips, header_lines
 from tui_crawler.console.panes.line import Split
@@ -45,7 +46,7 @@ async def test_pages_that_wait_have_one_word_everywhere() -> None:
     assert f"todo {count(TOTALS.todo)}" in shown(state_of(), 200)
     assert f"pending {count(TOTALS.pending)}" in shown(state_of(), 200)
     assert next(column.title for column in COLUMNS if column.id == "pending") == "PENDING"
-    assert dict(SORT_TITLES)["pending"] == "pending"
+    assert ORDERS["pending"][1] == "pending"
     assert "2 pending." in "\n".join(ExitSummary(totals=replace(TOTALS, pending=2)).lines())
     card = ("pending  1 640", "todo     812")
     async with stage((200, 60)) as held:

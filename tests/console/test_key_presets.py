@@ -100,8 +100,8 @@ def test_two_actions_may_change_places() -> None:
 
 
 def test_the_same_key_twice_is_told_and_the_first_has_it() -> None:
-    keymap = read_keymap({"origin.stop": "U", "origin.add": "U,a"})
-    assert keymap.problems == (("origin.stop", "U is given to origin.add too (on Overview); origin.stop has it"),)
+    keymap = read_keymap({"origin.stop": "V", "origin.add": "V,a"})
+    assert keymap.problems == (("origin.stop", "V is given to origin.add too (on Overview); origin.stop has it"),)
     assert "origin.add" not in keymap.keys  # it has a, as before
     everywhere = read_keymap({"view.freeze": "U", "theme.next": "U"})
     assert "(everywhere)" in everywhere.problems[0][1]
@@ -175,7 +175,7 @@ async def test_vim_undoes_with_u() -> None:
 
 
 async def test_an_action_without_a_key_is_still_in_the_help_sheet_and_does_nothing_by_key() -> None:
-    async with stage((120, 40), keymap={"view.freeze": "p", "delay.up": "d,U"}) as held:
+    async with stage((120, 40), keymap={"view.freeze": "p", "delay.up": "d,V"}) as held:
         assert "keymap: p is taken from origin.toggle_pause" in held.text()
         assert "keymap: p is taken from job.toggle_pause" in held.text()
         await held.press("?", rounds=0)

@@ -570,13 +570,14 @@ async def test_all_origins_stand_in_a_line_above_where_not_all_have_a_row() -> N
 
 
 async def test_a_row_has_a_small_graph_of_its_rate_where_there_is_room() -> None:
-    async with stage((230, 60)) as held:
+    async with stage((250, 60)) as held:
         view = held.reports.rows[WWW]
         for step in range(1, 8):
-            held.reports.commit(replace(view, requests=view.requests + step * step))
+            held.reports.commit(replace(view, requests=view.requests + step * step, last_response_ms=4**step))
             await held.settle(1, move_ms=5_000)
         row = next(line for line in held.text().split("\n") if "www.example.com" in line and "▶" in line)
         assert "▂▃" in row
+        assert "░░░▒▓█" in row, "latency, darker for longer"
         assert " RATE " in held.text()
     async with stage((200, 60)) as held:
         assert " RATE " not in held.text(), "why it waits comes first"

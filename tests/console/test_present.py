@@ -12,13 +12,13 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.console.sample_crawl import API, NOW, attempt, origin, origins, page, run_view
-from tui_crawler.console.actions import Where
+from tui_crawler.console.actions import ORDERS, Where
 from tui_crawler.console.failures.rows import page_lines
 from tui_crawler.console.keys import footer_at
 from tui_crawler.console.logs.attempts import exit_cell, meaning, short_name
 from tui_crawler.console.logs.rows import attempt_line, log_lines
 from tui_crawler.console.overview.order import SORT_COLUMNS, OverviewFilter, arrange
-from tui_crawler.console.overview.rows import COLUMNS, NARROW_COLUMNS, SORT_TITLES, origin_row, patience_parts
+from tui_crawler.console.overview.rows import COLUMNS, NARROW_COLUMNS, origin_row, patience_parts
 from tui_crawler.console.panes.footer import footer_line
 from tui_crawler.console.panes.header import HeaderState, eta_words, header_lines
 from tui_crawler.console.panes.lines import lay_out_line
@@ -94,7 +94,7 @@ def test_any_order_keeps_all_and_turns_round(column: str, descending: bool) -> N
 
 
 def test_what_can_be_ordered_by_is_a_column() -> None:
-    assert {name for name, _ in SORT_TITLES} == set(SORT_COLUMNS)
+    assert set(ORDERS) == set(SORT_COLUMNS)
     assert set(SORT_COLUMNS) <= {column.id for column in COLUMNS}
 
 

@@ -12,8 +12,9 @@ from tests.console.sample_crawl import API, NOW, attempts
 from tests.console.sample_pulse import BEGAN, pulse
 from tests.console.support import Stage, stage
 from tui_crawler.console.logs.screen import LogsScreen
+from tui_crawler.console.pulse.chart_pane import ChartPane
 from tui_crawler.console.pulse.rows import Charts, drawn, marks_of
-from tui_crawler.console.pulse.screen import ChartPane, PulseScreen
+from tui_crawler.console.pulse.screen import PulseScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.pulse import HOUR_MS, MINUTE_MS, LatencyPhase, PulseCount, PulseOf, PulseScope
 from tui_crawler.text.charts import Dots
@@ -118,7 +119,7 @@ async def test_one_cursor_reads_all_charts_and_the_span_moves_with_it():
         titles = {pane.chart_id: str(pane.border_title) for pane in held.app.screen.query(ChartPane)}
         assert "failed" in titles["failures"] and "waiting" in titles["states"]
         await held.press("g", "h", rounds=3)
-        assert screen_of(held)._end is not None, "the span has moved back"
+        assert screen_of(held).span.end is not None, "the span has moved back"
         await held.press(".", rounds=3)
         assert "follow ●" in reading(held)
 
@@ -164,7 +165,7 @@ async def test_enter_opens_the_log_at_that_moment():
     async with stage((120, 40)) as held:
         await held.press("7", rounds=3)
         await held.press("h", rounds=2)
-        moment = screen_of(held)._cursor
+        moment = screen_of(held).span.cursor
         await held.press("enter", rounds=6)
         assert isinstance(held.app.screen, LogsScreen)
         table = held.app.screen.query_one("#log", CrawlTable)
@@ -207,4 +208,36 @@ async def test_a_click_puts_the_cursor_there():
         await held.press("7", rounds=3)
         await held.pilot.click("#chart-pages", offset=(30, 3))
         await held.settle(2)
-        assert screen_of(held)._cursor is not None
+        assert screen_of(held).span.cursor is not None
+
+
+async def test_what_stands_after_the_word_is_completed_and_jobs_are_offered():
+    async with stage((120, 40)) as held:
+        await held.press("7", rounds=3)
+        prompt = held.app.dispatcher._prompt()
+        assert prompt.complete("pulse j", screen_of(held)).words[0] == "job my-index"
+        assert prompt.complete("pulse origin api", screen_of(held)).words == (f"origin {API}",)
+        await held.press("O", rounds=3)
+        assert "job my-index" in held.text()
+        latency = held.app.screen_stack[-2].query_one("#chart-latency", ChartPane)
+        spans = {str(span.style) for span in latency._border_subtitle.spans}
+        assert {"$role-ok", "$role-client"} <= spans, "each name in the colour of its line"
+
+
+async def test_stats_has_the_charts_of_what_the_cursor_is_on():
+    reports = FakeReports()
+    async with stage((200, 60), reports=reports) as held:
+        await held.press("6", rounds=4)
+        assert "Pages a second · job my-index" in held.text()
+        held.app.screen.query_one("#top-origins").focus()
+        await held.settle(3)
+        assert "Bytes a second · origin" in held.text()
+        held.app.screen.query_one("#all-exits").focus()
+        await held.settle(3)
+        assert "Origins by state · whole crawl" in held.text()
+        await held.pilot.click("#chart-pages", offset=(30, 3))
+        await held.settle(3)
+        assert isinstance(held.app.screen, PulseScreen)
+    async with stage((120, 40), reports=FakeReports()) as held:
+        await held.press("6", rounds=4)
+        assert not [one for one in held.reports.asked if one.startswith("pulse")]

@@ -54,7 +54,7 @@ SCENES: dict[str, tuple[str, ...]] = {
     "rules-draft": DRAFTING,
     "robots": ("enter", "b"),
     "tree": ("M", "j", "j", "enter"),
-    "timeline": ("enter", "w", *["pageup"] * 4, "h", "h", "h"),
+    "timeline": ("w", *["pageup"] * 4, "h", "h", "h"),
     "timeline-lanes": ("space", "j", "space", "j", "space", "w"),
     "logs": ("5", "/", *"timeout", "enter"),
     "stats": ("6",),
@@ -119,7 +119,7 @@ KEPT = (
 )
 """The pictures that a reader looks at."""
 
-READ_BY_WIDTH = frozenset({"timeline", "timeline-lanes"})
+READ_BY_WIDTH = frozenset({"timeline", "timeline-lanes", "origin", "stats"})
 HOSTED = frozenset({"quit"})
 """Scenes of a console that carries the run out itself, and could leave it."""
 

@@ -53,6 +53,37 @@ async def leave(held: Stage) -> ExitSummary:
 # the session
 
 
+async def test_columns_are_chosen_and_layouts_kept_by_name_for_all_databases(tmp_path: Path) -> None:
+    async with stage((160, 40), memory=SessionFile(tmp_path, "/data/a.db")) as held:
+        await held.press("L", rounds=1)
+        assert "by took ▼" in held.text()
+        await held.press("L", rounds=1)
+        assert "by took ▲" in held.text()
+        await held.press("c", rounds=1)
+        await held.press("space", "K", "down", "down", "space", "J", "enter", rounds=2)
+        assert table(held, "#origins").visible_columns[:3] == ("origin", "fail", "done")
+        await held.type(":keeplayout slow ones")
+        await held.press("enter", rounds=2)
+        await leave(held)
+    async with stage((160, 40), memory=SessionFile(tmp_path, "/data/a.db")) as held:
+        assert table(held, "#origins").visible_columns[:3] == ("origin", "fail", "done"), "as it was left"
+    async with stage((160, 40), memory=SessionFile(tmp_path, "/data/b.db")) as held:
+        assert table(held, "#origins").visible_columns[0] == "state"
+        await held.type(":layout slow")
+        await held.press("enter", rounds=2)
+        assert table(held, "#origins").visible_columns[:3] == ("origin", "fail", "done")
+        assert "by took ▲" in held.text()
+        await held.type(":droplayout slow")
+        await held.press("enter", rounds=2)
+        assert held.app.memory.layouts() == {}
+
+
+@pytest.mark.parametrize("text", ["", "[]", '{"a": 1}', '{"a": {"sort": [], "columns": "x"}}', "[" * 9_000])
+def test_layouts_that_cannot_be_read_are_left_out(tmp_path: Path, text: str) -> None:
+    (tmp_path / "layouts.json").write_text(text)
+    assert set(SessionFile(tmp_path, "x").layouts().values()) <= {OverviewFilter()}
+
+
 async def test_view_order_filter_and_theme_are_there_again(tmp_path: Path) -> None:
     memory = SessionFile(tmp_path, "/data/a.db")
     async with stage(memory=memory) as held:

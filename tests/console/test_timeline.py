@@ -10,8 +10,9 @@ from tests.console.sample_timeline import LIMITED, timeline
 from tests.console.support import Stage, stage
 from tui_crawler.console.origin.screen import OriginScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.timeline.lanes import LanePane
 from tui_crawler.console.timeline.queries import LanePart
-from tui_crawler.console.timeline.screen import LanePane, TimelineScreen
+from tui_crawler.console.timeline.screen import TimelineScreen
 from tui_crawler.domain.timeline import LaneEvent, LaneMark, LaneSpan
 from tui_crawler.text.charts import Dots
 from tui_crawler.text.timeline import LABEL, cell_words, kept_words, lane, mark_words
@@ -37,8 +38,25 @@ async def test_the_origin_under_the_cursor_has_a_lane() -> None:
         assert "Overview › Politeness" in text
         await held.press("enter", rounds=2)
         assert isinstance(held.app.screen, OriginScreen)
+        await held.press("w", "h", rounds=2)
+        lane_here = held.app.screen.query_one("#lane", LanePane)
+        assert lane_here.has_focus and lane_here.cursor is not None
+        assert "Politeness · kept 673 of 673" in held.text()
+        assert " asked · " in str(lane_here.border_subtitle)
         await held.press("w", rounds=2)
         assert "Overview › api.example.org › Politeness" in held.text()
+
+
+async def test_where_there_is_one_column_the_lane_is_a_tab() -> None:
+    async with stage((80, 24)) as held:
+        held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)
+        await held.press("enter", rounds=3)
+        assert "w Politeness" in held.text()
+        await held.press("w", rounds=3)
+        assert "▸w Politeness" in held.text()
+        assert "patience 5──" in held.text()
+        await held.press("l", "j", "enter", rounds=2)
+        assert isinstance(held.app.screen, TimelineScreen)
 
 
 async def test_the_cursor_says_what_was_and_why() -> None:
@@ -61,9 +79,9 @@ async def test_spans_are_longer_and_shorter_around_the_cursor_and_move_with_it()
         screen = await open_timeline(held)
         await held.press("-", "-", rounds=2)
         assert "span 5m" in held.text()
-        before = screen.span()
+        before = screen.lane_span(100)
         await held.press("home", "h", rounds=2)
-        after = screen.span()
+        after = screen.lane_span(100)
         assert after.until - after.since == before.until - before.since
         assert after.since < before.since <= after.until
         await held.press("-", "-", "-", rounds=1)
@@ -101,7 +119,7 @@ async def test_held_still_nothing_is_read_and_at_rest_it_ends_with_the_run() -> 
         await held.press("f", rounds=1)
         assert screen.wants().parts != ()
         held.clock.move(10 * MINUTE)
-        assert screen.span().until > NOW + 9 * MINUTE
+        assert screen.lane_span(100).until > NOW + 9 * MINUTE
 
 
 @pytest.mark.parametrize("height", range(1, 16))

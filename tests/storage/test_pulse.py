@@ -192,3 +192,17 @@ async def test_of_a_long_older_log_the_newest_attempts_are_counted_and_that_is_t
     assert rows_of(database_path, "SELECT message FROM activity WHERE message LIKE 'charts%'") == [
         ("charts begin with the newest 5 attempts of 12",)
     ]
+
+
+def test_where_there_are_too_many_minutes_steps_are_hours(database_path, monkeypatch):
+    hour = START - START % HOUR_MS
+    with closing(sqlite3.connect(database_path)) as database, database:
+        minutes = [(MINUTE_MS, hour + MINUTE_MS * n, 1, 1, 10) for n in range(6)]
+        row = "INSERT INTO pulse (length, at, session_id, job_id, attempts, cells) VALUES (?, ?, ?, ?, ?, x'')"
+        database.executemany(row, [*minutes, (HOUR_MS, hour, 1, 1, 60)])
+    for most, step, steps in ((7, MINUTE_MS, 6), (6, HOUR_MS, 1)):
+        monkeypatch.setattr("tui_crawler.storage.reports.pulse.MOST_ROWS", most)
+        with closing(Told(database_path)) as reader:
+            seen = PulseReports(reader).pulse(PulseOf(), hour, MINUTE_MS, 30)
+        counted = [one.attempts for one in seen.counts if one is not None]
+        assert (seen.step_ms, len(counted), sum(counted)) == (step, steps, 60)

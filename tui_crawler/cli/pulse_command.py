@@ -118,7 +118,7 @@ def _lines(charts: Charts) -> Iterator[str]:
     yield safe(f"{title_of(pulse)}: {charts.reading(charts.last, zone)}{sampled}")
     for one in charts.all:
         yield ""
-        named = legend_of(one, dots)
+        named = "".join(text for text, _ in legend_of(one, dots))
         yield safe(f"{one.name}: {one.says(charts.last)}{named and f'   {named}'}")
         for line in drawn(charts, one, width, _HEIGHT, dots, zone, None):
             yield safe("".join(text for text, _ in line).rstrip())

@@ -141,6 +141,8 @@ class Takes(Enum):
     copy = "a form of copy"
     format = "a format"
     ledger = "a list"
+    scope = "what a pulse is of"
+    layout = "a layout"
     nothing = "nothing"
 
 

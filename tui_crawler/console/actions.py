@@ -32,7 +32,7 @@ _LISTS = _on(Where.url, Where.diff)
 _URLS = _on(Where.origin, Where.failures, Where.url, Where.urls, Where.why)
 _PULSE = _on(Where.pulse)
 _SPANS = _PULSE | _on(Where.timeline)
-_VIEWS_TAKE = {Where.overview: Takes.origin, Where.pulse: Takes.text}
+_VIEWS_TAKE = {Where.overview: Takes.origin, Where.pulse: Takes.scope}
 _TABLES = frozenset(Where) - _SPANS - _on(Where.why, Where.welcome, Where.page_diff)
 _FILTERED = _TABLES - _on(Where.logs)
 _MATCHED = _FILTERED - _on(Where.urls, Where.stats)
@@ -43,6 +43,23 @@ _LINKS = _on(Where.url, Where.failures)
 _RULES = _on(Where.rules, Where.rule_draft)
 _WRITE_JOB = (Need.writer, Need.job)
 _WRITE_ORIGIN = (Need.writer, Need.origin)
+
+ORDERS: Mapping[str, tuple[str, str]] = {
+    "state": ("H", "state, worst first"),
+    "origin": ("O", "origin"),
+    "todo": ("W", "todo list"),
+    "pending": ("A", "pending"),
+    "done": ("C", "done"),
+    "fail": ("U", "failed"),
+    "blocked": ("K", "blocked"),
+    "patience": ("J", "patience lost"),
+    "delay": ("", "delay"),
+    "next": ("I", "next request"),
+    "exit": ("", "last exit code"),
+    "took": ("L", "last response time"),
+    "bytes": ("", "bytes"),
+}
+"""By what the origins can be ordered: the id of a column, its letter (as far as there are free ones), its words."""
 
 ACTIONS: tuple[Action, ...] = (
     Action(
@@ -168,6 +185,30 @@ ACTIONS: tuple[Action, ...] = (
         "sort.reverse", "S", "reverse", "Turn the order round, or order by the current column", Topic.look, _TABLES,
         word="reverse",
     ),
+    *(
+        Action(
+            f"sort.{column}", key, f"by {column}", f"Order the origins by {words}; again: the other way round",
+            Topic.look, _on(Where.overview),
+        )
+        for column, (key, words) in ORDERS.items()
+        if key
+    ),
+    Action(
+        "columns.choose", "c", "columns", "Choose the columns of the origins, and their order", Topic.look,
+        _on(Where.overview), word="columns", footer=54,
+    ),
+    Action(
+        "layout.use", "", "layout", "Show a layout that was kept: its columns, order and filter", Topic.look,
+        _on(Where.overview), word="layout", takes=Takes.layout,
+    ),
+    Action(
+        "layout.keep", "", "keep layout", "Keep columns, order and filter as a layout, by the name typed after it",
+        Topic.look, _on(Where.overview), word="keeplayout",
+    ),
+    Action(
+        "layout.drop", "", "drop layout", "Forget a layout that was kept", Topic.look, _on(Where.overview),
+        word="droplayout", takes=Takes.layout,
+    ),
     Action(
         "table.pivot", "F", "pivot", "How often each value of the current column occurs; the chosen one keeps its rows",
         Topic.look, _TABLES, word="pivot", footer=68,
@@ -185,7 +226,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "pulse.of", "O", "of what", "The whole crawl, or: origin NAME, job NAME, worker NAME", Topic.look, _PULSE,
-        command="tui-crawler pulse --origin|--job|--worker NAME", word="of", footer=14,
+        command="tui-crawler pulse --origin|--job|--worker NAME", word="of", footer=14, takes=Takes.scope,
     ),
     Action(
         "pulse.latency", "L", "latency by", "Latency of the response, or by look-up, connect, first byte, body",

@@ -231,7 +231,7 @@ class Dispatcher(Handles):
     def _prompt(self) -> Prompt:
         from tui_crawler.console.dialogs.prompt import Prompt  # noqa: PLC0415  not before the first paint
 
-        return Prompt(self._live_state.origins, self._appearance.key_names)
+        return Prompt(self._live_state, self._appearance.key_names)
 
     def show_view(self, action_id: str) -> None:
         """Goes to a numbered view by the id of its action; nothing when there is none of that name."""
@@ -288,6 +288,14 @@ class Dispatcher(Handles):
 
         self._go_deeper(OriginScreen(origin))
 
+    def go_to_timeline(self, origins: tuple[str, ...]) -> None:
+        """Shows the politeness of origins over time."""
+        from tui_crawler.console.timeline.screen import TimelineScreen  # noqa: PLC0415  not before it is needed
+
+        screen = self._screens.console_screen
+        if origins and screen is not None:
+            self._go_deeper(TimelineScreen(origins[:_MOST_LANES], screen.crumbs()))
+
     def go_to_logs(self, time: str) -> None:
         """Shows the log at a time, over the screen on top."""
         from tui_crawler.console.logs.screen import LogsScreen  # noqa: PLC0415  not before the first paint
@@ -328,16 +336,6 @@ class Dispatcher(Handles):
             self._go_deeper(RobotsScreen(origin, url, screen.crumbs() if screen is not None else ()))
         else:
             self._screens.tell("no", "robots.txt: nothing is selected", "muted")
-
-    @handles_selected("timeline.open")
-    def _go_to_timeline(self, now: Situation) -> None:
-        """Shows the politeness of the marked origins, or of the selected one, over time."""
-        from tui_crawler.console.timeline.screen import TimelineScreen  # noqa: PLC0415  not before it is needed
-
-        screen = self._screens.console_screen
-        if now.origins and screen is not None:
-            names = tuple(view.origin for view in now.origins[:_MOST_LANES])
-            self._go_deeper(TimelineScreen(names, screen.crumbs()))
 
     @handles_typed("url.inspect_why")
     def _inspect(self, url: str) -> None:

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import contextlib
 import hashlib
+import io
 import json
 import os
 import tempfile
@@ -33,7 +34,9 @@ MOST_KEPT = 200
 """So many databases are remembered; the ones not looked at for longest are forgotten."""
 MOST_BOOKMARKS = 100
 """So many entries of the log have a bookmark, the newest."""
-_LONGEST = 500
+MOST_LAYOUTS = 20
+"""So many layouts are kept by name."""
+_LONGEST, _LONGEST_NAME = 500, 40
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,6 +55,7 @@ class ConsoleSession:
     problems: bool = False
     theme: str = ""
     theme_over: str = ""
+    columns: tuple[str, ...] = ()
     zooms: tuple[tuple[str, str, int], ...] = ()
     looks: tuple[tuple[str, ViewLayout], ...] = ()
     bookmarks: tuple[tuple[int, str, int], ...] = ()
@@ -59,13 +63,11 @@ class ConsoleSession:
     @property
     def arrangement(self) -> OverviewFilter:
         if self.sort not in SORT_COLUMNS:
-            return OverviewFilter(needle=self.needle, problems=self.problems)
-        return OverviewFilter(self.sort, self.descending, self.needle, self.problems)
+            return OverviewFilter(needle=self.needle, problems=self.problems, columns=self.columns)
+        return OverviewFilter(self.sort, self.descending, self.needle, self.problems, self.columns)
 
     def arranged(self, wanted: OverviewFilter) -> ConsoleSession:
-        return replace(
-            self, sort=wanted.sort, descending=wanted.descending, needle=wanted.needle, problems=wanted.problems
-        )
+        return replace(self, **asdict(wanted))
 
 
 def session_of(
@@ -97,17 +99,11 @@ class SessionFile:
         self.folder = folder
         digest = hashlib.sha256(database.encode("utf-8", "surrogateescape")).hexdigest()[:32]
         self._file = None if folder is None else folder / "sessions" / f"{digest}.json"
+        self._layouts = None if folder is None else folder / "layouts.json"
 
     def recall(self) -> ConsoleSession:
         """What was kept last; what cannot be read is left out."""
-        if self._file is None:
-            return ConsoleSession()
-        try:
-            with self._file.open("rb") as file:
-                document = json.loads(file.read(MOST_BYTES))
-        except (OSError, ValueError, RecursionError):
-            return ConsoleSession()
-        return _session(document) if isinstance(document, dict) else ConsoleSession()
+        return _session(_document(self._file))
 
     def keep(self, session: ConsoleSession) -> bool:
         """Keeps it for the next time; answers whether that was possible."""
@@ -118,6 +114,23 @@ class SessionFile:
             text = json.dumps(asdict(replace(session, looks=())), ensure_ascii=True)
         return write_privately(self._file, text) and self._forget_the_oldest()
 
+    def layouts(self) -> dict[str, OverviewFilter]:
+        """The layouts of the overview that were kept by name, of all databases; what cannot be read is left out."""
+        document = _document(self._layouts)
+        found = {name: _session(one).arrangement for name, one in document.items() if isinstance(one, dict)}
+        return dict(sorted(found.items())[:MOST_LAYOUTS])
+
+    def keep_layout(self, name: str, wanted: OverviewFilter | None) -> bool:
+        """Keeps a layout by its name in place of one of that name (None: forgets it); answers whether that was
+        possible."""
+        kept = {one: asdict(held) for one, held in self.layouts().items() if one != name}
+        if self._layouts is None or (wanted is not None and (len(kept) >= MOST_LAYOUTS or len(name) > _LONGEST_NAME)):
+            return False
+        if wanted is not None:
+            kept[name] = asdict(wanted)
+        text = json.dumps(kept, ensure_ascii=True)
+        return len(text) <= MOST_BYTES and write_privately(self._layouts, text)
+
     def _forget_the_oldest(self) -> bool:
         folder = self._file.parent if self._file is not None else None
         with contextlib.suppress(OSError):
@@ -125,6 +138,16 @@ class SessionFile:
             for file in kept[:-MOST_KEPT]:
                 file.unlink(missing_ok=True)
         return True
+
+
+def _document(path: Path | None) -> dict[str, object]:
+    """What a file of ours holds; nothing where there is none, or it cannot be read."""
+    try:
+        with path.open("rb") if path is not None else io.BytesIO() as file:
+            document = json.loads(file.read(MOST_BYTES))
+    except (OSError, ValueError, RecursionError):
+        return {}
+    return document if isinstance(document, dict) else {}
 
 
 def state_folder(environment: Mapping[str, str]) -> Path | None:
@@ -163,8 +186,9 @@ def _session(document: Mapping[str, object]) -> ConsoleSession:
     }
     switches = {name: value for name in ("descending", "problems") if isinstance(value := document.get(name), bool)}
     zooms, looks = _zooms(document.get("zooms")), _looks(document.get("looks"))
-    marks = _bookmarks(document.get("bookmarks"))
-    return ConsoleSession(**words, **switches, zooms=zooms, looks=looks, bookmarks=marks)  # type: ignore[arg-type]  # names and types were looked at above
+    marks, listed = _bookmarks(document.get("bookmarks")), document.get("columns")
+    columns = tuple(one for one in listed[:MOST] if isinstance(one, str)) if isinstance(listed, list) else ()
+    return ConsoleSession(**words, **switches, columns=columns, zooms=zooms, looks=looks, bookmarks=marks)  # type: ignore[arg-type]  # names and types were looked at above
 
 
 def _zooms(listed: object) -> tuple[tuple[str, str, int], ...]:

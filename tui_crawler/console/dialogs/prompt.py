@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
@@ -14,8 +14,8 @@ from tui_crawler.console.urls.cells import bare_host
 
 if TYPE_CHECKING:
     from tui_crawler.console.keys import KeyNames
+    from tui_crawler.console.reading.snapshot import LiveState
     from tui_crawler.console.screen.base import ConsoleScreen
-    from tui_crawler.domain.view import OriginView
 
 _MOST_NAMED = 6
 
@@ -31,8 +31,8 @@ class Typed:
 class Prompt:
     """Completes and reads commands of the screen on top."""
 
-    def __init__(self, origins: Mapping[str, OriginView], key_names: KeyNames) -> None:
-        self._origins, self._key_names = origins, key_names
+    def __init__(self, live: LiveState, key_names: KeyNames) -> None:
+        self._live, self._origins, self._key_names = live, live.origins, key_names
 
     def complete(self, text: str, screen: ConsoleScreen) -> Completion:
         """What the end of a text may become: words of actions, those first that can be done now, then arguments."""
@@ -59,7 +59,7 @@ class Prompt:
         action = meant[0]
         values = self._values(action, screen) if argument and action.takes is not Takes.url else ()
         near = _fitting(argument, values)
-        exact = [one for one in near if argument.casefold() in {one.casefold(), bare_host(one).casefold()}]
+        exact = [one for one in near if argument.casefold() in _forms(one)]
         if len(exact) == 1 or len(near) == 1:
             return Typed(action, (exact or near)[0])
         if near:
@@ -119,6 +119,12 @@ class Prompt:
                 return sorted(code.name for code in FAILURES)
             case Takes.origin:
                 return sorted(self._origins)
+            case Takes.layout:
+                return tuple(screen.console.memory.layouts())
+            case Takes.scope:
+                from tui_crawler.console.pulse.queries import scopes_of  # noqa: PLC0415  not before the first paint
+
+                return scopes_of(self._live)
             case _:
                 return ()
 
@@ -138,7 +144,13 @@ def _table(screen: ConsoleScreen) -> CrawlTable | None:
 def _fitting(fragment: str, words: Iterable[str]) -> tuple[str, ...]:
     """The words that begin so; of origins and URLs also those whose host does."""
     low = fragment.casefold()
-    return tuple(one for one in words if one.casefold().startswith(low) or bare_host(one).casefold().startswith(low))
+    return tuple(one for one in words if any(form.startswith(low) for form in _forms(one)))
+
+
+def _forms(words: str) -> tuple[str, str]:
+    """What may be typed for words: they themselves, and without the scheme of an origin or a URL at their end."""
+    before, space, last = words.rpartition(" ")
+    return words.casefold(), f"{before}{space}{bare_host(last)}".casefold()
 
 
 def _either(words: Sequence[str]) -> str:

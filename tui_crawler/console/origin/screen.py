@@ -3,7 +3,7 @@ robots.txt: the text with the group in force, the line that decides on a URL, an
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
@@ -46,6 +46,7 @@ from tui_crawler.console.stats.rows import exit_rows
 from tui_crawler.console.table.cells import Piece, Styled
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.console.table.window_list import LogList
+from tui_crawler.console.timeline.lanes import LanePane, LaneScreen, alike
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.exit_code import Severity
@@ -63,14 +64,22 @@ if TYPE_CHECKING:
 
 
 RATE_WIDTH = 20
+TALL = 36
+"""On so many lines of the screen there is room for the lane, too; on fewer it has a screen of its own, or its tab."""
 EXITS_SHOWN = 8
 FRAME = 3
 """Lines of a table pane that are not rows: its border and its header."""
-TABS: Mapping[str, str] = {"state": "State", "attempts": "Attempts", "todo": "Todo", "exits": "Exit codes"}
-"""The panes, in the order of the line of tabs that stands where there is one column only."""
+TABS: Mapping[str, tuple[str, str]] = {
+    "state": ("State", "origin.tab_state"),
+    "attempts": ("Attempts", "origin.tab_attempts"),
+    "todo": ("Todo", "origin.tab_todo"),
+    "exits": ("Exit codes", "origin.tab_exits"),
+    "lane": ("Politeness", "timeline.open"),
+}
+"""The panes in the order of the line of tabs that stands where there is one column only, with what goes there."""
 
 
-class OriginScreen(RowsScreen):
+class OriginScreen(LaneScreen, RowsScreen):
     """Everything about one origin."""
 
     WHERE = Where.origin
@@ -89,7 +98,8 @@ class OriginScreen(RowsScreen):
         self._tab = next(iter(TABS))
 
     def body(self) -> Iterable[Widget]:
-        """State and exit codes at the left, todo list above the attempts; or one of them below a line of tabs."""
+        """State and exit codes at the left, todo list, politeness, attempts at the right; or one of them below a line
+        of tabs."""
         self._why = Lines(id="why-here")
         self._tabs = TabBar(id="origin-tabs")
         self._state = Lines(id="state", classes="pane")
@@ -98,8 +108,9 @@ class OriginScreen(RowsScreen):
         self._attempts = CrawlTable(LOG_COLUMNS, placeholder="no attempts yet", id="attempts", classes="pane")
         keyset = LogListWindow(self._origin, attempts_only=True)
         self._list = LogList(self._attempts, keyset, self._attempt_row, newest_on_top=True)
+        self._lane = LanePane(self._origin, alone=True, id="lane", classes="pane")
         left = Vertical(self._state, self._exits, id="origin-left")
-        right = Vertical(self._todo, self._attempts, id="origin-right")
+        right = Vertical(self._todo, self._lane, self._attempts, id="origin-right")
         panes = Horizontal(left, right, id="origin-panes")
         self._body = Vertical(self._why, self._tabs, panes, id="body", classes=f"tab-{self._tab}")
         yield self._body
@@ -108,6 +119,7 @@ class OriginScreen(RowsScreen):
         """Names the panes, and shows what the overview knows already."""
         title(self._state, "State")
         title(self._exits, "Exit codes")
+        self._lane.show_title()
         self._show_titles()
         self._show_state()
 
@@ -115,7 +127,13 @@ class OriginScreen(RowsScreen):
 
     def wants(self) -> ReadingRequest:
         own = ContractOf(self._origin), TopUpsOf(self._origin)
-        return ReadingRequest(origin=self._origin, parts=(*own, *self._list.parts(frozen=self.frozen)))
+        lanes = () if self.frozen else self.lane_parts(self._lane.size.width + 2)
+        return ReadingRequest(origin=self._origin, parts=(*own, *lanes, *self._list.parts(frozen=self.frozen)))
+
+    def accepts(self, wants: ReadingRequest) -> bool:
+        """What was read for the span as it was a moment ago is for it, too."""
+        mine = self.wants()
+        return wants.origin == mine.origin and [alike(one) for one in wants.parts] == [alike(one) for one in mine.parts]
 
     def take(self, shot: Snapshot) -> None:
         contract, given = shot.parts.get(ContractOf(self._origin)), shot.parts.get(TopUpsOf(self._origin))
@@ -123,6 +141,8 @@ class OriginScreen(RowsScreen):
             self._contract = contract
         if isinstance(given, tuple) and not self.frozen:
             self._given = given
+        if not self.frozen:
+            self.take_lanes(shot)
         self._take_attempts(shot)
         if shot.origin is None or shot.origin is self._detail:
             return
@@ -161,7 +181,9 @@ class OriginScreen(RowsScreen):
 
     def fit(self, size: Size) -> None:
         super().fit(size)
+        self._body.set_class(size.height >= TALL, "-tall")
         self._show_tabs()
+        self.console.read_soon()
 
     def focus_main(self) -> None:
         """The attempts; where there is one column, the pane that is shown."""
@@ -188,17 +210,38 @@ class OriginScreen(RowsScreen):
         self.set_focus(self.query_one(f"#{name}"))
         self.tell_footer()
 
+    def show_politeness(self, now: Situation) -> None:
+        """Goes to the lane; from there to a screen of its own, where spans are longer and shorter."""
+        if self.focused is self._lane or not (self._lane.display or self.has_class("-narrow")):
+            super().show_politeness(now)
+        else:
+            self._go_to_tab("lane")
+
+    def action_open_lane(self) -> None:
+        """Enter on the lane."""
+        self.console.dispatcher.go_to_timeline((self._origin,))
+
+    def action_go_to(self, step: int) -> None:
+        """There is one lane only."""
+
+    @property
+    def lane(self) -> LanePane:
+        return self._lane
+
+    def shown_lanes(self) -> Sequence[LanePane]:
+        return [self._lane] if self._lane.size.width else []
+
     def _show_tabs(self) -> None:
         view, detail = self._view(), self._detail
         notes = {"todo": count(view.todo) if view is not None else ""}
         if detail is not None:
             notes["exits"] = str(len(detail.exits))
         tabs = []
-        for name, words in TABS.items():
-            action = BY_ID[f"origin.tab_{name}"]
+        for name, (words, action_id) in TABS.items():
+            action = BY_ID[action_id]
             key = next(iter(keys_of(action.id, action.keys, self.console.appearance.own_keys)), "")
             tabs.append(Tab(action.id, key, words, notes.get(name, "")))
-        self._tabs.tell(tabs, f"origin.tab_{self._tab}")
+        self._tabs.tell(tabs, TABS[self._tab][1])
 
     def _show(self, detail: OriginDetail) -> None:
         before, self._detail, self._held = self._detail, detail, None
@@ -330,7 +373,9 @@ class OriginScreen(RowsScreen):
 
     def open_selected(self) -> None:
         """Opens the URL under the cursor, or says what an exit code means."""
-        if self.focused is self._exits:
+        if self.focused is self._lane:
+            self.action_open_lane()
+        elif self.focused is self._exits:
             code = str(self._exits.cursor_key or "")
             self.console.tell("exit", f"{code}: {meaning(code)}")
         else:

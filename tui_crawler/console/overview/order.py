@@ -42,12 +42,14 @@ SORT_COLUMNS: tuple[str, ...] = tuple(_KEYS)
 
 @dataclass(frozen=True, slots=True)
 class OverviewFilter:
-    """What the operator wants to see: `needle` filters by text, `problems` keeps problems only."""
+    """What the operator wants to see: `needle` filters by text, `problems` keeps problems only, `columns` are those of
+    the table by their ids (empty: as many as have room), in their order. With a name it is kept as a layout."""
 
     sort: str = "fail"
     descending: bool = True
     needle: str = ""
     problems: bool = False
+    columns: tuple[str, ...] = ()
 
     @property
     def narrows(self) -> bool:

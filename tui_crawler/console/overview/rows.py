@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from math import log1p
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.attempts import exit_cell
@@ -11,7 +12,9 @@ from tui_crawler.console.table.columns import Column
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
 from tui_crawler.domain.idle_reason import idle_reason
 from tui_crawler.domain.moment import HELD
+from tui_crawler.domain.record import replace
 from tui_crawler.domain.status import DelayReason, OriginPhase
+from tui_crawler.text.charts import heat
 from tui_crawler.text.format import compact, count, due, seconds, size
 from tui_crawler.text.safe_text import safe
 from tui_crawler.text.sparkline import patience_dots, sparkline
@@ -25,8 +28,9 @@ if TYPE_CHECKING:
 CLOCK_MS = 10_000
 """Below this a wait is shown in tenths of a second and counts down."""
 
-RATE_CELLS = 20
-"""Cells of the small graph in a row, which stands where no other column wants the room: five seconds each."""
+RATE_CELLS, _FEW_CELLS = 20, 7
+"""Cells of the small graphs in a row, five seconds each: they stand where no other column wants the room; where they
+are chosen, the few will do."""
 _LEAST_ORIGIN = 16
 COLUMNS: tuple[Column, ...] = (
     Column("state", "STATE", 14, 0, min_width=11),
@@ -39,6 +43,7 @@ COLUMNS: tuple[Column, ...] = (
     Column("next", "NEXT", 6, 5, "right"),
     Column("exit", "LAST EXIT", 15, 7, min_width=14, kind="word"),
     Column("rate", "RATE", RATE_CELLS, 14),
+    Column("latency", "LATENCY", RATE_CELLS, 15),
     Column("took", "TOOK", 6, 9, "right"),
     Column("blocked", "BLOCKED", 7, 10, "right"),
     Column("pending", "PENDING", 9, 11, "right", min_width=7),
@@ -63,22 +68,6 @@ _ROOM_BESIDE = 8
 
 _SHORT_STATES: Mapping[str, str] = {"rate limited": "limited", "database error": "db error", "limit reached": "limit"}
 
-SORT_TITLES: tuple[tuple[str, str], ...] = (
-    ("state", "state, worst first"),
-    ("origin", "origin"),
-    ("todo", "todo list"),
-    ("pending", "pending"),
-    ("done", "done"),
-    ("fail", "failed"),
-    ("blocked", "blocked"),
-    ("patience", "patience lost"),
-    ("delay", "delay"),
-    ("next", "next request"),
-    ("exit", "last exit code"),
-    ("took", "last response time"),
-    ("bytes", "bytes"),
-)
-
 
 def origin_row(
     view: OriginView,
@@ -92,11 +81,12 @@ def origin_row(
     in_flight: int | None = None,
     twin: bool = False,
     rate: Sequence[float | None] = (),
+    latency: Sequence[float | None] = (),
 ) -> Row:
     """An origin as a row of the overview at `now` (epoch ms), perhaps `suspected` as a trap; its key is the origin.
 
     `in_flight` as `idle_reason` has it. A `twin` differs from another origin by its scheme alone, which is shown then.
-    `rate` is what it was asked in each of the last spans of time.
+    `rate` is what it was asked in each of the last spans of time, `latency` how long it took at most (ms).
     """
     mark = standing(view)
     done = view.ended
@@ -132,7 +122,8 @@ def origin_row(
         delay_cell(view),
         next_cell(view, now),
         last,
-        Styled(sparkline(rate, RATE_CELLS), "active"),
+        Styled(sparkline(rate, RATE_CELLS), "active", short=sparkline(rate, _FEW_CELLS)),
+        latency_cell(latency),
         Styled(seconds(view.last_response_ms) if view.requests else "-", "" if view.requests else "faint"),
         Styled(count(view.blocked), "blocked" if view.blocked else "faint", short=compact(view.blocked)),
         Styled(count(view.pending), "" if view.pending else "faint", short=compact(view.pending)),
@@ -143,6 +134,31 @@ def origin_row(
         ),
     )
     return Row(view.origin, cells)
+
+
+def latency_cell(latency: Sequence[float | None]) -> Styled:
+    """How long the worst answers took, darker for longer, alike for all origins: from 50 ms to 5 s by ratio."""
+    shares = [None if ms is None else log1p(ms / _SOON_MS) / log1p(_LATE_MS / _SOON_MS) for ms in latency]
+    whole, short = (heat(shares[-cells:], cells, top=1.0) if shares else "" for cells in (RATE_CELLS, _FEW_CELLS))
+    return Styled(whole, "client", short=short)
+
+
+_SOON_MS, _LATE_MS = 50, 5_000
+
+
+def chosen_columns(ids: Sequence[str]) -> tuple[tuple[Column, ...], tuple[int, ...]]:
+    """The columns of these ids in their order, and which cells of a row are theirs; all where none is named. Where
+    there is too little room those chosen last drop out first; the origin always stays."""
+    places = {column.id: at for at, column in enumerate(COLUMNS)}
+    picked = tuple(places[one] for one in dict.fromkeys(ids) if one in places)
+    if not picked:
+        return COLUMNS, tuple(range(len(COLUMNS)))
+    if places["origin"] not in picked:
+        picked = (places["origin"], *picked)
+    ranked = [(COLUMNS[at], place if at != places["origin"] else 0) for place, at in enumerate(picked)]
+    least = {"rate": _FEW_CELLS, "latency": _FEW_CELLS}
+    columns = (replace(one, priority=rank, min_width=least.get(one.id, one.min_width)) for one, rank in ranked)
+    return tuple(columns), picked
 
 
 def _with_scheme(origin: str, role: str) -> Styled:

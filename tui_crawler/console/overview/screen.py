@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Set
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import events
 from textual.binding import BindingType
@@ -12,192 +12,33 @@ from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
-from tui_crawler.console.handlers import handles
+from tui_crawler.console.actions import BY_ID, ORDERS, Situation, Where
+from tui_crawler.console.handlers import handles, handles_typed
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.overview.events import EventsPane
-from tui_crawler.console.overview.order import OverviewFilter, arrange, fields_of, natural_direction
+from tui_crawler.console.overview.order import OverviewFilter, natural_direction
+from tui_crawler.console.overview.origin_list import OriginList
 from tui_crawler.console.overview.queries import NextPageOf, OriginSummary, OriginSummaryPart, RecentActions, Suspicions
-from tui_crawler.console.overview.rows import COLUMNS, NARROW_COLUMNS, RATE_CELLS, SORT_TITLES, counts_down, origin_row
+from tui_crawler.console.overview.rows import (
+    COLUMNS,
+)
 from tui_crawler.console.overview.strip import OriginStrip
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
-from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
-from tui_crawler.console.reading.snapshot import RATE_CELL_MS
+from tui_crawler.console.reading.refresh import JOB_NAMES, ReadingRequest, Snapshot
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import LiveFilterScreen
-from tui_crawler.console.table.crawl_table import CrawlTable, Row
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.filter_terms import HINT, read_needle
-from tui_crawler.console.urls.cells import host_of, twin_of
+from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.status_words import UNCONFIGURED_USER_AGENT, WARNING
 from tui_crawler.text.format import READING, count
 from tui_crawler.text.glyphs import ASCENDING, DESCENDING
+from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
-    from tui_crawler.console.screen.base import ConsoleScreen
     from tui_crawler.domain.operator_view import ActionView
-    from tui_crawler.domain.trap import TrapSuspicion
     from tui_crawler.domain.view import OriginView
-
-ORDER_MS = 1_000
-"""So long an order holds, and so long after the last key nothing moves (CONSOLE.md, refresh policy)."""
-
-_EVERYTHING = "Press {view.problems} or {filter.clear} to see everything."
-
-
-class OriginList:
-    """What a screen shows of the picture's origins in its table."""
-
-    def __init__(self, screen: ConsoleScreen, table: CrawlTable, wanted: OverviewFilter) -> None:
-        """`wanted` is the order and the filter; `order` brings another one into the table."""
-        self._console = screen.console
-        self._screen = screen
-        self.table = table
-        self.wanted = wanted
-        self.suspicions: Mapping[str, TrapSuspicion] = {}
-        self._narrow = False
-        self._rows: dict[str, Row] = {}
-        self._dirty: set[str] = set()  # origins whose rows are older than what is known of them
-        self._missed: set[str] = set()  # origins that changed while the picture was held still
-        self._ordered_at = -ORDER_MS
-        self._cell = 0
-
-    # what changes
-
-    def changed(self, origins: Set[str]) -> None:
-        """These are others now; the rows of those in view are made anew."""
-        self._dirty |= origins | {twin for twin in map(twin_of, origins - self._rows.keys()) if twin in self._rows}
-        self.put_visible()
-
-    def miss(self, origins: Set[str]) -> int:
-        """These are others now, but the picture is held still. Gives how many are by now."""
-        self._missed |= origins
-        return len(self._missed)
-
-    def thaw(self) -> None:
-        """Makes rows anew that were missed."""
-        missed, self._missed = self._missed, set()
-        self.changed(missed)
-
-    def suspect(self, suspicions: Mapping[str, TrapSuspicion]) -> None:
-        """Takes which origins look like traps; `changed` or `put_visible` shows it."""
-        if suspicions is not self.suspicions:
-            self._dirty |= suspicions.keys() ^ self.suspicions.keys()
-            self.suspicions = suspicions
-
-    def fit(self, *, narrow: bool) -> bool:
-        """Fewer columns when narrow; answers whether they are others now, and an order is due."""
-        if narrow == self._narrow:
-            return False
-        self._narrow = narrow
-        self.table.set_columns(NARROW_COLUMNS if narrow else COLUMNS)
-        self._rows.clear()
-        return True
-
-    # the rows
-
-    def tick(self) -> None:
-        """Makes rows in view anew that count down, or that came into view since they changed; once in a cell of their
-        small graphs all."""
-        now, cell = self._console.clock.wall_ms(), self._console.live_state.counted_ms() // RATE_CELL_MS
-        moved, self._cell = cell != self._cell, cell
-        origins = self._console.live_state.origins
-        visible = [origins[str(key)] for key in self.table.visible_keys if key in origins]
-        self._put(view for view in visible if moved or counts_down(view, now))
-        self.put_visible()
-
-    def put_visible(self) -> None:
-        """Makes the rows on the screen anew whose origins changed; the others when they come into view."""
-        origins = self._console.live_state.origins
-        seen = [str(key) for key in self.table.visible_keys if key in self._dirty]
-        self._put(origins[name] for name in seen if name in origins)
-
-    def put_all(self) -> None:
-        """Makes all rows anew whose origins changed."""
-        origins = self._console.live_state.origins
-        self._put([origins[name] for name in self._dirty if name in origins])
-
-    def _put(self, views: Iterable[OriginView]) -> None:
-        console = self._console
-        now, zone, run = console.clock.wall_ms(), console.clock.zone, console.live_state.run
-        mono = console.live_state.counted_ms()
-        for view in views:
-            meter = console.live_state.meters.get(view.origin)
-            suspected, busy = view.origin in self.suspicions, console.live_state.in_flight(view)
-            row = origin_row(
-                view,
-                now,
-                run,
-                zone,
-                narrow=self._narrow,
-                you=console.who,
-                suspected=suspected,
-                in_flight=busy,
-                twin=twin_of(view.origin) in console.live_state.origins,
-                rate=meter.line(mono, RATE_CELLS) if meter else (),
-            )
-            self._rows[view.origin] = row
-            self._dirty.discard(view.origin)
-            self.table.update_row(row)
-
-    # the order
-
-    @property
-    def order_is_due(self) -> bool:
-        """Whether the order has held long enough, and no key was pressed for as long."""
-        return min(self._console.clock.mono_ms() - self._ordered_at, self._console.idle_ms()) >= ORDER_MS
-
-    @property
-    def ordered(self) -> bool:
-        """Whether there is an order that holds."""
-        return self._ordered_at >= 0
-
-    def begin(self) -> None:
-        """Time went back: no row holds, no order does."""
-        self._rows.clear()
-        self.disorder()
-
-    def disorder(self) -> None:
-        """No order holds any more: the next reading brings one."""
-        self._ordered_at = -ORDER_MS
-
-    def order(self, *, anew: bool = False) -> None:
-        """Puts the rows in order, the cursor stays on its origin. Marked ones hold all in place unless it is `anew`."""
-        console, table = self._console, self.table
-        if not console.live_state.known or self._screen.frozen:
-            return
-        self._ordered_at = console.clock.mono_ms()
-        origins = console.live_state.origins
-        views = arrange(origins.values(), self.wanted, self.suspicions)
-        if table.mark_count and not anew:
-            fit = {view.origin for view in views}
-            views += [origins[str(key)] for key in table.row_order if key not in fit and key in origins]
-        self._put(view for view in views if view.origin not in self._rows)
-        if [view.origin for view in views] != list(table.row_order) or not views:
-            table.placeholder = self._nothing()
-            table.set_rows([self._rows[view.origin] for view in views], keep_marks=True, anew=anew)
-            self.put_visible()
-
-    def _nothing(self) -> str:
-        if self._console.live_state.origins:
-            what = "problems" if self.wanted.problems and not self.wanted.needle else "rows"
-            return self._screen.key_names.said(f"No {what} here. {_EVERYTHING}")
-        if self._console.hosting.starting:
-            return "The crawl is starting."
-        return self._screen.key_names.said("No origins yet.\n\n{origin.add}  add seeds      {help.keys}  keys")
-
-    # going to a row
-
-    def go_to_match(self, text: str, *, forward: bool) -> None:
-        """Goes on from the selected row to the next that fits a filter, round the end."""
-        sought = read_needle(text)
-        origins, order = self._console.live_state.origins, self.table.row_order
-        steps = range(1, len(order) + 1) if forward else range(-1, -len(order) - 1, -1)
-        indexes = ((self.table.cursor_index + step) % len(order) for step in steps)
-        target = next((index for index in indexes if sought.keeps(fields_of(origins[str(order[index])]))), None)
-        if target is not None:
-            self.table.move_cursor(index=target)
-
 
 MINUTE_MS = 60_000
 _ACTIONS, _SUSPICIONS = RecentActions(), Suspicions()
@@ -205,6 +46,16 @@ RATE_WIDTH = 20
 LEAST, BESIDE = 8, 32
 """Lines of the origins at least, however few; and where the selected one stands beside them, which needs about as many:
 what is measured would have the screen laid out anew as the cursor moves."""
+
+
+Sorts = TypeVar("Sorts", bound=Callable[..., None])
+
+
+def _handles_orders(method: Sorts) -> Sorts:
+    """Marks the method that orders by a column."""
+    for column in (column for column, (key, _) in ORDERS.items() if key):
+        handles(f"sort.{column}", column)(method)
+    return method
 
 
 class OverviewScreen(LiveFilterScreen):
@@ -267,7 +118,7 @@ class OverviewScreen(LiveFilterScreen):
         """Origins and events, and more of the selected origin."""
         view = self._selected() if self.is_mounted and not self.has_class("-narrow") else None
         selected = (OriginSummaryPart(view.origin), NextPageOf(view.origin)) if view is not None else ()
-        return ReadingRequest(origins=True, events=True, parts=(_ACTIONS, _SUSPICIONS, *selected))
+        return ReadingRequest(origins=True, events=True, parts=(_ACTIONS, _SUSPICIONS, JOB_NAMES, *selected))
 
     def accepts(self, wants: ReadingRequest) -> bool:
         """Rows and events are for it whichever origin was selected then."""
@@ -436,7 +287,7 @@ class OverviewScreen(LiveFilterScreen):
 
     def orders(self, table: CrawlTable) -> tuple[str, ...]:
         """Origins also by what no column shows."""
-        return tuple(dict(SORT_TITLES)) if table is self._table else super().orders(table)
+        return tuple(ORDERS) if table is self._table else super().orders(table)
 
     def bring_up_to_date(self, table: CrawlTable) -> None:
         """All origins that changed, also those out of view."""
@@ -496,6 +347,7 @@ class OverviewScreen(LiveFilterScreen):
 
     def _arrange(self, wanted: OverviewFilter) -> None:
         self._list.wanted = wanted
+        self._list.fit(narrow=self.has_class("-narrow"))
         self._show_sort()
         self._order(anew=True)
         self._show_titles()
@@ -508,14 +360,63 @@ class OverviewScreen(LiveFilterScreen):
 
         if self.focused is self._events:
             super().pick_order(column_id)
-        elif column_id in dict(SORT_TITLES):
-            self._sort_by(column_id)
+        elif column_id in ORDERS:
+            self._arrange(replace(self._list.wanted, sort=column_id, descending=natural_direction(column_id)))
         else:
-            self.console.push_screen(ChooseScreen("Order by", SORT_TITLES, self._list.wanted.sort), self._sort_by)
+            keys = {one: self.key_names(f"sort.{one}") if key else "" for one, (key, _) in ORDERS.items()}
+            named = [
+                (one, f"{key if len(key := keys[one]) == 1 else ' '}  {words}") for one, (_, words) in ORDERS.items()
+            ]
+            self.console.push_screen(ChooseScreen("Order by", named, self._list.wanted.sort), self._sort_by)
 
+    @_handles_orders
     def _sort_by(self, column: object) -> None:
+        """Orders by a column; by the same again, the other way round."""
         if isinstance(column, str):
-            self._arrange(replace(self._list.wanted, sort=column, descending=natural_direction(column)))
+            wanted = self._list.wanted
+            descending = not wanted.descending if column == wanted.sort else natural_direction(column)
+            self._arrange(replace(wanted, sort=column, descending=descending))
+
+    @handles("columns.choose")
+    def _choose_columns(self) -> None:
+        from tui_crawler.console.dialogs.columns import ColumnsScreen  # noqa: PLC0415  not before the first paint
+
+        def chosen(ids: object) -> None:
+            if isinstance(ids, tuple):
+                self._arrange(replace(self._list.wanted, columns=ids))
+
+        words = {column: f"  {name}" for column, (_, name) in ORDERS.items()}
+        options = [(column.id, f"{column.title:10}{words.get(column.id, '')}") for column in COLUMNS]
+        here = self._list.wanted.columns or [column.id for column in COLUMNS]
+        self.console.push_screen(ColumnsScreen(options, here), chosen)
+
+    @handles_typed("layout.keep")
+    def _keep_layout(self, name: str) -> None:
+        if not name:
+            self.console.tell("no", f"{BY_ID['layout.keep'].word} NAME: a layout needs a name", "warning")
+        elif self.console.memory.keep_layout(name, self._list.wanted):
+            self.console.tell("layout", f"layout {name} is kept", "ok")
+        else:
+            self.console.tell("no", f"layout {name} could not be kept", "warning")
+
+    @handles_typed("layout.drop")
+    def _drop_layout(self, name: str) -> None:
+        known = name in self.console.memory.layouts() and self.console.memory.keep_layout(name, None)
+        self.console.tell("layout", f"layout {name} is forgotten" if known else f"there is no layout {name}", "muted")
+
+    @handles_typed("layout.use")
+    def _use_layout(self, name: str) -> None:
+        """Shows a layout, or asks for which."""
+        from tui_crawler.console.dialogs.choose import ChooseScreen  # noqa: PLC0415  not before the first paint
+
+        layouts = self.console.memory.layouts()
+        if name in layouts:
+            self._arrange(layouts[name])
+        elif name or not layouts:
+            self.console.tell("no", f"there is no layout {name}".rstrip(), "warning")
+        else:
+            dialog = ChooseScreen("Layout", [(one, safe(one)) for one in layouts], "")
+            self.console.push_screen(dialog, lambda one: self._use_layout(str(one)) if one else None)
 
     # messages
 
@@ -543,12 +444,9 @@ class OverviewScreen(LiveFilterScreen):
 
     def on_crawl_table_header_selected(self, event: CrawlTable.HeaderSelected) -> None:
         """Orders by the column that was clicked; a second click turns the order round."""
-        if event.table is not self._table or event.column_id not in dict(SORT_TITLES):
+        if event.table is not self._table or event.column_id not in ORDERS:
             return
-        if event.column_id == self._list.wanted.sort:
-            self.reverse_order()
-        else:
-            self._sort_by(event.column_id)
+        self._sort_by(event.column_id)
 
     def _filter(self, text: str) -> None:
         self._sought = text or self._sought

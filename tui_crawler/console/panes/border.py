@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from textual.content import Content
@@ -10,6 +11,8 @@ from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
     from textual.widget import Widget
+
+    from tui_crawler.console.table.cells import Piece
 
 _LONGEST = 200
 
@@ -25,6 +28,13 @@ def write_subtitle(widget: Widget, text: str) -> None:
     held = widget._border_subtitle
     if (words := safe(text, _LONGEST)) != (held.plain if held is not None else ""):
         widget.border_subtitle = Content(words)
+
+
+def write_pieces(widget: Widget, pieces: Sequence[Piece]) -> None:
+    """The same of pieces with roles, in their colours."""
+    held, words = widget._border_subtitle, [(safe(text), f"$role-{role}" if role else "") for text, role in pieces]
+    if "".join(text for text, _ in words) != (held.plain if held is not None else ""):
+        widget.border_subtitle = Content.assemble(*words)
 
 
 def title_of(widget: Widget) -> str:

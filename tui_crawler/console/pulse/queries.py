@@ -6,9 +6,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from tui_crawler.console.reading.refresh import RARE_MS, SLOW_MS, Part
-from tui_crawler.domain.pulse import MINUTE_MS, PulseOf
+from tui_crawler.domain.pulse import HOUR_MS, MINUTE_MS, PulseOf, PulseScope, step_for
 
 if TYPE_CHECKING:
+    from tui_crawler.console.reading.snapshot import LiveState
     from tui_crawler.domain.pulse import Pulse
 
 
@@ -34,3 +35,32 @@ class SpanPart(Part):
     def read(self, reports: PulseReports, now: int) -> Pulse:
         """Reads it. Raises StorageFailure."""
         return reports.pulse(self.of, self.since, self.step_ms, self.steps)
+
+
+def part_of(of: PulseOf, length: int, end: int) -> SpanPart:
+    """The span of this length (ms) that ends with the step of a moment (epoch ms)."""
+    step = step_for(length)
+    if step < MINUTE_MS and of.scope in {PulseScope.job, PulseScope.worker}:
+        step = MINUTE_MS
+    steps = max(1, length // step)
+    return SpanPart(of, (end // step - steps + 1) * step, step, steps)
+
+
+def alike(part: object) -> object:
+    """What makes a span of a moment ago the same as this one."""
+    return (part.of, part.step_ms, part.steps) if isinstance(part, SpanPart) else part
+
+
+_YOUNG_MS = 15 * MINUTE_MS
+
+
+def first_span(pulse: Pulse, now: int) -> int:
+    """The length (ms) that shows a crawl best at first: a quarter of an hour while it is not older, else an hour."""
+    return _YOUNG_MS if pulse.begins_at and now - pulse.begins_at < _YOUNG_MS else HOUR_MS
+
+
+def scopes_of(live: LiveState) -> list[str]:
+    """All that a pulse may be of, as one types it: the whole crawl, jobs, workers, origins."""
+    workers = sorted({view.worker for view in live.origins.values() if view.worker})
+    named = {PulseScope.job: live.jobs, PulseScope.worker: workers, PulseScope.origin: live.origins}
+    return [PulseScope.crawl.name, *(f"{scope.name} {name}" for scope, names in named.items() for name in names)]

@@ -265,9 +265,9 @@ def drawn(
     return chart(one.series, width, height, dots=dots, scale=one.scale, marks=marks, cursor=shares)
 
 
-def legend_of(one: Chart, dots: Dots) -> str:
+def legend_of(one: Chart, dots: Dots) -> list[Piece]:
     """What the series of a chart are drawn with, where there are several."""
-    return "".join(text for text, _ in legend(one.series, dots)) if len(one.series) > 1 else ""
+    return legend(one.series, dots) if len(one.series) > 1 else []
 
 
 def title_of(pulse: Pulse) -> str:

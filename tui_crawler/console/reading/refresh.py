@@ -9,7 +9,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Generic, Self, TypeVar, cast
+from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar, cast
 
 from tui_crawler.domain.idle_reason import at_rest
 from tui_crawler.text.format import clock
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from tui_crawler.console.clock import ConsoleClock
     from tui_crawler.console.ports import Reports
+    from tui_crawler.domain.operator_view import JobView
     from tui_crawler.domain.page_filter import PageWindow
     from tui_crawler.domain.page_view import ExitCountView, OriginHistory, TodoView
     from tui_crawler.domain.view import AttemptView, OriginView, RunView, TotalsView
@@ -104,6 +105,20 @@ class Query(Part, Generic[R, T]):
     def found_in(self, shot: Snapshot) -> T | None:
         """What was read of it; None while nothing was."""
         return cast("T | None", shot.parts.get(self))
+
+
+class JobReports(Protocol):
+    """The jobs."""
+
+    def jobs(self) -> tuple[JobView, ...]: ...
+
+
+def _job_names(reports: JobReports, _now: int) -> tuple[str, ...]:
+    return tuple(job.job for job in reports.jobs())
+
+
+JOB_NAMES = Query(_job_names, RARE_MS)
+"""What jobs are called, so that one can be named anywhere."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.panes.header import HeaderState
+from tui_crawler.console.reading.refresh import JOB_NAMES
 from tui_crawler.domain.eta import Eta, estimate_run
 from tui_crawler.domain.idle_reason import idle_reason_of_run, worked_ms
 from tui_crawler.domain.record import dataclass
@@ -32,12 +33,13 @@ class RateMeter:
 
     def __init__(self, bucket_ms: int = 1_000) -> None:
         self._bucket_ms = bucket_ms
-        self._buckets: deque[tuple[int, float]] = deque(maxlen=_BUCKETS)
+        self._buckets: deque[tuple[int, float, float]] = deque(maxlen=_BUCKETS)  # number, gain, worst
         self._last: float | None = None
         self._first = 0
 
-    def feed(self, counter: float, mono_ms: int) -> None:
-        """Notes the counter as it is at `mono_ms`. The first value is a beginning, not a gain."""
+    def feed(self, counter: float, mono_ms: int, took: float = 0.0) -> None:
+        """Notes the counter as it is at `mono_ms`, and how long the last that was counted `took`. The first value is a
+        beginning, not a gain."""
         number = mono_ms // self._bucket_ms
         if self._last is None or counter < self._last:
             self._last = counter
@@ -49,8 +51,9 @@ class RateMeter:
         if gain == 0:
             return
         if self._buckets and self._buckets[-1][0] == number:
-            gain += self._buckets.pop()[1]
-        self._buckets.append((number, gain))
+            _, before, worst = self._buckets.pop()
+            gain, took = gain + before, max(took, worst)
+        self._buckets.append((number, gain, took))
 
     def rate(self, mono_ms: int, window_ms: int = 10_000) -> float | None:
         """Gain per second over the last whole buckets of `window_ms`; None before one bucket is over."""
@@ -58,16 +61,22 @@ class RateMeter:
         span = min(window_ms // self._bucket_ms, number - self._first)
         if self._last is None or span <= 0:
             return None
-        gained = sum(gain for at, gain in self._buckets if number - span <= at < number)
+        gained = sum(gain for at, gain, _ in self._buckets if number - span <= at < number)
         return gained * 1_000 / (span * self._bucket_ms)
 
     def line(self, mono_ms: int, width: int) -> list[float | None]:
         """The gain of each of the last `width` whole buckets, oldest first; None before the meter began."""
         number = mono_ms // self._bucket_ms
-        gains = dict(self._buckets)
+        gains = {at: gain for at, gain, _ in self._buckets}
         if self._last is None:
             return [None] * width
         return [None if at < self._first else gains.get(at, 0.0) for at in range(number - width, number)]
+
+    def worst(self, mono_ms: int, width: int) -> list[float | None]:
+        """The longest that was seen to take in each of these buckets; None where nothing was counted."""
+        number = mono_ms // self._bucket_ms
+        seen = {at: took for at, _, took in self._buckets}
+        return [seen.get(at) for at in range(number - width, number)]
 
 
 class Rates:
@@ -96,10 +105,10 @@ class OriginMeters:
         self._meters: OrderedDict[str, RateMeter] = OrderedDict()
         self._bucket_ms = bucket_ms
 
-    def feed(self, origin: str, counter: float, mono_ms: int) -> None:
-        """Notes the counter of one origin as it is at `mono_ms`."""
+    def feed(self, origin: str, counter: float, mono_ms: int, took: float = 0.0) -> None:
+        """Notes the counter of one origin as it is at `mono_ms`, and how long its last request took."""
         meter = self._meters.pop(origin, None) or RateMeter(self._bucket_ms)
-        meter.feed(counter, mono_ms)
+        meter.feed(counter, mono_ms, took)
         self._meters[origin] = meter
         if len(self._meters) > _ORIGINS_KEPT:
             self._meters.popitem(last=False)
@@ -148,6 +157,8 @@ class LiveState:
         self.lock: Lock | None = None
         self._worked = (0, 0)  # the run, and how long it has been seen to work
         self.known = False
+        self.jobs: tuple[str, ...] = ()
+        """What jobs are called, as far as that was read."""
         self._requests = RateMeter()
         self._bytes = RateMeter()
         self.meters = OriginMeters()
@@ -181,11 +192,12 @@ class LiveState:
             self._slow_at = -SLOW_MS
         self.known = True
         self.run, self.totals, self.lock = shot.run, shot.totals, shot.lock
+        self.jobs = JOB_NAMES.found_in(shot) or self.jobs
         for view in shot.changed:
             self._count(view)
             self.origins[view.origin] = view
             self._news.add(view.origin)
-            self.meters.feed(view.origin, view.requests, self.counted_ms())
+            self.meters.feed(view.origin, view.requests, self.counted_ms(), view.last_response_ms)
 
     def _count(self, view: OriginView) -> None:
         """Keeps the sums of the header, so that they need not be made anew each time."""

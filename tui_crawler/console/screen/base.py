@@ -304,7 +304,8 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     @property
     def _opens(self) -> bool:
         """Whether enter opens anything where the focus is."""
-        return not isinstance(self.focused, Lines) or "enter" in self._bindings.key_to_bindings
+        owners = (self.focused, self) if isinstance(self.focused, Lines) else ()
+        return not owners or any("enter" in one._bindings.key_to_bindings for one in owners)
 
     def tell_footer(self) -> None:
         """Brings the footer up to date, if it is there."""
@@ -431,6 +432,11 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         from tui_crawler.console.rules.pattern import pattern_of  # noqa: PLC0415  not before the first paint
 
         self.console.dispatcher.draft_rule(pattern_of(now.urls))
+
+    @handles_selected("timeline.open")
+    def show_politeness(self, now: Situation) -> None:
+        """Shows the politeness of the marked origins, or of the selected one, over time."""
+        self.console.dispatcher.go_to_timeline(tuple(view.origin for view in now.origins))
 
     @handles_typed("sql.open")
     def ask_in_sql(self, question: str) -> None:

@@ -151,8 +151,8 @@ class StatsTable:
     key: str = ""
 
 
-RUNS = "runs"
-"""The table of runs, two of which can be compared."""
+RUNS, WORKERS = "runs", "workers"
+"""The table of runs, two of which can be compared, and that of workers."""
 
 STATS_TABLES: tuple[StatsTable, ...] = (
     StatsTable(
@@ -208,7 +208,7 @@ STATS_TABLES: tuple[StatsTable, ...] = (
         key="run_id",
     ),
     StatsTable(
-        "workers", "Workers", "no worker is at work",
+        WORKERS, "Workers", "no worker is at work",
         (
             Column("worker", "WORKER", 12, 0, min_width=6),
             Column("rate", "REQ/S", 6, 0, "right", min_width=5),

@@ -6,8 +6,9 @@ from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, cast
 
+from textual import events
 from textual.binding import BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Grid, Horizontal, Vertical
 from textual.geometry import Size
 from textual.widget import Widget
 
@@ -18,6 +19,9 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.logs.attempts import meaning
 from tui_crawler.console.operator.intent import pause_jobs, resume_jobs, set_jobs, shift_niceness, toggle_jobs
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
+from tui_crawler.console.pulse.chart_pane import ChartPane
+from tui_crawler.console.pulse.queries import alike, first_span, part_of
+from tui_crawler.console.pulse.rows import Charts
 from tui_crawler.console.reading.refresh import Query, ReadingRequest, Snapshot
 from tui_crawler.console.reading.snapshot import Rates
 from tui_crawler.console.screen.base import title
@@ -32,6 +36,7 @@ from tui_crawler.console.stats.rows import (
     RUNS,
     SPANS,
     STATS_TABLES,
+    WORKERS,
     WorkerLoad,
     action_row,
     exit_rows,
@@ -49,6 +54,7 @@ from tui_crawler.console.stats.rows import (
 )
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.console.urls.cells import host_of
+from tui_crawler.domain.pulse import HOUR_MS, Pulse, PulseOf, PulseScope
 from tui_crawler.text.format import READING, clock, count, plural
 from tui_crawler.text.safe_text import safe
 
@@ -204,6 +210,10 @@ class StatsTablePane(ReachesConsole, CrawlTable):
 ORDER_MS = 1_000
 NICER = 10
 LARGEST = 1_000_000
+_CHARTS = ("pages", "latency", "failures", "states", "bytes")
+"""Four are shown: of a part of the crawl, which has no states, the bytes."""
+_WIDE, _TALL = 160, 50
+"""From this size on there is room for charts."""
 JOBS_SHOWN = 6
 FRAME = 3
 """Lines of a table pane that are not rows: its border and its header."""
@@ -236,9 +246,10 @@ class StatsScreen(RowsScreen):
         self._jobs: tuple[JobView, ...] = ()
         self._shown: dict[str, object] = {}
         self._held: Snapshot | None = None
+        self._charted, self._span = False, HOUR_MS
 
     def body(self) -> Iterable[Widget]:
-        """Jobs and exit codes at the left; origins and a ledger at the right."""
+        """Jobs and exit codes at the left; origins, a ledger and, where there is room, charts at the right."""
         self._all_exits = CrawlTable(EXIT_COLUMNS, placeholder="no attempts yet", id="all-exits", classes="pane")
         self._own_exits = CrawlTable(EXIT_COLUMNS, placeholder="no attempts yet", id="own-exits", classes="pane")
         self._job_table = CrawlTable(JOB_COLUMNS, placeholder="no job yet", id="jobs", classes="pane")
@@ -247,7 +258,10 @@ class StatsScreen(RowsScreen):
             table.holds_while_marked = True
         self._ledger = StatsTablePane()
         left = Vertical(self._job_table, self._all_exits, self._own_exits, id="stats-left")
-        right = Vertical(self._top, self._ledger, id="stats-right")
+        self._chart_panes = [ChartPane(name, alone=True) for name in _CHARTS]
+        self._chart_panes[-1].display = False
+        charts = Grid(*self._chart_panes, id="stats-charts")
+        right = Vertical(self._top, self._ledger, charts, id="stats-right")
         self._panes = Horizontal(left, right, id="stats-panes", classes=_OF_RUN)
         yield Vertical(self._panes, id="body")
 
@@ -257,14 +271,47 @@ class StatsScreen(RowsScreen):
     def fit(self, size: Size) -> None:
         """Where there is one column the titles say more."""
         super().fit(size)
+        self._charted = size.width >= _WIDE and size.height >= _TALL
+        self._panes.set_class(self._charted, "-charted")
         self._show_titles()
+        if self._charted:
+            self.console.read_soon()
 
     # what is shown
 
     def wants(self) -> ReadingRequest:
         """Kept counters, jobs, and the ledger that is shown."""
         own = (ExitCounts(self._origin),) if self._origin else ()
-        return ReadingRequest(origins=True, parts=(ExitCounts(), JOBS, *own, self._ledger.wanted))
+        now = self.console.clock.wall_ms()
+        charts = (part_of(self._scope(), self._span, now),) if self._charted else ()
+        return ReadingRequest(origins=True, parts=(ExitCounts(), JOBS, *own, self._ledger.wanted, *charts))
+
+    def accepts(self, wants: ReadingRequest) -> bool:
+        """What was read for charts that ended a step ago is for it, too."""
+        mine = self.wants()
+        return [alike(one) for one in wants.parts] == [alike(one) for one in mine.parts]
+
+    def _scope(self) -> PulseOf:
+        """Of what the charts are: of the origin, the job of several, or the worker under the cursor of the pane with
+        the focus, else of the whole crawl."""
+        key = self.focused.cursor_key if isinstance(self.focused, CrawlTable) else None
+        if self.focused in (self._top, self._own_exits) and self._origin:
+            return PulseOf(PulseScope.origin, self._origin)
+        if self.focused is self._job_table and len(self._jobs) > 1 and key:
+            return PulseOf(PulseScope.job, str(key))
+        if self.focused is self._ledger and self._ledger.name_shown == WORKERS and key:
+            return PulseOf(PulseScope.worker, str(key))
+        return PulseOf()
+
+    def _show_charts(self, pulse: object) -> None:
+        if not isinstance(pulse, Pulse) or not self._is_new("pulse", pulse):
+            return
+        charts = Charts(pulse, now := self.console.clock.wall_ms())
+        self._span = first_span(pulse, now)
+        shown = [one.id for one in charts.all[: len(_CHARTS) - 1]]
+        for pane in self._chart_panes:
+            pane.display = pane.chart_id in shown
+            pane.tell(charts, None)
 
     def take(self, shot: Snapshot) -> None:
         if self.frozen:
@@ -282,6 +329,7 @@ class StatsScreen(RowsScreen):
         if jobs is not None and self._is_new("jobs", jobs):
             self._show_jobs(jobs)
         self._ledger.take(shot)
+        self._show_charts(next((one for one in parts.values() if isinstance(one, Pulse)), None))
         self._order_origins()
         self._show_titles()
 
@@ -493,6 +541,17 @@ class StatsScreen(RowsScreen):
 
     # messages
 
+    def on_descendant_focus(self, event: events.DescendantFocus) -> None:
+        """Charts are of what has the focus."""
+        super().on_descendant_focus(event)
+        self.console.read_soon()
+
+    def on_chart_pane_pressed(self, _event: ChartPane.Pressed) -> None:
+        """Shows the charts on their own view, where they have a cursor."""
+        of = self._scope()
+        self.console.dispatcher.do(Where.pulse.goes_there)
+        self.console.dispatcher.do("pulse.of", f"{of.scope.name} {of.name}".strip())
+
     def _point_at_origin(self) -> None:
         """The exit codes at the left belong to the origin under the cursor."""
         key = self._top.cursor_key
@@ -508,6 +567,8 @@ class StatsScreen(RowsScreen):
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         if event.table is self._top:
             self._point_at_origin()
+        if self._charted:
+            self.console.read_soon()
         self.tell_footer()
 
     def on_crawl_table_header_selected(self, event: CrawlTable.HeaderSelected) -> None:

@@ -1,0 +1,184 @@
+"""The origins that pass the filter as rows, in their order: those on the screen are made anew as they change."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Set
+from typing import TYPE_CHECKING
+
+from tui_crawler.console.overview.order import OverviewFilter, arrange, fields_of
+from tui_crawler.console.overview.rows import NARROW_COLUMNS, RATE_CELLS, chosen_columns, counts_down, origin_row
+from tui_crawler.console.reading.snapshot import RATE_CELL_MS
+from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row
+from tui_crawler.console.table.filter_terms import read_needle
+from tui_crawler.console.urls.cells import twin_of
+
+if TYPE_CHECKING:
+    from tui_crawler.console.screen.base import ConsoleScreen
+    from tui_crawler.domain.trap import TrapSuspicion
+    from tui_crawler.domain.view import OriginView
+
+ORDER_MS = 1_000
+"""So long an order holds, and so long after the last key nothing moves (CONSOLE.md, refresh policy)."""
+
+_EVERYTHING = "Press {view.problems} or {filter.clear} to see everything."
+
+
+class OriginList:
+    """What a screen shows of the picture's origins in its table."""
+
+    def __init__(self, screen: ConsoleScreen, table: CrawlTable, wanted: OverviewFilter) -> None:
+        """`wanted` is the order and the filter; `order` brings another one into the table."""
+        self._console = screen.console
+        self._screen = screen
+        self.table = table
+        self.wanted = wanted
+        self.suspicions: Mapping[str, TrapSuspicion] = {}
+        self._narrow = False
+        self._rows: dict[str, Row] = {}
+        self._columns: tuple[Column, ...] = ()
+        self.fit(narrow=False)
+        self._dirty: set[str] = set()  # origins whose rows are older than what is known of them
+        self._missed: set[str] = set()  # origins that changed while the picture was held still
+        self._ordered_at = -ORDER_MS
+        self._cell = 0
+
+    # what changes
+
+    def changed(self, origins: Set[str]) -> None:
+        """These are others now; the rows of those in view are made anew."""
+        self._dirty |= origins | {twin for twin in map(twin_of, origins - self._rows.keys()) if twin in self._rows}
+        self.put_visible()
+
+    def miss(self, origins: Set[str]) -> int:
+        """These are others now, but the picture is held still. Gives how many are by now."""
+        self._missed |= origins
+        return len(self._missed)
+
+    def thaw(self) -> None:
+        """Makes rows anew that were missed."""
+        missed, self._missed = self._missed, set()
+        self.changed(missed)
+
+    def suspect(self, suspicions: Mapping[str, TrapSuspicion]) -> None:
+        """Takes which origins look like traps; `changed` or `put_visible` shows it."""
+        if suspicions is not self.suspicions:
+            self._dirty |= suspicions.keys() ^ self.suspicions.keys()
+            self.suspicions = suspicions
+
+    def fit(self, *, narrow: bool) -> bool:
+        """The columns that are wanted, few when narrow; answers whether they are others now, and an order is due."""
+        chosen, self._picked = chosen_columns(self.wanted.columns)
+        columns = NARROW_COLUMNS if narrow else chosen
+        if columns == self._columns:
+            return False
+        self._narrow, self._columns = narrow, columns
+        self.table.set_columns(columns)
+        self._rows.clear()
+        return True
+
+    # the rows
+
+    def tick(self) -> None:
+        """Makes rows in view anew that count down, or that came into view since they changed; once in a cell of their
+        small graphs all."""
+        now, cell = self._console.clock.wall_ms(), self._console.live_state.counted_ms() // RATE_CELL_MS
+        moved, self._cell = cell != self._cell, cell
+        origins = self._console.live_state.origins
+        visible = [origins[str(key)] for key in self.table.visible_keys if key in origins]
+        self._put(view for view in visible if moved or counts_down(view, now))
+        self.put_visible()
+
+    def put_visible(self) -> None:
+        """Makes the rows on the screen anew whose origins changed; the others when they come into view."""
+        origins = self._console.live_state.origins
+        seen = [str(key) for key in self.table.visible_keys if key in self._dirty]
+        self._put(origins[name] for name in seen if name in origins)
+
+    def put_all(self) -> None:
+        """Makes all rows anew whose origins changed."""
+        origins = self._console.live_state.origins
+        self._put([origins[name] for name in self._dirty if name in origins])
+
+    def _put(self, views: Iterable[OriginView]) -> None:
+        console = self._console
+        now, zone, run = console.clock.wall_ms(), console.clock.zone, console.live_state.run
+        mono = console.live_state.counted_ms()
+        for view in views:
+            meter = console.live_state.meters.get(view.origin)
+            suspected, busy = view.origin in self.suspicions, console.live_state.in_flight(view)
+            row = origin_row(
+                view,
+                now,
+                run,
+                zone,
+                narrow=self._narrow,
+                you=console.who,
+                suspected=suspected,
+                in_flight=busy,
+                twin=twin_of(view.origin) in console.live_state.origins,
+                rate=meter.line(mono, RATE_CELLS) if meter else (),
+                latency=meter.worst(mono, RATE_CELLS) if meter else (),
+            )
+            if not self._narrow:
+                row = Row(row.key, tuple(row.cells[at] for at in self._picked))
+            self._rows[view.origin] = row
+            self._dirty.discard(view.origin)
+            self.table.update_row(row)
+
+    # the order
+
+    @property
+    def order_is_due(self) -> bool:
+        """Whether the order has held long enough, and no key was pressed for as long."""
+        return min(self._console.clock.mono_ms() - self._ordered_at, self._console.idle_ms()) >= ORDER_MS
+
+    @property
+    def ordered(self) -> bool:
+        """Whether there is an order that holds."""
+        return self._ordered_at >= 0
+
+    def begin(self) -> None:
+        """Time went back: no row holds, no order does."""
+        self._rows.clear()
+        self.disorder()
+
+    def disorder(self) -> None:
+        """No order holds any more: the next reading brings one."""
+        self._ordered_at = -ORDER_MS
+
+    def order(self, *, anew: bool = False) -> None:
+        """Puts the rows in order, the cursor stays on its origin. Marked ones hold all in place unless it is `anew`."""
+        console, table = self._console, self.table
+        if not console.live_state.known or self._screen.frozen:
+            return
+        self._ordered_at = console.clock.mono_ms()
+        origins = console.live_state.origins
+        views = arrange(origins.values(), self.wanted, self.suspicions)
+        if table.mark_count and not anew:
+            fit = {view.origin for view in views}
+            views += [origins[str(key)] for key in table.row_order if key not in fit and key in origins]
+        self._put(view for view in views if view.origin not in self._rows)
+        if [view.origin for view in views] != list(table.row_order) or not views:
+            table.placeholder = self._nothing()
+            table.set_rows([self._rows[view.origin] for view in views], keep_marks=True, anew=anew)
+            self.put_visible()
+
+    def _nothing(self) -> str:
+        if self._console.live_state.origins:
+            what = "problems" if self.wanted.problems and not self.wanted.needle else "rows"
+            return self._screen.key_names.said(f"No {what} here. {_EVERYTHING}")
+        if self._console.hosting.starting:
+            return "The crawl is starting."
+        return self._screen.key_names.said("No origins yet.\n\n{origin.add}  add seeds      {help.keys}  keys")
+
+    # going to a row
+
+    def go_to_match(self, text: str, *, forward: bool) -> None:
+        """Goes on from the selected row to the next that fits a filter, round the end."""
+        sought = read_needle(text)
+        origins, order = self._console.live_state.origins, self.table.row_order
+        steps = range(1, len(order) + 1) if forward else range(-1, -len(order) - 1, -1)
+        indexes = ((self.table.cursor_index + step) % len(order) for step in steps)
+        target = next((index for index in indexes if sought.keeps(fields_of(origins[str(order[index])]))), None)
+        if target is not None:
+            self.table.move_cursor(index=target)

@@ -1,0 +1,143 @@
+"""Lanes in panes: the politeness of an origin over time, on a screen of its own or beside what else is known of it."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Sequence
+from typing import ClassVar
+
+from textual.binding import Binding, BindingType
+from textual.events import Click
+from textual.geometry import Size
+
+from tui_crawler.console.panes.bars import Bar
+from tui_crawler.console.panes.line import Line
+from tui_crawler.console.reading.refresh import Snapshot
+from tui_crawler.console.screen.base import title
+from tui_crawler.console.screen.span import SPAN_KEYS, SpanActions, SpanView
+from tui_crawler.console.screen.stack import ReachesConsole
+from tui_crawler.console.table.cells import Styled
+from tui_crawler.console.timeline.queries import LanePart
+from tui_crawler.console.urls.cells import host_of
+from tui_crawler.domain.idle_reason import end_of_run
+from tui_crawler.domain.pulse import SPANS_MS
+from tui_crawler.domain.timeline import LaneSpan, Timeline
+from tui_crawler.text.format import READING
+from tui_crawler.text.timeline import LABEL, cell_words, kept_words, lane
+
+_FIRST_SPANS = SPANS_MS[:4]
+"""Unless another span is chosen it is as long as the run is old, but no longer than these."""
+
+
+class LanePane(ReachesConsole, Bar, can_focus=True):
+    """One lane; a click puts the cursor there."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *SPAN_KEYS,
+        Binding("j,down", "screen.go_to(1)", "Next lane", id="move.down", show=False),
+        Binding("k,up", "screen.go_to(-1)", "Lane before", id="move.up", show=False),
+        Binding("enter", "screen.open_lane", "Open", show=False),
+    ]
+
+    def __init__(self, origin: str, *, alone: bool = False, id: str | None = None, classes: str = "pane") -> None:
+        """`origin` is raw text as stored; nothing was read of it yet. `alone`: the screen is of this origin, and
+        nothing else on it reads the lane."""
+        super().__init__(id=id, classes=classes)
+        self.origin, self._alone = origin, alone
+        self.timeline: Timeline | None = None
+        self.cursor: int | None = None
+
+    def tell(self, timeline: Timeline | None, cursor: int | None) -> None:
+        """Shows this timeline (None: the one that is shown), with the cursor at a cell."""
+        self.timeline, self.cursor = timeline or self.timeline, cursor
+        self.show_title()
+        if self.timeline is not None and self.is_mounted:
+            self.lay_out()
+
+    def show_title(self) -> None:
+        """Says of what it is, and how the promises were kept."""
+        kept = [kept_words(self.timeline)] if self.timeline is not None else []
+        said = ""
+        if self._alone and self.timeline is not None and self.cursor is not None:
+            said = cell_words(self.timeline, self.cursor, self.console.clock.zone)
+        title(self, " · ".join(["Politeness", *([] if self._alone else [host_of(self.origin)]), *kept]), said)
+
+    def lines_for(self, size: Size) -> Sequence[Line]:
+        """The lane in this size."""
+        if self.timeline is None:
+            return (Styled(READING, "muted"),)
+        console = self.console
+        drawn = lane(self.timeline, size.height, dots=console.dots, cursor=self.cursor, zone=console.clock.zone)
+        return [tuple(Styled(text, role) for text, role in line) for line in drawn]
+
+    def on_click(self, event: Click) -> None:
+        """Puts the cursor where the pointer is."""
+        offset = event.get_content_offset(self)
+        if offset is not None and isinstance(self.screen, LaneScreen):
+            self.screen.action_move_to(max(0, offset.x - LABEL))
+
+
+class LaneScreen(SpanActions):
+    """What a screen with lanes does with them, all over one span."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.span = SpanView(_FIRST_SPANS[-1])
+        self._first = self.span.length  # what was chosen here, as long as nobody chose another one
+
+    @property
+    @abstractmethod
+    def lane(self) -> LanePane:
+        """The lane that the cursor reads."""
+
+    @abstractmethod
+    def shown_lanes(self) -> Sequence[LanePane]:
+        """The lanes that have room."""
+
+    def present(self) -> int:
+        """Where time stands: now, or where the run has ended."""
+        now, run = self.console.clock.wall_ms(), self.console.live_state.run
+        return now if run is None or run.live else end_of_run(run, now)
+
+    def lane_span(self, cells: int) -> LaneSpan:
+        """What is shown; its cells begin at whole multiples of their length, so that they stay where they are."""
+        now, run = self.present(), self.console.live_state.run
+        if self.span.length == self._first and run is not None:
+            young = (one for one in _FIRST_SPANS if one >= now - run.started_at)
+            self._first = self.span.length = next(young, _FIRST_SPANS[-1])
+        step = max(1, self.span.length // cells)
+        end = ((now if self.span.end is None else self.span.end) // step + 1) * step
+        return LaneSpan(end - step * cells, end, cells)
+
+    def lane_parts(self, width: int) -> tuple[LanePart, ...]:
+        """What is read for lanes of this width, with their borders."""
+        span = self.lane_span(max(1, width - 2 - LABEL))
+        return tuple(LanePart(pane.origin, span) for pane in self.shown_lanes())
+
+    def take_lanes(self, shot: Snapshot) -> None:
+        """Shows what was read anew of lanes."""
+        found = {one.origin: one for one in shot.parts.values() if isinstance(one, Timeline)}
+        for pane in self.shown_lanes():
+            timeline = found.get(pane.origin)
+            if timeline is not None and timeline is not pane.timeline:
+                pane.tell(timeline, self.cell_of(timeline))
+
+    def steps(self) -> tuple[int, float, int] | None:
+        span = self.lane.timeline.span if self.lane.timeline is not None else None
+        return None if span is None else (span.since, span.cell_ms, span.cells)
+
+    def cell_of(self, timeline: Timeline) -> int | None:
+        """The cell of the cursor, the first or the last one where it is outside."""
+        if self.span.cursor is None:
+            return None
+        return min(max(timeline.span.cell(self.span.cursor), 0), timeline.span.cells - 1)
+
+    def show_span(self) -> None:
+        for pane in self.shown_lanes():
+            if pane.timeline is not None:
+                pane.tell(None, self.cell_of(pane.timeline))
+
+
+def alike(part: object) -> object:
+    """What makes a lane of a moment ago the same as this one."""
+    return (part.origin, part.span.cells, part.span.until - part.span.since) if isinstance(part, LanePart) else part
