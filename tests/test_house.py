@@ -173,7 +173,7 @@ LINES = {
     "engine": 2_880,
     "export": 990,
     "fetch": 5_390,
-    "storage": 13_880,
+    "storage": 13_860,
     "text": 1_400,
     "wiring": 3_380,
 }

@@ -196,42 +196,10 @@ _Choice = Page.alias("choice")
 _CHOICE_PRIORITY = _Choice.nice + _Choice.attempts
 
 
-def _pending() -> Any:
-    return _chosen(_open_choice(), _CHOICE_PRIORITY)
-
-
-def _pending_seeds() -> Any:
-    """The order is not that of an index: so the few seeds are found by theirs, and sorted."""
-    return _chosen(_open_choice() & (_Choice.seed == ONE), _CHOICE_PRIORITY + ZERO)
-
-
-def _pending_others() -> Any:
-    return _chosen(_open_choice() & (_Choice.seed == ZERO), _CHOICE_PRIORITY)
-
-
-def _done() -> Any:
-    return _chosen(_due_choice(), _Choice.nice)
-
-
 def _listed() -> Any:
     """The lower bound leads to the index of todo lists."""
     listed = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
     return todo_query().where(listed).order_by(Page.todo_order).limit(slot("limit"))
-
-
-def _done_seeds() -> Any:
-    return _chosen(_due_choice() & (_Choice.seed == ONE), _Choice.nice)
-
-
-def _done_others() -> Any:
-    return _chosen(_due_choice() & (_Choice.seed == ZERO), _Choice.nice)
-
-
-def _chosen(condition: Any, priority: Any) -> Any:
-    """The best pages by an index alone; what else is needed of them is looked up for those only."""
-    best = _Choice.select(_Choice.id).where(condition & _is_now())
-    best = best.order_by(priority, _Choice.not_before, _Choice.id).limit(slot("limit"))
-    return todo_query().where(Page.id.in_(best) & (Page.todo_order == ZERO))
 
 
 def _open_choice(origin: Any = None) -> Any:
@@ -243,6 +211,28 @@ def _due_choice(origin: Any = None) -> Any:
     done = _of_job(_Choice, origin) & (_Choice.status == ZERO) & (_Choice.attempts_remaining == ZERO)
     due = (_Choice.last_crawled_at <= slot("crawled_before")) & (_Choice.fresh_until <= slot("fresh_before"))
     return done & (_Choice.beyond_depth == ZERO) & due
+
+
+def _best_of(choice: Build, priority: Any, narrowed: Any = None) -> Build:
+    """What builds a query of the best pages by an index alone; what else is needed of them is looked up for those
+    only."""
+
+    def chosen() -> Any:
+        condition = choice() if narrowed is None else choice() & narrowed
+        best = _Choice.select(_Choice.id).where(condition & _is_now())
+        best = best.order_by(priority, _Choice.not_before, _Choice.id).limit(slot("limit"))
+        return todo_query().where(Page.id.in_(best) & (Page.todo_order == ZERO))
+
+    return chosen
+
+
+_pending = _best_of(_open_choice, _CHOICE_PRIORITY)
+_pending_seeds = _best_of(_open_choice, _CHOICE_PRIORITY + ZERO, _Choice.seed == ONE)
+"""The order is not that of an index: so the few seeds are found by theirs, and sorted."""
+_pending_others = _best_of(_open_choice, _CHOICE_PRIORITY, _Choice.seed == ZERO)
+_done = _best_of(_due_choice, _Choice.nice)
+_done_seeds = _best_of(_due_choice, _Choice.nice, _Choice.seed == ONE)
+_done_others = _best_of(_due_choice, _Choice.nice, _Choice.seed == ZERO)
 
 
 def _next_due() -> Any:

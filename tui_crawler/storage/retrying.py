@@ -4,7 +4,7 @@ of its own, so that what turns bring is stored in between. What is put back come
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import AsyncIterator, Iterable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable, Sequence
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -285,25 +285,20 @@ def _names(transaction: Transaction, origin_ids: Iterable[int]) -> dict[int, str
     return dict(transaction.all_among(_origin_names, list(origin_ids)))
 
 
-def _found(condition: Any) -> Any:
-    keyset = Page.select(Page.origin, Page.id).where(condition & (Page.id > slot("after")))
-    return keyset.order_by(Page.id).limit(slot("limit"))
+def _finds(which: Callable[[int], Any]) -> BuildOf:
+    """What builds a query of pages, by id, for which a condition with so many values holds."""
+
+    def found(size: int) -> Any:
+        keyset = Page.select(Page.origin, Page.id).where(which(size) & (Page.id > slot("after")))
+        return keyset.order_by(Page.id).limit(slot("limit"))
+
+    return found
 
 
-def _with_urls(size: int) -> Any:
-    return _found(Page.url.in_(ids_of(size)))
-
-
-def _failed_of(size: int) -> Any:
-    return _found(among(Page.origin, size) & (Page.failed == ONE))
-
-
-def _all_of(size: int) -> Any:
-    return _found(among(Page.origin, size))
-
-
-def _failed_with(size: int) -> Any:
-    return _found(among(Page.last_exit_code, size) & (Page.failed == ONE))
+_with_urls = _finds(lambda size: Page.url.in_(ids_of(size)))
+_failed_of = _finds(lambda size: among(Page.origin, size) & (Page.failed == ONE))
+_all_of = _finds(lambda size: among(Page.origin, size))
+_failed_with = _finds(lambda size: among(Page.last_exit_code, size) & (Page.failed == ONE))
 
 
 def _scanned(size: int) -> Any:
