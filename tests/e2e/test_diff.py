@@ -8,6 +8,7 @@ import shutil
 import signal
 import threading
 from collections.abc import Iterator
+from contextlib import closing
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from typing import Any
@@ -15,6 +16,11 @@ from typing import Any
 import pytest
 
 from tests.e2e.served import KILLED, run_until, tui_crawler, value
+from tui_crawler.domain.replay import OriginReplay
+from tui_crawler.domain.replayed import ReplayGoal
+from tui_crawler.storage.replayed import ReplayedReader, ReplayedTables
+from tui_crawler.storage.reports.reports import Reports
+from tui_crawler.wiring.replay import sessions_of
 
 PAGES = 80
 CHANGED = [f"/p{number}" for number in range(3, 63, 3)]
@@ -102,6 +108,7 @@ def diffed(database: Path, *words: str) -> Any:
     return json.loads(done.stdout)
 
 
+STATE = "patience, politeness, delay_ms, delay_reason"
 EXPECTED = {
     **{path: ("changed", ["hash"]) for path in CHANGED[1:]},
     CHANGED[0]: ("changed", ["hash", "links"]),
@@ -173,3 +180,37 @@ def test_what_cannot_be_compared_is_said(crawls: tuple[Path, Path, Path, str]) -
         done = tui_crawler("diff", *words, "--db", str(database))
         assert (done.returncode, done.stdout) == (2, "")
         assert said in done.stderr
+
+
+@pytest.mark.parametrize("which", [1, 2], ids=["two whole crawls", "the second one killed four times"])
+def test_replayed_to_any_attempt_the_tables_are_what_the_fold_of_the_log_says(
+    crawls: tuple[Path, Path, Path, str], which: int
+) -> None:
+    database, before = crawls[which], crawls[which].read_bytes()
+    with closing(Reports(database)) as reports, reports.replay_log() as log:
+        sessions, origins = sessions_of(log), list(log.origins())
+        runs = [log.run(one).requests for one in (1, 2)]  # type: ignore[union-attr]  # both are there
+        folds = {
+            name: (OriginReplay(name, False, 2, sessions, [], log.changes(one), []), list(log.attempts(one, 2)))
+            for one, name in origins
+        }
+    reader = ReplayedReader(database)
+    with closing(reader):
+        tables, (last,) = ReplayedTables(reader), reader.one("SELECT MAX(id) FROM main.attempt") or (0,)
+        for attempt_id in (1, 2, last // 3, last // 2, last - 1, last):
+            tables.go(ReplayGoal(attempts=attempt_id - tables.moment.attempt_id))
+            for name, (fold, logged) in folds.items():
+                while logged and logged[0].attempt_id <= attempt_id:
+                    fold.take(logged.pop(0))
+                text = f"SELECT {STATE}, requests, attempts FROM origin WHERE origin = ?"
+                state, sums = fold.state, reader.all("SELECT SUM(requests), COUNT(*) FROM attempt")[0]
+                folded = (state.patience, state.pace.politeness, state.delay_ms, state.delay_reason.value)
+                assert reader.one(text, (name,)) == (*folded, *sums)
+        assert [one for (one,) in reader.all("SELECT requests FROM run ORDER BY id")] == runs
+        for text in (
+            "SELECT origin, pending, done, failed, blocked, requests, bytes, finish_reason FROM {of}origin",
+            "SELECT id, status, attempts_remaining, failed, last_exit_code, last_attempt_id FROM {of}page ORDER BY id",
+            "SELECT exit_code, count FROM {of}exit_count WHERE run_id = 2 ORDER BY origin_id, exit_code",
+        ):
+            assert reader.all(text.format(of="")) == reader.all(text.format(of="main."))
+    assert database.read_bytes() == before

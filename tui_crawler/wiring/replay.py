@@ -41,7 +41,7 @@ def check_replay(database: Path, run_id: int | None) -> tuple[int, Findings] | N
         if run is None:
             return None
         findings = Findings()
-        sessions = _sessions(log)
+        sessions = sessions_of(log)
         elsewhere, commands = log.requests_elsewhere(), log.commands(sessions)
         for origin_id, origin in log.origins():
             stored = log.stored(origin_id, newest)
@@ -72,7 +72,7 @@ def has_run(database: Path, run_id: int) -> bool:
         return reports.run_span(run_id) is not None
 
 
-def _sessions(log: ReplayLog) -> list[LoggedSession]:
+def sessions_of(log: ReplayLog) -> list[LoggedSession]:
     """With what each has gone by; those of older versions by the configuration their run was last started with."""
     found, configured = [], dict[int, SettingsByOrigin]()
     for session_id, run_id, started_at, ended_at, rest, kept, text, name in log.sessions():
