@@ -85,7 +85,7 @@ def shown(reader: ReplayedReader, of: str = "") -> Seen:
 
 @pytest.fixture(scope="module")
 def life(tmp_path_factory: pytest.TempPathFactory) -> WatchedLife:
-    life = WatchedLife(tmp_path_factory.mktemp("life"), 2)
+    life = WatchedLife(tmp_path_factory.mktemp("life"), 8)
     life.run()
     return life
 
@@ -120,6 +120,10 @@ def test_to_and_fro_ends_where_it_began(life: WatchedLife):
             assert replayed.go(ReplayGoal(attempts=-1)) == moment
             assert shown(reader) == by_step[moment]
         assert replayed.go(ReplayGoal(attempts=-1)) == first
+        for moment in [*by_step][::6]:
+            with tables(life.path) as (other, at_once):
+                assert at_once.go(ReplayGoal(attempts=moment.attempt_id)) == moment
+                assert shown(other) == by_step[moment]
         for steps in (30, -9, 11, -31, 20, -21):
             moment = replayed.go(ReplayGoal(attempts=steps))
             assert moment == first or shown(reader) == by_step[moment]
@@ -150,7 +154,7 @@ def test_one_run_is_gone_through(life: WatchedLife):
 
 def test_a_move_that_is_stopped_leaves_everything_where_it_was(life: WatchedLife):
     with tables(life.path) as (reader, replayed):
-        replayed.go(ReplayGoal(at=life.seen[2][0].at))
+        replayed.go(ReplayGoal(at=life.seen[0][0].at))
         before, moment = shown(reader), replayed.moment
         asked = iter(range(10**6))
         reader.stop_when(lambda: next(asked) > 40)

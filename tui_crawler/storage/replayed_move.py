@@ -140,13 +140,13 @@ WHERE error = '' AND applied_at > 0 AND applied_at <= ? ORDER BY applied_at, id"
 
 @dataclass(frozen=True, slots=True)
 class ReplayPlace:
-    """Where the tables stand: the last page known at the moment, the origins that a request was under way to, and how
-    far the journal was carried out."""
+    """Where the tables stand: the last page known at the moment, the origins that a request was under way to, the run,
+    and how far the journal was carried out."""
 
     moment: ReplayMoment = ReplayMoment()
     page_id: int = 0
     flying: frozenset[int] = frozenset()
-    journal: Row = (0, 0)
+    run_and_journal: Row = (0, 0, 0)
 
 
 @dataclass(slots=True)
@@ -188,7 +188,7 @@ class Move:
         self._move_runs()
         execute(_RULES, (to.at,))
         under_way = execute(_FLYING, (to.attempt_id, to.attempt_id + _AHEAD, to.at))
-        journal = execute(_JOURNAL, (to.at,)).fetchone()
+        journal = self._run_id, *execute(_JOURNAL, (to.at,)).fetchone()
         stand = ReplayPlace(to, self._page_id, frozenset(one for (one,) in under_way), journal)
         self._move_origins(stand)
         return stand
@@ -234,7 +234,7 @@ class Move:
 
     def _move_origins(self, stand: ReplayPlace) -> None:
         execute, here = self._execute, self._here
-        if self._anew or stand.journal != here.journal:
+        if self._anew or stand.run_and_journal != here.run_and_journal:
             touched = {one for (one,) in execute("SELECT id FROM main.origin")}
         else:
             changed = {one for (one,) in execute(_CHANGED, sorted((here.moment.at, self._to.at)))}
