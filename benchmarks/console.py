@@ -19,13 +19,13 @@ import random
 import statistics
 import sys
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from pathlib import Path
 
 from benchmarks.console_cold import put_away
 from benchmarks.console_crawl import Crawl, make, make_twice
-from benchmarks.console_hosting import show_hosting
+from benchmarks.console_hosting import show_hosting, show_keys
 from benchmarks.console_terminal import NAME, Console, Keys, Seen
 from tui_crawler.text.glyphs import CURSOR
 
@@ -145,7 +145,7 @@ def measure(database: Path, settles: int, presses: int) -> Measured:
     with Console.start(_MINIMAL) as minimal:
         minimal.first_seen(b"row 0 ", b"row 7 ")
         minimal.read_for(1)
-        yardstick = minimal.press_randomly(presses, chance)
+        pressed = minimal.press_randomly(presses, chance)
     put_away(database)
     with Console.start(_MINIMAL) as minimal:
         _, minimal_cold = minimal.first_seen(b"row 0 ", b"row 7 ")
@@ -173,18 +173,18 @@ def measure(database: Path, settles: int, presses: int) -> Measured:
             back = console.press_randomly(1, chance).worst
             console.quit()
     return Measured(
-        *_key_times(yardstick), minimal_paint.ms, minimal_cold.ms, minimal_cold.read_mib, cold.ms, cold.read_mib,
+        *_key_times(pressed), minimal_paint.ms, minimal_cold.ms, minimal_cold.read_mib, cold.ms, cold.read_mib,
         cold_rows.ms, cold_rows.read_mib, crawling_cold.ms, crawling_cold.read_mib, crawling.ms, seeds.ms, resting.ms,
         frame.ms, rows.ms, *_key_times(keys), processor, memory, written, bytes_s, stalled, back,
     )  # fmt: skip
 
 
-def yardstick_of(turns: int) -> dict[str, Keys]:
+def yardstick(turns: int) -> Keys:
     """Keys of the minimal app, beside which those of a turn stand."""
     with Console.start(_MINIMAL) as minimal:
         minimal.first_seen(b"row 0 ", b"row 7 ")
         minimal.read_for(1)
-        return {"minimal app: j and k": minimal.press_randomly(3 * turns, random.Random(turns))}
+        return minimal.press_randomly(3 * turns, random.Random(turns))
 
 
 def turns_of(database: Path, turn: Sequence[tuple[str, bytes, str]], turns: int) -> dict[str, Keys]:
@@ -228,12 +228,6 @@ def _key_times(keys: Keys) -> tuple[float, float]:
     return keys.percentile(50), keys.percentile(99)
 
 
-def _show_keys(found: Mapping[str, Keys]) -> None:
-    for name, keys in found.items():
-        missed = f"  {keys.unanswered} not answered" if keys.unanswered else ""
-        print(f"{name:44}p50 {keys.percentile(50):7.1f} ms  p99 {keys.percentile(99):7.1f} ms{missed}", flush=True)
-
-
 def show(runs: list[Measured]) -> None:
     """Prints the medians, beside the goals of CONSOLE.md rule 9."""
     titles = {name: title for name, title, _, _ in GOALS}
@@ -274,9 +268,10 @@ def main() -> None:
         one, twice = folder / f"console-1-{PAGES}.db", folder / f"console-twice-{COMPARED}.db"
         make(one, 1, PAGES)
         make_twice(twice, COMPARED)
-        _show_keys(yardstick_of(options.turns))
+        show_keys("minimal app: j and k", yardstick(options.turns))
         for crawl, turn in ((database, TURN), (one, ONE), (twice, TWICE)):
-            _show_keys(turns_of(crawl, turn, options.turns))
+            for name, keys in turns_of(crawl, turn, options.turns).items():
+                show_keys(name, keys)
         if options.only_turns:
             return
         start_once(_crawl(database), LISTENS_NOBODY)

@@ -49,9 +49,9 @@ def _measure(console: Console, minimal: list[str], database: Path) -> None:
     chance = random.Random(PRESSES)
     began, pages = time.perf_counter(), _pages(database)
     own, children = console.processor_s(), console.processor_of_children_s()
-    _show("j and k", console.press_randomly(PRESSES, chance, HOST, HALF_A_PAGE, MOST_S))
+    show_keys("j and k", console.press_randomly(PRESSES, chance, HOST, HALF_A_PAGE, MOST_S))
     for name, keys in console.press_in_turn(VIEWS, TURNS, chance).items():
-        _show(name, keys)
+        show_keys(name, keys)
     took = time.perf_counter() - began
     crawled = (_pages(database) - pages) / took
     print(f"pages a second meanwhile: {crawled:.0f}", flush=True)
@@ -63,7 +63,7 @@ def _measure(console: Console, minimal: list[str], database: Path) -> None:
         beside = Thread(target=console.read_for, args=(PRESSES * MOST_S + 6,))  # a terminal that takes what it is given
         beside.start()
         yardstick.first_seen(b"row 0 ", b"row 7 ")
-        _show("minimal app beside it: j and k", yardstick.press_randomly(PRESSES, chance, way=b"", most_s=MOST_S))
+        show_keys("minimal app beside it: j and k", yardstick.press_randomly(PRESSES, chance, way=b"", most_s=MOST_S))
         beside.join()
     if _pages(database) >= SITE.origins * SITE.pages:
         print("the crawl was over before: the last figures are of a console at rest")
@@ -80,7 +80,8 @@ def _pages(database: Path) -> int:
         return int(rows.execute("SELECT COALESCE(sum(requests), 0) FROM v_origin").fetchone()[0])
 
 
-def _show(name: str, keys: Keys) -> None:
+def show_keys(name: str, keys: Keys) -> None:
+    """Prints how long keys took, and that less what they waited for a processor."""
     missed = f"  {keys.unanswered} not answered" if keys.unanswered else ""
     print(f"{name:44}p50 {keys.percentile(50):7.1f} ms  p99 {keys.percentile(99):7.1f} ms{missed}", flush=True)
     if keys.own:

@@ -162,9 +162,10 @@ class Console:
         for number in range(turns + 1):
             for name, key, word in turn:
                 pressed.append((time.perf_counter(), name if number else "", word))
+                self._waited[pressed[-1][0]] = self._waited_ms()
                 self.press(key.replace(b"#", b"%d" % number))
                 self.read_for(chance.uniform(*BETWEEN_S))
-        found: dict[str, list[float]] = {name: [] for name, _, _ in turn}
+        found: dict[str, list[tuple[float, float]]] = {name: [] for name, _, _ in turn}
         missed = Counter[str]()
         ends = [at for at, _, _ in pressed[1:]] + [math.inf]
         chunks = deque(self._chunks)
@@ -175,11 +176,15 @@ class Console:
                 at, data = chunks.popleft()
                 self._stream.feed(data)
                 if answered is None and at >= began and re.search(word, "\n".join(self._screen.display)):
-                    answered = (at - began) * 1_000
+                    took = (at - began) * 1_000
+                    answered = took, took - self._waited[at] + self._waited[began]
             if name and answered is not None:
                 found[name].append(answered)
             missed[name] += answered is None
-        return {name: Keys(tuple(sorted(times)), missed[name]) for name, times in found.items()}
+        return {
+            name: Keys(tuple(sorted(took for took, _ in times)), missed[name], tuple(sorted(own for _, own in times)))
+            for name, times in found.items()
+        }
 
     def press(self, keys: bytes) -> None:
         """Writes keys."""
