@@ -102,7 +102,6 @@ DECIDED_BY_TEXT = {
     "storage/database.py": 1,  # what SQLite says
     "storage/reports/failures.py": 1,
     "wiring/console.py": 1,
-    "wiring/host.py": 1,
 }
 """How often a module compares with a text that is the name of a member of an enumeration of the domain, and how often
 with the beginning of a sentence. May only become less; in other modules never."""
@@ -167,7 +166,7 @@ def test_a_public_name_is_that_of_one_class() -> None:
 LINES = {
     "cli": 5_890,
     "config": 3_200,
-    "console": 27_970,
+    "console": 27_930,
     "demo": 1_440,
     "domain": 11_010,
     "engine": 2_880,
@@ -216,7 +215,7 @@ def test_a_layer_does_not_swell() -> None:
     assert {layer: number for layer, number in layers.items() if number > LINES[layer]} == {}
 
 
-MOST_COMPLEX = 7
+MOST_COMPLEX = 6
 """So many functions are allowed to be more complex than ruff (C901) lets them; each says why. May only become less."""
 
 

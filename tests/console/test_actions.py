@@ -25,6 +25,7 @@ from tui_crawler.console.operator.takeover import HostTakeover
 from tui_crawler.console.panes.notice import Notice, add_notice
 from tui_crawler.console.replay.player import ReplayControls
 from tui_crawler.console.screen.base import ConsoleScreen
+from tui_crawler.console.table.row_actions import RowActions
 from tui_crawler.domain.command import ActionResult, PauseOrigins, ResumeOrigins, RetryPages, SetDelay
 from tui_crawler.domain.operator_view import JobView
 from tui_crawler.domain.page_view import FailureGroup
@@ -58,7 +59,7 @@ def _screens() -> dict[Where, type[ConsoleScreen]]:
 def test_every_action_has_exactly_one_handler_on_each_screen_that_offers_it() -> None:
     shown = _screens()
     assert set(shown) == set(Where) - {Where.welcome}  # which is an app of its own
-    once = (Dispatcher, History, Appearance, ExitActions, HostTakeover, CommandQueue, ReplayControls)
+    once = (Dispatcher, History, Appearance, ExitActions, HostTakeover, CommandQueue, ReplayControls, RowActions)
     wrong = {
         (where.name, action.id): doers
         for where, screen in shown.items()

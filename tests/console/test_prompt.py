@@ -83,6 +83,34 @@ async def test_an_unambiguous_beginning_runs_and_an_ambiguous_one_names_the_word
         assert held.app.console_screen.frozen
 
 
+async def test_o_alone_is_an_origin_on_every_screen_though_other_words_begin_so() -> None:
+    async with stage() as held:
+        for view in "1257":
+            await held.press(view, rounds=1)
+            await held.type(":o")
+            assert "overview" in held.text(), "what it begins is offered"
+            await held.type(f" {API.removeprefix('https://')}")
+            await held.press("enter", rounds=1)
+            assert held.app.console_screen is not None
+            assert held.app.console_screen.crumbs() == ("Overview", API.removeprefix("https://"))
+
+
+async def test_options_of_the_command_line_are_told_as_such_and_do_nothing_here() -> None:
+    """The selected URL would be put back, whatever exit code was meant."""
+    async with stage() as held:
+        await held.press("3", rounds=2)
+        await held.type(":retry --exit-code zzz")
+        await held.press("enter", rounds=0)
+        assert held.app.notices[-1].text == (
+            "retry: --exit-code is for the command line (tui-crawler retry URL…); here it is about what is selected"
+        )
+        await held.press("1", rounds=1)
+        await held.type(":retryf --exit-code=zzz")
+        await held.press("enter", rounds=0)
+        assert "retryfailed: --exit-code is for the command line" in held.app.notices[-1].text
+        assert held.journal.sent == []
+
+
 async def test_an_origin_is_offered_completed_and_paused_though_another_one_is_selected() -> None:
     async with stage() as held:
         await held.type(":pause api")

@@ -32,7 +32,7 @@ from tui_crawler.console.theme import (
     role_variables,
 )
 from tui_crawler.domain.exit_code import Group
-from tui_crawler.text import glyphs
+from tui_crawler.text import charts, glyphs
 from tui_crawler.text.safe_text import safe
 
 GROUP_ROLES = ROLES[:9]
@@ -273,6 +273,8 @@ def test_in_ascii_states_and_groups_of_exit_codes_still_differ() -> None:
         shown = {mark.glyph: glyphs.in_ascii(mark.glyph) for mark in marks.values()}
         assert len(set(shown.values())) == len(shown)
         assert "?" not in shown.values()
+    layers = charts._FILLS[False]
+    assert len(set(map(glyphs.in_ascii, layers))) == len(layers), "two layers of a chart never look alike"
     assert glyphs.in_ascii("╭─ Ångström 日本 ─╮│▁█…") == "+- Angstrom ???? -+|_#~"
 
 

@@ -288,7 +288,8 @@ class Action:
     """One action. `keys` as Textual names them, separated by commas; `where` empty: on every screen.
 
     `label` stands in the footer, if `footer` (the order there, the smallest first) is above 0; `help` is one sentence.
-    `command` is the same on the command line, `undo` says what undoing does after it, `word` is what the prompt takes.
+    `command` is the same on the command line, `undo` says what undoing does after it, `word` is what the prompt takes,
+    `short` stands for it where it is the beginning of other words, too.
     """
 
     id: str
@@ -303,6 +304,7 @@ class Action:
     word: str = ""
     footer: int = 0
     takes: Takes = Takes.text
+    short: str = ""
 
     def at(self, where: Where) -> bool:
         """Whether the action exists on that screen."""

@@ -454,7 +454,10 @@ ACTIONS: tuple[Action, ...] = (
         )
         for where, view in VIEWS.items()
     ),
-    Action("origin.open", "", "origin", "Open an origin by its name", Topic.look, needs=(Need.origin,), word="origin"),
+    Action(
+        "origin.open", "", "origin", "Open an origin by its name; :o for short", Topic.look, needs=(Need.origin,),
+        word="origin", short="o",
+    ),
     Action("url.open", "", "URL", "Open any URL of the crawl", Topic.look, word="url", takes=Takes.url),
     Action(
         "failures.exit", "", "exit code", "Go to the failures that ended with an exit code", Topic.look, word="fail",
@@ -545,14 +548,16 @@ def actions_at(where: Where) -> tuple[Action, ...]:
 
 
 def find_action(word: str, where: Where) -> Action | None:
-    """The action of one screen that the prompt means by a word: its word or id, or the only one that begins so."""
+    """The action of one screen that the prompt means by a word: its word, short form or id, or the only one that begins
+    so."""
     meant = find_actions(word, where)
     return meant[0] if len(meant) == 1 else None
 
 
 def find_actions(word: str, where: Where) -> tuple[Action, ...]:
-    """The actions of one screen that a word may mean: the one whose word or id it is, else all that begin so."""
+    """The actions of one screen that a word may mean: the one whose word, short form or id it is, else all that begin
+    so."""
     wanted = word.casefold()
     named = [action for action in actions_at(where) if action.word] if wanted else []
-    exact = [action for action in named if wanted in {action.word, action.id}]
+    exact = [action for action in named if wanted in {action.word, action.short, action.id}]
     return tuple(exact[:1] or [action for action in named if action.word.startswith(wanted)])

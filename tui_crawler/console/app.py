@@ -54,6 +54,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.operator.exit_summary import ExitSummary
     from tui_crawler.console.operator.journal import JournalWriter, News
     from tui_crawler.console.ports import EngineHost, Explainer, Journal, Queries, Reports, RuleQueries
+    from tui_crawler.console.table.row_actions import RowActions
     from tui_crawler.domain.alarm import Alarm
     from tui_crawler.domain.explanation import Explanation
     from tui_crawler.text.terminal_signals import TerminalSignals
@@ -262,7 +263,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self.dispatcher = Dispatcher(
             self,
             here,
-            lambda: self.command_queue,
+            (lambda: self.command_queue, lambda: self.row_actions),
             self.situation,
             self.live_state,
             self.appearance,
@@ -280,6 +281,13 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
 
         keys = self.appearance.key_names
         return CommandQueue(self, self.hosting, self.live_state, self.clock, keys, self.read_soon, self._journal_writer)
+
+    @cached_property
+    def row_actions(self) -> RowActions:
+        """Copies and exports rows; made when that is first wanted."""
+        from tui_crawler.console.table.row_actions import RowActions  # noqa: PLC0415  see above
+
+        return RowActions(self, self.live_state, self.clock, self.memory.folder, self.copy_to_clipboard)
 
     def _made_journal_writer(self, journal_factory: Callable[[], Journal]) -> JournalWriter:
         from tui_crawler.console.operator.journal import JournalWriter  # noqa: PLC0415  not for a console that only watches

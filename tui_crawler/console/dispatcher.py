@@ -6,6 +6,7 @@ from collections import deque
 from collections.abc import Callable
 from functools import partial
 from importlib import import_module
+from itertools import chain
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from textual.widget import Widget
@@ -22,7 +23,6 @@ from tui_crawler.domain.record import dataclass, replace
 if TYPE_CHECKING:
     from tui_crawler.console.appearance import Appearance
     from tui_crawler.console.dialogs.prompt import Prompt
-    from tui_crawler.console.operator.commands import CommandQueue
     from tui_crawler.console.ports import RuleQueries
     from tui_crawler.console.reading.snapshot import LiveState
     from tui_crawler.console.replay.player import ReplayControls
@@ -159,7 +159,7 @@ class Dispatcher(Handles):
         self,
         screens: Screens,
         others: tuple[Handles, ...],
-        command_queue: Callable[[], CommandQueue],
+        late: tuple[Callable[[], Handles], ...],
         situation: Callable[[ConsoleScreen, str], Situation],
         live_state: LiveState,
         appearance: Appearance,
@@ -167,8 +167,8 @@ class Dispatcher(Handles):
         rules: RuleQueries | None,
         replay: ReplayControls,
     ) -> None:
-        """`others` do actions wherever one is; `command_queue` are made when they are first needed."""
-        self._screens, self._wishes, self._situation = screens, command_queue, situation
+        """`others` do actions wherever one is; `late` are others that are made when they are first needed."""
+        self._screens, self._late, self._situation = screens, late, situation
         self._live_state, self._appearance, self._queries, self._rules = live_state, appearance, queries, rules
         self.history = History(screens)
         self._others, self._replay = (self.history, *others, replay), replay
@@ -200,8 +200,9 @@ class Dispatcher(Handles):
         now = self._situation(screen, origin)
         if reason := why_not(action, now):
             screens.tell("no", f"{action.label}: {reason}", "muted")
-        elif not any(one.perform(action_id, typed, now) for one in (screen, self, *self._others)):
-            self._wishes().perform(action_id, typed, now)  # not before it is needed
+        else:
+            others = chain((screen, self, *self._others), (made() for made in self._late))
+            any(one.perform(action_id, typed, now) for one in others)
         if screens.console_screen is screen:
             screen.tell_footer()
 
@@ -275,7 +276,7 @@ class Dispatcher(Handles):
         self._go_deeper(DiffScreen(runs))
 
     def compare_typed(self, text: str) -> None:
-        """Compares the runs whose numbers were typed."""
+        """Compares the runs whose numbers were typed, or the last two."""
         words = text.split()
         if all(word.isascii() and word.isdigit() and len(word) < _DIGITS for word in words) and len(words) <= 2:
             self.go_to_diff(tuple(map(int, words[:2])))

@@ -98,7 +98,7 @@ class PeerWorker:
         self.granted += taken
         self.is_spent = taken == 0
 
-    async def mirror(self, action: PendingAction) -> tuple[Command, tuple[str, ...]]:  # noqa: C901  the same
+    async def mirror(self, action: PendingAction) -> tuple[Command, tuple[str, ...]]:
         """Repeats on this worker's origins what the leading one has carried out; answers which it concerns."""
         command = action.command
         mine = tuple(self._table.states)
@@ -107,9 +107,8 @@ class PeerWorker:
                 own = tuple(name for name in command.origins if name in self._table.states)
                 if own or not command.origins:
                     return command, await self._executor.repeat(replace(command, origins=own), action.who)
-            case SetDelay(origin=origin):
-                if origin in self._table.states:
-                    return command, await self._executor.repeat(command, action.who)
+            case SetDelay(origin=origin) if origin in self._table.states:
+                return command, await self._executor.repeat(command, action.who)
             case RetryPages():
                 return command, await self._executor.bring_forward(command)
             case AddSeeds(urls=urls):
@@ -123,8 +122,6 @@ class PeerWorker:
                 return command, (await self._executor.queue.adopt(await self.store.current_rules()))[0]
             case StashPages() | ReclaimPages():
                 return command, await self._executor.queue.follow(await self._unlisted(), mine)
-            case _:
-                pass
         return command, ()
 
     async def _unlisted(self) -> QueueChange:

@@ -36,13 +36,15 @@ from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.jobs import job_id_of
 from tui_crawler.storage.models import Job, Origin, Run
 from tui_crawler.storage.models import Ruleset as RulesetRow
+from tui_crawler.storage.records import RowMapper
 from tui_crawler.storage.rejudging import Verdicts
-from tui_crawler.storage.reports.jobs import ruleset_of, with_policies
+from tui_crawler.storage.reports.jobs import RULESET
 from tui_crawler.storage.statements import columns
 from tui_crawler.storage.transaction import Row, Transaction
 
 CONFIGURATION = "configuration"
 """Who wrote a version that was read from the configuration."""
+_VERSION = ("ruleset_id", "job", "policies", "parent_id", "at", "who", "note", "from_config", "current")
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,7 +202,9 @@ def _begin_job(transaction: Transaction, claim: Claim, job_id: int, current_id: 
         return _load(transaction, _write(transaction, job_id, policies, 0, None, "read from the configuration"))
     read_last = _read_last(transaction, job_id)
     if read_last is not None and _says(read_last, policies):
-        return with_policies(read_last, policies) if read_last[0] == current_id else _load(transaction, current_id)
+        if read_last["ruleset_id"] != current_id:
+            return _load(transaction, current_id)
+        return RowMapper(Ruleset).of(_VERSION)(tuple((read_last | {"policies": policies}).values()))
     now = _load(transaction, current_id)
     said = "the configuration was edited"
     if not now.from_config:
@@ -211,16 +215,17 @@ def _begin_job(transaction: Transaction, claim: Claim, job_id: int, current_id: 
     return written
 
 
-def _read_last(transaction: Transaction, job_id: int) -> Row | None:
-    """The newest version of a job that was read from the configuration."""
+def _read_last(transaction: Transaction, job_id: int) -> dict[str, Any] | None:
+    """The columns of the newest version of a job that was read from the configuration, by their names."""
     of_configuration = (Job.id == job_id) & (RulesetRow.from_config == 1)
     rows = transaction.fetch(_versions().where(of_configuration).order_by(RulesetRow.id.desc()).limit(1))
-    return rows[0] if rows else None
+    return dict(zip(_VERSION, rows[0], strict=True)) if rows else None
 
 
-def _says(row: Row, policies: PolicySet) -> bool:
+def _says(version: Mapping[str, Any], policies: PolicySet) -> bool:
     """Whether a stored version has the same rules; equal texts tell without reading them, however long they are."""
-    return row[2] == to_json(policies) or same_rules(ruleset_of(row).policies, policies)
+    same = version["policies"] == to_json(policies)
+    return same or same_rules(RULESET.of(_VERSION)(tuple(version.values())).policies, policies)
 
 
 def _base(transaction: Transaction, jobs: list[Row], job_id: int, base_id: int) -> Ruleset:
@@ -278,11 +283,10 @@ def _load(transaction: Transaction, ruleset_id: int) -> Ruleset:
     rows = transaction.fetch(_versions().where(RulesetRow.id == ruleset_id))
     if not rows:
         raise StorageFailure(f"ruleset {ruleset_id} is not in the database")
-    return ruleset_of(rows[0])
+    return RULESET.of(_VERSION)(rows[0])
 
 
 def _versions() -> Any:
-    """Rows for `ruleset_of`."""
     return RulesetRow.select(
         RulesetRow.id,
         Job.name,

@@ -96,7 +96,7 @@ def exit_mark(group: str) -> StateGlyph:
 
 
 _ASCII = str.maketrans(
-    "▶◷◐○●‖⚠✗✓■⊘∅□↻✎◆▸·…→←↑↓↳▲▼◀›×–—−’▎▏▍▌▋▊▉░▒▓▁▂▃▄▅▆▇█◌•", ">./o*=!X+#-0_@~*>-~><^v`^v<>x---'|||||||.:#_.:-=+*#?*"
+    "▶◷◐○●‖⚠✗✓■⊘∅□↻✎◆▸·…→←↑↓↳▲▼◀›×–—−’▎▏▍▌▋▊▉░▒▓▁▂▃▄▅▆▇█◌•", ">./o*=!X+#-0_@~*>-~><^v`^v<>x---'|||||||.:|_.:-=+*#?*"
 )
 """What stands for our glyphs: states differ among each other, and groups of exit codes do."""
 _HORIZONTAL, _VERTICAL = frozenset("─━═╌┄┈╴╶╸╺"), frozenset("│┃║╎┆┊╵╷╹╻")

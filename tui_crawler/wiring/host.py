@@ -172,10 +172,11 @@ def _reason(end: dict[str, Any] | None, child: subprocess.Popen[bytes], errors: 
         status = child.returncode
         how = f"was ended by {signal.Signals(-status).name}" if status < 0 else f"has ended with status {status}"
         raise EngineFailed(f"its process {child.pid} {how}" + (f": {words}" if words else ""))
-    if "held" in end:
-        raise RunHeld(str(end["held"]))
-    if "failure" in end:
-        raise EngineFailed(str(end["failure"]))
+    match end:
+        case {"held": why}:
+            raise RunHeld(str(why))
+        case {"failure": why}:
+            raise EngineFailed(str(why))
     return str(end["reason"])
 
 

@@ -57,6 +57,11 @@ class Prompt:
         if len(meant) != 1:
             return self._not_one(word, meant)
         action = meant[0]
+        if argument.startswith("--") and action.command:
+            option = argument.split()[0].partition("=")[0]
+            return (
+                f"{action.word}: {option} is for the command line ({action.command}); here it is about what is selected"
+            )
         values = self._values(action, screen) if argument and action.takes is not Takes.url else ()
         near = _fitting(argument, values)
         exact = [one for one in near if argument.casefold() in _forms(one)]

@@ -412,20 +412,6 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
         count_values(self)
 
-    @handles_typed("copy.pick")
-    def copy_rows(self, what: str) -> None:
-        """Copies the marked rows, or the selected one."""
-        from tui_crawler.console.table.row_actions import RowActions  # noqa: PLC0415  not before the first paint
-
-        RowActions(self).choose_copy(what)
-
-    @handles_typed("view.export")
-    def export_rows(self, form: str) -> None:
-        """Writes the rows of the table into a file."""
-        from tui_crawler.console.table.row_actions import RowActions  # noqa: PLC0415  not before the first paint
-
-        RowActions(self).choose_export(form)
-
     @handles_selected("rule.from_selection")
     def make_rule(self, now: Situation) -> None:
         """Drafts a rule for URLs and those alike."""

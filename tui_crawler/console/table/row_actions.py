@@ -6,13 +6,14 @@ Whether a terminal takes OSC 52 cannot be known, so the file is written as well 
 from __future__ import annotations
 
 import shlex
-from collections.abc import Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
 from tui_crawler.console.dialogs.pivot_rows import pivot_of
+from tui_crawler.console.handlers import Handles, handles_typed
 from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.session import write_privately
 from tui_crawler.console.table import export as view_export
@@ -22,7 +23,10 @@ from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.text.format import plural
 
 if TYPE_CHECKING:
+    from tui_crawler.console.clock import ConsoleClock
+    from tui_crawler.console.reading.snapshot import LiveState
     from tui_crawler.console.screen.base import ConsoleScreen
+    from tui_crawler.console.screen.stack import Screens
     from tui_crawler.console.table.crawl_table import CrawlTable
 
 
@@ -76,60 +80,68 @@ EXPORT_FOLDER = Path("exports")
 COPIES = {"url": "URL", "curl": "curl command", "json": "JSON", "row": "row"}
 
 
-class RowActions:
-    """Copies and exports rows of the table of a screen that has the focus."""
+class RowActions(Handles):
+    """Copies and exports rows of the table that has the focus on the screen on top."""
 
-    def __init__(self, screen: ConsoleScreen) -> None:
-        self._screen = screen
-        self._app = screen.console
+    def __init__(
+        self,
+        screens: Screens,
+        live_state: LiveState,
+        clock: ConsoleClock,
+        folder: Path | None,
+        to_clipboard: Callable[[str], None],
+    ) -> None:
+        """`folder` is where what is copied is kept; None: nowhere."""
+        self._screens, self._live_state, self._clock = screens, live_state, clock
+        self._folder, self._to_clipboard = folder, to_clipboard
 
+    @handles_typed("copy.pick")
     def choose_copy(self, argument: str) -> None:
         """Copies the marked rows, or the one under the cursor, as what is named, or asks as what."""
         from tui_crawler.console.dialogs.choose import CopyScreen  # noqa: PLC0415  not before the first paint
 
-        screen = self._screen
-        table = screen.table_filter.table
+        screen = self._screens.console_screen
+        table = screen.table_filter.table if screen is not None else None
         keys = _chosen(table)
-        if table is None or not keys:
-            self._app.tell("copy", "there is no row to copy", "muted")
+        if screen is None or table is None or not keys:
+            self._screens.tell("copy", "there is no row to copy", "muted")
             return
         urls = [_url_of(screen, table, key) for key in keys]
 
         def chosen(what: object) -> None:
             if isinstance(what, str):
-                self._copy(table, keys, what)
+                self._copy(screen, table, keys, what)
 
         if argument in COPIES:
             chosen(argument)
         else:
-            self._app.push_screen(CopyScreen(len(keys), has_url=all(urls)), chosen)
+            self._screens.push_screen(CopyScreen(len(keys), has_url=all(urls)), chosen)
 
-    def _copy(self, table: CrawlTable, keys: tuple[Hashable, ...], what: str) -> None:
-        lines = [line for key in keys if (line := self._line(table, key, what))]
+    def _copy(self, screen: ConsoleScreen, table: CrawlTable, keys: tuple[Hashable, ...], what: str) -> None:
+        lines = [line for key in keys if (line := self._line(screen, table, key, what))]
         if not lines:
-            self._app.tell("copy", f"there is no {COPIES[what]} to copy", "muted")
+            self._screens.tell("copy", f"there is no {COPIES[what]} to copy", "muted")
             return
-        copied = copy_text("\n".join(lines), self._app.memory.folder)
+        copied = copy_text("\n".join(lines), self._folder)
         if copied.for_terminal:
-            self._app.copy_to_clipboard(copied.for_terminal)
+            self._to_clipboard(copied.for_terminal)
         name = COPIES[what] if len(lines) == 1 else f"{len(lines)} × {COPIES[what]}"
         if copied.file:
             too_long = "" if copied.for_terminal else ", which is too long for the terminal"
-            self._app.tell("copy", f"✓ copied {name}{too_long}; also in {copied.file}", "ok")
+            self._screens.tell("copy", f"✓ copied {name}{too_long}; also in {copied.file}", "ok")
         elif copied.for_terminal:
-            self._app.tell("copy", f"✓ {name} handed to the terminal's clipboard", "ok")
+            self._screens.tell("copy", f"✓ {name} handed to the terminal's clipboard", "ok")
         else:
-            self._app.tell("copy", f"✗ {name}: too long for the terminal, and no file could be written", "error")
+            self._screens.tell("copy", f"✗ {name}: too long for the terminal, and no file could be written", "error")
 
-    def _line(self, table: CrawlTable, key: Hashable, what: str) -> str:
-        screen = self._screen
+    def _line(self, screen: ConsoleScreen, table: CrawlTable, key: Hashable, what: str) -> str:
         row, record = table.row(key), screen.record(table, key)
         url = _url_of(screen, table, key)
         match what:
             case "url":
                 return encoded_url(url) if url else ""
             case "curl":
-                run = self._app.live_state.run
+                run = self._live_state.run
                 page = record if isinstance(record, PageView) else screen.page_of(url)
                 agent = run.user_agent if run is not None else ""
                 etag, modified = (page.etag, page.last_modified) if page is not None else ("", "")
@@ -141,29 +153,29 @@ class RowActions:
             case _:
                 return ""
 
+    @handles_typed("view.export")
     def choose_export(self, argument: str) -> None:
         """Writes the rows in the format that is named, or asks in which."""
         from tui_crawler.console.dialogs.choose import ChooseScreen  # noqa: PLC0415  not before the first paint
 
-        screen = self._screen
-        table = screen.table_filter.table
-        if table is None or not table.row_count:
-            self._app.tell("export", "there are no rows to export", "muted")
+        screen = self._screens.console_screen
+        table = screen.table_filter.table if screen is not None else None
+        if screen is None or table is None or not table.row_count:
+            self._screens.tell("export", "there are no rows to export", "muted")
             return
 
         def chosen(format_id: object) -> None:
             if isinstance(format_id, str):
-                self._export(table, format_id)
+                self._export(screen, table, format_id)
 
         if argument in dict(view_export.FORMATS):
             chosen(argument)
         else:
             heading = screen.export_heading(table)
-            self._app.push_screen(ChooseScreen(heading, view_export.FORMATS, view_export.FORMATS[0][0]), chosen)
+            self._screens.push_screen(ChooseScreen(heading, view_export.FORMATS, view_export.FORMATS[0][0]), chosen)
 
-    def _export(self, table: CrawlTable, format_id: str) -> None:
-        screen = self._screen
-        path = EXPORT_FOLDER / f"{screen.WHERE.name}-{table.id or 'rows'}-{self._app.clock.wall_ms()}.{format_id}"
+    def _export(self, screen: ConsoleScreen, table: CrawlTable, format_id: str) -> None:
+        path = EXPORT_FOLDER / f"{screen.WHERE.name}-{table.id or 'rows'}-{self._clock.wall_ms()}.{format_id}"
         try:
             EXPORT_FOLDER.mkdir(exist_ok=True)
             if (exporter := screen.exporter(table)) is not None:
@@ -176,9 +188,9 @@ class RowActions:
             with path.open("x", encoding="utf-8", newline="") as file:
                 file.write(text)
         except OSError as error:
-            self._app.tell("export", f"✗ the rows could not be written: {error}", "error")
+            self._screens.tell("export", f"✗ the rows could not be written: {error}", "error")
         else:
-            self._app.tell("export", f"✓ {plural(len(rows), 'row')} written: {path.absolute()}", "ok")
+            self._screens.tell("export", f"✓ {plural(len(rows), 'row')} written: {path.absolute()}", "ok")
 
 
 def _chosen(table: CrawlTable | None) -> tuple[Hashable, ...]:

@@ -25,7 +25,7 @@ from tui_crawler.console.url.why_lines import standing_lines, trace_lines
 from tui_crawler.domain.explanation import Explanation
 
 if TYPE_CHECKING:
-    from tui_crawler.console.screen.stack import ConsolePort
+    from tui_crawler.console.screen.stack import Screens
     from tui_crawler.domain.policy import PolicySet
 
 NOBODY = "Nobody can be asked here."
@@ -108,9 +108,9 @@ class WhyScreen(RowsScreen):
             self.console.dispatcher.go_to_url(url)
 
 
-def drafted_policies(console: ConsolePort) -> PolicySet | None:
+def drafted_policies(screens: Screens) -> PolicySet | None:
     """The rules as an open draft would have them; None without a draft that changes anything."""
-    for screen in console.screen_stack:
+    for screen in screens.screen_stack:
         if isinstance(screen, ConsoleScreen) and screen.WHERE is Where.rule_draft:
             from tui_crawler.console.rules.editor import RuleEditorScreen  # noqa: PLC0415  it is loaded by now
 

@@ -19,9 +19,8 @@ from tui_crawler.domain.ruleset import BadRuleset, Ruleset, from_json
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.owner import Owner
 from tui_crawler.storage.reader import SubjectReports
-from tui_crawler.storage.records import RowMapper
+from tui_crawler.storage.records import From, RowMapper
 from tui_crawler.storage.reports.overview import EXITS_OF_RUN, exit_name
-from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import ALL_ORIGINS, JOB_STATUS, RECENT_MINUTES
 
 if TYPE_CHECKING:
@@ -153,8 +152,8 @@ class JobReports(SubjectReports):
         return ValidationTotals(said.total(), said.total() < most, sums, waiting)
 
 
-_VERSIONS = """SELECT r.id, j.name, r.rules, r.parent_id, r.at, r.who, r.note, r.from_config, j.ruleset_id = r.id
-FROM ruleset r JOIN job j ON j.id = r.job_id"""
+_VERSIONS = """SELECT r.id AS ruleset_id, j.name AS job, r.rules AS policies, r.parent_id, r.at, r.who, r.note,
+r.from_config, j.ruleset_id = r.id AS current FROM ruleset r JOIN job j ON j.id = r.job_id"""
 
 _CURRENT = """WHERE r.id = j.ruleset_id
 ORDER BY j.id = (SELECT job_id FROM run ORDER BY id DESC LIMIT 1) DESC, j.id"""
@@ -166,18 +165,16 @@ _WITH_IT = """SELECT COUNT(*) FROM ruleset a JOIN ruleset b ON b.at = a.at AND b
 WHERE a.id = ? AND a.from_config = 0 AND b.from_config = 0"""
 
 
-def ruleset_of(row: Row) -> Ruleset:
-    """A ruleset of id, job, rules, parent_id, at, who, note, from_config, current. Raises StorageFailure."""
+def _policies_of(ruleset_id: int, job: str, rules: str) -> PolicySet:
+    """The rules that a version is stored with. Raises StorageFailure."""
     try:
-        return with_policies(row, from_json(row[2]))
+        return from_json(rules)
     except BadRuleset as error:
-        raise StorageFailure(f"ruleset {row[0]} of job {row[1]!r}: {error}") from error
+        raise StorageFailure(f"ruleset {ruleset_id} of job {job!r}: {error}") from error
 
 
-def with_policies(row: Row, policies: PolicySet) -> Ruleset:
-    """The same row, its rules read already."""
-    ruleset_id, job, _, parent_id, at, who, said, from_config, is_current = row
-    return Ruleset(ruleset_id, job, policies, parent_id, at, who, said, bool(from_config), bool(is_current))
+RULESET = RowMapper(Ruleset, policies=From("ruleset_id job policies", _policies_of))
+"""A version of the rules of a job, its columns called as its fields."""
 
 
 def _versions_of(after: str) -> Mapping[str, int]:
@@ -207,7 +204,7 @@ class RulesetReports(SubjectReports):
         return self._read(f" {_CURRENT}")
 
     def _read(self, ending: str, values: Sequence[str | int] = ()) -> tuple[Ruleset, ...]:
-        return tuple(map(ruleset_of, self._reader.all(f"{_VERSIONS}{ending}", values)))
+        return self._reader.records(RULESET, f"{_VERSIONS}{ending}", values)
 
     def ruleset_writer(self, job: str, ruleset_id: int, alone: bool) -> int:
         """The action of the operator journal that wrote a version of a job, 0 where none did. `alone`: also 0 where it
