@@ -233,7 +233,6 @@ class PageDiffScreen(ConsoleScreen):
         return (*self._came_from, f"{host_of(origin)}{path_of(self._part.url, origin)}")
 
     def action_open_url(self) -> None:
-        """Enter, whatever has the focus."""
         self.open_selected()
 
     def open_selected(self) -> None:

@@ -157,7 +157,7 @@ class UrlScreen(RowsScreen):
         self._explanation: Explanation | None = None
         self._body: BodyStart | None = _NOT_READ
         self._raw: bool | None = None
-        self._text: PageText | None = None  # while the body is shown as text to be read
+        self._text = PageText()  # without rows unless the body is shown as text to be read
         self._reads = False
         self._held: Snapshot | None = None
         self._inward, self._outward = LinkList(url, inward=True), LinkList(url, inward=False)
@@ -343,7 +343,7 @@ class UrlScreen(RowsScreen):
             return
         lines: list[Line] = []
         words = "Stored body"
-        self._text = None
+        self._text = PageText()
         if body is _NOT_READ:
             lines = [Styled(READING, "muted")]
         elif body is None:
@@ -351,11 +351,9 @@ class UrlScreen(RowsScreen):
         else:
             lines, shown = self._lines_of(body, width)
             words = f"Stored body · {size(body.size)} · {shown}"
-        reads = self._text is not None
-        self._body_pane.spots = self._text.spots if self._text is not None else {}
-        title(
-            self._body_pane, words, self.key_names.said("{url.follow} opens a link" if reads else "{url.read} as text")
-        )
+        self._body_pane.spots = self._text.spots
+        hint = "{url.follow} opens a link" if self._text.rows else "{url.read} as text"
+        title(self._body_pane, words, self.key_names.said(hint))
         self._body_pane.show(lines)
 
     def _lines_of(self, body: BodyStart, width: int) -> tuple[list[Line], str]:
@@ -418,7 +416,7 @@ class UrlScreen(RowsScreen):
     @handles_typed("url.follow")
     def _follow(self, number: str) -> None:
         """Opens a link of the page as text by its number, or asks for that."""
-        links = self._text.links if self._text is not None else []
+        links = self._text.links
         if not links:
             self.console.tell("no", self.key_names.said("no link has a number here; {url.read} shows them"), "muted")
         elif not number:
@@ -428,7 +426,7 @@ class UrlScreen(RowsScreen):
             self._follow_number(number)
 
     def _follow_number(self, number: str) -> None:
-        links = self._text.links if self._text is not None else []
+        links = self._text.links
         if number.isdecimal() and len(number) < _DIGITS and 0 < int(number) <= len(links):
             self.console.dispatcher.go_to_url(links[int(number) - 1])
         elif number:
