@@ -281,7 +281,7 @@ ACTIONS: tuple[Action, ...] = (
         word="play", footer=1,
     ),
     Action(
-        "replay.speed", "#", "speed", "The next speed, 1 to 1,000 times; :speed 60", Topic.look, needs=(Need.replay,),
+        "replay.speed", "%", "speed", "The next speed, 1 to 1,000 times; :speed 60", Topic.look, needs=(Need.replay,),
         word="speed", footer=4,
     ),
     Action(
