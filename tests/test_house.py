@@ -201,9 +201,10 @@ _CHARTED = {"domain": 20, "storage": 20, "text": 40, "console": 520}
 LINES |= {layer: LINES[layer] + more for layer, more in _CHARTED.items()}
 """Charts in Stats, a lane in the screen of an origin, columns that are chosen, layouts by name, orders by a letter."""
 
-_REPLAYED = {"cli": 20, "console": 320, "domain": 90, "storage": 610, "wiring": 100}
+_REPLAYED = {"cli": 20, "console": 340, "domain": 90, "storage": 640, "wiring": 100}
 LINES |= {layer: LINES[layer] + more for layer, more in _REPLAYED.items()}
-"""A crawl seen as of then: the tables of a moment in storage, their reports in wiring, and its player."""
+"""A crawl seen as of then: the tables of a moment in storage, their reports in wiring, its player, and a console that is
+ended meanwhile; what judges URLs, and what draws lanes, is loaded from files of its own after the first rows."""
 
 
 def test_a_layer_does_not_swell() -> None:

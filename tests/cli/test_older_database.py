@@ -92,7 +92,7 @@ def test_an_upgrade_makes_it_readable_and_keeps_a_copy(older: Path, say: Say):
 class NoScreen:
     """A console that is left at once; what it was made with."""
 
-    def __init__(self, sources: object, operator: Operator, *more: object) -> None:
+    def __init__(self, sources: object, operator: Operator, *more: object, **later: object) -> None:
         MADE.append((operator.journal is not None, operator.watches))
 
     def run_to_end(self) -> ExitSummary:

@@ -108,12 +108,12 @@ async def test_narrow_a_filter_of_an_origin_shows_what_it_filters() -> None:
 async def test_the_tab_is_the_pane_that_has_the_focus_when_the_screen_gets_narrow() -> None:
     async with stage(SIZES[2]) as held:
         await held.press("enter", "L", rounds=1)
-        assert shown(held) == ["state", "exits", "todo", "attempts"]
+        assert shown(held) == ["state", "exits", "todo", "lane", "attempts"]
         assert held.app.screen.focused is held.app.screen.query_one("#todo")
         await resize(held, *SIZES[0])
         assert shown(held) == ["todo"]
         await resize(held, *SIZES[3])
-        assert shown(held) == ["state", "exits", "todo", "attempts"]
+        assert shown(held) == ["state", "exits", "todo", "lane", "attempts"]
 
 
 @pytest.mark.parametrize("tab", ["W", "B"])

@@ -13,6 +13,7 @@ from tui_crawler import console
 from tui_crawler.console.actions import BY_ID
 from tui_crawler.console.dialogs.add import AddScreen
 from tui_crawler.console.dialogs.choose import ChooseScreen, ConfirmScreen, CopyScreen, PivotScreen
+from tui_crawler.console.dialogs.columns import ColumnsScreen
 from tui_crawler.console.dialogs.help import HelpScreen
 from tui_crawler.console.dialogs.jump import JumpScreen
 from tui_crawler.console.dialogs.pane_help import PaneHelpScreen
@@ -35,6 +36,7 @@ OPENED_BY = {
     "focus.jump": JumpScreen,
     "sort.pick": ChooseScreen,
     "copy.pick": CopyScreen,
+    "columns.choose": ColumnsScreen,
     "table.pivot": PivotScreen,
     "origin.add": AddScreen,
     "origin.stop": ConfirmScreen,

@@ -50,6 +50,8 @@ ESCAPE = "\x1b[27u"
 """An escape that ends where it ends: a bare one makes one key of itself and the next."""
 TOUR = (
     ("\r", "Links refused"),
+    ("\x1b[Z\r", "Politeness"),
+    (ESCAPE, "Links refused"),
     ("\x1b[Z\r", "Why is it here?"),
     ("H", "Received"),
     ("L", "Links to it"),

@@ -132,6 +132,17 @@ def test_every_way_out_of_a_crawl_gives_the_terminal_back(config):
             assert value(config.with_name(f"{way}.db"), "SELECT count(*) FROM v_run WHERE finish_reason <> ''") == 1
 
 
+def test_a_signal_ends_a_console_whose_crawl_is_seen_again_meanwhile(config):
+    with console(config) as terminal:
+        terminal.read_until("◷ waiting")
+        terminal.press(":replay\r")
+        terminal.read_until("then, not now")
+        terminal.child.send_signal(signal.SIGTERM)
+        assert terminal.read_to_end() == 143
+        assert_given_back(terminal)
+        assert "Run 1 of demo: interrupted" in summary(terminal)
+
+
 def test_a_request_without_an_answer_is_waited_for_and_q_again_cancels_it(tmp_path):
     database = tmp_path / "silent.db"
     with silent_server() as (seed, server), console("crawl", seed, "--db", database) as terminal:

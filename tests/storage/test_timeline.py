@@ -13,7 +13,7 @@ from tests.storage.making import T0, A, B
 from tui_crawler.domain.audit import judged
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.timeline import Lane, LaneEvents, LaneSpan
-from tui_crawler.storage.reports import log_windows as timelines
+from tui_crawler.storage.reports import timeline as timelines
 from tui_crawler.storage.reports.reports import Reports
 
 CODES = (20, 20, 20, 49, 101, 44)

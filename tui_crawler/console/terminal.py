@@ -187,9 +187,25 @@ def catch_signals(caught: Callable[[int], object]) -> Callable[[], None]:
     Answers what puts the former handlers back.
     """
 
-    def handler(number: int, _frame: FrameType | None) -> None:
-        caught(SIGNAL_STATUS[signal.Signals(number)])
+    return _handle_signals(lambda number, _: caught(SIGNAL_STATUS[signal.Signals(number)]))
 
+
+def pass_signals_on(told: Callable[[int], object]) -> Callable[[], None]:
+    """Calls `told` with the number of each of these signals before the handler does what it does anyway.
+
+    Answers what puts the former handlers back.
+    """
+
+    def handler(number: int, frame: FrameType | None) -> None:
+        told(number)
+        if callable(former := before[signal.Signals(number)]):
+            former(number, frame)
+
+    before = {number: signal.getsignal(number) for number in SIGNAL_STATUS}
+    return _handle_signals(handler)
+
+
+def _handle_signals(handler: Callable[[int, FrameType | None], object]) -> Callable[[], None]:
     before = {number: signal.signal(number, handler) for number in SIGNAL_STATUS}
 
     def restore() -> None:

@@ -38,7 +38,7 @@ from tui_crawler.storage.models import Job, Origin, Run
 from tui_crawler.storage.models import Ruleset as RulesetRow
 from tui_crawler.storage.records import RowMapper
 from tui_crawler.storage.rejudging import Verdicts
-from tui_crawler.storage.reports.jobs import RULESET
+from tui_crawler.storage.reports.rulesets import RULESET
 from tui_crawler.storage.statements import columns
 from tui_crawler.storage.transaction import Row, Transaction
 

@@ -18,6 +18,7 @@ from tui_crawler.console.appearance import has_utf8
 from tui_crawler.console.clock import MachineClock
 from tui_crawler.console.replay.player import Replays
 from tui_crawler.console.session import SessionFile, state_folder
+from tui_crawler.console.terminal import pass_signals_on
 from tui_crawler.text.glyphs import in_ascii
 from tui_crawler.text.terminal_signals import TerminalSignals
 from tui_crawler.wiring import RunOptions, operator_name
@@ -206,9 +207,12 @@ def _show(
 
 
 def _see_again(database: Path, run_id: int) -> None:
-    """A replay of a run in a process of its own, which has the terminal until it is left."""
+    """A replay of a run in a process of its own, which has the terminal until it is left, or this console is ended."""
     command = [sys.executable, "-m", "tui_crawler", "replay", "--console", "--db", str(database), "--run", str(run_id)]
-    subprocess.run(command, check=False)  # noqa: S603  this program itself
+    with subprocess.Popen(command) as replay:  # noqa: S603  this program itself
+        restore = pass_signals_on(replay.send_signal)
+        replay.wait()
+        restore()
 
 
 def _reports(database: Path) -> ports.Reports:

@@ -23,15 +23,17 @@ if TYPE_CHECKING:
     from tui_crawler.storage.reports.attempts import AttemptReports
     from tui_crawler.storage.reports.export import ExportReports
     from tui_crawler.storage.reports.failures import FailureReports
-    from tui_crawler.storage.reports.jobs import JobReports, OriginReports, RulesetReports
+    from tui_crawler.storage.reports.jobs import JobReports, OriginReports
     from tui_crawler.storage.reports.links import LinkAuditReports
-    from tui_crawler.storage.reports.log_windows import LogReports, TimelineReports
+    from tui_crawler.storage.reports.log_windows import LogReports
     from tui_crawler.storage.reports.page_windows import PageWindowReports
     from tui_crawler.storage.reports.pages import PageReports, StandingReports
     from tui_crawler.storage.reports.pulse import PulseReports
     from tui_crawler.storage.reports.replay import ReplayReports
+    from tui_crawler.storage.reports.rulesets import RulesetReports
     from tui_crawler.storage.reports.run_diffs import RunDiffReports
     from tui_crawler.storage.reports.site_audit import SiteAuditReports
+    from tui_crawler.storage.reports.timeline import TimelineReports
     from tui_crawler.storage.reports.tree import TreeReports
 
     class _Subjects(
@@ -55,12 +57,12 @@ LATE_SUBJECTS: Mapping[str, str] = {
     "pages.PageReports": "page_detail body robots_text urls_known inlinks outlinks link_ends link_counts",
     "replay.ReplayReports": "replay_log run_span",
     "pulse.PulseReports": "pulse",
-    "jobs.RulesetReports": "rulesets ruleset current_rulesets ruleset_writer",
+    "rulesets.RulesetReports": "rulesets ruleset current_rulesets ruleset_writer",
     "run_diffs.RunDiffReports": "runs_compared compared_origins origin_id page_changes failure_changes "
     "origin_diffs robots_diffs run_pace page_diff",
     "site_audit.SiteAuditReports": "site_audit",
     "pages.StandingReports": "standing",
-    "log_windows.TimelineReports": "timeline timelines",
+    "timeline.TimelineReports": "timeline timelines",
     "tree.TreeReports": "branch_list branch_piece branch_traps branch_failures",
 }
 """Module and class of each subject that is loaded late, and its methods."""

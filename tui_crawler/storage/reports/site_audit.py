@@ -18,7 +18,7 @@ from tui_crawler.domain.timeline import LaneSpan
 from tui_crawler.storage.reader import Reader, SubjectReports
 from tui_crawler.storage.reports.attempts import sent_requests
 from tui_crawler.storage.reports.links import FRAGMENTS, broken_fragments, referrers_of
-from tui_crawler.storage.reports.log_windows import TimelineReports
+from tui_crawler.storage.reports.timeline import TimelineReports
 from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import name_of
 

@@ -1,0 +1,83 @@
+"""Reports on rulesets: the history of a job's rules, and what is in force."""
+# What judges URLs is large, and the first rows need none of it.
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+
+from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.domain.policy import PolicySet
+from tui_crawler.domain.ruleset import BadRuleset, Ruleset, from_json
+from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.reader import SubjectReports
+from tui_crawler.storage.records import From, RowMapper
+
+_VERSIONS = """SELECT r.id AS ruleset_id, j.name AS job, r.rules AS policies, r.parent_id, r.at, r.who, r.note,
+r.from_config, j.ruleset_id = r.id AS current FROM ruleset r JOIN job j ON j.id = r.job_id"""
+
+_CURRENT = """WHERE r.id = j.ruleset_id
+ORDER BY j.id = (SELECT job_id FROM run ORDER BY id DESC LIMIT 1) DESC, j.id"""
+
+_APPLIED = """SELECT id, "after" FROM operator_action WHERE action = 'rules' AND applied_at > 0 AND error = ''
+ORDER BY id DESC"""
+
+_WITH_IT = """SELECT COUNT(*) FROM ruleset a JOIN ruleset b ON b.at = a.at AND b.who = a.who AND b.note = a.note
+WHERE a.id = ? AND a.from_config = 0 AND b.from_config = 0"""
+
+
+def _policies_of(ruleset_id: int, job: str, rules: str) -> PolicySet:
+    """The rules that a version is stored with. Raises StorageFailure."""
+    try:
+        return from_json(rules)
+    except BadRuleset as error:
+        raise StorageFailure(f"ruleset {ruleset_id} of job {job!r}: {error}") from error
+
+
+RULESET = RowMapper(Ruleset, policies=From("ruleset_id job policies", _policies_of))
+"""A version of the rules of a job, its columns called as its fields."""
+
+
+def _versions_of(after: str) -> Mapping[str, int]:
+    """What holds after an action, by job; empty where the journal cannot be read."""
+    try:
+        document = json.loads(after)
+        versions = document["rulesets"]
+    except (ValueError, KeyError, TypeError):
+        return {}
+    return {name: one for name, one in versions.items() if isinstance(one, int)} if isinstance(versions, dict) else {}
+
+
+class RulesetReports(SubjectReports):
+    """The history of the rules of each job, and what is in force."""
+
+    def rulesets(self, job: str = "", limit: int = 200) -> tuple[Ruleset, ...]:
+        """The versions of a job's rules, newest first; of all jobs for an empty name."""
+        where, values = (" WHERE j.name = ?", (clean(job), limit)) if job else ("", (limit,))
+        return self._read(f"{where} ORDER BY r.id DESC LIMIT ?", values)
+
+    def ruleset(self, ruleset_id: int) -> Ruleset | None:
+        """One version, None when there is none of this id."""
+        return next(iter(self._read(" WHERE r.id = ?", (ruleset_id,))), None)
+
+    def current_rulesets(self) -> tuple[Ruleset, ...]:
+        """The version in force of each job, the job of the newest run first."""
+        return self._read(f" {_CURRENT}")
+
+    def _read(self, ending: str, values: Sequence[str | int] = ()) -> tuple[Ruleset, ...]:
+        return self._reader.records(RULESET, f"{_VERSIONS}{ending}", values)
+
+    def ruleset_writer(self, job: str, ruleset_id: int, alone: bool) -> int:
+        """The action of the operator journal that wrote a version of a job, 0 where none did. `alone`: also 0 where it
+        wrote versions of other jobs, too."""
+        number = self._reader.number(_WITH_IT, (ruleset_id,))
+        if not number or (alone and number > 1):
+            return 0
+        writer = 0
+        for action_id, after in self._reader.stream(_APPLIED):  # several may name it: those that changed nothing later
+            current = _versions_of(after).get(job, 0)
+            if current == ruleset_id:
+                writer = action_id
+            elif writer or current < ruleset_id:
+                break
+        return writer
