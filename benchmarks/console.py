@@ -62,8 +62,8 @@ ONE = (
     ("enter folds it", b"\r", r"(?s)\A(?!.*a-page-of-usual-length).*─ Site tree "),
     ("esc back from the tree", b"\x1b", r"─ Origins "),
     ("w opens the timeline", b"w", r"─ Politeness (?s:.*) Politeness  "),
-    ("+ a longer span of it", b"+", r" span 5m"),
-    ("- a shorter span of it", b"-", r" span 1m"),
+    ("+ ten times, to the longest span of it", b"+" * 10, r" span 30d"),
+    ("- a shorter span of it", b"-", r" span 7d"),
     ("esc back from the timeline", b"\x1b", r"─ Origins "),
 )
 """The same, on a crawl whose URLs are all of one origin, while they are counted."""
