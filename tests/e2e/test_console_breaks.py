@@ -343,6 +343,7 @@ def test_a_storm_of_sizes_on_every_view_and_dialog_raises_nothing():
                 else:
                     press_until(terminal, dialog, lambda words=words: words in terminal.text())
                 storm(terminal)
+                terminal.read_until(words)  # else it seems to be gone before the last size is painted
                 press_until(terminal, ESCAPE, lambda words=words: words not in terminal.text())
         press_until(terminal, "q", lambda: terminal.child.poll() is not None)
         terminal.read_to_good_end()
