@@ -204,7 +204,7 @@ LINES |= {layer: LINES[layer] + more for layer, more in _CHARTED.items()}
 _REPLAYED = {"cli": 20, "console": 340, "domain": 90, "storage": 640, "wiring": 100}
 LINES |= {layer: LINES[layer] + more for layer, more in _REPLAYED.items()}
 """A crawl seen as of then: the tables of a moment in storage, their reports in wiring, its player, and a console
-that is ended meanwhile; what judges URLs, and what draws lanes, is loaded from files of its own after the first rows."""
+that is ended meanwhile; what judges URLs, and draws lanes, is loaded from files of its own after the first rows."""
 
 
 def test_a_layer_does_not_swell() -> None:
