@@ -45,6 +45,8 @@ TURN = (
     ("5 Logs", b"5", r"─ Log (?s:.*) Logs  "),
     ("6 Stats", b"6", r"─ Jobs (?s:.*) Stats  "),
     ("7 Pulse", b"7", r"─ Pages a second (?s:.*) Pulse  "),
+    ("8 Workers", b"8", r"─ Workers · (?s:.*) Workers  "),
+    ("7 Pulse", b"7", r"─ Pages a second (?s:.*) Pulse  "),
     ("+ a longer span", b"+", r" span 3h"),
     ("- a shorter span", b"-", r" span 1h"),
     ("1 Overview", b"1", r"─ Origins "),

@@ -12,11 +12,15 @@ import subprocess
 import sys
 import tempfile
 import venv
-from collections.abc import Callable, Iterable, Sequence
-from contextlib import closing
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from enum import Enum
 from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import psycopg
 
 from benchmarks.measured import Spent, run_measured
 from benchmarks.site import Site
@@ -56,15 +60,31 @@ class Contestant:
     crawl: Callable[[Site, Path], tuple[Spent, Found]]
 
 
-def ours(workers: int, keeping: Keeping) -> Contestant:
-    """This crawler, without its console, delays switched off."""
+def ours(workers: int, keeping: Keeping, server: str = "") -> Contestant:
+    """This crawler, without its console, delays switched off; into a file, or a new database of a `server` (a URL whose
+    role may make one)."""
 
     def crawl(site: Site, folder: Path) -> tuple[Spent, Found]:
         config = write_config(site, folder, keeping)
-        spent = run_measured([run_command(config, workers)], folder)
-        return spent, found_in(config.with_suffix(".db"))
+        if not server:
+            return run_measured([run_command(config, workers)], folder), found_in(config.with_suffix(".db"))
+        with new_database(server) as url:
+            spent = run_measured([[*run_command(config, workers), "--db", url]], folder)
+            return spent, found_at(url)
 
-    return Contestant(f"tui-crawler, {_plural(workers, 'worker')}", crawl)
+    return Contestant(f"{'on PostgreSQL' if server else 'tui-crawler'}, {_plural(workers, 'worker')}", crawl)
+
+
+@contextmanager
+def new_database(server: str) -> Iterator[str]:
+    """A database of its own for as long as the block lasts, by its URL."""
+    name = f"tui_crawler_bench_{os.getpid()}"
+    with closing(psycopg.connect(server, autocommit=True)) as connection:
+        connection.execute(f"CREATE DATABASE {name}")
+        try:
+            yield urlsplit(server)._replace(path=f"/{name}").geturl()
+        finally:
+            connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 
 def run_command(config: Path, workers: int = 1) -> list[str]:
@@ -89,9 +109,19 @@ def write_config(site: Site, folder: Path, keeping: Keeping, delay_ms: int = 0) 
 def found_in(database: Path) -> Found:
     """What a crawl of this crawler has stored. Raises RuntimeError where it is not whole by its own account."""
     with closing(sqlite3.connect(database)) as rows:
-        titles = rows.execute("SELECT url, title FROM v_page WHERE last_exit_code = 'file_ingested'").fetchall()
-        links = rows.execute("SELECT from_url, to_url FROM v_link WHERE kind = 'a'").fetchall()
-        attempts = rows.execute("SELECT count(*) FROM v_attempt WHERE exit_code = 'file_ingested'").fetchone()[0]
+        return _found_by(lambda text: rows.execute(text).fetchall())
+
+
+def found_at(url: str) -> Found:
+    """The same of a database on a server."""
+    with closing(psycopg.connect(url)) as connection:
+        return _found_by(lambda text: connection.execute(text).fetchall())
+
+
+def _found_by(ask: Callable[[str], list[Any]]) -> Found:
+    titles = ask("SELECT url, title FROM v_page WHERE last_exit_code = 'file_ingested'")
+    links = ask("SELECT from_url, to_url FROM v_link WHERE kind = 'a'")
+    attempts = ask("SELECT count(*) FROM v_attempt WHERE exit_code = 'file_ingested'")[0][0]
     if attempts != len(titles):
         raise RuntimeError(f"{len(titles)} pages by {attempts} attempts")
     return _found(titles, links)

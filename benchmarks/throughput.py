@@ -103,11 +103,13 @@ def main(words: Sequence[str] | None = None) -> None:
     site = Site(given.origins, given.pages, given.links, given.bytes, across=given.across)
     keeping = Keeping.defaults if given.defaults else Keeping.bodies if given.bodies else Keeping.rows
     contestants = [ours(number, keeping) for number in given.workers]
+    if given.server:
+        contestants += [ours(number, keeping, given.server) for number in given.workers]
     baseline = contestants[0].name
     if "scrapy" in given.against:
         python = scrapy_python(given.scrapy_python)
         contestants += [scrapy(python, number) for number in given.workers]
-        baseline = contestants[len(given.workers)].name
+        baseline = contestants[-len(given.workers)].name
     if "wget2" in given.against:
         program = shutil.which("wget2")
         if program is None:
@@ -139,6 +141,7 @@ def _parser() -> argparse.ArgumentParser:
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
     parser.add_argument("--against", action="append", choices=["scrapy", "wget2"], default=[])
+    parser.add_argument("--server", metavar="URL", help="also on this PostgreSQL server, in databases made for it")
     parser.add_argument("--scrapy-python", metavar="PATH", help="the interpreter of an environment that has Scrapy")
     for name, number in (("rounds", 3), ("origins", 20), ("pages", 150), ("links", 60), ("bytes", 40_000)):
         parser.add_argument(f"--{name}", type=int, default=number)

@@ -10,7 +10,7 @@ import importlib
 import os
 import sys
 import warnings
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,6 @@ import peewee
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tui_crawler.storage.statements import Statement
 from tui_crawler.storage.transaction import Texts
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
@@ -64,12 +63,15 @@ def pytest_runtest_teardown() -> None:
 
 @pytest.fixture(scope="session", autouse=True)
 def made_once() -> Iterator[None]:
-    """SQL texts, which are those of every SQLite database; and that the machine has no translations of argparse, for
+    """SQL texts, which are those of every database of a kind; and that the machine has no translations of argparse, for
     which that looks on the disk a hundred times for each command line."""
-    statements: dict[tuple[Callable[..., Any], int], Statement] = {}
+    firsts: dict[type, Texts] = {}
+    make = Texts.__init__
 
     def share(texts: Texts, database: peewee.Database) -> None:
-        texts._database, texts._kept = database, statements
+        make(texts, database)
+        first = firsts.setdefault(type(database), texts)
+        texts._kept, texts._by_column = first._kept, first._by_column
 
     with pytest.MonkeyPatch.context() as patched:
         if "textual" in sys.modules:
@@ -125,3 +127,16 @@ def painted_at_once(monkeypatch: pytest.MonkeyPatch) -> None:
     from tests.console.support import StageApp  # noqa: PLC0415  # most tests need no console
 
     monkeypatch.setattr(StageApp, "puts_painting_off", False)
+
+
+@pytest.fixture(scope="session")
+def postgres_url(tmp_path_factory: pytest.TempPathFactory) -> Iterator[str]:
+    """The URL of a PostgreSQL server; where there is none, the tests that need it are skipped, or fail in CI."""
+    from tests.support.postgres_server import NoServer, shared_server, unavailable  # noqa: PLC0415  most need none
+
+    own = tmp_path_factory.getbasetemp()
+    try:
+        with shared_server(own.parent if "PYTEST_XDIST_WORKER" in os.environ else own) as url:
+            yield url
+    except NoServer as error:
+        unavailable(str(error))

@@ -186,8 +186,8 @@ class Wiring(ModuleType):
         self.welcomed.append(folder)
         return self.first_step
 
-    def config_from_first_seeds(self, folder: Path, step: FromSeeds) -> tuple[Any, Path, str]:
-        return config_from_seeds(step.urls, folder / "first.db"), folder / "first.db", "{}"
+    def config_from_first_seeds(self, folder: Path, step: FromSeeds) -> tuple[Any, Path]:
+        return config_from_seeds(step.urls, folder / "first.db"), folder / "first.db"
 
     def demo_console(self, database: Path | None, port: int | None) -> int:
         self.consoles.append(("demo", database, port))

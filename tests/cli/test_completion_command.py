@@ -104,7 +104,7 @@ class TestWords:
             ("tui-crawler sta", ["status"]),
             ("tui-crawler --db x.db sta", ["status"]),
             ("tui-crawler --db=x.db sta", ["status"]),
-            ("tui-crawler db ", ["check", "upgrade", "path"]),
+            ("tui-crawler db ", ["check", "upgrade", "path", "copy"]),
             ("tui-crawler jobs un", ["unabort"]),
             ("tui-crawler pages s", ["stash", "stashes"]),
             ("tui-crawler status --js", ["--json"]),

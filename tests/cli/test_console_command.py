@@ -65,9 +65,9 @@ class TestOnATerminal:
 
     def test_what_workers_cannot_share_is_refused(self, here: Path, wiring: Wiring):
         (here / "my.yaml").write_text(CONFIG)
-        (here / "ip.yaml").write_text(CONFIG + "crawl: {politeness_key: ip}\n")
+        (here / "few.yaml").write_text(CONFIG + "crawl: {max_in_flight: 2}\nqueue: {min_origins: 3}\n")
         (here / "my.db").touch()
-        for words in (["ip.yaml"], ["--db", "my.db"], ["my.yaml", "--readonly"]):
+        for words in (["few.yaml"], ["--db", "my.db"], ["my.yaml", "--readonly"]):
             assert main([*words, "--workers", "2"]) == 2
         assert main(["my.yaml", "--workers", "65"]) == main(["my.yaml", "--workers", "0"]) == 2
         assert not wiring.consoles

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import json
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -84,7 +86,7 @@ def test_a_path_through_a_file_does_not_exist_either(here: Path, say: Say):
     ("name", "message"),
     [
         ("", "is empty"),
-        ("postgresql://host/crawl", "SQLite files"),
+        ("postgresql://host:port/crawl", "no URL of a database"),
         (".", "is a folder"),
         ("x" * 5_000, "cannot be opened"),
     ],
@@ -105,3 +107,10 @@ def test_a_configuration_with_mistakes_is_told(here: Path, say: Say):
 
 def test_db_path_as_json(here: Path, say: Say):
     assert say("db", "path", "--db", "x.db", "--json").document == {"path": str(here / "x.db"), "exists": False}
+
+
+def test_a_password_in_a_url_goes_to_the_driver_by_the_environment_and_is_not_shown(monkeypatch, say: Say):
+    monkeypatch.setenv("PGPASSWORD", "")
+    said = say("db", "path", "--db", "postgresql://me:s%2Fecret@db.example.org/crawl", "--json")
+    assert os.environ["PGPASSWORD"] == "s/ecret"
+    assert json.loads(said.out) == {"path": "postgresql://me@db.example.org/crawl", "exists": True}

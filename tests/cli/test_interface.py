@@ -94,6 +94,7 @@ PROMISED = (
     "db check",
     "db upgrade",
     "db path",
+    "db copy crawl.db postgresql://localhost/crawl",
 )
 WITHOUT_JSON = {("crawl",), ("export",), ("completion",), ("help",), ("serve",)}
 """The console (in a browser, too), what has formats of its own, and a script for a shell."""

@@ -20,6 +20,7 @@ from tui_crawler.domain.command import (
     StashPages,
     UnstashPages,
 )
+from tui_crawler.wiring.origin_settings import kept_config
 
 Say = Callable[..., Said]
 HOUR = 3_600_000
@@ -241,3 +242,11 @@ class TestWhatIsAsked:
         assert (said.status, said.out) == (2, "")
         assert told in said.err
         assert not wiring.commands
+
+
+def test_the_configuration_a_database_keeps_has_its_own_name_and_text(here: Path) -> None:
+    """A console that goes on from a file of another name goes on with the same job."""
+    path = store_crawl(here / "moved.db", config_name="site")
+    config = kept_config(path)
+    assert config is not None
+    assert (config.name, config.text) == ("site", CONFIG)

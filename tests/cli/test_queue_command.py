@@ -13,8 +13,10 @@ import tui_crawler.wiring.offline as offline_mode
 from tests.cli.conftest import CONFIG, Said, Wiring
 from tui_crawler.domain.command import ActionResult, LoadSegment
 from tui_crawler.domain.failure import BadSegment, NotTakenUp, StorageFailure
+from tui_crawler.domain.segment import SegmentHead
 from tui_crawler.storage.scan import Built, BuiltSegment
-from tui_crawler.wiring.offline import SegmentFolder, WaitingSegment
+from tui_crawler.wiring import origin_settings
+from tui_crawler.wiring.offline import SegmentFolder
 
 Say = Callable[..., Said]
 A, B = "https://a.example", "https://b.example"
@@ -40,10 +42,10 @@ class Offline:
             raise self.answer
         return self.answer
 
-    def waiting_segment(self, path: Path) -> WaitingSegment:
+    def waiting_segment(self, path: Path) -> tuple[Path, SegmentHead]:
         if path.name.startswith("bad"):
             raise BadSegment(f"{path}: it is not a segment of tui-crawler")
-        return WaitingSegment(path, path.stem, 10)
+        return path, SegmentHead(path.stem, "", 0, 10)
 
     def segment_folder(self, database: Path, folder: Path | None) -> SegmentFolder:
         self.places.append(folder)
@@ -53,7 +55,8 @@ class Offline:
 @pytest.fixture
 def offline(wiring: Wiring, monkeypatch: pytest.MonkeyPatch) -> Offline:
     made = Offline()
-    for name in ("kept_config", "build", "waiting_segment", "segment_folder"):
+    monkeypatch.setattr(origin_settings, "kept_config", made.kept_config)
+    for name in ("build", "waiting_segment", "segment_folder"):
         monkeypatch.setattr(offline_mode, name, getattr(made, name))
     return made
 
@@ -70,8 +73,8 @@ def loaded(**pages: int) -> Callable[[Any], ActionResult]:
     return lambda _: ActionResult(1, "{}", json.dumps({"pages": by_origin}))
 
 
-def waiting(*names: str) -> tuple[WaitingSegment, ...]:
-    return tuple(WaitingSegment(Path(f"/s/{name}.segment"), name, 10) for name in names)
+def waiting(*names: str) -> tuple[tuple[Path, SegmentHead], ...]:
+    return tuple((Path(f"/s/{name}.segment"), SegmentHead(name, "", 0, 10)) for name in names)
 
 
 # build
@@ -230,7 +233,7 @@ def test_a_load_needs_a_database(here: Path, say: Say, offline: Offline):
 
 def test_no_name_reaches_the_terminal_unescaped(database: Path, say: Say, wiring: Wiring, offline: Offline):
     wiring.answer = lambda _: ActionResult(1, "{}", json.dumps({"pages": {"https://\x1b[31m": 1}}))
-    offline.folder = SegmentFolder((WaitingSegment(Path("/s/x"), "\x1b[2J", 1),), ("\x1b]0;x\x07",))
+    offline.folder = SegmentFolder(((Path("/s/x"), SegmentHead("\x1b[2J", "", 0, 1)),), ("\x1b]0;x\x07",))
     said = say("queue", "load")
     assert "\x1b" not in said.out + said.err
     offline.kept = object()

@@ -44,7 +44,8 @@ def test_an_sqlite_file_and_an_empty_file_are_accepted(tmp_path):
         ("other.txt/x.db", "other.txt"),
         ("'file:x.db'", "expected the path"),
         ("':memory:'", "expected the path"),
-        ("postgres://h/x", "expected the path"),
+        ("mysql://h/x", "expected the path"),
+        ("'postgresql://h/x#y'", "expected the path"),
         ("''", "expected the path"),
         ("12", "expected the path"),
         ('"a\\nb"', "expected the path"),
@@ -68,11 +69,26 @@ def test_the_default_database_is_checked_too(tmp_path):
     assert "is a folder" in problem.message
 
 
-def test_a_url_is_no_database_and_its_password_is_not_told(tmp_path):
+def test_a_password_in_the_url_of_a_server_is_refused_and_not_told(tmp_path):
     problem = problem_of(tmp_path, SEEDS + "database: 'postgresql://me:secret@db.example.org/crawl'\n")
     assert (problem.key, problem.line) == ("database", 3)
-    assert problem.suggestion == "this version keeps crawls in SQLite files"
+    assert "${NAME}" in problem.suggestion
     assert "secret" not in str(problem)
+
+
+def test_a_password_from_the_environment_stays_out_of_the_place_and_of_what_is_shown(tmp_path, monkeypatch):
+    monkeypatch.setenv("CRAWL_PASSWORD", "se/cret")
+    config = load_text(tmp_path, SEEDS + "database: 'postgresql://me:${CRAWL_PASSWORD}@db.example.org:5433/crawl'\n")
+    assert config.database.location == "postgresql://me@db.example.org:5433/crawl"
+    assert config.database.password == "se/cret"
+    assert "cret" not in repr(config.database)
+    assert guard_database(config, "postgresql://me@db.example.org:5433/crawl") is None
+    assert "other" in (guard_database(config, "postgresql://me@db.example.org:5433/other") or "")
+
+
+def test_a_variable_that_is_missing_is_told(tmp_path):
+    problem = problem_of(tmp_path, SEEDS + "database: 'postgresql://me:${NOT_THERE_AT_ALL}@h/crawl'\n")
+    assert "NOT_THERE_AT_ALL" in problem.message
 
 
 @pytest.mark.parametrize(

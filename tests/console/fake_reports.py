@@ -25,6 +25,7 @@ from tests.console.sample_log import (
     sessions,
     stashes,
     validation_totals,
+    workers,
 )
 from tests.console.sample_pulse import pulse
 from tests.console.sample_rules import ADDED, versions
@@ -70,10 +71,14 @@ from tui_crawler.domain.view import (
     RunView,
     TotalsView,
 )
+from tui_crawler.domain.worker import WorkerView
 
 STORED = (
     b"<!doctype html>\n<html lang=en>\n<head>\n\t<title>Items page 18</title>\n</head>\n<body>\n"
-    b"<h1>Items</h1>\n\x1b]52;c;aGk=\x07 <p>caf\xc3\xa9 " + b"and more of it " * 20 + b"</p>\n</body>\n</html>\n"
+    b"<h1>Items</h1>\n\x1b]52;c;aGk=\x07 <p>caf\xc3\xa9 "
+    + b"and more of it " * 14
+    + b"</p>\n<ul><li><a href=/v2/>All items</a><li><a href='/v2/items?page=19'>The next page.</a></ul>"
+    + b"\n</body>\n</html>\n"
 )
 
 
@@ -105,6 +110,7 @@ class FakeReports(DiffReports):
     happened: tuple[ActivityView, ...] = field(default_factory=activities)
     asked_for: tuple[ActionView, ...] = field(default_factory=operator_actions)
     groups_of_pages: tuple[JobView, ...] = field(default_factory=jobs)
+    at_work: tuple[WorkerView, ...] = field(default_factory=workers)
     past_runs: tuple[RunView, ...] = field(default_factory=runs)
     versions: tuple[Ruleset, ...] = field(default_factory=versions)
     writers: dict[int, int] = field(default_factory=dict)
@@ -376,6 +382,9 @@ class FakeReports(DiffReports):
 
     def sessions(self, limit: int) -> tuple[SessionView, ...]:
         return sessions()[:limit]
+
+    def workers(self) -> tuple[WorkerView, ...]:
+        return self.at_work
 
     def runs(self, limit: int) -> tuple[RunView, ...]:
         return self.past_runs[:limit]

@@ -23,6 +23,7 @@ from tests.console.sample_log import (
     sessions,
     stashes,
     validation_totals,
+    workers,
 )
 from tests.console.sample_rules import ADDED, FakeImpact, FakeRules, versions
 from tests.console.sample_trace import SampleExplainer
@@ -121,6 +122,7 @@ class PoisonedReports(FakeReports):
         self.asked_for = tuple(self._bad(one) for one in operator_actions())
         self.groups_of_pages = tuple(self._bad(one) for one in jobs())
         self.past_runs = tuple(self._bad(one) for one in runs())
+        self.at_work = tuple(self._bad(one) for one in workers())
 
         self.versions = tuple(poison(one, payload, names=False) for one in versions())
         self.added = tuple(poison(one, payload, names=False) for one in ADDED)

@@ -48,6 +48,7 @@ from tui_crawler.console.url import why_lines as why
 from tui_crawler.console.urls import rows as url_rows
 from tui_crawler.console.welcome import lines as first_step
 from tui_crawler.console.welcome.first_step import FolderFound, FoundFile
+from tui_crawler.console.workers import rows as worker_rows
 from tui_crawler.domain.command import PauseOrigins, RetryPages, to_json
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.exclusion import Exclusion
@@ -106,12 +107,13 @@ def every_line_of_the_log(reports: PoisonedReports, now: int) -> Iterator[Line]:
     rows += [stat_rows.stash_row(one) for one in reports.stashes()]
     rows += [stat_rows.validation_row(*one) for one in reports.validations(9).sums]
     rows += [stat_rows.run_row(run, now, UTC, live=False) for run in reports.past_runs]
-    loads = stat_rows.worker_loads(reports.rows.values(), reports.sessions(9))
-    rows += [stat_rows.worker_row(load, now) for load in loads]
+    rows += [worker_rows.worker_row(one, 9.0, UTC) for one in reports.workers()]
     rows += stat_rows.origin_rows(stat_rows.top_origins(reports.rows.values(), "failed"), "failed")
     rows += stat_rows.exit_rows(reports.exit_counts("", now))
-    rows += [stat_rows.session_row(one, now, UTC) for one in reports.sessions(9)]
+    rows += [worker_rows.session_row(one, now, UTC) for one in reports.sessions(9)]
     rows += [stat_rows.action_row(one, UTC) for one in reports.asked_for]
+    yield from (line for one in reports.workers() for line in worker_rows.worker_lines(one, UTC, now))
+    yield from (line for one in reports.sessions(9) for line in worker_rows.session_lines(one, UTC, now))
     rows += pivot.pivot_rows(pivot.pivot_of([reports.payload, reports.payload, ""], reports.payload))
     yield log_lines.histogram(entries, 80, UTC)
     for row in rows:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from tests.console.sample_crawl import API, DOCS, HOUR, MINUTE, NOW, SECOND, WHO, WWW, run_view
 from tui_crawler.domain.command import PauseOrigins, RetryPages, to_json
 from tui_crawler.domain.operator_view import (
@@ -15,6 +17,7 @@ from tui_crawler.domain.operator_view import (
 )
 from tui_crawler.domain.page_view import ExitCountView, RefusedView
 from tui_crawler.domain.view import RunView
+from tui_crawler.domain.worker import WorkerState, WorkerView
 
 
 def activities() -> tuple[ActivityView, ...]:
@@ -158,4 +161,25 @@ def sessions() -> tuple[SessionView, ...]:
                     clean=False, ended_by="", **(beat | {"origins": 0})),
         SessionView(2, 6, False, "w1", "alpha", clean=False, ended_by="w1 on alpha", **(beat | ended)),
         SessionView(1, 6, False, "w1", "alpha", clean=True, ended_by="", **(beat | ended)),
+    )  # fmt: skip
+
+
+def workers() -> tuple[WorkerView, ...]:
+    """Four workers on three machines: one crawls, one is silent, one is paused, one is to leave."""
+
+    def made(session_id: int, name: str, host: str, state: WorkerState, **known: Any) -> WorkerView:
+        more = {
+            "leads": False, "slots": 16, "in_flight": 0, "origins": 0, "pages_per_minute": 0.0, "lease_ms": 30_000,
+            "heartbeat_age_ms": SECOND, "pid": 4_711, "version": "0.1.0", "tags": (), "matchonly": False,
+            "free_bytes": 41_000_000_000, "started_at": NOW - 42 * MINUTE, "run_id": 7, "shared": True,
+        }  # fmt: skip
+        return WorkerView(session_id=session_id, name=name, host=host, state=state, **(more | known))
+
+    crawling = {"in_flight": 12, "origins": 372, "pages_per_minute": 1_104.5, "leads": True}
+    return (
+        made(4, "w1", "alpha", WorkerState.crawling, **crawling),
+        made(5, "w2", "beta", WorkerState.silent, origins=40, heartbeat_age_ms=50 * SECOND, in_flight=3),
+        made(6, "north-1", "beta", WorkerState.paused, origins=61, pid=812, tags=("news", "slow"), matchonly=True),
+        made(7, "north-2", "gamma", WorkerState.draining, origins=2, pid=90_210, slots=4, in_flight=1,
+             pages_per_minute=58.0, free_bytes=0, started_at=NOW - 3 * MINUTE),
     )  # fmt: skip

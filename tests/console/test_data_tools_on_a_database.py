@@ -14,6 +14,7 @@ from tui_crawler.console.reading.window import PageListWindow
 from tui_crawler.console.sql.queries import QuerySession
 from tui_crawler.console.stats.queries import LEDGER_QUERIES
 from tui_crawler.console.urls.queries import PageCountsOf
+from tui_crawler.console.workers.queries import SESSIONS
 from tui_crawler.domain.page_filter import PageFilter
 from tui_crawler.storage.reports.sql import QueryRunner
 from tui_crawler.wiring.console_reports import ConsoleReports
@@ -33,7 +34,7 @@ def reports(database: Path) -> Iterator[ConsoleReports]:
 
 
 def test_sessions_and_actions(reports: ConsoleReports) -> None:
-    (session, *_) = LEDGER_QUERIES["sessions"].read(reports, NOW)
+    (session, *_) = SESSIONS.read(reports, NOW)
     assert session.clean
     assert session.host
     assert session.ended_at >= session.started_at > 0

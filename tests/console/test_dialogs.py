@@ -7,6 +7,7 @@ from textual import events
 from textual.widgets import TextArea
 
 from tests.console.support import stage
+from tui_crawler.console.dialogs.choose import ChooseScreen
 from tui_crawler.console.dialogs.help import HelpScreen
 from tui_crawler.console.dialogs.seeds import read_seeds, scheme_words
 from tui_crawler.console.failures.screen import FailuresScreen
@@ -211,3 +212,10 @@ async def test_a_screen_closed_before_its_widgets_are_there_is_no_fault(action: 
         assert isinstance(held.app.screen, OverviewScreen)
         await held.press("2", rounds=1)
         assert isinstance(held.app.screen, FailuresScreen)
+
+
+async def test_a_long_list_leaves_room_around_it() -> None:
+    async with stage((80, 14)) as held:
+        await held.press("s", rounds=1)
+        assert isinstance(held.app.screen, ChooseScreen)
+        assert held.app.screen.query_one(".chooser").region.height == 12

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from tests.console.support import Stage, stage
-from tests.storage.bench import SqliteBench
+from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, crawled, failed, fill_of, plan, refusal
 from tui_crawler.console.failures.queries import CountedFailures, FailureGroups, FailureWindow, RetryOf
 from tui_crawler.console.rules.queries import REFUSALS
@@ -35,7 +35,7 @@ async def database(tmp_path: Path) -> AsyncIterator[Path]:
     """A page that was crawled and links to four items, three of which failed; the fourth is refused by a rule."""
     path = tmp_path / "crawl.db"
     open_writable(path, OpenSettings()).close()
-    bench = SqliteBench(path)
+    bench = DatabaseBench(path)
     store = bench.open()
     await store.begin_run(plan(f"{A}/"))
     (home,) = (await store.candidates(A, T0, 10, True)).pages

@@ -291,7 +291,7 @@ async def test_what_was_not_counted_is_told_and_u_counts_again() -> None:
         assert "counted 15 of 1 204 331, 14 recoverable" in held.text()
         assert "as of 10:41:0" in held.text()
         await held.settle(4, move_ms=30_000)
-        assert reports.asked.count("failure_count(exit_code)") == 2, "the first 10,000 pages, and all of them"
+        assert reports.asked.count("failure_count(exit_code)") == 2, "the first pages, and all of them"
         await held.press("u", rounds=2)
         assert reports.asked.count("failure_count(exit_code)") == 3
 

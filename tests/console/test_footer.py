@@ -59,10 +59,10 @@ async def test_a_rule_is_made_from_the_marked_pages() -> None:
 
 async def test_the_numbered_views_are_one_chip_that_opens_the_overlay() -> None:
     async with stage((200, 60)) as held:
-        assert "1-7 views" in footer(held)
+        assert "1-8 views" in footer(held)
         for view in ("2 failures", "3 URLs", "5 logs", "6 stats"):
             assert view not in footer(held)
-        await held.pilot.click(offset=(footer(held).index("1-7") + 1, 59))
+        await held.pilot.click(offset=(footer(held).index("1-8") + 1, 59))
         await held.settle(1)
         assert isinstance(held.app.screen, JumpScreen)
         assert "5 logs" in held.text()

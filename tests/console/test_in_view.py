@@ -30,6 +30,7 @@ VIEWS = {
     "rule draft": ("4", "D"),
     "logs": ("5",),
     "stats": ("6",),
+    "workers": ("8",),
     "stats, last pane": ("6", "shift+tab"),
     "stats, origins": ("6", "tab", "/"),
     "robots.txt": ("enter", "b"),

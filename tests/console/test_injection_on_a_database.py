@@ -15,7 +15,7 @@ from tests.cli.conftest import CONFIG
 from tests.cli.crawls import NEWS, OF_RULES
 from tests.console.poison import WORST, assert_clean
 from tests.console.support import Stage, stage
-from tests.storage.bench import SqliteBench
+from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, crawled, failed, fill_of, plan
 from tui_crawler.console.failures.rows import GROUPINGS
 from tui_crawler.console.stats.rows import STATS_TABLES
@@ -44,7 +44,7 @@ async def database(tmp_path: Path) -> AsyncIterator[Path]:
     """A crawl with pages, failures, an operator action, and hostile text in every column that holds text."""
     path = tmp_path / "crawl.db"
     open_writable(path, OpenSettings()).close()
-    bench = SqliteBench(path)
+    bench = DatabaseBench(path)
     store = bench.open()
     policies = PolicySet(exclusions=(OF_RULES,))
     await store.begin_run(plan(f"{A}/", jobs=(NEWS,), policies=policies, config_text=CONFIG))

@@ -43,6 +43,7 @@ PLACES: dict[str, tuple[str, ...]] = {
     "entry": ("4", "e"),
     "logs": ("5",),
     "stats": ("6",),
+    "workers": ("8",),
     "robots": ("b",),
     "sql": ("semicolon",),
     "filter": ("slash", "a"),

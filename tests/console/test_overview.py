@@ -9,7 +9,7 @@ import pytest
 from tests.console.sample_crawl import API, DOCS, NOW, WHO, WWW, attempt, origin, run_view
 from tests.console.support import FakeHost, FakeReports, Stage, stage
 from tui_crawler.console.keys import KeyNames
-from tui_crawler.console.overview.strip import OriginStrip
+from tui_crawler.console.overview.screen import OriginStrip
 from tui_crawler.console.overview.summary import no_origin_lines
 from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import Lines

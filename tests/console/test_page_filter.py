@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from tests.console.page_holds import passes
 from tests.console.sample_crawl import API, NOW, page
-from tests.storage.bench import SqliteBench
+from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, B, crawled, failed, fill_of, plan, refusal
 from tests.storage.reading import pages_of
 from tui_crawler.console.keys import KeyNames
@@ -154,7 +154,7 @@ async def reports(tmp_path: Path) -> AsyncIterator[Reports]:
     """A database with pages in most states, at two origins."""
     path = tmp_path / "crawl.db"
     open_writable(path, OpenSettings()).close()
-    bench = SqliteBench(path)
+    bench = DatabaseBench(path)
     store = bench.open()
     await store.begin_run(plan(f"{A}/", f"{B}/Shop"))
     ends = (

@@ -102,12 +102,16 @@ async def test_options_of_the_command_line_are_told_as_such_and_do_nothing_here(
         await held.type(":retry --exit-code zzz")
         await held.press("enter", rounds=0)
         assert held.app.notices[-1].text == (
-            "retry: --exit-code is for the command line (tui-crawler retry URL…); here it is about what is selected"
+            "retry: no exit code is called zzz; "
+            "--exit-code is for the command line (tui-crawler retry URL…); here it is about what is selected"
         )
         await held.press("1", rounds=1)
-        await held.type(":retryf --exit-code=zzz")
+        await held.type(":retryf --exit-code=request_timeout")
         await held.press("enter", rounds=0)
-        assert "retryfailed: --exit-code is for the command line" in held.app.notices[-1].text
+        assert held.app.notices[-1].text.startswith("retryfailed: --exit-code is for the command line")
+        await held.type(":retryf --exit-code=file_not_fund --origin x")
+        await held.press("enter", rounds=0)
+        assert "is called file_not_fund; did you mean file_not_found?; --exit-code" in held.app.notices[-1].text
         assert held.journal.sent == []
 
 
@@ -344,6 +348,22 @@ async def test_words_take_what_they_are_about(typed: str, crumbs: tuple[str, ...
         assert held.app.console_screen.crumbs() == crumbs
         if crumbs == ("Failures",):
             assert "/ exit:timeout" in held.text()
+
+
+@pytest.mark.parametrize(
+    ("typed", "words"),
+    [
+        ("zzz", "fail: no exit code is called zzz"),
+        ("request_timeuot", "fail: no exit code is called request_timeuot; did you mean request_timeout?"),
+    ],
+)
+async def test_what_is_no_exit_code_is_told_with_the_nearest_one(typed: str, words: str) -> None:
+    async with stage((120, 30)) as held:
+        await held.type(f":fail {typed}")
+        await held.press("enter", rounds=1)
+        assert held.app.notices[-1].text == words
+        assert held.app.console_screen is not None
+        assert held.app.console_screen.crumbs() == ("Overview",)
 
 
 async def test_a_ghost_shows_the_likeliest_completion_and_right_takes_it() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import UTC
 
 import pytest
@@ -222,6 +223,15 @@ async def test_what_stands_after_the_word_is_completed_and_jobs_are_offered():
         latency = held.app.screen_stack[-2].query_one("#chart-latency", ChartPane)
         spans = {str(span.style) for span in latency._border_subtitle.spans}
         assert {"$role-ok", "$role-client"} <= spans, "each name in the colour of its line"
+
+
+async def test_a_chart_that_says_nothing_of_a_moment_is_called_by_its_name(monkeypatch):
+    reports = FakeReports()
+    whole = reports.pulse
+    monkeypatch.setattr(reports, "pulse", lambda *of: replace(whole(*of), gauges=(None,) * of[-1]))
+    async with stage((200, 60), reports=reports) as held:
+        await held.press("7", rounds=4)
+        assert str(held.app.screen.query_one("#chart-states").border_title).strip() == "Origins by state"
 
 
 async def test_stats_has_the_charts_of_what_the_cursor_is_on():

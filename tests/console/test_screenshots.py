@@ -44,10 +44,12 @@ DRAFTED = "skip: /products/[a-z0-9]*[05e]$"
 
 SCENES: dict[str, tuple[str, ...]] = {
     "overview": (),
+    "columns": ("c", *"jj ", "J"),
     "origin": ("enter",),
     "failures": ("2", "tab", "j"),
     "url": ("2", "tab", "j", "enter"),
     "url-body": ("2", "tab", "j", "enter", "B"),
+    "url-text": ("2", "tab", "j", "enter", "B", "e"),
     "url-why": ("2", "tab", "j", "enter", "i", "enter"),
     "urls": ("3", "/", *"exit:network !user", "enter", "j"),
     "rules": ("4",),
@@ -59,6 +61,7 @@ SCENES: dict[str, tuple[str, ...]] = {
     "logs": ("5", "/", *"timeout", "enter"),
     "stats": ("6",),
     "pulse": ("7", *"hhhhhhhhhhhhhhhhhhhh"),
+    "workers": ("8",),
     "pivot": ("3", "right", "F"),
     "sql": (";", *"SELECT * FROM v_page", "enter"),
     "diff": (":", *"diff", "enter", "tab"),
@@ -98,7 +101,7 @@ XTERM = TerminalTheme(
 )
 """What xterm shows its 16 colours as."""
 
-FEW_SCENES = ("overview", "failures", "origin", "tree", "pulse", "diff", "timeline")
+FEW_SCENES = ("overview", "columns", "failures", "origin", "tree", "url-text", "pulse", "diff", "timeline", "workers")
 IN_ALL_SIZES = ("overview", "url")
 SHOWN = frozenset({"overview-120x40-dark", "rules-draft-120x40-dark", "pulse-120x40-dark", "timeline-120x40-dark"})
 """What README.md shows, as PNG."""

@@ -84,6 +84,46 @@ def test_layouts_that_cannot_be_read_are_left_out(tmp_path: Path, text: str) -> 
     assert set(SessionFile(tmp_path, "x").layouts().values()) <= {OverviewFilter()}
 
 
+def test_a_layout_that_cannot_be_read_stays_beside_those_that_are_kept(tmp_path: Path) -> None:
+    file, memory = tmp_path / "layouts.json", SessionFile(tmp_path, "x")
+    file.write_text('{"later": 3, "wide": {"columns": ["state", 7]}}')
+    assert memory.keep_layout("mine", OverviewFilter(needle="a"))
+    assert memory.layouts() == {"mine": OverviewFilter(needle="a"), "wide": OverviewFilter(columns=("state",))}
+    assert memory.keep_layout("mine", None)
+    assert json.loads(file.read_text()) == {"later": 3, "wide": {"columns": ["state", 7]}}
+
+
+@pytest.mark.parametrize("text", ["[]", "{", '{"bookmarks": [[1, "x', "[" * 9_000, "x" * (MOST_BYTES + 9)])
+async def test_what_cannot_be_read_is_told_and_put_aside(tmp_path: Path, text: str) -> None:
+    memory = SessionFile(tmp_path, "/data/a.db")
+    assert memory.keep(ConsoleSession())
+    (session,) = (tmp_path / "sessions").iterdir()
+    for file in (session, tmp_path / "layouts.json"):
+        file.write_text(text)
+    async with stage(memory=memory) as held:
+        told = " ".join(notice.text for notice in held.app.notices)
+        await held.type(":keeplayout mine")
+        await held.press("enter", rounds=2)
+        await leave(held)
+    for file in (session, tmp_path / "layouts.json"):
+        assert "cannot be read; it is put aside as" in told
+        assert file.with_suffix(".bad").name in told
+        assert file.with_suffix(".bad").read_text() == text
+    assert memory.layouts().keys() == {"mine"}
+
+
+@pytest.mark.parametrize("listed", [3, {}, [3], [[1, "event"]], [["1", "event", 2]], [[1, 2, 3]], [None, [[], {}, ""]]])
+def test_a_bookmark_that_is_none_is_left_out_and_the_others_stay(tmp_path: Path, listed: object) -> None:
+    memory = SessionFile(tmp_path, "x")
+    assert memory.keep(ConsoleSession(needle="kept", bookmarks=((7, "event", 9),)))
+    (file,) = (tmp_path / "sessions").iterdir()
+    document = json.loads(file.read_text())
+    more = listed if isinstance(listed, list) else []
+    for bookmarks, left in ((listed, ()), ([*more, [7, "event", 9], *more], ((7, "event", 9),))):
+        file.write_text(json.dumps(document | {"bookmarks": bookmarks}))
+        assert memory.recall() == ConsoleSession(needle="kept", bookmarks=left)
+
+
 async def test_view_order_filter_and_theme_are_there_again(tmp_path: Path) -> None:
     memory = SessionFile(tmp_path, "/data/a.db")
     async with stage(memory=memory) as held:

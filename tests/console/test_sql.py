@@ -289,7 +289,7 @@ async def test_the_footer_names_the_keys_of_the_editor_while_it_has_the_focus() 
         assert "a add" not in last
         await held.press("tab", rounds=0)
         last = held.text().splitlines()[-1]
-        assert "1-7 views" in last
+        assert "1-8 views" in last
         assert "asked before" not in last
         await held.press("escape", rounds=0)
         for name, text in (

@@ -9,12 +9,12 @@ import pytest
 
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, NOW, WWW, origin, origins
-from tests.console.sample_log import jobs, operator_actions, refused_links, runs, sessions
+from tests.console.sample_log import jobs, operator_actions, refused_links, runs
 from tests.console.support import Stage, stage
 from tui_crawler.console.operator.intent import set_jobs, shift_niceness, toggle_jobs
 from tui_crawler.console.panes.zoom import panes_of
 from tui_crawler.console.reading.snapshot import Rates
-from tui_crawler.console.stats.rows import by_reason, job_mark, run_row, top_origins, worker_loads, worker_row
+from tui_crawler.console.stats.rows import by_reason, job_mark, run_row, top_origins
 from tui_crawler.console.stats.screen import read_number
 from tui_crawler.console.table.cells import Cell, Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -64,22 +64,6 @@ def test_a_run_is_live_ended_or_was_never_finished() -> None:
     live, ended, _, lost = (run_row(run, NOW, UTC, live=run.run_id == 7) for run in runs())
     assert [text_of(row.cells[4]) for row in (live, ended, lost)] == ["▶ running", "✓ finished", "⚠ broken off"]
     assert [text_of(row.cells[2]) for row in (live, ended, lost)] == ["42m10s", "2h00m", "-"]
-
-
-def test_workers_are_told_by_the_origins_they_have_now() -> None:
-    views = (*origins(), origin("https://x.example", worker="w2", todo=3, in_flight_url="https://x.example/1"))
-    loads = {load.worker: load.origins for load in worker_loads(views)}
-    assert [view.origin for view in loads["w2"]] == ["https://x.example"]
-    assert "https://tiny.example" not in {view.origin for view in loads["w1"]}
-
-
-def test_a_worker_is_told_by_its_process_too_also_without_origins() -> None:
-    first, silent = (load for load in worker_loads(origins(), sessions()) if load.session is not None)
-    assert (first.worker, silent.worker, silent.origins) == ("w1", "w2", ())
-    cells = [text_of(cell) for cell in worker_row(replace(first, rate=41.5, cpu=0.163), NOW).cells]
-    assert cells[:4] == ["w1", "41.5", "16%", str(len(first.origins))]
-    assert cells[5] == "1s ago"
-    assert text_of(worker_row(silent, NOW).cells[5]) == "⚠ 50s ago"
 
 
 def test_rates_begin_anew_when_nobody_has_looked_for_a_while() -> None:
@@ -180,7 +164,7 @@ async def test_where_both_tables_of_exit_codes_are_shown_the_key_goes_from_one_t
     async with stage((120, 40)) as held:
         await held.press("6", "O", rounds=2)
         assert held.app.screen.focused is table_of(held, "own-exits")
-        assert "c: more tables (7)" in held.text()
+        assert "c: more tables (5)" in held.text()
         await held.press("O", rounds=1)
         assert held.app.screen.focused is table_of(held, "all-exits")
 
@@ -222,10 +206,6 @@ async def test_ledgers_are_read_only_when_they_are_shown_and_stashes_counted_onl
         assert "Runs · 4" in held.text()
         assert "⚠ broken off" in held.text()
         await held.press("c", rounds=2)
-        assert "Workers · 2 · run 7, process 4711 on host reef" in held.text()
-        await held.press("c", rounds=2)
-        assert "Sessions · 5" in held.text()
-        await held.press("c", rounds=2)
         assert "Actions of operators · 5" in held.text()
         await held.press("c", rounds=2)
         assert "Refused links" in held.text()
@@ -234,28 +214,10 @@ async def test_ledgers_are_read_only_when_they_are_shown_and_stashes_counted_onl
 async def test_a_list_that_is_asked_for_is_seen_where_it_stood_below() -> None:
     async with stage((80, 24)) as held:
         await held.press("6", rounds=2)
-        assert "Workers" not in held.text()
-        await held.press(":", *"show", "space", *"workers", "enter", rounds=2)
-        assert "w2" in held.text()
-        assert "⚠ 5" in held.text()
-
-
-async def test_sessions_tell_who_held_the_database_and_how_that_ended() -> None:
-    async with stage((200, 60)) as held:
-        await held.press("6", rounds=2)
-        held.app.dispatcher.do_typed("show sessions")
-        await held.settle()
-        table = table_of(held, "ledger")
-        fields = {key: table.fields_of(row) for key in table.row_order if (row := table.row(key)) is not None}
-        assert [one["state"] for one in fields.values()] == [
-            "⚠ silent", "▶ crawling", "○ resting", "✗ lost", "■ ended",
-        ]  # fmt: skip
-        assert fields[4]["place"] == "alpha · 4711"
-        assert fields[4]["origins"] == "372"
-        assert fields[4]["beat"].endswith("s ago")
-        assert fields[2]["end"] == "w1 on alpha"
-        assert fields[1]["end"] == "itself"
-        assert "alpha · 4711" in held.text()
+        assert "Limbo" not in held.text()
+        await held.press(":", *"show", "space", *"limbo", "enter", rounds=2)
+        assert "Limbo" in held.text()
+        assert "4m00s" in held.text()
 
 
 async def test_actions_of_operators_tell_what_became_of_them_and_the_command_line() -> None:

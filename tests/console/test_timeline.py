@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import pytest
 from rich.cells import cell_len
 
-from tests.console.sample_crawl import API, MINUTE, NOW, SECOND, WWW
+from tests.console.sample_crawl import API, MINUTE, NOW, SECOND, WWW, run_view
 from tests.console.sample_timeline import LIMITED, timeline
-from tests.console.support import Stage, stage
+from tests.console.support import FakeReports, Stage, stage
 from tui_crawler.console.origin.screen import OriginScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.timeline.lanes import LanePane
@@ -32,7 +34,7 @@ async def test_the_origin_under_the_cursor_has_a_lane() -> None:
     async with stage((120, 40)) as held:
         await open_timeline(held)
         text = held.text()
-        assert "Politeness · api.example.org · kept 673 of 673 · shortest gap 2.0s of 2.0s promised" in text
+        assert "Politeness · api.example.org · kept 673 of 673 · least 2.0s of 2.0s promised" in text
         assert "✗" in next(line for line in text.split("\n") if "asked" in line)
         assert "span 1h · follow ●" in text
         assert "Overview › Politeness" in text
@@ -45,6 +47,30 @@ async def test_the_origin_under_the_cursor_has_a_lane() -> None:
         assert " asked · " in str(lane_here.border_subtitle)
         await held.press("w", rounds=2)
         assert "Overview › api.example.org › Politeness" in held.text()
+
+
+async def test_a_young_run_is_seen_in_a_span_as_short_as_it_is_old() -> None:
+    reports = FakeReports(newest_run=replace(run_view(), started_at=NOW - 90 * SECOND))
+    async with stage((80, 24), reports=reports) as held:
+        await open_timeline(held)
+        assert "span 5m · follow ●" in held.text()
+        await held.press("+", rounds=1)
+        assert "span 15m" in held.text(), "until another one is chosen"
+
+
+async def test_a_lane_alone_has_all_the_room_and_at_80_columns_no_words_are_cut() -> None:
+    async with stage((200, 60)) as held:
+        screen = await open_timeline(held)
+        pane = next(iter(screen.query(LanePane)))
+        listed = screen.query_one("#lane-marks")
+        assert listed.region.height == len(pane.timeline.marks if pane.timeline else ())
+        assert pane.region.height >= 40
+        await held.pilot.resize_terminal(80, 24)
+        await held.settle(2)
+        screen.action_move_to(screen.lane.timeline.span.cell(LIMITED) if screen.lane.timeline else 0)
+        await held.settle(1)
+        assert "kept 673 of 673 · least 2.0s of 2.0s promised" in held.text()
+        assert "delay 2.0s → 3m00s: Retry-After" in held.text()
 
 
 async def test_where_there_is_one_column_the_lane_is_a_tab() -> None:

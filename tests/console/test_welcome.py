@@ -320,10 +320,10 @@ class TestAFolder:
 
     def test_seeds_get_a_database_that_nobody_has(self, here: Path) -> None:
         folder = Folder(here)
-        config, database, text = folder.config_for(FromSeeds(("https://a.example/x",), "me (for https://a.example/)"))
+        config, database = folder.config_for(FromSeeds(("https://a.example/x",), "me (for https://a.example/)"))
         assert database == here / "a.example.db"
         assert config.user_agent == "me (for https://a.example/)"
-        assert json.loads(text)["user_agent"] == config.user_agent
+        assert json.loads(config.text)["user_agent"] == config.user_agent
         database.touch()
         assert folder.config_for(FromSeeds(("https://a.example/x",)))[1] == here / "a.example-2.db"
         with pytest.raises(ConfigErrors):

@@ -13,7 +13,7 @@ import pytest
 from tests.console.sample_crawl import API, NOW
 from tests.console.sample_trace import KNOWN, SampleExplainer, explanation
 from tests.console.support import FakeReports, Stage, stage
-from tests.storage.bench import SqliteBench
+from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, crawled, fill_of, plan
 from tui_crawler.console import ports
 from tui_crawler.console.app import TRACE_MS, ExplanationQuery
@@ -284,7 +284,7 @@ class OpenReports(ConsoleReports):
 async def database(tmp_path: Path) -> AsyncIterator[Path]:
     path = tmp_path / "crawl.db"
     open_writable(path, OpenSettings()).close()
-    bench = SqliteBench(path)
+    bench = DatabaseBench(path)
     store = bench.open()
     await store.begin_run(plan(f"{A}/"))
     (home,) = (await store.candidates(A, T0, 10, True)).pages

@@ -79,8 +79,8 @@ def test_what_is_refused_is_written_with_its_reason() -> None:
 
 def test_no_file_is_named_as_the_place_of_its_rules() -> None:
     web = cast("DemoProcess", SimpleNamespace(seeds=_SEEDS))
-    config, options = config_for(web, Path("/tmp/kept/demo.db"), headless=True)
-    lines = options.config_text.splitlines()
+    config = config_for(web, Path("/tmp/kept/demo.db"), headless=True)
+    lines = config.text.splitlines()
     policies = config.policy_set
     entries = (*policies.do_not_crawl, *policies.url_query_parameters, *policies.exclusions, *policies.rules)
     places = [entry.source for entry in entries]

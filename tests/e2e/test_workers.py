@@ -141,6 +141,8 @@ def test_a_worker_that_lost_its_lease_says_so_and_the_run_comes_to_its_end(tmp_p
         ):
             wait_for(lambda: is_made(database) and len(crawling(database, run.pid)) == 1)
             with contextlib.closing(sqlite3.connect(database, timeout=PATIENT_S)) as connection, connection:
+                taken = "SELECT id FROM session WHERE worker = 'worker-2'"
+                connection.execute(f"UPDATE origin SET free = 1 WHERE session_id = ({taken})")
                 connection.execute("UPDATE session SET ended_at = 1, ended_by = 'found dead' WHERE worker = 'worker-2'")
             out, errors = run.communicate(timeout=PATIENT_S)
     assert run.returncode == 1, errors
@@ -213,14 +215,10 @@ def wait_for(condition):
         select.select([], [], [], 0.05)
 
 
-@pytest.mark.parametrize(
-    ("setting", "word"),
-    [("politeness_key: ip", "politeness_key"), ("max_in_flight: 2}\nqueue: {min_origins: 2", "min_origins")],
-)
-def test_what_workers_cannot_do_together_is_refused(tmp_path, setting, word):
+def test_what_workers_cannot_do_together_is_refused(tmp_path):
     config = tmp_path / "c.yaml"
-    config.write_text(f"seeds: [http://127.0.0.1:9/]\ncrawl: {{{setting}}}\n", encoding="utf-8")
+    config.write_text("seeds: [http://127.0.0.1:9/]\nqueue: {min_origins: 2}\n", encoding="utf-8")
     done = tui_crawler("run", str(config), "--workers", "2")
     assert done.returncode == 2
-    assert word in done.stderr
+    assert "min_origins" in done.stderr
     assert not (tmp_path / "c.db").exists()

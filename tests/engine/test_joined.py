@@ -13,6 +13,7 @@ from tests.support.memory_store import MemoryStore
 from tests.support.simulated_web import Answer
 from tui_crawler.domain.command import PauseOrigins
 from tui_crawler.domain.policy import PolicySet, Whitelist
+from tui_crawler.domain.worker import WorkerOrders
 from tui_crawler.engine import origin_table
 from tui_crawler.engine.peers import PeerWorker
 from tui_crawler.engine.virtual_time import run_virtual
@@ -36,6 +37,12 @@ class Peers:
     """Another worker holds every origin but those of the start."""
 
     async def take_origins(self, *, idle: bool = False) -> tuple[()]:
+        return ()
+
+    async def orders(self) -> WorkerOrders:
+        return WorkerOrders()
+
+    async def pass_on(self, origins: Any) -> tuple[()]:
         return ()
 
     async def is_leading(self) -> bool:

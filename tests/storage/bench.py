@@ -4,18 +4,23 @@ from __future__ import annotations
 
 import dataclasses
 from abc import ABC, abstractmethod
-from pathlib import Path
 from typing import Any
+
+import pytest
 
 from tests.storage.making import T0
 from tests.storage.whole import assert_whole
 from tests.support.memory_store import MemoryStore
 from tui_crawler.domain.command import ActionResult, Command
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.owner import this_process
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 from tui_crawler.storage.writer import WriterSettings
+
+of_sqlite = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
+"""Tests of files, locks and query plans, which a server has not, or others."""
 
 GONE = dataclasses.replace(this_process(), pid=2**22 + 7)  # no process has so high a number
 
@@ -121,12 +126,12 @@ class MemoryBench(Bench):
             assert min(dataclasses.astuple(self.store.rows.tally(name))) >= 0
 
 
-class SqliteBench(Bench):
-    """The store over SQLite, in a file."""
+class DatabaseBench(Bench):
+    """The store over a database."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, place: DatabasePlace) -> None:
         super().__init__()
-        self.path = path
+        self.place = place
         self.stores: list[SqliteStore] = []
         self.journal: Journal | None = None
         self.reports: Reports | None = None
@@ -139,14 +144,14 @@ class SqliteBench(Bench):
             mono=lambda: self.now - self.set_by,
             owner=None if alive else GONE,
         )
-        self.stores.append(SqliteStore(self.path, settings))
+        self.stores.append(SqliteStore(self.place, settings))
         return self.stores[-1]
 
     def crash(self) -> None:
         """Nothing is closed: the next one finds the session open and its process gone."""
 
     def ask(self, command: Command) -> int:
-        self.journal = self.journal or Journal(self.path)
+        self.journal = self.journal or Journal(self.place)
         return self.journal.send(command, "operator")
 
     def result(self, action_id: int) -> ActionResult | None:
@@ -183,7 +188,7 @@ class SqliteBench(Bench):
         return pick(self._reports().rows(view))
 
     def _reports(self) -> Reports:
-        self.reports = self.reports or Reports(self.path)
+        self.reports = self.reports or Reports(self.place)
         return self.reports
 
     def close(self) -> None:
@@ -192,4 +197,4 @@ class SqliteBench(Bench):
         for opened in (self.journal, self.reports):
             if opened is not None:
                 opened.close()
-        assert_whole(self.path)
+        assert_whole(self.place)

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import asyncio
-import sqlite3
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from tests.storage.bench import GONE
 from tests.storage.making import T0, A, attempt, crawled, fill_of, link, outcome, plan, record, url
+from tests.storage.raw import RawRow, rows, value
 from tui_crawler.domain.admission import Admission, Limits, Scope
 from tui_crawler.domain.attempt import RedirectRecord, RedirectSource, Settle
 from tui_crawler.domain.content_kind import LinkKind
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import TodoPage
 from tui_crawler.domain.policy import EMPTY, PolicySet
@@ -71,7 +72,7 @@ class Web:
 class Crawl:
     """A run on a database; `now` is its clock (epoch ms)."""
 
-    def __init__(self, path: Path, web: Web, now: int = T0, **more: Any) -> None:
+    def __init__(self, path: DatabasePlace, web: Web, now: int = T0, **more: Any) -> None:
         self.path = path
         self.web = web
         self.now = now
@@ -99,7 +100,7 @@ class Crawl:
         await asyncio.to_thread(self.store.close)
 
 
-async def crawl_offline(path: Path, web: Web, most: int = 1_000, **more: Any) -> list[str]:
+async def crawl_offline(path: DatabasePlace, web: Web, most: int = 1_000, **more: Any) -> list[str]:
     """One whole run: crawls what is to be crawled, up to so many pages; answers their URLs."""
     crawl = await Crawl(path, web, T0 + value(path, "SELECT COUNT(*) FROM attempt")).begin(**more)
     done = await crawl.pages(most)
@@ -111,7 +112,7 @@ def admission(*origins: str, policies: PolicySet = EMPTY, **limits: Any) -> Admi
     return Admission(policies, Scope(frozenset(origins or (A,))), Limits(**limits))
 
 
-def build(path: Path, *origins: str, admitting: Admission | None = None, **more: Any) -> Built:
+def build(path: DatabasePlace, *origins: str, admitting: Admission | None = None, **more: Any) -> Built:
     """A build with a clock of its own."""
     judge = admitting or admission(*origins)
     settings = replace(BuildSettings(now=lambda: T0 + 1_000_000, window=2), **more)
@@ -128,23 +129,10 @@ def built_urls(built: Built) -> list[str]:
     return [one for segment in built.segments for one in urls_of(segment.path)]
 
 
-def pages_of(path: Path) -> dict[str, sqlite3.Row]:
+def pages_of(path: DatabasePlace) -> dict[str, RawRow]:
     """The rows of all pages by URL, with the name of their origin."""
     query = "SELECT u.href AS url, p.*, o.origin FROM page p JOIN url u ON u.id = p.url_id"
     return {row["url"]: row for row in rows(path, f"{query} JOIN origin o ON o.id = p.origin_id")}
-
-
-def rows(path: Path, query: str, *values: Any) -> list[sqlite3.Row]:
-    database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    database.row_factory = sqlite3.Row
-    try:
-        return database.execute(query, values).fetchall()
-    finally:
-        database.close()
-
-
-def value(path: Path, query: str, *values: Any) -> Any:
-    return rows(path, query, *values)[0][0]
 
 
 def links_with(*kinds: tuple[str, LinkKind, bool]) -> tuple[Any, ...]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.storage.bench import GONE, SqliteBench
+from tests.storage.bench import GONE, DatabaseBench
 from tests.storage.making import T0, A, B, C, plan, record
 from tests.storage.test_jobs import NEWS, change, two_jobs
 from tui_crawler.domain.command import ReclaimPages, SetDripfeed, SetJob, StashPages, SteerJobs
@@ -93,8 +93,8 @@ def test_a_note_of_whoever_takes_part(workbench, reports):
     assert (loaded.origin, loaded.run_id) == ("", 0)
 
 
-async def test_the_store_changes_jobs_stashes_and_limbo(sqlite_bench: SqliteBench):
-    store = sqlite_bench.open()
+async def test_the_store_changes_jobs_stashes_and_limbo(database_bench: DatabaseBench):
+    store = database_bench.open()
     start = await store.begin_run(replace(plan(f"{A}/", f"{A}/1"), jobs=(NEWS,)))
     assert [job.name for job in start.jobs] == ["main", "news"]
     assert (await store.change_job(SteerJobs("pause", ("news",)))).jobs[1].held
@@ -103,7 +103,7 @@ async def test_the_store_changes_jobs_stashes_and_limbo(sqlite_bench: SqliteBenc
     assert await store.awake((A, B), T0) == (A,)
     assert (await store.reclaim(ReclaimPages("nothing is claimed"))).origins == ()
     await store.end_run("operator", True)
-    rest = sqlite_bench.open()
+    rest = database_bench.open()
     at_rest = await rest.begin_rest()
     assert [job.held for job in at_rest.jobs] == [False, True]
     assert [ruleset.job for ruleset in at_rest.rulesets] == ["main", "news"]

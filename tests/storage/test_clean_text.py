@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.storage.bench import SqliteBench
+from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, attempt, crawled, document, link, outcome, plan, record, request, seed
 from tui_crawler.domain.attempt import RefusedCount, Settle
 from tui_crawler.domain.command import AddSeeds
@@ -35,8 +35,8 @@ def test_surrogates_that_belong_together_are_one_character():
     assert clean("a\0b") == "a\ufffdb"
 
 
-async def test_hostile_text_everywhere_is_stored_and_read_back(sqlite_bench: SqliteBench):
-    store = sqlite_bench.open()
+async def test_hostile_text_everywhere_is_stored_and_read_back(database_bench: DatabaseBench):
+    store = database_bench.open()
     await store.begin_run(
         plan(f"{A}/", config_name=HOSTILE, user_agent=HOSTILE, job=HOSTILE, config_text=HOSTILE, worker=HOSTILE)
     )
@@ -56,10 +56,10 @@ async def test_hostile_text_everywhere_is_stored_and_read_back(sqlite_bench: Sql
     left = outcome(home, ExitCode.invalid_url, T0 + 1, None)
     await store.settle(Settle(refused, record(in_flight_url=HOSTILE), left))
     await store.add_pages((seed(f"{A}/item", item_pattern=HOSTILE),), "")
-    sqlite_bench.ask(AddSeeds((HOSTILE,), pattern=HOSTILE))
+    database_bench.ask(AddSeeds((HOSTILE,), pattern=HOSTILE))
     (action,) = await store.take_actions()
     assert action.command == AddSeeds((HOSTILE,), pattern=HOSTILE)
-    reports = Reports(sqlite_bench.path)
+    reports = Reports(database_bench.place)
     detail = reports.page_detail(home.url)
     assert detail is not None
     assert detail.page.title == clean(HOSTILE)

@@ -10,6 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.storage.bench import of_sqlite
 from tests.storage.making import T0, WEEK, A, crawled, document, failed, link, new_page, outcome, plan, seed
 from tests.storage.reading import data_of, pages_of, validation_of
 from tests.storage.whole import assert_whole
@@ -20,6 +21,7 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import TodoPage
 from tui_crawler.storage import candidates
 from tui_crawler.storage.claim import Claim
+from tui_crawler.storage.driver import columns_of
 from tui_crawler.storage.settle import SettleJob
 
 HOME = f"{A}/"
@@ -124,6 +126,7 @@ def test_a_document_that_goes_takes_its_data_along(workbench, reports, home):
     assert workbench.rows("SELECT COUNT(*) FROM data_block") == [(0,)]
 
 
+@of_sqlite
 def test_a_page_without_data_costs_no_statement_for_it(workbench, home):
     claim, page = home
     statements: list[str] = []
@@ -187,9 +190,10 @@ def test_a_newer_lastmod_changes_nothing_but_itself(workbench, home):
 
 
 def _columns(workbench: Workbench) -> list[str]:
-    return [row[1] for row in workbench.rows("PRAGMA table_info(page)")]
+    return list(columns_of(workbench._database, "page"))
 
 
+@of_sqlite
 def test_finds_without_news_write_nothing_to_known_pages(workbench, home):
     claim, page = home
     pages = (new_page(f"{A}/map.xml", 0, sitemap=True), new_page(f"{A}/1", 1, lastmod=T0))

@@ -16,10 +16,10 @@ from hypothesis import strategies as st
 from tests.storage.making import T0, plan, seed
 from tests.storage.workbench import Workbench
 from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.storage import peers, sessions, settle
+from tui_crawler.storage import leases, peers, sessions, settle
+from tui_crawler.storage.leases import GATHERING_MS, Peers
 from tui_crawler.storage.models import Job, Origin, Page
 from tui_crawler.storage.owner import Owner
-from tui_crawler.storage.peers import GATHERING_MS, Peers
 from tui_crawler.storage.sessions import Starter
 from tui_crawler.storage.store import SqliteStore
 
@@ -89,8 +89,8 @@ class Lives:
         """A worker leases what is free; nobody else holds it, and what a dead one held comes as unclean."""
         who = self.pick(number)
         worker = self.claims[who], self.crews[who]
-        some_are_free = peers.are_free(self.work, *worker)
-        taken = peers.take_origins(self.work, *worker)
+        some_are_free = leases.are_free(self.work, *worker)
+        taken = leases.take_origins(self.work, *worker)
         assert some_are_free or not taken
         for stored in taken:
             name = stored.record.origin
@@ -274,8 +274,9 @@ def test_what_a_killed_worker_held_waits_also_after_the_others_ended_in_order(cr
         if workers == 1:
             assert start.unclean
             return
+        peers.open_to_all(work, claim, start)
         work.now += GATHERING_MS
-        taken = peers.take_origins(work, claim, Peers(starter, 1, site_of))
+        taken = leases.take_origins(work, claim, Peers(starter, 1, site_of))
         assert {one.record.origin for one in taken if one.unclean} == killed
         assert {one.record.origin for one in taken if not one.unclean} == set(ORIGINS) - killed
 

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.storage.bench import SqliteBench
+from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, B, failed, plan
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.storage.reports.failures import _Failed, _gather_titles, _Group, _pattern, is_of_pattern, path_pattern
@@ -20,7 +20,7 @@ PATHS = (
 )
 
 
-async def fail(bench: SqliteBench, *paths: str) -> None:
+async def fail(bench: DatabaseBench, *paths: str) -> None:
     store = bench.open()
     await store.begin_run(plan(*(A + path for path in paths)))
     for page in (await store.candidates(A, T0, 20, True)).pages:
@@ -45,20 +45,20 @@ async def fail(bench: SqliteBench, *paths: str) -> None:
     ],
 )
 async def test_what_differs_is_one_placeholder(
-    paths: tuple[str, ...], pattern: str, sqlite_bench: SqliteBench, sqlite_reports: Reports
+    paths: tuple[str, ...], pattern: str, database_bench: DatabaseBench, database_reports: Reports
 ) -> None:
-    await fail(sqlite_bench, *paths)
-    (group,) = sqlite_reports.failure_groups(("pattern",), None)
+    await fail(database_bench, *paths)
+    (group,) = database_reports.failure_groups(("pattern",), None)
     assert (group.key, group.count) == ((("pattern", pattern),), len(paths))
     assert group.sample_url == A + paths[0]
 
 
 async def test_single_words_stay_where_no_title_is_beside_them_or_they_take_a_query(
-    sqlite_bench: SqliteBench, sqlite_reports: Reports
+    database_bench: DatabaseBench, database_reports: Reports
 ) -> None:
     few = [f"/wing/{name}" for name in TEN[:9]]
-    await fail(sqlite_bench, *few, "/search?q=1", "/search", "/about-us", "/list/7", "/wing/deep/old-stairs")
-    groups = sqlite_reports.failure_groups(("pattern",), None)
+    await fail(database_bench, *few, "/search?q=1", "/search", "/about-us", "/list/7", "/wing/deep/old-stairs")
+    groups = database_reports.failure_groups(("pattern",), None)
     assert {group.key[0][1]: group.count for group in groups} == {
         **dict.fromkeys(few, 1),
         "/{slug}": 2,
@@ -69,14 +69,14 @@ async def test_single_words_stay_where_no_title_is_beside_them_or_they_take_a_qu
 
 
 async def test_words_go_to_the_titles_of_their_own_origin_and_exit_code(
-    sqlite_bench: SqliteBench, sqlite_reports: Reports
+    database_bench: DatabaseBench, database_reports: Reports
 ) -> None:
-    store = sqlite_bench.open()
+    store = database_bench.open()
     await store.begin_run(plan(f"{A}/stops/brewery-hill", f"{A}/stops/quay", f"{B}/stops/quay"))
     for origin in (A, B):
         for page in (await store.candidates(origin, T0, 10, True)).pages:
             await store.settle(failed(page, T0, ExitCode.file_not_found, 404))
-    groups = sqlite_reports.failure_groups(("origin", "exit_code", "pattern"), None)
+    groups = database_reports.failure_groups(("origin", "exit_code", "pattern"), None)
     assert [(group.key[0][1], group.key[2][1], group.count) for group in groups] == [
         (A, "/stops/{slug}", 2),
         (B, "/stops/quay", 1),

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.storage.bench import SqliteBench
+from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, B, crawled, failed, plan, refusal
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.storage.reports import failures as failure_reports
@@ -17,7 +17,7 @@ MINUTE = 60_000
 NOW = T0 - T0 % SPAN_MS + SPAN_MS - 1  # the last moment of a span
 
 
-async def many_failures(bench: SqliteBench) -> None:
+async def many_failures(bench: DatabaseBench) -> None:
     """Six list pages of A with four statuses, and one page of B, failed at several times."""
     store = bench.open()
     await store.begin_run(plan(*(f"{A}/list/{n}" for n in range(6)), f"{B}/about"))
@@ -32,10 +32,10 @@ async def many_failures(bench: SqliteBench) -> None:
 
 
 async def test_groups_have_a_trend_of_fixed_spans_and_their_origins(
-    sqlite_bench: SqliteBench, sqlite_reports: Reports
+    database_bench: DatabaseBench, database_reports: Reports
 ) -> None:
-    await many_failures(sqlite_bench)
-    counted = sqlite_reports.failure_count(("pattern",), now=NOW)
+    await many_failures(database_bench)
+    counted = database_reports.failure_count(("pattern",), now=NOW)
     assert (counted.looked_at, counted.failed) == (7, 7)
     lists, about = counted.groups
     assert (lists.key, lists.count, lists.recent) == ((("pattern", "/list/{n}"),), 6, 2)
@@ -43,13 +43,13 @@ async def test_groups_have_a_trend_of_fixed_spans_and_their_origins(
     assert len(lists.trend) == TREND_SPANS
     assert lists.origins == ((A, 6),)
     assert about.origins == ((B, 1),)
-    (whole,) = sqlite_reports.failure_count((), now=NOW).groups
+    (whole,) = database_reports.failure_count((), now=NOW).groups
     assert whole.origins == ((A, 6), (B, 1))
 
 
-async def test_what_is_left_out_of_a_count_is_told(sqlite_bench: SqliteBench, sqlite_reports: Reports) -> None:
-    await many_failures(sqlite_bench)
-    counted = sqlite_reports.failure_count(("exit_code",), 3, NOW)
+async def test_what_is_left_out_of_a_count_is_told(database_bench: DatabaseBench, database_reports: Reports) -> None:
+    await many_failures(database_bench)
+    counted = database_reports.failure_count(("exit_code",), 3, NOW)
     assert (counted.looked_at, counted.failed, sum(group.count for group in counted.groups)) == (3, 7, 3)
 
 
@@ -68,14 +68,14 @@ async def test_what_is_left_out_of_a_count_is_told(sqlite_bench: SqliteBench, sq
     ],
 )
 async def test_the_pages_of_any_group_come_in_windows(
-    sqlite_bench: SqliteBench, sqlite_reports: Reports, key: tuple[tuple[str, str], ...], numbers: tuple[int, ...]
+    database_bench: DatabaseBench, database_reports: Reports, key: tuple[tuple[str, str], ...], numbers: tuple[int, ...]
 ) -> None:
-    await many_failures(sqlite_bench)
+    await many_failures(database_bench)
     urls = [*(f"{A}/list/{n}" for n in range(6)), f"{B}/about"]
     found: list[str] = []
     after, windows = 0, 0
     while True:
-        window = sqlite_reports.failure_window(key, after, 2)
+        window = database_reports.failure_window(key, after, 2)
         assert len(window.pages) <= 2
         found += [page.url for page in window.pages]
         windows += 1
@@ -87,39 +87,43 @@ async def test_the_pages_of_any_group_come_in_windows(
     back: list[str] = []
     before = 0
     while True:
-        window = sqlite_reports.failure_window(key, before, 2, newest_first=True)
+        window = database_reports.failure_window(key, before, 2, newest_first=True)
         back += [page.url for page in window.pages]
         if window.ended:
             break
         before = window.last_id
     assert back == found[::-1]
-    named = sqlite_reports.failure_urls(key, 5)
+    named = database_reports.failure_urls(key, 5)
     assert named == tuple((url, B if url.startswith(B) else A) for url in found[:5])
 
 
-async def test_a_page_tells_how_long_its_last_attempt_took(sqlite_bench: SqliteBench, sqlite_reports: Reports) -> None:
-    await many_failures(sqlite_bench)
-    assert [page.took_ms for page in sqlite_reports.failure_window((("origin", A),)).pages] == [0, 1, 2, 3, 4, 5]
+async def test_a_page_tells_how_long_its_last_attempt_took(
+    database_bench: DatabaseBench, database_reports: Reports
+) -> None:
+    await many_failures(database_bench)
+    assert [page.took_ms for page in database_reports.failure_window((("origin", A),)).pages] == [0, 1, 2, 3, 4, 5]
 
 
 async def test_a_window_looks_at_so_many_pages_only_and_says_how_far(
-    sqlite_bench: SqliteBench, sqlite_reports: Reports, monkeypatch: pytest.MonkeyPatch
+    database_bench: DatabaseBench, database_reports: Reports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await many_failures(sqlite_bench)
+    await many_failures(database_bench)
     monkeypatch.setattr(failure_reports, "LOOKED_AT", 4)
     monkeypatch.setattr(failure_reports, "_STEP", 2)
-    none = sqlite_reports.failure_window((("http_status", ""),), 0, 5)
+    none = database_reports.failure_window((("http_status", ""),), 0, 5)
     assert (none.pages, none.looked_at, none.ended) == ((), 4, False)
-    rest = sqlite_reports.failure_window((("http_status", ""),), none.last_id, 5)
+    rest = database_reports.failure_window((("http_status", ""),), none.last_id, 5)
     assert ([page.url for page in rest.pages], rest.ended) == ([f"{B}/about"], True)
-    assert sqlite_reports.failure_urls((("http_status", ""),), 5) == ()
+    assert database_reports.failure_urls((("http_status", ""),), 5) == ()
     monkeypatch.setattr(failure_reports, "LOOKED_AT", 2)
-    both = sqlite_reports.failure_window((("exit_code", "file_gone"), ("origin", A)), 0, 5)
+    both = database_reports.failure_window((("exit_code", "file_gone"), ("origin", A)), 0, 5)
     assert ([page.url for page in both.pages], both.looked_at, both.ended) == ([f"{A}/list/1"], 2, False)
 
 
-async def test_what_rules_refused_is_counted_by_its_words(sqlite_bench: SqliteBench, sqlite_reports: Reports) -> None:
-    store = sqlite_bench.open()
+async def test_what_rules_refused_is_counted_by_its_words(
+    database_bench: DatabaseBench, database_reports: Reports
+) -> None:
+    store = database_bench.open()
     await store.begin_run(plan(*(f"{A}/{n}" for n in range(5))))
     words = ("rule /x/: skip true", "rule /x/: skip true", "do_not_crawl: all", "robots.txt", "rule /x/: skip true")
     codes = (ExitCode.skipped_by_rule,) * 2 + (ExitCode.blocked_url_by_local_policy, ExitCode.blocked_by_robots_txt)
@@ -128,7 +132,7 @@ async def test_what_rules_refused_is_counted_by_its_words(sqlite_bench: SqliteBe
         one = refusal(page, T0 + number, (*codes, ExitCode.skipped_by_rule)[number])
         log = replace(one.attempt, message=said, decided_by="main.yaml:3", ruleset_id=number)
         await store.settle(replace(one, attempt=log))
-    counts = sqlite_reports.refusal_counts(100)
+    counts = database_reports.refusal_counts(100)
     assert (counts.looked_at, counts.known) == (5, 5)
     assert [(row.message, row.count, row.exit_code) for row in counts.rows] == [
         ("rule /x/: skip true", 3, "skipped_by_rule"),
@@ -136,14 +140,14 @@ async def test_what_rules_refused_is_counted_by_its_words(sqlite_bench: SqliteBe
     ]
     skip = counts.rows[0]
     assert (skip.last_at, skip.sample_url, skip.first_ruleset, skip.last_ruleset) == (T0 + 4, f"{A}/4", 0, 4)
-    newest = sqlite_reports.refusal_counts(2)
+    newest = database_reports.refusal_counts(2)
     assert (newest.looked_at, newest.known, [row.count for row in newest.rows]) == (2, 5, [1])
 
 
 async def test_links_come_in_windows_with_what_is_known_of_their_other_ends(
-    sqlite_bench: SqliteBench, sqlite_reports: Reports
+    database_bench: DatabaseBench, database_reports: Reports
 ) -> None:
-    store = sqlite_bench.open()
+    store = database_bench.open()
     await store.begin_run(plan())
     (home,) = (await store.candidates(A, T0, 10, True)).pages
     await store.settle(crawled(home, T0, *(f"{A}/{n}" for n in range(5))))
@@ -151,41 +155,41 @@ async def test_links_come_in_windows_with_what_is_known_of_their_other_ends(
         await store.settle(crawled(page, T0 + 1, f"{A}/"))
     urls: list[str] = []
     after = (0, "")
-    while window := sqlite_reports.link_ends(f"{A}/", False, after, 2):
+    while window := database_reports.link_ends(f"{A}/", False, after, 2):
         urls += [end.link.to_url for end in window]
         after = window[-1].after
     assert sorted(urls) == [f"{A}/{n}" for n in range(5)]
     known = {
-        end.link.to_url: (end.title, end.exit_code) for end in sqlite_reports.link_ends(f"{A}/", False, (0, ""), 9)
+        end.link.to_url: (end.title, end.exit_code) for end in database_reports.link_ends(f"{A}/", False, (0, ""), 9)
     }
     assert sorted(known.values()) == [("", "")] * 3 + [("a title", "file_ingested")] * 2
-    inward = sqlite_reports.link_ends(f"{A}/", True, (0, ""), 9)
+    inward = database_reports.link_ends(f"{A}/", True, (0, ""), 9)
     assert [(end.title, end.exit_code) for end in inward] == [("a title", "file_ingested")] * 2
-    assert sqlite_reports.link_ends(f"{A}/", True, inward[0].after, 9) == inward[1:]
-    assert sqlite_reports.link_ends("https://nowhere.example/", True, (0, ""), 9) == ()
-    assert sqlite_reports.link_ends("https://nowhere.example/", False, (0, ""), 9) == ()
+    assert database_reports.link_ends(f"{A}/", True, inward[0].after, 9) == inward[1:]
+    assert database_reports.link_ends("https://nowhere.example/", True, (0, ""), 9) == ()
+    assert database_reports.link_ends("https://nowhere.example/", False, (0, ""), 9) == ()
 
 
-async def test_a_page_can_be_read_without_its_links(sqlite_bench: SqliteBench, sqlite_reports: Reports) -> None:
-    store = sqlite_bench.open()
+async def test_a_page_can_be_read_without_its_links(database_bench: DatabaseBench, database_reports: Reports) -> None:
+    store = database_bench.open()
     await store.begin_run(plan())
     (home,) = (await store.candidates(A, T0, 10, True)).pages
     await store.settle(crawled(home, T0, *(f"{A}/{n}" for n in range(5))))
-    detail = sqlite_reports.page_detail(f"{A}/", 0, 3)
+    detail = database_reports.page_detail(f"{A}/", 0, 3)
     assert detail is not None
     assert (detail.outlinks, detail.outlink_count) == ((), 3)
-    found = sqlite_reports.page_detail(f"{A}/0", 0, 3)
+    found = database_reports.page_detail(f"{A}/0", 0, 3)
     assert found is not None
     assert (len(found.path), found.path_depths, found.inlink_count) == (1, (1,), 1)
 
 
 async def test_texts_are_looked_for_in_url_and_message_in_bounded_steps(
-    sqlite_bench: SqliteBench, sqlite_reports: Reports, monkeypatch: pytest.MonkeyPatch
+    database_bench: DatabaseBench, database_reports: Reports, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    await many_failures(sqlite_bench)
+    await many_failures(database_bench)
 
     def found(*sought: str, by: str = "exit_code") -> dict[str, int]:
-        counted = sqlite_reports.failure_count((by,), None, NOW, sought)
+        counted = database_reports.failure_count((by,), None, NOW, sought)
         assert sum(group.count for group in counted.groups) == 7, "all are counted"
         return {dict(group.key)[by]: group.found for group in counted.groups if group.found}
 
@@ -198,12 +202,12 @@ async def test_texts_are_looked_for_in_url_and_message_in_bounded_steps(
     monkeypatch.setattr(failure_reports, "LOOKED_AT", 2)
     monkeypatch.setattr(failure_reports, "_STEP", 2)
     key = (("origin", A),)
-    first = sqlite_reports.failure_window(key, sought=("/list/5",))
+    first = database_reports.failure_window(key, sought=("/list/5",))
     assert (first.pages, first.looked_at, first.ended) == ((), 2, False)
     window, urls = first, []
     while not window.ended:
-        window = sqlite_reports.failure_window(key, window.last_id, sought=("/list/5",))
+        window = database_reports.failure_window(key, window.last_id, sought=("/list/5",))
         urls += [page.url for page in window.pages]
     assert urls == [f"{A}/list/5"]
-    back = sqlite_reports.failure_window(key, 0, 1, newest_first=True, sought=("503",))
+    back = database_reports.failure_window(key, 0, 1, newest_first=True, sought=("503",))
     assert [page.url for page in back.pages] == [f"{A}/list/4"]

@@ -7,8 +7,9 @@ import threading
 
 import pytest
 
-from tests.storage.bench import SqliteBench
+from tests.storage.bench import DatabaseBench, of_sqlite
 from tests.storage.making import A, plan
+from tests.storage.raw import rows
 from tui_crawler.domain.command import (
     ActionResult,
     AddSeeds,
@@ -39,10 +40,10 @@ EVERY = (
 )
 
 
-async def test_every_command_goes_round(sqlite_bench: SqliteBench):
-    store = sqlite_bench.open()
+async def test_every_command_goes_round(database_bench: DatabaseBench):
+    store = database_bench.open()
     await store.begin_run(plan())
-    journal = Journal(sqlite_bench.path, now=lambda: 77)
+    journal = Journal(database_bench.place, now=lambda: 77)
     ids = [journal.send(command, "me") for command in EVERY]
     taken = await store.take_actions()
     assert [(one.action_id, one.at, one.who, one.command) for one in taken] == [
@@ -56,9 +57,9 @@ async def test_every_command_goes_round(sqlite_bench: SqliteBench):
     journal.close()
 
 
-async def test_what_was_taken_back_is_marked(sqlite_bench: SqliteBench):
-    store = sqlite_bench.open()
-    journal, reports = Journal(sqlite_bench.path), Reports(sqlite_bench.path)
+async def test_what_was_taken_back_is_marked(database_bench: DatabaseBench):
+    store = database_bench.open()
+    journal, reports = Journal(database_bench.place), Reports(database_bench.place)
     first = journal.send(PauseOrigins((A,)), "me")
     second = journal.send(ResumeOrigins((A,)), "me", undoes=first)
     assert [(one.action_id, one.undone) for one in reports.actions()] == [(second, False), (first, False)]
@@ -70,26 +71,24 @@ async def test_what_was_taken_back_is_marked(sqlite_bench: SqliteBench):
     reports.close()
 
 
-async def test_rows_that_cannot_be_read_are_answered_and_harm_nobody(sqlite_bench: SqliteBench):
-    store = sqlite_bench.open()
+async def test_rows_that_cannot_be_read_are_answered_and_harm_nobody(database_bench: DatabaseBench):
+    store = database_bench.open()
     await store.begin_run(plan())
-    raw = sqlite3.connect(sqlite_bench.path)
-    raw.execute("INSERT INTO operator_action (action, command) VALUES ('fly', '{}'), ('pause', '[1')")
-    raw.commit()
-    raw.close()
-    good = sqlite_bench.ask(PauseOrigins())
+    rows(database_bench.place, "INSERT INTO operator_action (action, command) VALUES ('fly', '{}'), ('pause', '[1')")
+    good = database_bench.ask(PauseOrigins())
     assert [one.action_id for one in await store.take_actions()] == [good]
     for number in (1, 2):
-        result = sqlite_bench.result(number)
+        result = database_bench.result(number)
         assert result is not None
         assert result.error
     assert await store.take_actions() == ()
 
 
-async def test_a_wish_waits_for_a_short_lock(sqlite_bench: SqliteBench):
-    sqlite_bench.open()
-    journal = Journal(sqlite_bench.path, OpenSettings(busy_ms=5_000))
-    raw = sqlite3.connect(sqlite_bench.path, isolation_level=None, check_same_thread=False)
+@of_sqlite
+async def test_a_wish_waits_for_a_short_lock(database_bench: DatabaseBench):
+    database_bench.open()
+    journal = Journal(database_bench.place, OpenSettings(busy_ms=5_000))
+    raw = sqlite3.connect(database_bench.place, isolation_level=None, check_same_thread=False)
     raw.execute("BEGIN IMMEDIATE")
     release = threading.Timer(0.05, raw.execute, ["ROLLBACK"])
     release.start()
@@ -99,9 +98,9 @@ async def test_a_wish_waits_for_a_short_lock(sqlite_bench: SqliteBench):
     journal.close()
 
 
-async def test_a_live_run_is_named_and_an_ended_one_is_not(sqlite_bench: SqliteBench):
-    store = sqlite_bench.open(alive=True)
-    journal = Journal(sqlite_bench.path)
+async def test_a_live_run_is_named_and_an_ended_one_is_not(database_bench: DatabaseBench):
+    store = database_bench.open(alive=True)
+    journal = Journal(database_bench.place)
     assert journal.live_owner() is None
     await store.begin_run(plan())
     owner = journal.live_owner()
@@ -124,7 +123,7 @@ def test_a_journal_makes_its_database_and_refuses_others(tmp_path):
         Journal(tmp_path / "odd.db")
 
 
-async def test_a_broken_journal_is_a_storage_failure(sqlite_bench: SqliteBench, tmp_path):
+async def test_a_broken_journal_is_a_storage_failure(database_bench: DatabaseBench, tmp_path):
     journal = Journal(tmp_path / "broken.db")
     raw = sqlite3.connect(tmp_path / "broken.db")
     raw.execute("DROP TABLE operator_action")
@@ -133,4 +132,4 @@ async def test_a_broken_journal_is_a_storage_failure(sqlite_bench: SqliteBench, 
     with pytest.raises(StorageFailure, match="operator_action"):
         journal.send(PauseOrigins(), "me")
     journal.close()
-    sqlite_bench.open()
+    database_bench.open()

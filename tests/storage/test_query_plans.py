@@ -195,9 +195,15 @@ def database(database_path: Path) -> Iterator[peewee.SqliteDatabase]:
     opened.close()
 
 
-def full_scans(database: peewee.SqliteDatabase, text: str, count: int) -> list[str]:
+def ones(text: str, count: int | None = None) -> dict[str, int] | list[int]:
+    """A value for every slot of a text."""
+    names = re.findall(r":([a-z_]+)", text)
+    return dict.fromkeys(names, 1) if names else [1] * (text.count("?") if count is None else count)
+
+
+def full_scans(database: peewee.SqliteDatabase, text: str, count: int | None = None) -> list[str]:
     """Steps of the plan that read a large table from end to end, or sort what they found of it."""
-    plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {text}", [1] * count)]
+    plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {text}", ones(text, count))]
     return [step for step in plan if step.startswith("SCAN ") and step.split()[1] not in SMALL and "USING" not in step]
 
 
@@ -215,7 +221,7 @@ def test_statements_with_lists(database, build):
 
 @pytest.mark.parametrize("text", REPORTS, ids=lambda text: " ".join(text.split())[-40:])
 def test_queries_of_the_reports(database, text):
-    scans = full_scans(database, text, text.count("?"))
+    scans = full_scans(database, text)
     keyset = [
         step for step in scans if step in {"SCAN a", "SCAN p", "SCAN g"} and "ORDER BY" in text
     ]  # by key, or grouped
@@ -273,7 +279,7 @@ def test_pages_that_two_runs_changed_are_read_in_the_order_of_their_key(database
     """Of several runs, too: their rows are merged, none is sorted, and of each table one row is looked up."""
     former_rows = " UNION ALL ".join(run_diffs.FORMER.format(run=run) for run in (2, 3))
     text = run_diffs.CHANGES.format(former=former_rows)
-    plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {text}", [1] * 4)]
+    plan = [row[3] for row in connection_of(database).execute(f"EXPLAIN QUERY PLAN {text}", ones(text))]
     key = "SEARCH former_page USING PRIMARY KEY (run_id=? AND (origin_id,page_id)>(?,?) AND origin_id<?)"
     assert plan.count(key) == 2, plan
     assert [step for step in plan if step.startswith("SCAN")] == ["SCAN f"]
@@ -305,7 +311,7 @@ async def test_a_site_audit_reads_no_table_once_per_row_of_another(database, dat
         texts = reader.texts
     assert len(texts) < 40
     for text in texts:
-        steps = connection_of(database).execute(f"EXPLAIN QUERY PLAN {text}", [1] * text.count("?")).fetchall()
+        steps = connection_of(database).execute(f"EXPLAIN QUERY PLAN {text}", ones(text)).fetchall()
         correlated = {step[0] for step in steps if "CORRELATED" in step[3]}
         scans = [step for step in steps if step[3].startswith("SCAN ") and step[3].split()[1] not in SMALL]
         parents = [step[1] for step in scans]

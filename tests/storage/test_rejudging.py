@@ -88,9 +88,11 @@ def everything(workbench: Workbench) -> list[Any]:
     """The log, the pages (without the ignore list) and the counters."""
     return [
         workbench.rows("SELECT id, url_id, exit_code FROM attempt ORDER BY id"),
-        workbench.rows("SELECT id, status, attempts, attempts_remaining, not_before, last_exit_code FROM page"),
-        workbench.rows("SELECT id, pending, done, failed, blocked FROM origin"),
-        workbench.rows("SELECT id, pending, done, failed, blocked FROM job"),
+        workbench.rows(
+            "SELECT id, status, attempts, attempts_remaining, not_before, last_exit_code FROM page ORDER BY id"
+        ),
+        workbench.rows("SELECT id, pending, done, failed, blocked FROM origin ORDER BY id"),
+        workbench.rows("SELECT id, pending, done, failed, blocked FROM job ORDER BY id"),
     ]
 
 
@@ -321,7 +323,7 @@ def test_what_was_foreseen_is_done_and_not_judged_again(workbench, claim, monkey
         rulesets.apply(transaction, claim, edit, "ann")
         wanted = transaction.fetch(Page.select(Page.id, Page.status, Page.attempts_remaining).order_by(Page.id))
     judged = Judged(monkeypatch)
-    estimate = foresee(workbench.path, OpenSettings(), claim, edit)
+    estimate = foresee(workbench.place, OpenSettings(), claim, edit)
     assert estimate is not None
     assert len(judged.urls) == 4
     workbench.work(lambda work: rulesets.apply(work, claim, edit, "ann", estimate))
@@ -331,7 +333,7 @@ def test_what_was_foreseen_is_done_and_not_judged_again(workbench, claim, monkey
 
 def test_what_was_refused_since_is_judged(workbench, claim, monkeypatch):
     edit = command(workbench, ELSEWHERE)
-    estimate = foresee(workbench.path, OpenSettings(), claim, edit)
+    estimate = foresee(workbench.place, OpenSettings(), claim, edit)
     workbench.rows("UPDATE page SET last_exit_code = 202 WHERE url_id IN (SELECT id FROM url WHERE href LIKE '%n/1')")
     judged = Judged(monkeypatch)
     workbench.work(lambda work: rulesets.apply(work, claim, edit, "ann", estimate))
@@ -340,7 +342,7 @@ def test_what_was_refused_since_is_judged(workbench, claim, monkeypatch):
 
 def test_what_was_foreseen_for_another_list_of_exclusions_is_of_no_use(workbench, claim, monkeypatch):
     edit = command(workbench, ELSEWHERE)
-    estimate = foresee(workbench.path, OpenSettings(), claim, edit)
+    estimate = foresee(workbench.place, OpenSettings(), claim, edit)
     exclude(workbench, claim, ASKED)
     judged = Judged(monkeypatch)
     workbench.work(lambda work: rulesets.apply(work, claim, edit, "ann", estimate))
@@ -350,10 +352,10 @@ def test_what_was_foreseen_for_another_list_of_exclusions_is_of_no_use(workbench
 
 def test_of_an_edit_that_cannot_be_made_nothing_is_foreseen(workbench, claim, tmp_path):
     edit = command(workbench, ELSEWHERE)
-    assert foresee(workbench.path, OpenSettings(), claim, replace(edit, base_id=edit.base_id + 1)) is None
-    assert foresee(workbench.path, OpenSettings(), claim, replace(edit, rules="{")) is None
+    assert foresee(workbench.place, OpenSettings(), claim, replace(edit, base_id=edit.base_id + 1)) is None
+    assert foresee(workbench.place, OpenSettings(), claim, replace(edit, rules="{")) is None
     assert foresee(tmp_path / "none.db", OpenSettings(), claim, edit) is None
-    same = foresee(workbench.path, OpenSettings(), claim, command(workbench, RULES))
+    same = foresee(workbench.place, OpenSettings(), claim, command(workbench, RULES))
     assert same is not None
     assert not same.verdicts
 

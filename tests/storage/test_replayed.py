@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import hashlib
+import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
@@ -108,6 +109,23 @@ def test_at_the_end_stands_what_is_stored_and_the_file_is_not_touched(life: Watc
         replayed.go(ReplayGoal(at=2**50))
         assert shown(reader) == shown(reader, "main.")
     assert hashlib.sha256(life.path.read_bytes()).hexdigest() == before
+
+
+REFUSED = "SELECT r.origin_id, o.last_attempt_at FROM {of}refused r JOIN main.origin o ON o.id = r.origin_id"
+
+
+def test_links_that_were_refused_later_are_not_shown_before(life: WatchedLife, tmp_path: Path):
+    """They are counted without times: all are told with the last attempt of their origin."""
+    path = Path(shutil.copy(life.path, tmp_path))
+    with closing(sqlite3.connect(path)) as database, database:
+        database.execute("INSERT INTO refused SELECT id, 'trap_depth', 20, '' FROM origin")
+    with tables(path) as (reader, replayed):
+        every = {tuple(row) for row in reader.all(REFUSED.format(of="main."))}
+        for at in (0, *(moment.at for moment, _ in life.seen), 2**50):
+            moment = replayed.go(ReplayGoal(at=at))
+            shown_then = {tuple(row) for row in reader.all(REFUSED.format(of=""))}
+            assert shown_then == {row for row in every if row[1] <= moment.at}
+        assert shown_then == every != set()
 
 
 def test_to_and_fro_ends_where_it_began(life: WatchedLife):

@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-import sqlite3
 from dataclasses import replace
-from pathlib import Path
 
 import pytest
 
-from tests.storage.bench import SqliteBench
+from tests.storage.bench import DatabaseBench, of_sqlite
 from tests.storage.making import T0, A, crawled, plan, request
+from tests.storage.raw import RawRow, rows
 from tests.storage.workbench import Workbench
 from tests.support.older_schema import make_older
 from tui_crawler.domain.attempt import RequestRecord
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage import candidates
 from tui_crawler.storage.database import open_readonly, upgrade
@@ -23,7 +23,7 @@ KEPT = {"connection_reused": True, "remote_address": "203.0.113.7"}
 NAMES = ("remote_address", "dns_ms", "connect_ms", "tls_ms", "connection_reused")
 
 
-async def settle(bench: SqliteBench, at: int, *connections: dict[str, object]) -> None:
+async def settle(bench: DatabaseBench, at: int, *connections: dict[str, object]) -> None:
     """An attempt whose requests had these connections."""
     store = bench.open()
     await store.begin_run(plan())
@@ -34,33 +34,31 @@ async def settle(bench: SqliteBench, at: int, *connections: dict[str, object]) -
     await store.end_run("exhausted", True)
 
 
-def seen(path: Path) -> list[tuple[object, ...]]:
-    database = sqlite3.connect(path)
-    rows = database.execute(f"SELECT {', '.join(NAMES)} FROM v_request ORDER BY request_id").fetchall()
-    database.close()
-    return rows
+def seen(place: DatabasePlace) -> list[RawRow]:
+    return rows(place, f"SELECT {', '.join(NAMES)} FROM v_request ORDER BY request_id")
 
 
-def asked(path: Path, attempt_id: int) -> tuple[RequestRecord, ...]:
-    reports = Reports(path)
+def asked(place: DatabasePlace, attempt_id: int) -> tuple[RequestRecord, ...]:
+    reports = Reports(place)
     found = reports.requests(attempt_id)
     reports.close()
     return found
 
 
 async def test_the_view_and_the_report_tell_a_new_connection_from_a_kept_and_from_an_unknown_one(
-    sqlite_bench: SqliteBench,
+    database_bench: DatabaseBench,
 ) -> None:
-    await settle(sqlite_bench, T0, NEW, KEPT, {})
-    assert seen(sqlite_bench.path) == [
+    await settle(database_bench, T0, NEW, KEPT, {})
+    assert seen(database_bench.place) == [
         ("203.0.113.7", 1, 20, 31, 0), ("203.0.113.7", None, None, None, 1), ("", None, None, None, None),
     ]  # fmt: skip
-    found = asked(sqlite_bench.path, 1)
+    found = asked(database_bench.place, 1)
     assert [tuple(getattr(one, name) for name in NAMES) for one in found] == [
         ("203.0.113.7", 1, 20, 31, False), ("203.0.113.7", None, None, None, True), ("", None, None, None, None),
     ]  # fmt: skip
 
 
+@of_sqlite
 def test_the_requests_of_an_attempt_are_one_statement(workbench: Workbench) -> None:
     claim, _ = workbench.begin(plan())
     (page,) = workbench.work(lambda work: candidates.candidates(work, claim, A, T0, 1, False)).pages
@@ -72,15 +70,16 @@ def test_the_requests_of_an_attempt_are_one_statement(workbench: Workbench) -> N
     workbench.settle(claim, replace(made, attempt=replace(made.attempt, requests=requests)))
     connection.set_trace_callback(None)
     assert len([text for text in statements if 'INTO "request"' in text]) == 1
-    assert len(seen(workbench.path)) == 2
+    assert len(seen(workbench.place)) == 2
 
 
+@of_sqlite
 async def test_an_older_database_keeps_its_requests_and_knows_nothing_of_their_connections(
-    sqlite_bench: SqliteBench,
+    database_bench: DatabaseBench,
 ) -> None:
-    path = sqlite_bench.path
-    await settle(sqlite_bench, T0, NEW)
-    sqlite_bench.stores.pop().close()
+    path = database_bench.place
+    await settle(database_bench, T0, NEW)
+    database_bench.stores.pop().close()
     make_older(path)
     with pytest.raises(StorageFailure, match="older schema"):
         open_readonly(path)
@@ -91,6 +90,6 @@ async def test_an_older_database_keeps_its_requests_and_knows_nothing_of_their_c
     assert seen(path) == [("203.0.113.7", None, None, None, None)]
     (old,) = asked(path, 1)
     assert (old.http_status, old.connection_reused, old.connect_ms) == (200, None, None)
-    sqlite_bench.now = later = T0 + 10**10
-    await settle(sqlite_bench, later, KEPT)
+    database_bench.now = later = T0 + 10**10
+    await settle(database_bench, later, KEPT)
     assert seen(path)[1:] == [("203.0.113.7", None, None, None, 1)]

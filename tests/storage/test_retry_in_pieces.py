@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from tests.storage.bench import SqliteBench
+from tests.storage.bench import DatabaseBench
 from tests.storage.in_pieces import put_back
 from tests.storage.making import T0, A, B, C, failed, fill_of, plan, record, refusal
 from tests.storage.workbench import Workbench
@@ -56,8 +56,8 @@ async def fail_all(store: SqliteStore) -> list[TodoPage]:
         (RetryPages(urls=tuple(URLS), exit_codes=("file_not_found",), origins=(A,)), 5, 0, 0),
     ],
 )
-async def test_every_page_that_is_meant_is_put_back_once(sqlite_bench: SqliteBench, selection, a, b, c):
-    store = sqlite_bench.open()
+async def test_every_page_that_is_meant_is_put_back_once(database_bench: DatabaseBench, selection, a, b, c):
+    store = database_bench.open()
     await fail_all(store)
     wanted = tuple((name, count) for name, count in ((A, a), (B, b), (C, c)) if count)
     assert await store.retry(selection) == wanted
@@ -66,8 +66,8 @@ async def test_every_page_that_is_meant_is_put_back_once(sqlite_bench: SqliteBen
     assert sum(len(pages) for _, pages in (await store.put_back(selection)).origins) == a + b + c
 
 
-async def test_attempts_are_stored_while_many_pages_are_put_back(sqlite_bench: SqliteBench) -> None:
-    store = sqlite_bench.open()
+async def test_attempts_are_stored_while_many_pages_are_put_back(database_bench: DatabaseBench) -> None:
+    store = database_bench.open()
     pages = await fail_all(store)
     retry = asyncio.ensure_future(store.retry(RetryPages()))
     await asyncio.sleep(0)  # it is on its way before the attempt
@@ -76,16 +76,16 @@ async def test_attempts_are_stored_while_many_pages_are_put_back(sqlite_bench: S
     await retry
 
 
-async def test_pages_that_are_put_back_are_a_sign_of_life(sqlite_bench: SqliteBench) -> None:
-    store = sqlite_bench.open()
+async def test_pages_that_are_put_back_are_a_sign_of_life(database_bench: DatabaseBench) -> None:
+    store = database_bench.open()
     await fail_all(store)
-    sqlite_bench.now += 60_000
+    database_bench.now += 60_000
     await store.retry(RetryPages())
-    reports = ConsoleReports(sqlite_bench.path)
+    reports = ConsoleReports(database_bench.place)
     run = reports.run()
     reports.close()
     assert run is not None
-    assert run.heartbeat_at == sqlite_bench.now
+    assert run.heartbeat_at == database_bench.now
 
 
 @pytest.fixture

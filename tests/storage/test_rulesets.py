@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tests.storage.bench import SqliteBench
+from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, crawled, plan, seed
 from tests.storage.whole import assert_whole
 from tests.storage.workbench import Workbench
@@ -260,9 +260,9 @@ def test_the_reports_know_no_other_versions(workbench, reports):
 
 
 @pytest.mark.parametrize("many", [2_000, 0], ids=["judged in the transaction", "judged before it"])
-async def test_the_store_applies_rules(sqlite_bench: SqliteBench, monkeypatch: pytest.MonkeyPatch, many: int):
+async def test_the_store_applies_rules(database_bench: DatabaseBench, monkeypatch: pytest.MonkeyPatch, many: int):
     monkeypatch.setattr(rejudging, "_FEW", many)
-    store = sqlite_bench.open()
+    store = database_bench.open()
     with pytest.raises(StorageFailure, match="no run"):
         await store.apply_rules(ApplyRules(to_json(EMPTY), 1), "ann")
     await store.begin_run(planned(FIRST))
@@ -278,14 +278,14 @@ async def test_the_store_applies_rules(sqlite_bench: SqliteBench, monkeypatch: p
     await store.end_rest()
 
 
-async def test_an_attempt_keeps_the_version_it_began_with(sqlite_bench: SqliteBench):
-    store = sqlite_bench.open()
+async def test_an_attempt_keeps_the_version_it_began_with(database_bench: DatabaseBench):
+    store = database_bench.open()
     start = await store.begin_run(planned(FIRST))
     (page,) = (await store.candidates(A, T0, 9, True)).pages
     await store.apply_rules(ApplyRules(to_json(EDITED), 1), "ann")
     made = crawled(page, T0 + 9)
     await store.settle(replace(made, attempt=replace(made.attempt, ruleset_id=start.rulesets[0].ruleset_id)))
-    reports = Reports(sqlite_bench.path)
+    reports = Reports(database_bench.place)
     try:
         assert list(reports.rows("v_attempt", ["ruleset_id"])) == [(1,)]
     finally:

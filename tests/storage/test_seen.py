@@ -197,11 +197,13 @@ def test_a_filter_that_the_database_could_not_keep_is_refused(workbench, sorter)
 
 OTHER_PROCESS = """
 import sys
+from tui_crawler.domain.database_place import PostgresPlace, is_server_url
 from pathlib import Path
 from tests.storage.workbench import Workbench
 from tui_crawler.storage.seen import SeenSettings, open_seen
 from tui_crawler.storage.sorter import Sorter
-workbench = Workbench(Path(sys.argv[1]))
+place = PostgresPlace if is_server_url(sys.argv[1]) else Path
+workbench = Workbench(place(sys.argv[1]))
 index = open_seen(SeenSettings("bloom", 1_000, 0.001), workbench.transaction(), Sorter())
 print(sorted(index.known(1, [*range(-50, 50)])))
 """
@@ -213,7 +215,7 @@ def test_another_process_knows_the_same(workbench, sorter):
     saved(workbench, index)
     expected = sorted(index.known(1, [*range(-50, 50)]))
     assert set(range(-50, 50, 5)) <= set(expected)
-    command = [sys.executable, "-c", OTHER_PROCESS, str(workbench.path)]
+    command = [sys.executable, "-c", OTHER_PROCESS, str(workbench.place)]
     said = subprocess.run(command, capture_output=True, text=True, timeout=PATIENT_S, check=True, cwd=ROOT)
     assert said.stdout.strip() == str(expected)
 

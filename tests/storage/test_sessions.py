@@ -13,7 +13,7 @@ from pathlib import Path
 import psutil
 import pytest
 
-from tests.storage.bench import GONE, SqliteBench
+from tests.storage.bench import GONE, DatabaseBench
 from tests.storage.making import T0, A, B, added, crawled, fill_of, plan, record, seed
 from tui_crawler.domain.command import AddSeeds, PauseOrigins
 from tui_crawler.domain.failure import RunHeld
@@ -168,15 +168,15 @@ async def test_a_heartbeat_elsewhere_keeps_others_out(path):
     second.close()
 
 
-async def test_what_operators_ask_at_rest_changes_the_database_and_makes_no_run(sqlite_bench: SqliteBench):
-    store = sqlite_bench.open()
+async def test_what_operators_ask_at_rest_changes_the_database_and_makes_no_run(database_bench: DatabaseBench):
+    store = database_bench.open()
     await store.begin_run(replace(plan(), config_text="seeds: []"))
     pages = (await store.candidates(A, T0, 10, True)).pages
     await store.fill(fill_of(pages))
     await store.end_run("interrupted", True)
-    sqlite_bench.ask(PauseOrigins())
-    sqlite_bench.ask(AddSeeds((f"{B}/",)))
-    rest = sqlite_bench.open()
+    database_bench.ask(PauseOrigins())
+    database_bench.ask(AddSeeds((f"{B}/",)))
+    rest = database_bench.open()
     start = await rest.begin_rest()
     assert (start.run_id, start.continued, start.unclean, start.config_text) == (1, True, False, "seeds: []")
     assert [page.url for page in start.origins[0].todo] == [f"{A}/"]
@@ -185,51 +185,51 @@ async def test_what_operators_ask_at_rest_changes_the_database_and_makes_no_run(
     assert [one.pages_known for one in await rest.add_origins((B,))] == [0]
     assert len(await rest.add_pages((seed(f"{B}/"),), "")) == 1
     await rest.end_rest()
-    reports = Reports(sqlite_bench.path)
+    reports = Reports(database_bench.place)
     origin = reports.origin(A)
     assert origin is not None
     assert (origin.paused, origin.paused_by, origin.todo) == (True, "operator", 1)
     assert len(list(reports.rows("v_run"))) == 1
     reports.close()
-    again = await sqlite_bench.open().begin_run(plan())
+    again = await database_bench.open().begin_run(plan())
     assert (again.run_id, again.continued, again.unclean) == (1, True, False)
     assert [one.record.origin for one in again.origins] == [A, B]
 
 
-async def test_a_rest_after_a_kill_does_not_hide_it(sqlite_bench: SqliteBench):
-    await sqlite_bench.open().begin_run(plan())
-    rest = sqlite_bench.open()
+async def test_a_rest_after_a_kill_does_not_hide_it(database_bench: DatabaseBench):
+    await database_bench.open().begin_run(plan())
+    rest = database_bench.open()
     assert (await rest.begin_rest()).unclean
     await rest.end_rest()
-    assert (await sqlite_bench.open().begin_run(plan())).unclean
+    assert (await database_bench.open().begin_run(plan())).unclean
 
 
-async def test_a_killed_rest_is_no_unclean_run(sqlite_bench: SqliteBench):
-    store = sqlite_bench.open()
+async def test_a_killed_rest_is_no_unclean_run(database_bench: DatabaseBench):
+    store = database_bench.open()
     await store.begin_run(plan())
     await store.end_run("exhausted", True)
-    await sqlite_bench.open().begin_rest()
-    start = await sqlite_bench.open().begin_run(plan())
+    await database_bench.open().begin_rest()
+    start = await database_bench.open().begin_run(plan())
     assert (start.unclean, start.continued) == (False, False)
 
 
-async def test_a_rest_without_any_run_keeps_seeds_for_the_first_one(sqlite_bench: SqliteBench):
-    rest = sqlite_bench.open()
+async def test_a_rest_without_any_run_keeps_seeds_for_the_first_one(database_bench: DatabaseBench):
+    rest = database_bench.open()
     start = await rest.begin_rest()
     assert (start.run_id, start.origins, start.config_text) == (0, (), "")
     await rest.add_origins((B,))
     assert [page.url for page in await added(rest, seed(f"{B}/"))] == [f"{B}/"]
     await rest.end_rest()
-    store = sqlite_bench.open()
+    store = database_bench.open()
     assert [one.record.origin for one in (await store.begin_run(plan())).origins] == [B, A]
     assert [page.url for page in (await store.candidates(B, T0, 10, True)).pages] == [f"{B}/"]
 
 
-async def test_notes_say_what_a_start_found(sqlite_bench: SqliteBench):
-    store = sqlite_bench.open()
+async def test_notes_say_what_a_start_found(database_bench: DatabaseBench):
+    store = database_bench.open()
     assert (await store.begin_run(plan(f"{A}/", f"{B}/"))).notes == ()
     await store.end_run("interrupted", True)
-    notes = (await sqlite_bench.open().begin_run(plan())).notes
+    notes = (await database_bench.open().begin_run(plan())).notes
     assert "interrupted" in notes[0]
     assert "1 origins are no longer configured" in notes[1]
 

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from tests.storage.bench import MemoryBench, SqliteBench
+from tests.storage.bench import DatabaseBench, MemoryBench
 from tests.storage.making import WEEK, A, B, crawled, failed, fill_of, new_page, plan, record, refusal, seed
 from tests.storage.whole import assert_whole
 from tui_crawler.domain.attempt import FillRecord, RedirectRecord, RedirectSource, Settle
@@ -34,7 +34,7 @@ class Pair:
     """Two stores that are told the same, by one engine that knows its todo lists."""
 
     def __init__(self, path: Path, dice: random.Random) -> None:
-        self.benches = (MemoryBench(), SqliteBench(path))
+        self.benches = (MemoryBench(), DatabaseBench(path))
         self.stores: tuple[Any, ...] = ()
         self.dice = dice
         self.todo: dict[str, list[TodoPage]] = {origin: [] for origin in _ORIGINS}

@@ -10,8 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from tests.storage.bench import SqliteBench
+from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, WEEK, A, B, crawled, document, failed, fill_of, link, outcome, plan, record, seed
+from tests.storage.raw import rows
 from tui_crawler.domain.attempt import RedirectRecord, RedirectSource, RefusedCount
 from tui_crawler.domain.command import Exclude, PauseOrigins, from_json
 from tui_crawler.domain.exit_code import ExitCode
@@ -77,29 +78,23 @@ def promised() -> dict[str, list[str]]:
     return found
 
 
-def rows(path: Path, text: str) -> list[sqlite3.Row]:
-    database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    database.row_factory = sqlite3.Row
-    found = database.execute(text).fetchall()
-    database.close()
-    return found
-
-
-async def test_every_view_has_exactly_its_columns(sqlite_bench: SqliteBench):
-    sqlite_bench.open()
+async def test_every_view_has_exactly_its_columns(database_bench: DatabaseBench):
+    database_bench.open()
+    reports = Reports(database_bench.place)
     names = promised()
     assert len(names) == 10
     assert set(VIEWS) == set(names) | set(PUBLISHED) | set(ADDED)
     for name, columns in names.items():
-        found = [row["name"] for row in rows(sqlite_bench.path, f"PRAGMA table_info({name})")]
+        found = list(reports.columns(name))
         assert found == columns, name
     for name, published in (PUBLISHED | ADDED).items():
-        assert {row["name"] for row in rows(sqlite_bench.path, f"PRAGMA table_info({name})")} == published
+        assert {*reports.columns(name)} == published
         assert name in ADDED or f"`{name}`" in TABLE
+    reports.close()
 
 
-async def test_what_the_views_say_of_a_small_crawl(sqlite_bench: SqliteBench):
-    store = sqlite_bench.open()
+async def test_what_the_views_say_of_a_small_crawl(database_bench: DatabaseBench):
+    store = database_bench.open()
     await store.begin_run(plan(f"{A}/", f"{A}/gone", f"{B}/"))
     home, gone = (await store.candidates(A, T0, 10, True)).pages
     await store.fill(fill_of((home, gone)))
@@ -107,15 +102,15 @@ async def test_what_the_views_say_of_a_small_crawl(sqlite_bench: SqliteBench):
     made = crawled(home, T0, f"{A}/1", redirect=moved, refused=(RefusedCount("scope", 2, "https://z.example/"),))
     await store.settle(replace(made, links=(link(f"{A}/1", text="one", nofollow=True),)))
     await store.settle(failed(gone, T0 + 1, ExitCode.file_gone, 410))
-    sqlite_bench.ask(PauseOrigins((A,)))
-    path = sqlite_bench.path
+    database_bench.ask(PauseOrigins((A,)))
+    path = database_bench.place
     page = rows(path, f"SELECT * FROM v_page WHERE url = '{A}/'")[0]
     assert (page["status"], page["last_exit_code"], page["last_http_status"]) == ("READY", "file_ingested", 200)
     assert (page["etag"], page["content_type"], page["size"], page["title"]) == ('"e1"', "text/html", 8, "a title")
     assert (page["due_at"], page["valid"], page["job"]) == (T0 + 4 * WEEK, None, "main")
     unseen = rows(path, f"SELECT * FROM v_page WHERE url = '{A}/1'")[0]
     assert (unseen["last_exit_code"], unseen["last_crawled_at"], unseen["etag"]) == ("", None, "")
-    assert unseen["due_at"] <= sqlite_bench.now
+    assert unseen["due_at"] <= database_bench.now
     attempt = rows(path, "SELECT * FROM v_attempt WHERE exit_code = 'file_gone'")[0]
     assert (attempt["exit_code_id"], attempt["kind"], attempt["requests"], attempt["run_id"]) == (41, "page", 1, 1)
     assert rows(path, "SELECT * FROM v_request")[1]["http_status"] == 410
@@ -134,10 +129,10 @@ async def test_what_the_views_say_of_a_small_crawl(sqlite_bench: SqliteBench):
     assert rows(path, "SELECT finished_at FROM v_run")[0][0] == T0
 
 
-async def test_the_tables_of_design_g(sqlite_bench: SqliteBench):
-    store = sqlite_bench.open()
+async def test_the_tables_of_design_g(database_bench: DatabaseBench):
+    store = database_bench.open()
     await store.begin_run(replace(plan(), seeds=(seed(f"{A}/", item_pattern="/x", force=True),)))
-    path = sqlite_bench.path
+    path = database_bench.place
     queue = rows(path, "SELECT * FROM crawler_queue")[0]
     assert (queue["site"], queue["url"], queue["pattern"], queue["force"]) == (A, f"{A}/", "/x", 1)
     assert rows(path, "SELECT * FROM crawler_urls") == []
@@ -163,18 +158,18 @@ async def test_the_tables_of_design_g(sqlite_bench: SqliteBench):
         ({"finish_reason": "patience", "next_request_at": 2**52}, "FINISHED"),
     ],
 )
-async def test_the_state_of_an_origin(sqlite_bench: SqliteBench, changes, state):
-    store = sqlite_bench.open()
+async def test_the_state_of_an_origin(database_bench: DatabaseBench, changes, state):
+    store = database_bench.open()
     await store.begin_run(plan(f"{A}/", f"{B}/"))
     await store.save_origin(replace(record(next_request_at=0), **changes))
-    assert rows(sqlite_bench.path, f"SELECT state FROM v_origin WHERE origin = '{A}'")[0][0] == state
+    assert rows(database_bench.place, f"SELECT state FROM v_origin WHERE origin = '{A}'")[0][0] == state
     await store.end_run("exhausted", True)
-    await sqlite_bench.open().begin_run(plan(f"{B}/"))
-    assert rows(sqlite_bench.path, f"SELECT state FROM v_origin WHERE origin = '{A}'")[0][0] == "IDLE"
+    await database_bench.open().begin_run(plan(f"{B}/"))
+    assert rows(database_bench.place, f"SELECT state FROM v_origin WHERE origin = '{A}'")[0][0] == "IDLE"
 
 
-async def test_when_pages_are_due(sqlite_bench: SqliteBench):
-    store = sqlite_bench.open()
+async def test_when_pages_are_due(database_bench: DatabaseBench):
+    store = database_bench.open()
     await store.begin_run(plan(f"{A}/", f"{A}/again", f"{A}/fresh", f"{A}/later", f"{A}/skipped"))
     pages = {page.url: page for page in (await store.candidates(A, T0, 10, True)).pages}
     await store.settle(failed(pages[f"{A}/again"], T0 + 5, ExitCode.did_not_understand_answer, 200))
@@ -185,7 +180,7 @@ async def test_when_pages_are_due(sqlite_bench: SqliteBench):
     waits = outcome(later, ExitCode.request_timeout, T0 + 1, None, not_before=T0 + 900)
     await store.settle(replace(failed(later, T0 + 1, ExitCode.request_timeout), page=waits))
     await store.settle(failed(pages[f"{A}/skipped"], T0, ExitCode.skipped_by_rule))
-    due = {row["url"]: row["due_at"] for row in rows(sqlite_bench.path, "SELECT url, due_at FROM v_page")}
+    due = {row["url"]: row["due_at"] for row in rows(database_bench.place, "SELECT url, due_at FROM v_page")}
     assert due == {
         f"{A}/": T0,
         f"{A}/again": T0 + 5,
@@ -194,14 +189,14 @@ async def test_when_pages_are_due(sqlite_bench: SqliteBench):
         f"{A}/skipped": None,
     }
     await store.end_run("exhausted", True)
-    await sqlite_bench.open().begin_run(plan(respect_http_freshness=False, recrawl_interval_ms=WEEK))
-    (row,) = rows(sqlite_bench.path, f"SELECT due_at FROM v_page WHERE url = '{A}/fresh'")
+    await database_bench.open().begin_run(plan(respect_http_freshness=False, recrawl_interval_ms=WEEK))
+    (row,) = rows(database_bench.place, f"SELECT due_at FROM v_page WHERE url = '{A}/fresh'")
     assert row["due_at"] == T0 + WEEK
 
 
 @pytest.mark.parametrize(("left", "status"), [(0, "FINISHED"), (1, "DRAINING"), (2, "ACTIVE")])
-async def test_the_state_of_a_job(sqlite_bench: SqliteBench, left, status):
-    store = sqlite_bench.open()
+async def test_the_state_of_a_job(database_bench: DatabaseBench, left, status):
+    store = database_bench.open()
     await store.begin_run(plan(*(f"{A}/{n}" for n in range(3))))
     pages = (await store.candidates(A, T0, 10, True)).pages
     for page in pages[left:]:
@@ -209,16 +204,16 @@ async def test_the_state_of_a_job(sqlite_bench: SqliteBench, left, status):
     if left:
         store.mark_in_flight(pages[0].page_id, A, pages[0].url)
         await store.heartbeat()
-    assert rows(sqlite_bench.path, "SELECT status FROM v_job")[0][0] == status
+    assert rows(database_bench.place, "SELECT status FROM v_job")[0][0] == status
 
 
-async def test_a_document_without_a_body_shows_its_size(sqlite_bench: SqliteBench):
-    store = sqlite_bench.open()
+async def test_a_document_without_a_body_shows_its_size(database_bench: DatabaseBench):
+    store = database_bench.open()
     await store.begin_run(plan())
     (home,) = (await store.candidates(A, T0, 10, True)).pages
     made = document(home, body=None, size=12_345, content_type="image/png", kind="other")
     await store.settle(crawled(home, T0, document=made))
-    stored = rows(sqlite_bench.path, 'SELECT "content-length", response FROM crawler_urls')[0]
+    stored = rows(database_bench.place, 'SELECT "content-length", response FROM crawler_urls')[0]
     assert tuple(stored) == (12_345, None)
 
 

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-import sqlite3
 from collections.abc import Callable
-from pathlib import Path
+from contextlib import closing
 from typing import Any
 
 from tui_crawler.domain.attempt import RequestRecord
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode, is_problem
 from tui_crawler.domain.pulse import KEPT_MS, PulseCount, unpacked
+from tui_crawler.storage.database import check_integrity, connect_readonly
+from tui_crawler.storage.driver import execute
 
 _PENDING = "status IN (0, 2) AND attempts_remaining > 0 AND beyond_depth = 0"
 _BLOCKED = f"last_exit_code IN ({', '.join(str(int(code)) for code in BLOCKED)})"
@@ -21,15 +23,11 @@ _DONE = (
 _COUNTERS = {"pending": _PENDING, "done": _DONE, "failed": _FAILED, "blocked": _BLOCKED}
 
 
-def assert_whole(path: Path) -> None:
+def assert_whole(place: DatabasePlace) -> None:
     """Raises AssertionError for a database that is broken, holds half an attempt, or has counted wrongly."""
-    database = sqlite3.connect(f"file:{path}?mode=ro", uri=True)
-    try:
-        assert database.execute("PRAGMA integrity_check").fetchall() == [("ok",)]
-        assert database.execute("PRAGMA foreign_key_check").fetchall() == []
-        assert_counted(lambda text: database.execute(text).fetchall())
-    finally:
-        database.close()
+    assert check_integrity(place).problems == ()
+    with closing(connect_readonly(place)) as database:
+        assert_counted(lambda text: execute(database, text).fetchall())
 
 
 def assert_counted(rows: Callable[[str], list[Any]]) -> None:
@@ -40,8 +38,9 @@ def assert_counted(rows: Callable[[str], list[Any]]) -> None:
     for name, condition in _COUNTERS.items():
         for owner in ("origin", "job"):
             wrong = rows(
-                f"SELECT o.id, o.{name}, n FROM {owner} o LEFT JOIN (SELECT {owner}_id, SUM({condition}) AS n"
-                f" FROM page GROUP BY {owner}_id) ON {owner}_id = o.id WHERE o.{name} <> COALESCE(n, 0)"
+                f"SELECT o.id, o.{name}, n FROM {owner} o LEFT JOIN (SELECT {owner}_id,"
+                f" COUNT(*) FILTER (WHERE {condition}) AS n FROM page GROUP BY {owner}_id) c"
+                f" ON {owner}_id = o.id WHERE o.{name} <> COALESCE(n, 0)"
             )
             assert wrong == [], f"{owner}.{name}: {wrong}"
     for text in _NONE_OF:
@@ -84,8 +83,8 @@ _NONE_OF = (
     """SELECT o.id, o.requests FROM origin o WHERE o.requests <>
         (SELECT COALESCE(SUM(a.requests), 0) FROM attempt a WHERE a.origin_id = o.id)""",
     "SELECT id FROM run r WHERE r.attempts <> (SELECT COUNT(*) FROM attempt a WHERE a.run_id = r.id)",
-    "SELECT id FROM run r WHERE r.requests <> (SELECT COALESCE(SUM(a.requests > 0), 0) FROM attempt a"
-    " WHERE a.run_id = r.id)",
+    "SELECT id FROM run r WHERE r.requests <> (SELECT COUNT(*) FROM attempt a"
+    " WHERE a.run_id = r.id AND a.requests > 0)",
     """SELECT exit_code FROM exit_count c WHERE c.origin_id = 0 AND c.count <>
         (SELECT COUNT(*) FROM attempt a WHERE a.run_id = c.run_id AND a.exit_code = c.exit_code)""",
     # no half attempt
@@ -103,7 +102,7 @@ _NONE_OF = (
     "SELECT id FROM page WHERE status = 4 AND (stash = '' OR todo_order > 0)",
     # a page on the todo list is to be crawled
     "SELECT id FROM page WHERE todo_order > 0 AND status NOT IN (0, 2)",
-    "SELECT id FROM page p WHERE p.failed <> (COALESCE(p.last_exit_code, 0) IN ("
+    "SELECT id FROM page p WHERE (p.failed = 1) <> (COALESCE(p.last_exit_code, 0) IN ("
     + ", ".join(str(int(code)) for code in FAILURES)
     + "))",
 )

@@ -5,17 +5,17 @@ from __future__ import annotations
 import dataclasses
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any, TypeVar
 
 from tests.storage.bench import GONE
 from tests.storage.making import T0
 from tui_crawler.domain.attempt import Settle
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.run import RunPlan, RunStart, Settled
 from tui_crawler.storage import sessions
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.driver import connection_of
+from tui_crawler.storage.driver import connection_of, execute, is_server
 from tui_crawler.storage.models import Session
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.settle import SettleJob
@@ -27,10 +27,10 @@ T = TypeVar("T")
 class Workbench:
     """One connection that writes; `now` is the clock (epoch ms)."""
 
-    def __init__(self, path: Path) -> None:
-        self.path = path
+    def __init__(self, place: DatabasePlace) -> None:
+        self.place = place
         self.now = T0
-        self._database = open_writable(path, OpenSettings())
+        self._database = open_writable(place, OpenSettings())
         self._texts = Texts(self._database)
         self._change = 0
 
@@ -41,9 +41,12 @@ class Workbench:
         self._change += 1
         return Transaction(connection_of(self._database), self._texts, self.now, self._change)
 
+    def _begin(self) -> None:
+        connection_of(self._database).execute("BEGIN" if is_server(self._database) else "BEGIN IMMEDIATE")
+
     def work(self, work: Callable[[Transaction], T]) -> T:
         """One committed transaction; it is rolled back when `work` raises."""
-        connection_of(self._database).execute("BEGIN IMMEDIATE")
+        self._begin()
         try:
             result = work(self.transaction())
         except BaseException:
@@ -55,7 +58,7 @@ class Workbench:
     @contextmanager
     def scratch(self) -> Iterator[Transaction]:
         """A transaction that is rolled back, so that the next example finds the database as it was."""
-        connection_of(self._database).execute("BEGIN IMMEDIATE")
+        self._begin()
         try:
             yield self.transaction()
         finally:
@@ -77,4 +80,5 @@ class Workbench:
         return self.work(job)
 
     def rows(self, text: str, *values: Any) -> list[Row]:
-        return connection_of(self._database).execute(text, values).fetchall()
+        cursor = execute(self._database, text, values)
+        return cursor.fetchall() if cursor.description else []

@@ -26,6 +26,7 @@ from tui_crawler.domain.command import (
     StashPages,
     SteerJobs,
     UnstashPages,
+    WorkerCommand,
 )
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
@@ -66,6 +67,7 @@ class MemoryStore:
         self.fail_writes = self.full = self.given_up = False
         self.told: Callable[[str], None] = lambda trouble: None
         self.lease_lost = False
+        self.asks = True
         self.fault: Callable[[str], None] = lambda name: None
         self._held = False
         self._taken = 0
@@ -365,6 +367,12 @@ class MemoryStore:
         """All jobs go by the same rules here; answers how many pages of which origin went back into the queue."""
         listed = {page_id for one in self.crawlers.values() for page_id in one.todo}
         return self.rows.judge_again(Rejudgement(before, after, longest), self.plan.tries, listed)
+
+    async def steer_workers(self, command: WorkerCommand) -> tuple[dict[str, str], dict[str, str]]:
+        raise ValueError("no worker of this name is at work")
+
+    def may_ask(self) -> bool:
+        return self.asks
 
     async def stash(self, command: StashPages | UnstashPages | SetDripfeed) -> QueueChange:
         raise ValueError("the memory store keeps no stashes")

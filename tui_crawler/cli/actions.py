@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
+from tui_crawler.domain.database_place import DatabasePlace
 
 if TYPE_CHECKING:
     from tui_crawler.domain.command import ActionResult, Command
@@ -22,7 +22,9 @@ Tell = Callable[[object, object], Iterable[str]]
 WAITS = "written down; the run has not taken it up yet"
 
 
-def carry_out(database: Path, command: Command, patience_s: float = PATIENCE_S, undoes: int = 0) -> ActionResult:
+def carry_out(
+    database: DatabasePlace, command: Command, patience_s: float = PATIENCE_S, undoes: int = 0
+) -> ActionResult:
     """Carries one command out in the name of the user; waits so many seconds for a live run. `undoes`: the id of the
     action that it takes back.
 
@@ -34,7 +36,9 @@ def carry_out(database: Path, command: Command, patience_s: float = PATIENCE_S, 
     return result
 
 
-def carry_out_all(database: Path, commands: Iterable[Command], tell: Tell, printer: Printer, *, as_json: bool) -> int:
+def carry_out_all(
+    database: DatabasePlace, commands: Iterable[Command], tell: Tell, printer: Printer, *, as_json: bool
+) -> int:
     """Carries commands out one after the other and tells what became of each; the first that is refused ends it. They
     may be made as they are asked for.
 
@@ -66,7 +70,7 @@ def value_of(text: str) -> object:
         return text
 
 
-def _ask(database: Path, command: Command, patience_s: float = PATIENCE_S, undoes: int = 0) -> ActionResult:
+def _ask(database: DatabasePlace, command: Command, patience_s: float = PATIENCE_S, undoes: int = 0) -> ActionResult:
     from tui_crawler.domain.failure import NotTakenUp
     from tui_crawler.wiring import carry_out as steer
     from tui_crawler.wiring import operator_name

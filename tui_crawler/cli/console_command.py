@@ -20,6 +20,7 @@ from tui_crawler.cli.known_names import (
 from tui_crawler.cli.options import CommandSet, add_database, add_ignore_database_name, add_watching, add_workers
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.domain.database_place import DatabasePlace
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
@@ -78,8 +79,6 @@ def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
 def crawl(arguments: argparse.Namespace, printer: Printer) -> int:
     _need_terminal_for(None)
 
-    import json
-
     from tui_crawler.config.load import config_from_seeds
     from tui_crawler.config.problem import ConfigErrors
 
@@ -89,8 +88,7 @@ def crawl(arguments: argparse.Namespace, printer: Printer) -> int:
     except ConfigErrors as errors:
         raise UsageProblem(*(str(problem) for problem in errors.problems)) from errors
     tell_warnings(config, printer)
-    text = json.dumps({"name": config.name, "seeds": list(config.seeds)})
-    return _open(config, database, _options(arguments, config_text=text))
+    return _open(config, database, _options(arguments))
 
 
 def need_terminal(instead: str) -> None:
@@ -113,7 +111,7 @@ def _options(arguments: argparse.Namespace, **more: Any) -> RunOptions:
     return RunOptions(metrics=arguments.metrics, on_event=arguments.on_event, **more)
 
 
-def _open(config: Config | None, database: Path, options: RunOptions, readonly: bool = False) -> int:
+def _open(config: Config | None, database: DatabasePlace, options: RunOptions, readonly: bool = False) -> int:
     from tui_crawler.wiring import open_console
 
     return open_console(config, database, readonly, options)
@@ -134,9 +132,9 @@ def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:
         case Cancelled(exit_status=status):
             return status
         case FromSeeds():
-            config, database, text = config_from_first_seeds(folder, step)
+            config, database = config_from_first_seeds(folder, step)
             tell_warnings(config, printer)
-            return _open(config, database, _options(arguments, config_text=text))
+            return _open(config, database, _options(arguments))
         case FromConfiguration(path=path):
             arguments.file = os.path.expanduser(path)  # noqa: PTH111  a name of no user stays as it is
             return open_on_config(arguments, printer)

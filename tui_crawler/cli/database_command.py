@@ -1,17 +1,20 @@
-"""`db`: which database it is, whether it is whole, and its migration."""
+"""`db`: which database it is, whether it is whole, its migration, and a copy of it elsewhere."""
 
 from __future__ import annotations
 
 import argparse
+import os
+import time
+from pathlib import Path
 
-from tui_crawler.cli.known_names import chosen_database, existing_database
-from tui_crawler.cli.options import CommandSet, add_common
-from tui_crawler.cli.printer import Printer
-from tui_crawler.cli.problem import ExitStatus
+from tui_crawler.cli.known_names import PASSWORD_VARIABLE, chosen_database, existing, existing_database, place_named
+from tui_crawler.cli.options import PROGRAM, CommandSet, add_common
+from tui_crawler.cli.printer import Printer, Progress, picked
+from tui_crawler.cli.problem import ExitStatus, UsageProblem
 
 
 def declare(commands: CommandSet) -> None:
-    group = commands.group("db", "check or migrate the database, or tell where it is")
+    group = commands.group("db", "check, migrate or copy the database, or tell where it is")
     check = group.add(
         "check",
         "check the integrity of the database",
@@ -34,7 +37,18 @@ def declare(commands: CommandSet) -> None:
         _path,
         examples=("sqlite3 \"$(tui-crawler db path)\" 'SELECT * FROM v_origin'",),
     )
-    for parser in (check, upgrade, path):
+    copy = group.add(
+        "copy",
+        "copy a crawl to PostgreSQL, to SQLite, or to another of the same",
+        _copy,
+        "Copies a crawl that nobody holds to where nothing is yet: both are a path or postgresql://HOST/NAME. All rows "
+        "are read again and compared, by counts and hashes. What was interrupted goes on when it is asked for again; "
+        "until it is whole no other command takes the copy.",
+        examples=("db copy crawl.db postgresql://localhost/crawl", "db copy postgresql://localhost/crawl crawl.db"),
+    )
+    copy.add_argument("source", metavar="FROM", help="the crawl")
+    copy.add_argument("target", metavar="TO", help="a database that does not exist, is empty, or an unfinished copy")
+    for parser in (check, upgrade, path, copy):
         add_common(parser)
 
 
@@ -64,11 +78,42 @@ def _upgrade(arguments: argparse.Namespace, printer: Printer) -> int:
     done = upgrade(path)
     lines = [f"{path} has the schema of this version already"]
     if done is not None:
-        lines = [f"{path}: schema {done.from_version} is now {done.to_version}", f"as it was: {done.backup}"]
-    backup = None if done is None else str(done.backup)
+        lines = [f"{path}: schema {done.from_version or 'none'} is now {done.to_version}"]
+        lines += [f"as it was: {done.backup}"] if done.backup else []
+    backup = str(done.backup) if done is not None and done.backup else None
     return printer.answer(arguments.json, {"path": str(path), "upgraded": done is not None, "backup": backup}, lines)
 
 
 def _path(arguments: argparse.Namespace, printer: Printer) -> int:
     path = chosen_database(arguments)
     return printer.answer(arguments.json, {"path": str(path), "exists": path.exists()}, (str(path),))
+
+
+def _copy(arguments: argparse.Namespace, printer: Printer) -> int:
+    source, password = existing(place_named(arguments.source)), os.environ.get(PASSWORD_VARIABLE)
+    target = place_named(arguments.target)
+    if password != os.environ.get(PASSWORD_VARIABLE) and not isinstance(source, Path):
+        raise UsageProblem("FROM and TO have passwords of their own", hint="~/.pgpass or a service file holds both")
+
+    from tui_crawler.domain.failure import StorageHeldUp
+    from tui_crawler.storage.database_copy import copy_crawl
+
+    progress, begun = Progress("rows copied"), time.monotonic()
+    try:
+        made = copy_crawl(source, target, progress)
+    except (KeyboardInterrupt, StorageHeldUp):
+        printer.note("interrupted; the same command goes on with it")
+        raise
+    finally:
+        progress.clear()
+    seconds = round(time.monotonic() - begun, 1)
+    rows, size = sum(table.rows for table in made.tables), sum(table.bytes for table in made.tables)
+    for path in made.segments:
+        printer.note(f"not copied: {path}; `{PROGRAM} queue load {path} --db {target}` loads it")
+    if made.changed_texts:
+        printer.note(f"{made.changed_texts} texts held what no database takes, which is U+FFFD in the copy")
+    lines = (f"{source} is copied to {target}: {rows} rows in {seconds} s, read again and found the same",)
+    tables = [picked(table, "table rows bytes hash") for table in made.tables]
+    document = {"from": str(source), "to": str(target), "tables": tables, "rows": rows, "bytes": size}
+    document |= {"seconds": seconds, "resumed_rows": made.there, "changed_texts": made.changed_texts}
+    return printer.answer(arguments.json, document | {"not_copied": [*map(str, made.segments)]}, lines)

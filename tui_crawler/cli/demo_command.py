@@ -11,6 +11,7 @@ from tui_crawler.cli.known_names import named_database
 from tui_crawler.cli.options import CommandSet, add_common, port
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import CannotRun, UsageProblem
+from tui_crawler.domain.database_place import DatabasePlace
 
 _HELP = "see tui-crawler demo --help"
 
@@ -63,7 +64,7 @@ def open_demo(printer: Printer) -> int:
     return execute(plain, printer)
 
 
-def _start(arguments: argparse.Namespace, database: Path | None, printer: Printer) -> int:
+def _start(arguments: argparse.Namespace, database: DatabasePlace | None, printer: Printer) -> int:
     from tui_crawler.cli.run_watch import watch
     from tui_crawler.wiring import demo_console, demo_headless, demo_serve
 

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out_all
 from tui_crawler.cli.known_names import existing_database, one_line, reports_of
 from tui_crawler.cli.options import CommandSet, add_common
 from tui_crawler.cli.printer import Printer, columns, picked, safe
-from tui_crawler.cli.problem import UsageProblem, did_you_mean
+from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.domain.known_word import did_you_mean
 
 if TYPE_CHECKING:
     from tui_crawler.domain.command import Exclude
@@ -80,7 +81,7 @@ def _value(kind: ExclusionKind, text: str) -> str:
         raise UsageProblem(f"{shown} {error.message}") from error
 
 
-def _check_listed(database: Path, kind: ExclusionKind, value: str) -> None:
+def _check_listed(database: DatabasePlace, kind: ExclusionKind, value: str) -> None:
     """Raises UsageProblem for an entry that is not on the list of the operators: where it stands, or the nearest."""
     with reports_of(database) as reports:
         listed = reports.exclusions()

@@ -18,7 +18,9 @@ from typing import TYPE_CHECKING
 from tui_crawler.cli.known_names import existing_database, exit_code_name, known_origin, reports_of
 from tui_crawler.cli.options import CommandSet, add_database, moment, words
 from tui_crawler.cli.printer import Printer, safe
-from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem, did_you_mean
+from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
+from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.domain.known_word import did_you_mean
 from tui_crawler.text.format import plural, size
 
 if TYPE_CHECKING:
@@ -131,7 +133,7 @@ def _check_form(arguments: argparse.Namespace) -> None:
         raise UsageProblem(f"{what} have no exit code", hint=f"--exit-code narrows {', '.join(_WITH_EXIT_CODE)}")
 
 
-def target_of(arguments: argparse.Namespace, database: Path) -> Path | None:
+def target_of(arguments: argparse.Namespace, database: DatabasePlace) -> Path | None:
     """The file that `--output` names, None for standard output. Raises UsageProblem for what cannot be one."""
     if arguments.output in {None, "-"}:
         return None
@@ -142,7 +144,7 @@ def target_of(arguments: argparse.Namespace, database: Path) -> Path | None:
 
     path = Path(arguments.output).absolute()
     try:
-        check_target(path, force=arguments.force, protected=(database,))
+        check_target(path, force=arguments.force, protected=(database,) if isinstance(database, Path) else ())
     except BadTarget as problem:
         raise UsageProblem(str(problem), hint=problem.hint) from problem
     return path

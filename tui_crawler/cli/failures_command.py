@@ -12,7 +12,8 @@ from tui_crawler.cli.known_names import existing_database, exit_code_name, known
 from tui_crawler.cli.links_command import SHOWN, referrer_lines, referrers_document
 from tui_crawler.cli.options import CommandSet, add_common, words
 from tui_crawler.cli.printer import Printer, columns, local_zone, picked, safe
-from tui_crawler.cli.problem import UsageProblem, did_you_mean
+from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.domain.known_word import did_you_mean
 from tui_crawler.text.format import count, date_time, plural
 
 if TYPE_CHECKING:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterable, Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out_all
@@ -12,6 +11,7 @@ from tui_crawler.cli.known_names import existing_database, known_jobs, one_line,
 from tui_crawler.cli.options import CommandSet, Execute, add_common, natural
 from tui_crawler.cli.printer import Printer, columns, picked, safe
 from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
@@ -122,7 +122,7 @@ def _steering(order: str) -> Execute:
     return steer
 
 
-def _known(database: Path, names: Iterable[str]) -> tuple[str, ...]:
+def _known(database: DatabasePlace, names: Iterable[str]) -> tuple[str, ...]:
     with reports_of(database) as reports:
         return known_jobs(names, reports)
 

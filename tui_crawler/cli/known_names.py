@@ -13,7 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.printer import Printer
-from tui_crawler.cli.problem import UsageProblem, did_you_mean
+from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.domain.database_place import DatabasePlace, is_server_url, parse_server_url
+from tui_crawler.domain.known_word import did_you_mean
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
@@ -54,16 +56,17 @@ def tell_warnings(config: Config, printer: Printer) -> None:
 
 
 DATABASE_VARIABLE = "TUI_CRAWLER_DB"
+PASSWORD_VARIABLE = "PGPASSWORD"  # noqa: S105  the variable that libpq reads
 _NAMED = 5
 
 
-def named_database(arguments: argparse.Namespace) -> Path | None:
-    """What `--db`, else the environment, names. Raises UsageProblem for what is no file name."""
+def named_database(arguments: argparse.Namespace) -> DatabasePlace | None:
+    """What `--db`, else the environment, names. Raises UsageProblem for what names none."""
     text = arguments.db if arguments.db is not None else os.environ.get(DATABASE_VARIABLE) or None
-    return None if text is None else _file(text)
+    return None if text is None else place_named(text)
 
 
-def chosen_database(arguments: argparse.Namespace) -> Path:
+def chosen_database(arguments: argparse.Namespace) -> DatabasePlace:
     """`--db`, TUI_CRAWLER_DB, the database of `--config`, that of ./tui-crawler.yaml, or the only *.db here.
 
     The file need not exist. Raises UsageProblem when none of them leads to one database.
@@ -87,26 +90,26 @@ def chosen_database(arguments: argparse.Namespace) -> Path:
     raise UsageProblem(f"{len(found)} databases are here: {names}", hint="name one with --db PATH")
 
 
-def existing_database(arguments: argparse.Namespace) -> Path:
+def existing_database(arguments: argparse.Namespace) -> DatabasePlace:
     """The chosen database, which has to exist. Raises UsageProblem."""
     return existing(chosen_database(arguments))
 
 
-def existing(path: Path) -> Path:
-    """`path`, if something is there. Raises UsageProblem."""
-    if _mode(path) is None:
+def existing(path: DatabasePlace) -> DatabasePlace:
+    """`path`, if something is there, which a server says itself. Raises UsageProblem."""
+    if isinstance(path, Path) and _mode(path) is None:
         raise UsageProblem(f"there is no database {path}", hint="tui-crawler run CONFIG makes one")
     return path
 
 
-def reports_of(database: Path) -> closing[Reports]:
+def reports_of(database: DatabasePlace) -> closing[Reports]:
     """The reports on a database that exists, closed at the end of a `with`. Raises StorageFailure."""
     from tui_crawler.wiring import open_reports
 
     return closing(open_reports(database))
 
 
-def database_of_run(arguments: argparse.Namespace, config: Config) -> Path:
+def database_of_run(arguments: argparse.Namespace, config: Config) -> DatabasePlace:
     """`--db`, TUI_CRAWLER_DB, or the configuration's own database.
 
     Raises UsageProblem when that is not the database the configuration asks for (the guard of design U), unless
@@ -121,19 +124,26 @@ def database_of_run(arguments: argparse.Namespace, config: Config) -> Path:
     return path
 
 
-def configured_database(config: Config) -> Path:
-    """The file a configuration keeps its crawl in."""
-    return _file(config.database.location)
+def configured_database(config: Config) -> DatabasePlace:
+    """Where a configuration keeps its crawl."""
+    if config.database.password:
+        os.environ[PASSWORD_VARIABLE] = config.database.password
+    return place_named(config.database.location)
 
 
-def _file(text: str) -> Path:
+def place_named(text: str) -> DatabasePlace:
+    """The database of that name. A password in it goes into the environment, where the driver and the processes that
+    are started look for it, and nowhere else."""
     if not text or "\0" in text:
         raise UsageProblem("the name of the database is empty", hint="name a file with --db PATH")
-    if text.startswith(("postgresql://", "postgres://")):
-        raise UsageProblem(
-            "this version keeps its crawls in SQLite files, not on a PostgreSQL server",
-            hint="name a file with --db PATH",
-        )
+    if is_server_url(text):
+        try:
+            place, password = parse_server_url(text)
+        except ValueError as problem:
+            raise UsageProblem(f"--db is no URL of a database: {problem}") from problem
+        if password:
+            os.environ[PASSWORD_VARIABLE] = password
+        return place
     path = Path(text).absolute()
     mode = _mode(path)
     if mode is not None and stat.S_ISDIR(mode):

@@ -22,7 +22,8 @@ from tui_crawler.cli.options import (
     add_quiet,
 )
 from tui_crawler.cli.printer import Printer, standard_printer
-from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem, did_you_mean
+from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
+from tui_crawler.domain.known_word import did_you_mean
 
 _DESCRIPTION = """\
 A terminal console for polite web crawling. Without a command it opens the console: if a live run
@@ -31,8 +32,8 @@ neither a configuration (tui-crawler.yaml) nor a database yet, it shows the ways
 """
 _COMMANDS = (
     "demo", "console", "run", "check", "status", "why", "steer", "failures", "links", "tree", "rules", "audit", "pulse",
-    "report", "diff", "replay", "rehearse", "export", "exclude", "jobs", "pages", "queue", "log", "serve", "database",
-    "completion",
+    "report", "diff", "replay", "rehearse", "export", "exclude", "jobs", "pages", "queue", "log", "serve", "worker",
+    "workers", "database", "completion",
 )  # fmt: skip
 """The modules that declare commands, in the order of the list in the help."""
 _OWN = frozenset(_COMMANDS) - {"console", "steer", "database"}

@@ -9,7 +9,8 @@ from itertools import takewhile
 from typing import Any, NoReturn
 
 from tui_crawler.cli.printer import Printer, standard_printer
-from tui_crawler.cli.problem import ExitStatus, UsageProblem, nearest
+from tui_crawler.cli.problem import ExitStatus, UsageProblem
+from tui_crawler.domain.known_word import nearest
 
 PROGRAM = "tui-crawler"
 VALUE_OPTIONS = ("--db", "--config", "--workers", "--metrics", "--on-event")

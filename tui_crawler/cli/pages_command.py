@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable, Iterator
-from contextlib import suppress
 from dataclasses import asdict
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.cli.actions import carry_out, carry_out_all, value_of
@@ -22,6 +20,7 @@ from tui_crawler.cli.known_names import (
 from tui_crawler.cli.options import CommandSet, add_common, duration, natural, positive
 from tui_crawler.cli.printer import Printer, columns, safe
 from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.text.format import count, plural, seconds
 from tui_crawler.text.format import duration as in_words
 
@@ -202,7 +201,7 @@ def _stash_lines(stashes: tuple[StashView, ...]) -> Iterator[str]:
 
 
 def _move(
-    database: Path, command: Command, done: str, nothing: str, arguments: argparse.Namespace, printer: Printer
+    database: DatabasePlace, command: Command, done: str, nothing: str, arguments: argparse.Namespace, printer: Printer
 ) -> int:
     """Carries a command out that moves pages, and tells how many of which origin."""
     return carry_out_all(database, (command,), _moved(done, nothing), printer, as_json=arguments.json)
@@ -246,7 +245,7 @@ def _name(text: str) -> str:
     return name
 
 
-def _known(database: Path, origins: tuple[str, ...], job: str) -> tuple[tuple[str, ...], str]:
+def _known(database: DatabasePlace, origins: tuple[str, ...], job: str) -> tuple[tuple[str, ...], str]:
     if not origins and not job:
         return (), ""
     with reports_of(database) as reports:
@@ -255,19 +254,10 @@ def _known(database: Path, origins: tuple[str, ...], job: str) -> tuple[tuple[st
         return known_origins(origins, reports) if origins else (), job
 
 
-def _older_ms(database: Path, arguments: argparse.Namespace) -> int:
+def _older_ms(database: DatabasePlace, arguments: argparse.Namespace) -> int:
     """`--older`, else what the configuration of the newest run calls limbo, else the default of that."""
-    from tui_crawler.config.load import read_config
-    from tui_crawler.config.problem import ConfigErrors
     from tui_crawler.config.schema import Config
+    from tui_crawler.wiring.origin_settings import kept_config
 
-    if arguments.older is not None:
-        older: int = arguments.older
-        return older
-    with reports_of(database) as reports:
-        text = reports.config_text()
-    config = Config(())
-    if text:
-        with suppress(ConfigErrors):  # another version wrote it
-            config = read_config(text, "stored")
-    return config.storage.limbo_ms
+    older: int | None = arguments.older
+    return (kept_config(database) or Config(())).storage.limbo_ms if older is None else older

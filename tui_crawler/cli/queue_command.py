@@ -19,12 +19,13 @@ from tui_crawler.cli.known_names import (
 from tui_crawler.cli.options import CommandSet, add_common, add_ignore_database_name
 from tui_crawler.cli.printer import Printer, picked, safe
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.text.format import count, plural
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
+    from tui_crawler.domain.segment import SegmentHead
     from tui_crawler.storage.scan import Built
-    from tui_crawler.wiring.offline import WaitingSegment
 
 PATIENCE_S = 120.0
 """So long a live run may take to load a segment."""
@@ -82,7 +83,7 @@ def _build(arguments: argparse.Namespace, printer: Printer) -> int:
     return printer.answer(arguments.json, _built_document(built), _built_lines(built))
 
 
-def _configured(arguments: argparse.Namespace) -> tuple[Config, Path]:
+def _configured(arguments: argparse.Namespace) -> tuple[Config, DatabasePlace]:
     """The configuration and the database: as for `run` where a configuration is named, else that of the newest run.
 
     Raises UsageProblem.
@@ -97,7 +98,7 @@ def _configured(arguments: argparse.Namespace) -> tuple[Config, Path]:
         return config, existing(database_of_run(arguments, config))
     database = existing_database(arguments)
 
-    from tui_crawler.wiring.offline import kept_config
+    from tui_crawler.wiring.origin_settings import kept_config
 
     kept = kept_config(database)
     if kept is None:
@@ -133,8 +134,8 @@ def _load(arguments: argparse.Namespace, printer: Printer) -> int:
     segments = _chosen(arguments, database, printer)
     documents: list[dict[str, object]] = []
     try:
-        for segment in segments:
-            document = _load_one(database, segment)
+        for path, head in segments:
+            document = _load_one(database, path, head)
             documents.append(document)
             if not arguments.json:
                 printer.lines(_loaded_lines(document))
@@ -146,7 +147,9 @@ def _load(arguments: argparse.Namespace, printer: Printer) -> int:
     return ExitStatus.ok
 
 
-def _chosen(arguments: argparse.Namespace, database: Path, printer: Printer) -> Sequence[WaitingSegment]:
+def _chosen(
+    arguments: argparse.Namespace, database: DatabasePlace, printer: Printer
+) -> Sequence[tuple[Path, SegmentHead]]:
     """The segments that are meant. Raises UsageProblem for what is none."""
     from tui_crawler.domain.failure import BadSegment
     from tui_crawler.wiring.offline import segment_folder, waiting_segment
@@ -165,15 +168,15 @@ def _chosen(arguments: argparse.Namespace, database: Path, printer: Printer) -> 
     return folder.waiting if arguments.all else folder.waiting[:1]
 
 
-def _load_one(database: Path, segment: WaitingSegment) -> dict[str, object]:
+def _load_one(database: DatabasePlace, path: Path, head: SegmentHead) -> dict[str, object]:
     """Loads a segment; answers what became of it. Raises UsageProblem, CannotRun."""
     from tui_crawler.domain.command import LoadSegment
 
-    result = carry_out(database, LoadSegment(str(segment.path)), PATIENCE_S)
+    result = carry_out(database, LoadSegment(str(path)), PATIENCE_S)
     after = value_of(result.after)
     pages = after.get("pages") if isinstance(after, dict) else None
     loaded = {str(origin): int(number) for origin, number in pages.items()} if isinstance(pages, dict) else {}
-    return {"loaded": loaded, "known": segment.urls - sum(loaded.values()), "segment": segment.name}
+    return {"loaded": loaded, "known": head.urls - sum(loaded.values()), "segment": head.name}
 
 
 def _loaded_document(documents: Sequence[dict[str, object]], *, every: bool) -> dict[str, object]:

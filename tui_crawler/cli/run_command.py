@@ -9,7 +9,6 @@ import sys
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import partial
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import (
@@ -32,8 +31,10 @@ from tui_crawler.cli.options import (
     words,
 )
 from tui_crawler.cli.printer import Printer
-from tui_crawler.cli.problem import UsageProblem, did_you_mean
+from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.domain.known_word import did_you_mean
 
 if TYPE_CHECKING:
     from tui_crawler.cli.run_watch import RunListener
@@ -79,7 +80,7 @@ def declare(commands: CommandSet) -> None:
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     if arguments.stored:
-        config, database, text = _stored(arguments)
+        config, database = _stored(arguments)
     else:
         if arguments.file is None:
             raise UsageProblem("the configuration is not named: CONFIG", hint="see tui-crawler run --help")
@@ -90,7 +91,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             elsewhere=named_database(arguments) is not None,
         )
         tell_warnings(config, printer)
-        database, text = database_of_run(arguments, config), ""
+        database = database_of_run(arguments, config)
     check_workers(arguments.workers, config)
 
     from tui_crawler.cli.run_watch import watch
@@ -98,7 +99,6 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
     options = RunOptions(
         new_run=arguments.new_run,
-        config_text=text,
         workers=arguments.workers,
         joins=arguments.join is not None,
         worker_number=arguments.join or 1,
@@ -106,7 +106,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         metrics=arguments.metrics,
         on_event=arguments.on_event,
     )
-    signals = partial(_signals, config)
+    signals = partial(terminal_signals, config)
 
     def carry_out(shows: RunListener, listener: RunListener | None = None) -> int:
         return run_headless(config, database, options, listener or shows, getattr(shows, "on_alarm", None))
@@ -122,7 +122,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     return status or int(bool(told))
 
 
-def _signals(config: Config) -> TerminalSignals:
+def terminal_signals(config: Config) -> TerminalSignals:
     """What the terminal of a run is told of alarms."""
     from tui_crawler.text.terminal_signals import TerminalSignals
 
@@ -133,7 +133,7 @@ def _signals(config: Config) -> TerminalSignals:
 class Faults:
     """A listener that counts what `--fail-on` names when the run is over, and tells it with the last event."""
 
-    def __init__(self, wanted: Mapping[str, int], database: Path) -> None:
+    def __init__(self, wanted: Mapping[str, int], database: DatabasePlace) -> None:
         """`wanted`: names out of FAULTS, that of `slow` with its ms."""
         self._wanted = wanted
         self._database = database
@@ -195,19 +195,18 @@ def _faults(text: str) -> dict[str, int]:
     return wanted
 
 
-def _stored(arguments: argparse.Namespace) -> tuple[Config, Path, str]:
-    """What a console that has left its run goes on with: the configuration the database keeps, and its text.
+def _stored(arguments: argparse.Namespace) -> tuple[Config, DatabasePlace]:
+    """What a console that has left its run goes on with: the configuration the database keeps.
 
     Raises UsageProblem when it keeps none.
     """
-    from tui_crawler.wiring.offline import kept_config
+    from tui_crawler.wiring.origin_settings import kept_config
 
     database = existing_database(arguments)
     config = kept_config(database)
     if config is None or arguments.file is not None or arguments.workers > 1:
         raise UsageProblem(f"{database} keeps no configuration to go on with", hint="name one: tui-crawler run CONFIG")
-    with reports_of(database) as reports:
-        return config, database, reports.config_text()
+    return config, database
 
 
 def check_workers(workers: int, config: Config) -> None:
@@ -216,16 +215,11 @@ def check_workers(workers: int, config: Config) -> None:
         return
     if workers > MOST_WORKERS:
         raise UsageProblem(f"--workers {workers}: at most {MOST_WORKERS} workers share one database")
-    if config.crawl.politeness_key == "ip":
-        raise UsageProblem(
-            "--workers cannot be combined with crawl.politeness_key: ip",
-            hint="which origins share an address is only known to the worker that has asked for it",
-        )
     if config.queue.min_origins:
         raise UsageProblem("--workers cannot be combined with queue.min_origins: no worker sees all origins")
 
 
-def worker_words(arguments: argparse.Namespace, database: Path) -> tuple[str, ...]:
+def worker_words(arguments: argparse.Namespace, database: DatabasePlace) -> tuple[str, ...]:
     """The command line of one more worker of the same run, without its number at the end."""
     words = [sys.executable, "-m", "tui_crawler", "run", str(arguments.file), "--db", str(database), "--json"]
     words += ["--workers", str(arguments.workers), "--ignore-database-name"]

@@ -5,8 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from functools import cache, partial
-from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tui_crawler.cli.actions import Tell, carry_out_all
 from tui_crawler.cli.known_names import (
@@ -21,10 +20,8 @@ from tui_crawler.cli.known_names import (
 from tui_crawler.cli.options import CommandSet, add_common, duration, moment, words
 from tui_crawler.cli.printer import Printer, Progress, safe
 from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.text.format import plural
-
-if TYPE_CHECKING:
-    pass
 
 _BESIDE = frozenset({"let_go", "in_force"})
 """What stands in an outcome beside the names of origins."""
@@ -206,14 +203,14 @@ def _retry(arguments: argparse.Namespace, printer: Printer) -> int:
     return carry_out_all(database, (command,), _telling_retry(database), printer, as_json=arguments.json)
 
 
-def _origins(database: Path, names: tuple[str, ...]) -> tuple[str, ...]:
+def _origins(database: DatabasePlace, names: tuple[str, ...]) -> tuple[str, ...]:
     if not names:
         return ()
     with reports_of(database) as reports:
         return known_origins(names, reports)
 
 
-def _telling_retry(database: Path) -> Tell:
+def _telling_retry(database: DatabasePlace) -> Tell:
     """How the outcome of a retry is told: also where nothing is requested, as their origins gave up in the live run."""
     put_back = _telling("put back")
 

@@ -3,45 +3,52 @@
 from __future__ import annotations
 
 import os
+import re
 import stat
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
+from urllib.parse import quote
 
 from tui_crawler.config.kinds import Plain, text_of, text_schema
 from tui_crawler.config.problem import BadValue, SourcePlace, visible
 from tui_crawler.config.reader import ConfigReader
 from tui_crawler.config.tree import Node, describe
+from tui_crawler.domain.database_place import DatabasePlace, is_server_url, parse_server_url
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
 
 SQLITE_MAGIC = b"SQLite format 3\0"
 _LONGEST = 4096  # characters
+_VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 
 
 @dataclass(frozen=True, slots=True)
 class Database:
-    """`location` is the absolute path of the SQLite file. `given` is the text of the `database` key, empty when the
-    configuration has none (then the guard asks for nothing)."""
+    """`location` is the absolute path of the SQLite file, or the URL of a database on a server without its `password`.
+    `given` is the text of the `database` key, empty when the configuration has none (then the guard asks for nothing).
+    """
 
     location: str
     given: str = ""
+    password: str = field(default="", repr=False)
 
 
 class DatabaseName(Plain):
-    """The `database` key: a file beside the configuration."""
+    """The `database` key: a file beside the configuration, or a database on a PostgreSQL server."""
 
-    accepts = "the path of an SQLite file"
+    accepts = "the path of an SQLite file or postgresql://HOST/NAME"
     schema = text_schema(minLength=1, maxLength=_LONGEST)
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> Database:
         text = text_of(node, self)
         if not text or len(text) > _LONGEST or not text.isprintable():
             raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}")
+        if is_server_url(text):
+            return _on_server(text, node.mark, self.accepts, resolves=reader.resolves)
         if "://" in text:
-            sqlite = "this version keeps crawls in SQLite files" if text.startswith("postgres") else "name a plain file"
-            raise BadValue(node.mark, f"expected {self.accepts}, found a URL", sqlite)  # which may hold a password
+            raise BadValue(node.mark, f"expected {self.accepts}, found a URL")  # which may hold a password
         if text.lower().startswith("file:") or text == ":memory:":
             raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}", "name a plain file")
         path = (reader.folder / text).absolute()
@@ -51,6 +58,23 @@ class DatabaseName(Plain):
 
     def show(self, value: Database) -> str:
         return value.location
+
+
+def _on_server(text: str, mark: SourcePlace, accepts: str, *, resolves: bool) -> Database:
+    """`${NAME}` in the URL stands for a variable of the environment, which need be there only where secrets are."""
+    names = _VARIABLE.findall(text)
+    missing = [name for name in names if resolves and name not in os.environ]
+    if missing:
+        raise BadValue(mark, f"the environment has no variable {missing[0]}")
+    try:
+        whole = _VARIABLE.sub(lambda found: quote(os.environ.get(found[1], ""), safe=""), text)
+        place, password = parse_server_url(whole)
+        shown, written = parse_server_url(text)
+    except ValueError:
+        raise BadValue(mark, f"expected {accepts}, found another URL") from None  # which may hold a password
+    if written and not _VARIABLE.fullmatch(written):
+        raise BadValue(mark, "holds a password", "write ${NAME}, a variable of the environment, or use PGPASSWORD")
+    return Database(place.url, shown.url, password)
 
 
 def check_file(path: Path, mark: SourcePlace) -> None:
@@ -78,14 +102,14 @@ def check_file(path: Path, mark: SourcePlace) -> None:
         raise BadValue(mark, f"{shown} is not an SQLite database", "name another file; this one is left as it is")
 
 
-def guard_database(config: Config, opened: Path | str) -> str | None:
+def guard_database(config: Config, opened: DatabasePlace | str) -> str | None:
     """None when `opened` is the database the configuration asks for, else an error that names both (U). A configuration
     without `database` asks for none."""
     wanted = config.database.given
-    if not wanted:
+    if not wanted or str(opened) == config.database.location:
         return None
     segments = _segments(wanted)
-    opened = Path(opened)
+    opened = Path(str(opened))
     fits = any(full.parts[-len(segments) :] == segments for full in (opened.absolute(), opened.resolve()))
     if fits:
         return None

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
@@ -19,6 +18,7 @@ from tui_crawler.config.units import (
     show_duration,
     show_size,
 )
+from tui_crawler.domain.known_word import did_you_mean
 from tui_crawler.domain.pattern import BadPattern, Pattern
 from tui_crawler.domain.record import dataclass
 
@@ -78,8 +78,7 @@ def text_of(node: Node, kind: ValueKind, may_quote: bool = False) -> str:
 
 def similar(word: str, known: tuple[str, ...]) -> str:
     """The suggestion of the nearest known word, empty when none is near."""
-    close = difflib.get_close_matches(word.lower().replace("-", "_"), known, 1)
-    return f"did you mean {close[0]}?" if close else ""
+    return did_you_mean(word.replace("-", "_"), known).removeprefix("; ")
 
 
 def nearest(word: str, known: tuple[str, ...]) -> str:

@@ -3,6 +3,7 @@ values one by one, then what must hold between keys, and what is only doubtful."
 
 from __future__ import annotations
 
+import json
 import re
 import stat
 from collections import Counter
@@ -33,6 +34,7 @@ from tui_crawler.config.table import ConfigKey, Table, places_of, suggest_key, w
 from tui_crawler.config.tree import Node, compose, node_of
 from tui_crawler.config.units import SECOND, show_duration
 from tui_crawler.config.web_kinds import LONGEST_URL
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.exclusion import host_name
 from tui_crawler.domain.policy import Whitelist
 from tui_crawler.domain.status_words import NOBODY, UNCONFIGURED_USER_AGENT, UNVERIFIED
@@ -263,7 +265,7 @@ def _load(
 
 def config_from_seeds(
     seeds: Sequence[str],
-    database: str | Path,
+    database: str | DatabasePlace,
     *,
     name: str = "crawl",
     overrides: Mapping[str, object] | None = None,
@@ -276,9 +278,10 @@ def config_from_seeds(
     reader = _reader(overrides or {}, allow_impolite_cli, Path.cwd())
     given = {"seeds": list(seeds), "name": name, "database": str(database)}
     config = _read(_node(given), reader)
+    kept = json.dumps({"name": name, "seeds": list(config.seeds), **(overrides or {})})
     unguarded = replace(config.database, given="")
     return _finish(
-        replace(config, database=unguarded, impolite_everywhere=allow_impolite_cli), reader, _ON_COMMAND_LINE
+        replace(config, text=kept, database=unguarded, impolite_everywhere=allow_impolite_cli), reader, _ON_COMMAND_LINE
     )
 
 

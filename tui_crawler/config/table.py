@@ -6,14 +6,14 @@ off the class, so a key, its type, default, bounds and doc sentence are written 
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any
 
-from tui_crawler.config.kinds import Nullable, OneOf, ValueKind, expected
+from tui_crawler.config.kinds import Nullable, OneOf, ValueKind, expected, similar
 from tui_crawler.config.problem import BadValue, Incomplete, SourcePlace, visible_key
 from tui_crawler.config.reader import ConfigReader
 from tui_crawler.config.tree import ListNode, MappingNode, Node, Scalar, describe, is_null
+from tui_crawler.domain.known_word import nearest
 from tui_crawler.domain.record import MISSING, dataclass, field, fields
 from tui_crawler.domain.url import without_userinfo
 
@@ -273,13 +273,10 @@ def suggest_key(name: str, known: tuple[str, ...], at: str, places: Mapping[str,
     if elsewhere:
         where = " or ".join(f"under `{place}`" if place else "at the top level" for place in elsewhere[:3])
         return f"`{name}` belongs {where}"
-    word = name.lower().replace("-", "_")
-    close = difflib.get_close_matches(word, known, 1)
-    if close:
-        return f"did you mean {close[0]}?"
-    far = difflib.get_close_matches(word, tuple(places), 1, 0.75)
-    if far:
-        return f"did you mean {_join(places[far[0]][0], far[0])}?"
+    if close := similar(name, known):
+        return close
+    if far := nearest(name.replace("-", "_"), places, 0.75):
+        return f"did you mean {_join(places[far][0], far)}?"
     return f"keys {f'of {at}' if at else 'at the top level'}: {', '.join(known)}"
 
 

@@ -84,6 +84,11 @@ class Where(Enum):
         "Pages, bytes, latency, failures, what waits and what the crawl costs; one cursor reads all charts.",
         View("7", "pulse", "How the crawl goes over time, as charts", "pulse.screen.PulseScreen"),
     )
+    workers = (
+        "Workers",
+        "Who crawls this database, on which machine, with how much work; and what is wanted of each.",
+        View("8", "workers", "Who crawls: state, origins held, pace, heartbeat", "workers.screen.WorkersScreen"),
+    )
     robots = (
         "robots.txt",
         "The robots.txt of one origin as it was fetched, what it means here, and the contract it makes.",
@@ -142,6 +147,7 @@ class Takes(Enum):
     format = "a format"
     ledger = "a list"
     scope = "what a pulse is of"
+    worker = "a worker"
     layout = "a layout"
     nothing = "nothing"
 

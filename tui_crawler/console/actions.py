@@ -370,7 +370,7 @@ ACTIONS: tuple[Action, ...] = (
         "concurrency", 25,
     ),
     Action(
-        "stats.ledger", "c", "show", "Show refused links, limbo, stashes, runs, workers, sessions, actions…",
+        "stats.ledger", "c", "show", "Show refused links, limbo, stashes, validation, runs, actions of operators",
         Topic.look, _JOBS, word="show", footer=50, takes=Takes.ledger,
     ),
     Action(
@@ -457,6 +457,10 @@ ACTIONS: tuple[Action, ...] = (
     Action(
         "origin.open", "", "origin", "Open an origin by its name; :o for short", Topic.look, needs=(Need.origin,),
         word="origin", short="o",
+    ),
+    Action(
+        "worker.open", "", "worker", "Show a worker by its name, among all", Topic.look, word="worker",
+        takes=Takes.worker,
     ),
     Action("url.open", "", "URL", "Open any URL of the crawl", Topic.look, word="url", takes=Takes.url),
     Action(

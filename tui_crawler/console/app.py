@@ -325,6 +325,9 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self.set_interval(BEAT_MS / 1_000, self.beat)
         self.beat()
         self.dispatcher.show_view(self._session.view)
+        if aside := " and ".join(file.name for file in self.memory.put_aside()):
+            words = f"what was remembered in {self.memory.folder} cannot be read; it is put aside as {aside}"
+            self.tell("state", words, "warning")
 
     def _start_engine(self) -> None:
         """Starts the hosted engine, once; after the first reading, so that it does not hold up the first picture."""

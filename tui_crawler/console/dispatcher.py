@@ -356,6 +356,15 @@ class Dispatcher(Handles):
         """Shows the origin that is named, or the selected one."""
         self.go_to_origin(now.origins[0].origin)
 
+    @handles_typed("worker.open")
+    def _open_worker(self, name: str) -> None:
+        """Shows the workers, the one that is named under the cursor."""
+        from tui_crawler.console.workers.screen import WorkersScreen  # noqa: PLC0415  not before it is needed
+
+        self._go_to_view(Where.workers)
+        if name and isinstance(screen := self._screens.console_screen, WorkersScreen):
+            screen.call_later(screen.seek, name)
+
     @handles_typed("url.open")
     def _open_url(self, url: str) -> None:
         """Shows the URL that is typed, or the selected one."""

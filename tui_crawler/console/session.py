@@ -103,7 +103,15 @@ class SessionFile:
 
     def recall(self) -> ConsoleSession:
         """What was kept last; what cannot be read is left out."""
-        return _session(_document(self._file))
+        return _session(_document(self._file) or {})
+
+    def put_aside(self) -> tuple[Path, ...]:
+        """Renames those of the files that hold no such thing, so that nothing of them is lost; answers what they are
+        called now."""
+        bad = [file for file in (self._file, self._layouts) if file is not None and _document(file) is None]
+        with contextlib.suppress(OSError):
+            return tuple(file.replace(file.with_suffix(".bad")) for file in bad)
+        return ()
 
     def keep(self, session: ConsoleSession) -> bool:
         """Keeps it for the next time; answers whether that was possible."""
@@ -116,14 +124,14 @@ class SessionFile:
 
     def layouts(self) -> dict[str, OverviewFilter]:
         """The layouts of the overview that were kept by name, of all databases; what cannot be read is left out."""
-        document = _document(self._layouts)
+        document = _document(self._layouts) or {}
         found = {name: _session(one).arrangement for name, one in document.items() if isinstance(one, dict)}
         return dict(sorted(found.items())[:MOST_LAYOUTS])
 
     def keep_layout(self, name: str, wanted: OverviewFilter | None) -> bool:
         """Keeps a layout by its name in place of one of that name (None: forgets it); answers whether that was
         possible."""
-        kept = {one: asdict(held) for one, held in self.layouts().items() if one != name}
+        kept = {one: held for one, held in (_document(self._layouts) or {}).items() if one != name}
         if self._layouts is None or (wanted is not None and (len(kept) >= MOST_LAYOUTS or len(name) > _LONGEST_NAME)):
             return False
         if wanted is not None:
@@ -140,14 +148,16 @@ class SessionFile:
         return True
 
 
-def _document(path: Path | None) -> dict[str, object]:
-    """What a file of ours holds; nothing where there is none, or it cannot be read."""
+def _document(path: Path | None) -> dict[str, object] | None:
+    """What a file of ours holds: nothing where there is none, or it cannot be opened; None: it is none of ours."""
     try:
-        with path.open("rb") if path is not None else io.BytesIO() as file:
+        with path.open("rb") if path is not None else io.BytesIO(b"{}") as file:
             document = json.loads(file.read(MOST_BYTES))
-    except (OSError, ValueError, RecursionError):
+    except OSError:
         return {}
-    return document if isinstance(document, dict) else {}
+    except (ValueError, RecursionError):
+        return None
+    return document if isinstance(document, dict) else None
 
 
 def state_folder(environment: Mapping[str, str]) -> Path | None:

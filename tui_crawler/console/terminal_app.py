@@ -49,10 +49,10 @@ class TerminalApp(App[ReturnType]):
     def __init__(self) -> None:
         """Nothing is written before it runs. What the terminal shows is said by COLORTERM, TERM, NO_COLOR and the
         locale."""
+        self._themes: dict[tuple[str, Colours], Theme] = {}
         super().__init__(driver_class=patient_driver())
         terminal = os.environ.get("TERM", "")
         found = None if self.no_color or terminal.startswith("vt") else self.console.color_system
-        self._themes: dict[str, Theme] = {}
         self.colours = Colours(found)
         self.no_color = self.colours is Colours.none
         self.ascii_only = not has_utf8(os.environ)
@@ -104,12 +104,10 @@ class TerminalApp(App[ReturnType]):
 
     def get_theme(self, theme_name: str) -> Theme | None:
         """The theme, as this terminal can show it."""
-        theme = super().get_theme(theme_name)
-        if theme is None or self.colours is Colours.all:
-            return theme
-        if theme_name not in self._themes:
-            self._themes[theme_name] = fitted(theme, self.colours)
-        return self._themes[theme_name]
+        key = theme_name, self.colours
+        if key not in self._themes and (theme := super().get_theme(theme_name)) is not None:  # slow; each rule asks
+            self._themes[key] = theme if self.colours is Colours.all else fitted(theme, self.colours)
+        return self._themes.get(key)
 
     def get_theme_variable_defaults(self) -> dict[str, str]:
         """The colour roles, for themes that have none."""

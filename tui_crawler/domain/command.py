@@ -179,10 +179,37 @@ class LoadSegment:
     path: str
 
 
+@dataclass(frozen=True, slots=True)
+class SteerWorkers:
+    """`order`: pause (they ask nothing and keep their origins), resume, drain (they finish what is in flight, give
+    their origins back and end), stop. By their names."""
+
+    order: str
+    workers: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TagWorker:
+    """A worker takes the jobs of these tags from now on, and those without a tag unless it is `matchonly`."""
+
+    worker: str
+    tags: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class MoveOrigins:
+    """These origins, each with its site, go to a worker and stay there until it ends."""
+
+    origins: tuple[str, ...]
+    worker: str
+
+
+WorkerCommand = SteerWorkers | TagWorker | MoveOrigins
+
 Command = (
     PauseOrigins | ResumeOrigins | StopOrigins | AddSeeds | RetryPages | TopUpPatience | SetDelay | RefetchRobots
     | Exclude | SetJob | SteerJobs | ApplyRules | StashPages | UnstashPages | SetDripfeed | ReclaimPages | ProbeUrls
-    | LoadSegment
+    | LoadSegment | WorkerCommand
 )  # fmt: skip
 
 _NAMES: dict[str, type[Any]] = {
@@ -204,6 +231,9 @@ _NAMES: dict[str, type[Any]] = {
     "reclaim": ReclaimPages,
     "probe": ProbeUrls,
     "load": LoadSegment,
+    "steer_workers": SteerWorkers,
+    "tag_worker": TagWorker,
+    "move": MoveOrigins,
 }
 _KINDS: dict[type[Any], str] = {kind: name for name, kind in _NAMES.items()}
 
@@ -238,19 +268,19 @@ def action_of(command: Command) -> tuple[str, str]:
     match command:
         case AddSeeds(urls=names) | ProbeUrls(urls=names):
             pass
-        case SteerJobs(order=order, jobs=jobs):
+        case SteerJobs(order=order, jobs=jobs) | SteerWorkers(order=order, workers=jobs):
             names = (f"{order} {', '.join(jobs[:3])}" + (f" and {len(jobs) - 3} more" if len(jobs) > 3 else ""),)
         case RetryPages(urls=urls, exit_codes=exits, origins=origins):
             names = urls + exits + origins
         case SetDelay(origin=name) | SetJob(job=name) | LoadSegment(path=name) | ApplyRules(job=name):
             names = (name,) if name else ()
-        case StashPages(name=name) | UnstashPages(name=name) | SetDripfeed(name=name):
+        case TagWorker(worker=name) | StashPages(name=name) | UnstashPages(name=name) | SetDripfeed(name=name):
             names = (name,)
         case ReclaimPages(reason=reason, urls=urls):
             names = urls or (reason,)
         case Exclude(kind=kind, value=value, remove=remove):
             names = (f"remove {kind} {value}" if remove else f"{kind} {value}",)
-        case PauseOrigins(origins=names) | ResumeOrigins(origins=names):
+        case PauseOrigins(origins=names) | ResumeOrigins(origins=names) | MoveOrigins(origins=names):
             pass
         case StopOrigins(origins=names) | TopUpPatience(origins=names) | RefetchRobots(origins=names):
             pass

@@ -14,6 +14,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.exit_code import BLOCKED, DISPOSITIONS, FAILURES, ExitCode
+from tui_crawler.domain.known_word import did_you_mean
 from tui_crawler.domain.pattern import BadPattern, Pattern
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.status import PageStatus
@@ -234,7 +235,7 @@ def _exit_term(value: str, inverted: bool) -> ExitTerm | FilterProblem:
         never |= word in _NONE
         codes |= found
         if not found and word not in _NONE:
-            return FilterProblem(f"no exit code is called {word}")
+            return FilterProblem(f"no exit code is called {word}{did_you_mean(word, ExitCode.__members__)}")
     return ExitTerm(frozenset(codes), never, inverted)
 
 

@@ -27,7 +27,8 @@ class RunPlan:
     `new_run` ends a run that could be continued. `seeds` are normalised and admitted; every origin of them joins, as
     do those of `jobs`, the jobs beside the one named `job`. `policies` hold for every job; `start_paths` are pairs
     of origin and path (G). A page whose URL has more than `max_url_length` characters is refused. With several
-    `workers` each leases origins; one that `joins` takes part in the live run.
+    `workers` each leases origins; one that `joins` takes part in the live run, one that `may_join` in that or, where
+    nobody is at work, goes on with the last run, which others may join.
     """
 
     config_name: str
@@ -50,6 +51,7 @@ class RunPlan:
     matchonly: bool = False
     workers: int = 1
     joins: bool = False
+    may_join: bool = False
     jobs: tuple[JobPlan, ...] = ()
     policies: PolicySet = field(default_factory=_no_rules)
     start_paths: tuple[tuple[str, str], ...] = ()
@@ -59,6 +61,11 @@ class RunPlan:
     unverified: int = 0  # hosts whose certificates are not verified; -1: any
     crawl_settings: str = ""  # `SettingsByOrigin` as JSON, as the session keeps it
     keep_runs: int = 2  # so many runs can be compared
+
+    @property
+    def shared(self) -> bool:
+        """Whether several workers may crawl the run, each the origins it leases."""
+        return self.workers > 1 or self.joins or self.may_join
 
 
 @dataclass(frozen=True, slots=True)

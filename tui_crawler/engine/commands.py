@@ -13,6 +13,7 @@ from tui_crawler.domain.command import (
     AddSeeds,
     Command,
     Exclude,
+    MoveOrigins,
     PauseOrigins,
     PendingAction,
     ProbeUrls,
@@ -20,8 +21,11 @@ from tui_crawler.domain.command import (
     ResumeOrigins,
     RetryPages,
     SetDelay,
+    SteerWorkers,
     StopOrigins,
+    TagWorker,
     TopUpPatience,
+    WorkerCommand,
 )
 from tui_crawler.domain.exclusion import Exclusion, ExclusionIndex
 from tui_crawler.domain.job import QueueChange
@@ -37,7 +41,7 @@ from tui_crawler.engine.ports import Clock, Store
 from tui_crawler.engine.probes import Probes
 from tui_crawler.engine.queue_commands import Performed, QueueCommand, QueueCommands, as_json
 
-Steered = OriginCommand | AddSeeds | RetryPages | Exclude | QueueCommand
+Steered = OriginCommand | AddSeeds | RetryPages | Exclude | WorkerCommand | QueueCommand
 _FRONT = 1_000  # so many added seeds of an origin go to the front of its todo list; more wait for the next fill
 _SEEDS = 1_000  # so many are added at once; while nobody crawls, each page of an index is written once for many:
 _SEEDS_AT_REST = 20_000
@@ -132,6 +136,8 @@ class CommandExecutor:
                 return await self._add(command)
             case Exclude():
                 return await self._exclude(command, who)
+            case SteerWorkers() | TagWorker() | MoveOrigins():
+                return *await self._store.steer_workers(command), ()
             case _:
                 return await self.queue.perform(command, who)
 

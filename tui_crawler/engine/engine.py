@@ -12,11 +12,13 @@ from tui_crawler.domain.admission import Admission
 from tui_crawler.domain.command import Command, PauseOrigins, PendingAction, ResumeOrigins
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.failure import BadSegment, StorageFailure
+from tui_crawler.domain.job import QueueChange
 from tui_crawler.domain.origin import OriginState, Takeover, record_of, says_all
 from tui_crawler.domain.record import replace
 from tui_crawler.domain.run import RunStart, StoredOrigin
 from tui_crawler.domain.status_words import FinishReason, RunReason
 from tui_crawler.domain.turn import finish, reopen
+from tui_crawler.domain.worker import WorkerOrder, WorkerOrders
 from tui_crawler.engine import events
 from tui_crawler.engine.commands import CommandExecutor, CommandResult
 from tui_crawler.engine.origin_table import Counts, EngineSettings, OriginTable, fold_origins, pieces
@@ -64,6 +66,7 @@ _CONTINUED = "what was not stored is asked for again: the next start continues t
 FEW_ORIGINS_DRAIN_MS = 5_000  # running requests may end for so long before the rest is saved
 _OPENED = 512  # so many origins are stored at once as they begin
 _STOPPED_DRAIN_MS = 3_500  # and for so long after the operator has stopped every origin
+_ENDING = {WorkerOrder.drain: 600_000, WorkerOrder.stop: _STOPPED_DRAIN_MS}  # or told this worker to end
 _LEASE_LOST = (
     "the lease of this process ran out while it stood still: another one has taken over what it held and goes on with "
     "that; this one stores nothing more and ends"
@@ -101,7 +104,7 @@ class Engine:
         probes = self._executor.probes
         self._slots = Slots(self._table, self._runner, self._waiting, self._places, probes, fetcher, clock, listener)
         self._slots.peers = self._peers
-        self._slots.is_stopping = lambda: self._reason is not None
+        self._slots.is_stopping = lambda: self._reason is not None or not self._may_ask()
         self._actions: deque[PendingAction] = deque()
         self._reason: RunReason | None = None
         self._complaint = ""
@@ -185,6 +188,11 @@ class Engine:
                 as_stored.add(stored.record.origin)
             self._runner.counts[stored.record.origin] = Counts(0 if stored.external else stored.done, stored.failed)
         await self._find_keys(entered)
+        if self._peers is not None and self._settings.by_address and entered:
+            self._drop(
+                await self._peers.store.keep_apart({one.origin: self._table.keys[one.origin] for one in entered})
+            )
+            entered = [one for one in entered if one.origin in self._table.states]
         for some in pieces(entered, _OPENED):
             await self._open(some, as_stored)
             if self._peers is None and some[-1] is not entered[-1]:  # the first of many do not wait for the last
@@ -344,7 +352,12 @@ class Engine:
         return max(0, min(due) - now)
 
     def _may_start(self) -> bool:
-        return self._reason is None and self._slots.storage_ok and not self._at_limit(len(self._slots))
+        at_work = self._reason is None and self._slots.storage_ok and self._may_ask()
+        return at_work and not self._at_limit(len(self._slots))
+
+    def _may_ask(self) -> bool:
+        """Whether this worker is not paused, and its lease holds."""
+        return (self._peers is None or self._peers.order is WorkerOrder.work) and self._store.may_ask()
 
     def _on_held_up(self, trouble: str) -> None:
         """The database takes nothing for a while; when that has passed, a heartbeat finds out and goes on."""
@@ -384,6 +397,7 @@ class Engine:
         for action in await peers.store.followed_actions():
             command, touched = await peers.mirror(action)
             await self._follow(CommandResult(None, command, touched))
+        await self._obey(peers, await peers.store.orders())
         await peers.provide(self._slots.requests, len(self._slots))
         if self._reason is None:
             found = await peers.store.take_origins(idle=self._table.all_finished())
@@ -393,7 +407,37 @@ class Engine:
         idle = peers.idle()
         if idle:
             await self._awaken(await self._store.awake(idle, self._clock.now().wall_ms))
+            over = [name for name in idle if self._table.states[name].finished is FinishReason.exhausted]
+            self._drop(await peers.store.pass_on(over))
         peers.others_at_work = await peers.store.others_at_work()
+
+    async def _obey(self, peers: PeerWorker, orders: WorkerOrders) -> None:
+        """What is wanted of this worker. Origins that go elsewhere have no more turns, and are given back together, as
+        soon as nothing of them is in flight."""
+        peers.order, slots = orders.order, self._slots
+        if orders.order in _ENDING and self._reason is None:
+            self.stop(RunReason.interrupted, _ENDING[orders.order])
+        if orders.unlisted:
+            await self._executor.queue.follow(QueueChange((), orders.unlisted), tuple(self._table.states))
+        peers.gone.update(orders.lost)
+        peers.gone.intersection_update(self._table.states)
+        stay = slots.leaving.intersection(self._table.states)
+        slots.leaving = peers.gone.union(name for name in orders.leave if name in self._table.states)
+        for name in self._table.states if orders.unlisted else stay ^ slots.leaving:
+            slots.place(name)
+        if slots.leaving and not slots.in_flight(slots.leaving):
+            mine = slots.leaving - peers.gone
+            await self._store.save_origins([record_of(self._table.states[name]) for name in mine])
+            await peers.store.give_back(tuple(mine))
+            self._drop(slots.leaving)
+
+    def _drop(self, origins: Iterable[str]) -> None:
+        """Origins that are in other hands from now on."""
+        for name in [name for name in origins if name in self._table.states]:
+            self._waiting.leave(name)
+            self._table.leave(name)
+            self._runner.counts.pop(name, None)
+            self._slots.unsaved.discard(name)
 
     async def _mind_few_origins(self) -> None:
         if not self._settings.load_next:

@@ -198,6 +198,14 @@ class OriginTable:
         self.states[state.origin] = state
         return state
 
+    def leave(self, origin: str) -> None:
+        """The origin is in other hands from now on."""
+        state = self.states.pop(origin)
+        self._ended[state.finished, state.external] -= 1
+        self._joined[origin] = state.external
+        for known in (self.keys, self.pages_known, self.idle):
+            known.pop(origin, None)
+
     def named(self, origins: Iterable[str]) -> list[str]:
         """The origins of this run among those named; all of them when none is named."""
         wanted = list(origins)

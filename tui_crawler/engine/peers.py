@@ -6,7 +6,7 @@ they hold, what it has finished. No worker ever takes an origin from a live one.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from typing import Protocol
@@ -32,6 +32,7 @@ from tui_crawler.domain.command import (
 from tui_crawler.domain.job import JobState, QueueChange
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.run import StoredOrigin
+from tui_crawler.domain.worker import WorkerOrder, WorkerOrders
 from tui_crawler.engine.commands import CommandExecutor
 from tui_crawler.engine.origin_table import OriginTable
 
@@ -48,6 +49,20 @@ class PeerStore(Protocol):
 
         What a dead worker held is taken back once; its origins come as unclean.
         """
+
+    async def orders(self) -> WorkerOrders:
+        """What an operator wants of this worker, and which origins are to go elsewhere, or have gone."""
+
+    async def give_back(self, origins: Sequence[str]) -> None:
+        """These origins are free for others; their states are stored, and nothing of them is in flight."""
+
+    async def pass_on(self, origins: Sequence[str]) -> tuple[str, ...]:
+        """Of origins that have nothing left for this worker gives those back that have something for another one, by
+        its tags; answers which."""
+
+    async def keep_apart(self, keys: Mapping[str, str]) -> tuple[str, ...]:
+        """Tells the politeness keys of origins, which are addresses; those under a key that another worker holds are
+        given back. Answers which."""
 
     async def is_leading(self) -> bool:
         """Whether this is the oldest live session of the run."""
@@ -87,6 +102,8 @@ class PeerWorker:
         self.store = store
         self.others_at_work = True
         self.granted: int | None = 0 if table.settings.plan.max_requests is not None else None
+        self.order = WorkerOrder.work
+        self.gone: set[str] = set()  # origins that are here still, but in other hands
         self.is_spent = False
         """Whether the run has no request left that this worker could take."""
 

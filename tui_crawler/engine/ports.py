@@ -18,6 +18,7 @@ from tui_crawler.domain.command import (
     StashPages,
     SteerJobs,
     UnstashPages,
+    WorkerCommand,
 )
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.exclusion import Exclusion
@@ -125,6 +126,13 @@ class Store(Protocol):
         """Writes a new version; answers the current rulesets of all jobs. Refused pages whose verdict is another one
         now go back into the queue. Raises RulesetConflict, BadRuleset, BadPattern, NoSuchJob; then nothing was
         written."""
+
+    async def steer_workers(self, command: WorkerCommand) -> tuple[dict[str, str], dict[str, str]]:
+        """Writes down what an operator wants of workers; answers what was and what is. Raises ValueError for one that
+        is not at work, or an origin that takes no part."""
+
+    def may_ask(self) -> bool:
+        """Whether requests may be made now: the lease of this process has not run out, as far as it can know."""
 
     async def stash(self, command: StashPages | UnstashPages | SetDripfeed) -> QueueChange:
         """Moves pages between READY and STASHED. Raises NoSuchJob, ValueError for a name or pattern that is none."""

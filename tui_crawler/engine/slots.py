@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from typing import assert_never
 
 from tui_crawler.domain.exit_code import ExitCode
@@ -57,6 +57,7 @@ class Slots:
         self.trouble = ""
         self.lost = ""
         self.unsaved: set[str] = set()
+        self.leaving: set[str] = set()  # origins that have no more turns here
 
     def __len__(self) -> int:
         return len(self._turns)
@@ -72,8 +73,16 @@ class Slots:
 
     def place(self, origin: str) -> None:
         """Where an origin waits for its next turn, after whatever has happened to it."""
-        if origin not in self._turns:
+        if origin in self._turns:
+            return
+        if origin in self.leaving:
+            self._waiting.leave(origin)
+        else:
             self._waiting.place(origin)
+
+    def in_flight(self, origins: Iterable[str]) -> bool:
+        """Whether a turn of one of these is under way."""
+        return not self._turns.keys().isdisjoint(origins)
 
     async def end(self) -> None:
         """Cancels the requests under way and waits until all turns are over."""

@@ -359,7 +359,7 @@ class TurnRunner:
     async def _exchange(self, request: FetchRequest) -> Exchange:
         """One exchange that `cancel_requests` can end."""
         sent = self._clock.now()
-        if self._is_cancelling():
+        if self._is_cancelling() or not self._store.may_ask():
             return Exchange((), ExitCode.cancelled, None, 0, message="cancelled before it was sent")
         under_way = asyncio.timeout(None)  # until `cancel_requests`; no task of its own
         try:

@@ -117,6 +117,12 @@ class Waiting:
                 ready = now.mono_ms
         self._box.put(origin, self._key_of(state), ready)
 
+    def leave(self, origin: str) -> None:
+        """The origin waits no longer: it goes to another worker."""
+        self._box.remove(origin)
+        self._places.starve(origin, False)
+        self._told.pop(origin, None)
+
     def take(self) -> Released | None:
         """The next origin that may have a turn now; its key is busy until `hand_back`."""
         return self._box.take(self._clock.now().mono_ms)

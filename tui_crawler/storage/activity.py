@@ -15,7 +15,7 @@ ActivityEvent = Literal[
     "run_started", "run_continued", "run_finished", "session_taken_over", "origin_joined", "origin_finished",
     "job_added", "job_changed", "job_paused", "job_resumed", "job_aborted", "job_unaborted", "job_finished",
     "pages_stashed", "pages_unstashed", "dripfeed_changed", "stash_emptied", "pages_reclaimed", "segment_saved",
-    "segment_loaded", "ruleset_applied", "schema_upgraded",
+    "segment_loaded", "ruleset_applied", "schema_upgraded", "late_write",
 ]  # fmt: skip
 """What happened, by the name that `v_activity.event` has."""
 

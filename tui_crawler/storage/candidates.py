@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Container, Mapping, Sequence
 from typing import Any
 
 import peewee
@@ -44,7 +44,7 @@ def candidates(
     row = transaction.one(_origin_id, {"origin": clean(origin)})
     if row is None:
         return Candidates(())
-    if row[0] in claim.in_part and (listed := _listed_pages(transaction, claim, row[0], -1)):
+    if row[0] in claim.in_part and (listed := _listed_pages(transaction, claim, row[0], 2**62)):
         claim.in_part.discard(row[0])
         return Candidates(listed)
     jobs = job_rows(transaction)
@@ -70,10 +70,13 @@ def candidates(
     return Candidates((), _next_due_of(transaction, free, values), _any_held(transaction, claim, jobs, values))
 
 
-def awake(transaction: Transaction, claim: Claim, origins: Sequence[str], now: int) -> tuple[str, ...]:
-    """Those of `origins` that have a page which a fill would find at `now` (epoch ms), told by indices alone."""
-    due = _due_bounds(claim, now)
-    free = [job for job in job_rows(transaction) if job.is_free(claim)]
+def awake(
+    transaction: Transaction, claim: Claim, origins: Sequence[str], now: int, jobs: Container[int] | None = None
+) -> tuple[str, ...]:
+    """Those of `origins` that have a page which a fill would find at `now` (epoch ms), told by indices alone. `jobs`:
+    a fill for these jobs (ids), for another worker."""
+    due, rows = _due_bounds(claim, now), job_rows(transaction)
+    free = [job for job in rows if (job.is_free(claim) if jobs is None else not job.held and job.job_id in jobs)]
     left = list(dict.fromkeys(clean(origin) for origin in origins))
     found: set[str] = set()
     for start in range(0, len(left), _CHUNK):

@@ -10,7 +10,7 @@ import peewee
 
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage.clock import mono_clock
-from tui_crawler.storage.models import Run, Session
+from tui_crawler.storage.models import Origin, Run, Session
 from tui_crawler.storage.statements import reads, slot
 from tui_crawler.storage.transaction import Transaction
 
@@ -24,7 +24,8 @@ class Claim:
     `tags` and `matchonly` say which jobs the session takes (B); tags of None: it takes every job. `start_paths` are
     pairs of origin and path (G). `shared`: several workers crawl the run, origins that join are nobody's at first.
     `worked_from` is when the run would have begun by `mono` (ms) if it had worked without a rest. `in_part`: the ids of
-    origins of whose todo list only the head was loaded. `keeps_former`: what is changed is kept as it was before.
+    origins of whose todo list only the head was loaded. `epochs`: those of the origins it has leased, by their ids;
+    `lost`: names of some that it does not hold any more. `keeps_former`: what is changed is kept as it was before.
     """
 
     run_id: int
@@ -44,6 +45,8 @@ class Claim:
     worked_from: int = 0
     in_part: set[int] = field(default_factory=set)
     keeps_former: bool = False
+    epochs: dict[int, int] = field(default_factory=dict)
+    lost: list[str] = field(default_factory=list)
 
     def takes(self, tag: str) -> bool:
         """Whether the session crawls jobs of this tag: its own tags, and without `matchonly` untagged ones, too."""
@@ -57,6 +60,14 @@ def require(transaction: Transaction, claim: Claim) -> None:
     if row is None or row[0]:
         by = f" ({row[1]})" if row and row[1] else ""
         raise StorageFailure(f"this session no longer holds the database{by}: nothing was stored")
+
+
+def holds(transaction: Transaction, claim: Claim, origin_id: int) -> bool:
+    """Whether a worker among several still has the lease of an origin by which it was given it; alone it always has."""
+    if not claim.shared:
+        return True
+    row = transaction.one(_epoch, {"origin_id": origin_id, "session_id": claim.session_id})
+    return row is not None and row[0] == claim.epochs.get(origin_id)
 
 
 def sign_of_life(transaction: Transaction, claim: Claim) -> None:
@@ -73,9 +84,18 @@ def count_work(transaction: Transaction, claim: Claim) -> None:
     transaction.run(_work, {"worked_ms": claim.mono() - claim.worked_from, "run_id": claim.run_id})
 
 
+def _epoch() -> Any:
+    held = (Origin.id == slot("origin_id")) & (Origin.session_id == slot("session_id")) & (Origin.free == ZERO)
+    return (
+        Origin.select(Origin.epoch)
+        .join(Session, on=(Session.id == Origin.session_id))
+        .where(held & (Session.ended_at == ZERO))
+    )
+
+
 def _work() -> Any:
-    longest = peewee.fn.MAX(Run.worked_ms, slot("worked_ms"))
-    return Run.update({Run.worked_ms: longest}).where(Run.id == slot("run_id"))
+    longer = Run.worked_ms < slot("worked_ms")
+    return Run.update({Run.worked_ms: slot("worked_ms")}).where((Run.id == slot("run_id")) & longer)
 
 
 def _sign() -> Any:

@@ -247,7 +247,8 @@ def _any_gauge() -> Any:
 def _keep_gauge(size: int) -> Any:
     key, own = [Gauge.length, Gauge.at, Gauge.session_id], [Gauge.lag_ms, Gauge.commit_ms, Gauge.commit_jobs]
     now = peewee.EXCLUDED
-    worst = {one: peewee.fn.MAX(one, getattr(now, one.column_name)) for one in own}
+    new = {one: getattr(now, one.column_name) for one in own}
+    worst = {one: peewee.Case(None, [(one < said, said)], one) for one, said in new.items()}
     last = {one: peewee.fn.COALESCE(getattr(now, one.column_name), one) for one in _OF_CRAWL}
     return insert_rows([*key, *own, *_OF_CRAWL], size).on_conflict(conflict_target=key, update=worst | last)
 

@@ -13,10 +13,12 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
+from typing import Any, cast
 
 import peewee
 
-from tui_crawler.domain.failure import RunHeld, StorageFailure
+from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
+from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
 from tui_crawler.storage.driver import DATABASE_ERRORS, execute
 from tui_crawler.storage.faults import BACKUP_PATTERN, ReadOnlyDatabase, storage_failure
 from tui_crawler.storage.file_identity import (
@@ -27,10 +29,11 @@ from tui_crawler.storage.file_identity import (
     has_log_file,
     open_to_read,
     put_log_away,
+    server_module,
 )
-from tui_crawler.storage.migrations import latest_version, migrate, record_as_migrated
+from tui_crawler.storage.migrations import migrate, record_as_migrated
 from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.owner import open_holds, this_process
+from tui_crawler.storage.owner import check_at_rest
 from tui_crawler.storage.views import create_views, drop_views, views_are_current
 
 _WAL_LIMIT = 64 << 20  # bytes; a larger write-ahead log is cut back after a checkpoint
@@ -45,14 +48,16 @@ class Upgrade:
 
     from_version: int
     to_version: int
-    backup: Path
+    backup: Path | None
 
 
-def open_writable(path: Path, settings: OpenSettings) -> peewee.SqliteDatabase:
+def open_writable(path: DatabasePlace, settings: OpenSettings) -> peewee.Database:
     """A connection that may write, to a database of this version: made or migrated if need be.
 
     Raises NotOurDatabase, ReadOnlyDatabase, StorageFailure; RunHeld when a migration is needed during a live run.
     """
+    if isinstance(path, PostgresPlace):
+        return cast(peewee.Database, server_module().open_writable(path, settings))
     state = examine(path, settings)
     if not path.parent.is_dir():
         raise StorageFailure(f"the folder {path.parent} does not exist")
@@ -83,14 +88,18 @@ def _check_may_be_written(path: Path) -> None:
         raise ReadOnlyDatabase(f"the folder is read-only: {path.parent}")
 
 
-def upgrade(path: Path, settings: OpenSettings | None = None) -> Upgrade | None:
+def upgrade(path: DatabasePlace, settings: OpenSettings | None = None) -> Upgrade | None:
     """Migrates an older database after a backup copy beside it; None when there is nothing to do.
 
     Raises NotOurDatabase, RunHeld, StorageFailure.
     """
     settings = settings or OpenSettings()
-    if examine(path, settings) is not FileState.older:
+    state = examine(path, settings)
+    if state is FileState.current or (state is FileState.absent and isinstance(path, Path)):
         return None
+    if isinstance(path, PostgresPlace):
+        before, latest = server_module().upgrade_at(path, settings)
+        return Upgrade(before, latest, None)
     _check_may_be_written(path)
     database = _writable(path, settings)
     try:
@@ -102,18 +111,20 @@ def upgrade(path: Path, settings: OpenSettings | None = None) -> Upgrade | None:
         database.close()
 
 
-def connect_readonly(path: Path, settings: OpenSettings | None = None) -> peewee.SqliteDatabase:
-    """A connection that never writes. On a read-only folder without a write-ahead log the file is taken as it is.
+def connect_readonly(path: DatabasePlace, settings: OpenSettings | None = None) -> peewee.Database:
+    """A connection that never writes. In a read-only folder without a write-ahead log a file is taken as it is.
 
     Raises StorageFailure when there is no such file, and the drivers' errors.
     """
     settings = settings or OpenSettings()
+    if isinstance(path, PostgresPlace):
+        return cast(peewee.Database, server_module().connect(path, settings, readonly=True))
     if not path.is_file():
         raise StorageFailure(f"there is no database at {path}")
     return open_to_read(path, partial(_connect_readonly, settings), DATABASE_ERRORS)
 
 
-def open_readonly(path: Path, settings: OpenSettings | None = None) -> peewee.SqliteDatabase:
+def open_readonly(path: DatabasePlace, settings: OpenSettings | None = None) -> peewee.Database:
     """The same, after making sure that the file is ours and of this version.
 
     Raises NotOurDatabase, OlderDatabase, StorageFailure.
@@ -130,7 +141,7 @@ def _writable(path: Path, settings: OpenSettings) -> peewee.SqliteDatabase:
     pragmas = (
         ("journal_mode", "WAL"),
         ("synchronous", settings.durability.name.upper()),
-        ("foreign_keys", 1),
+        ("foreign_keys", int(not settings.unfinished)),
         ("busy_timeout", settings.busy_ms),
         ("journal_size_limit", _WAL_LIMIT),
         ("wal_autocheckpoint", _CHECKPOINT_PAGES),
@@ -173,12 +184,12 @@ def _create(database: peewee.SqliteDatabase, settings: OpenSettings) -> None:
     with database.atomic("IMMEDIATE"):
         if database.pragma("application_id"):
             return  # another process was faster
-        create_tables(database)
+        create_tables(database, indexed=not settings.unfinished)
         record_as_migrated(database, settings.migrations)
         create_views(database)
         Meta.insert({Meta.name: "change", Meta.value: 0}).execute(database)
         database.pragma("application_id", APPLICATION_ID)
-        database.pragma("user_version", latest_version(settings.migrations))
+        database.pragma("user_version", settings.version)
 
 
 def _upgrade(database: peewee.SqliteDatabase, path: Path, settings: OpenSettings) -> Upgrade:
@@ -187,11 +198,11 @@ def _upgrade(database: peewee.SqliteDatabase, path: Path, settings: OpenSettings
     from tui_crawler.storage.clean_text import clean  # noqa: PLC0415  a database that is read needs no models
     from tui_crawler.storage.models import Activity  # noqa: PLC0415
 
-    here, now = this_process(), int(datetime.now(UTC).timestamp() * 1000)
-    for hold in open_holds(database):
-        if hold.is_live(here, now):
-            raise RunHeld(hold.describe())
-    before, latest = database.pragma("user_version"), latest_version(settings.migrations)
+    if settings.unfinished:
+        raise NotOurDatabase(f"{path} holds a crawl already; it was not touched")
+    check_at_rest(database)
+    now = int(datetime.now(UTC).timestamp() * 1000)
+    before, latest = database.pragma("user_version"), settings.version
     backup = _back_up(database, path, before, settings)
     drop_views(database)
     migrate(database, settings.migrations)
@@ -243,7 +254,7 @@ class IntegrityCheck:
     latest: int
 
 
-def check_integrity(path: Path, settings: OpenSettings | None = None) -> IntegrityCheck:
+def check_integrity(path: DatabasePlace, settings: OpenSettings | None = None) -> IntegrityCheck:
     """What integrity_check and foreign_key_check find wrong. Changes nothing. Raises NotOurDatabase, StorageFailure."""
     settings, found_log = settings or OpenSettings(), has_log_file(path)
     if examine(path, settings) is FileState.absent:
@@ -251,15 +262,23 @@ def check_integrity(path: Path, settings: OpenSettings | None = None) -> Integri
     try:
         database = connect_readonly(path, settings)
         try:
-            said = [str(row[0]) for row in execute(database, "PRAGMA integrity_check").fetchall()]
-            broken = execute(database, "PRAGMA foreign_key_check").fetchall()
-            schema = database.pragma("user_version")
+            schema, problems = _looked_at(database, path)
         finally:
             database.close()
             if not found_log:
                 put_log_away(path, only_empty=True)
     except DATABASE_ERRORS as error:
         raise storage_failure(error, path) from error
+    return IntegrityCheck(problems, schema, settings.version)
+
+
+def _looked_at(database: Any, path: DatabasePlace) -> tuple[int, tuple[str, ...]]:
+    """The version of the schema, and what is wrong."""
+    if isinstance(path, PostgresPlace):
+        found: tuple[int, tuple[str, ...]] = server_module().look_at(database)
+        return found
+    said = [str(row[0]) for row in execute(database, "PRAGMA integrity_check").fetchall()]
     problems = [problem for problem in said if problem != "ok"]
+    broken = execute(database, "PRAGMA foreign_key_check").fetchall()
     problems += [f"{table} row {row} refers to a missing row of {parent}" for table, row, parent, _ in broken]
-    return IntegrityCheck(tuple(problems), schema, latest_version(settings.migrations))
+    return database.pragma("user_version"), tuple(problems)

@@ -1,9 +1,14 @@
-"""The two calls of peewee's database that its type stubs leave untyped, typed once, and the errors they raise."""
+"""What the drivers of the two databases leave different, made one: SQL text of our own with its values, connections,
+the errors that they raise."""
 
 from __future__ import annotations
 
+import re
 import sqlite3
-from collections.abc import Sequence
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from functools import lru_cache
 from typing import Any
 
 import peewee
@@ -11,13 +16,92 @@ import peewee
 DATABASE_ERRORS = (sqlite3.Error, peewee.PeeweeException)
 """What the drivers raise."""
 
+Values = Sequence[Any] | Mapping[str, Any]
+"""What stands for the slots of a text, by place (`?`) or by name (`:name`)."""
 
-def execute(database: peewee.Database, text: str, values: Sequence[Any] = ()) -> Any:
-    """Executes SQL text; answers the cursor. Raises the driver's errors as peewee's."""
-    return database.execute_sql(text, values)  # type: ignore[no-untyped-call]  # untyped in the stubs
+_HERE = {"?": "%s", "LIKE": "ILIKE", "CROSS JOIN": "JOIN", "NOT INDEXED": " "}
+_ROWS_AT_ONCE = 2_000
+_LOOK_EVERY = 100_000  # instructions of SQLite's machine: a millisecond or two
+_LOOK_S = 0.05
+_PARTS = re.compile(r"'[^']*'|\"[^\"]*\"|::|\?|:[a-z_]+|%|\bLIKE\b|\bCROSS JOIN\b|\bNOT INDEXED\b")
 
 
-def connection_of(database: peewee.SqliteDatabase) -> sqlite3.Connection:
-    """The driver's own connection, opened if it is not. Raises sqlite3 errors."""
-    connection: sqlite3.Connection = database.connection()  # type: ignore[no-untyped-call]  # untyped in the stubs
-    return connection
+def execute(database: peewee.Database, text: str, values: Values = ()) -> Any:
+    """Executes SQL text as SQLite reads it; answers the cursor. Raises DATABASE_ERRORS."""
+    if is_server(database):
+        return connection_of(database).execute(server_text(text), values)
+    return connection_of(database).execute(text, values)
+
+
+def columns_of(database: peewee.Database, table: str) -> tuple[str, ...]:
+    """The names of the columns of a table or view. Raises DATABASE_ERRORS."""
+    found = execute(database, f"SELECT * FROM {table} LIMIT 0").description  # noqa: S608  the name is one of ours
+    return tuple(column[0] for column in found)
+
+
+def stream(database: peewee.Database, text: str, values: Values = (), at_once: int = _ROWS_AT_ONCE) -> Iterator[Any]:
+    """The rows of a query, fetched a few at a time, within a transaction. Raises DATABASE_ERRORS."""
+    if is_server(database):
+        yield from connection_of(database).stream(server_text(text), values, at_once)
+    else:
+        yield from execute(database, text, values)
+
+
+@contextmanager
+def stopping(database: peewee.Database, stops: Callable[[], bool] | None) -> Iterator[None]:
+    """Has a query of a server that is under way meanwhile end as soon as `stops` answers True, which is asked now and
+    then in another thread. SQLite asks by itself (`stop_when`)."""
+    if stops is None or not is_server(database):
+        yield
+    else:
+        over = threading.Event()
+        watch = threading.Thread(target=_watch, args=(connection_of(database), stops, over), daemon=True)
+        watch.start()
+        try:
+            yield
+        finally:
+            over.set()
+            watch.join()
+
+
+def stop_when(database: peewee.Database, stops: Callable[[], bool] | None) -> None:
+    """Has SQLite end each query from now on as soon as `stops` answers True."""
+    if not is_server(database):
+        connection_of(database).set_progress_handler(stops, _LOOK_EVERY)
+
+
+def _watch(connection: Any, stops: Callable[[], bool], over: threading.Event) -> None:
+    while not over.wait(_LOOK_S):
+        if stops():
+            connection.cancel_safe()
+            return
+
+
+def connection_of(database: peewee.Database) -> Any:
+    """The driver's own connection, opened if it is not: an sqlite3.Connection, or a PostgresConnection, which has its
+    methods `execute`, `executemany` and `in_transaction`. Raises DATABASE_ERRORS."""
+    return database.connection()  # type: ignore[no-untyped-call]  # untyped in the stubs
+
+
+def reading_text(database: peewee.Database) -> str:
+    """What begins a transaction whose queries all see one state."""
+    return "BEGIN ISOLATION LEVEL REPEATABLE READ" if is_server(database) else "BEGIN"
+
+
+def is_server(database: peewee.Database) -> bool:
+    """Whether it is a PostgreSQL database."""
+    return not isinstance(database, peewee.SqliteDatabase)
+
+
+@lru_cache(maxsize=2_048)
+def server_text(text: str) -> str:
+    """The text of a query as PostgreSQL and its driver read it. LIKE of SQLite takes no account of case; what it is
+    told of the order of joins and of indices is left out."""
+    return _PARTS.sub(_server_part, text)
+
+
+def _server_part(found: re.Match[str]) -> str:
+    part = found[0]
+    if part[0] == ":" and part != "::":
+        return f"%({part[1:]})s"
+    return _HERE.get(part) or part.replace("%", "%%")

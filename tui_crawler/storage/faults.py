@@ -7,7 +7,8 @@ import os
 import sqlite3
 from pathlib import Path
 
-from tui_crawler.domain.failure import DatabaseDamaged, DatabaseLocked, StorageFailure, StorageHeldUp
+from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
+from tui_crawler.domain.failure import DatabaseDamaged, DatabaseLocked, NotOurDatabase, StorageFailure, StorageHeldUp
 
 BACKUP_PATTERN = ".schema*.bak"
 _SPARE = 4  # descriptors
@@ -21,9 +22,15 @@ class OlderDatabase(StorageFailure):
     """The file has the schema of an earlier version: it is to be migrated before it can be read."""
 
 
+def unfinished_copy(place: DatabasePlace) -> NotOurDatabase:
+    """What is wrong with a copy of a crawl that is being made, or was interrupted."""
+    said = f"`tui-crawler db copy FROM {place}` goes on with it"
+    return NotOurDatabase(f"{place} is a copy of a crawl that is not finished; {said}")
+
+
 def is_busy(error: BaseException) -> bool:
     """Whether another program holds a lock that will be given back."""
-    return _code(error) in {sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL}
+    return _code(error) in _BUSY or _server_state(error) in _SERVER_BUSY
 
 
 def is_no_database(error: BaseException) -> bool:
@@ -31,8 +38,10 @@ def is_no_database(error: BaseException) -> bool:
     return _code(error) == sqlite3.SQLITE_NOTADB
 
 
-def storage_failure(error: BaseException, path: Path) -> StorageFailure:
+def storage_failure(error: BaseException, path: DatabasePlace) -> StorageFailure:
     """The failure that stands for a driver's error, with what to do about it."""
+    if isinstance(path, PostgresPlace):
+        return _server_failure(error, path)
     match _code(error):
         case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR_SHMSIZE:
             return StorageHeldUp(
@@ -48,6 +57,42 @@ def storage_failure(error: BaseException, path: Path) -> StorageFailure:
             return StorageHeldUp(f"{path} cannot be opened: {error}")
         case _:
             return StorageFailure(f"{path}: {error}")
+
+
+def _server_failure(error: BaseException, place: PostgresPlace) -> StorageFailure:
+    """By the state that the server tells (PostgreSQL, appendix A); without one the connection is lost."""
+    state, said = _server_state(error), (str(error).strip() or "no reason is given").splitlines()[0]
+    if state in _SERVER_BUSY:
+        return DatabaseLocked(f"{place} is locked by another program")
+    if state is None or state == "25006" or state[:2] in {"08", "53", "57", "58"}:
+        return StorageHeldUp(f"{place} takes nothing now ({said}); nothing was lost, it goes on when it does")
+    if state == "42501":
+        return ReadOnlyDatabase(f"this role may not do that in {place}: {said}")
+    if state.startswith("XX"):
+        return DatabaseDamaged(f"{place} is damaged ({said})")
+    return StorageFailure(f"{place}: {said}")
+
+
+def was_cancelled(error: BaseException) -> bool:
+    """Whether a statement was ended because nobody waits for it any more."""
+    return _code(error) == sqlite3.SQLITE_INTERRUPT or _server_state(error) == "57014"
+
+
+def _server_state(error: BaseException) -> str | None:
+    """The five characters by which a PostgreSQL server says what is wrong; "" for an error that is none of a lost
+    connection."""
+    seen: BaseException | None = error
+    while seen is not None:
+        state = getattr(seen, "sqlstate", "")
+        if state or (state is None and type(seen).__name__ in _CONNECTION_ERRORS):
+            return state or None
+        seen = seen.__cause__ or seen.__context__
+    return ""
+
+
+_BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
+_SERVER_BUSY = frozenset({"55P03", "40001", "40P01"})
+_CONNECTION_ERRORS = frozenset({"OperationalError", "ConnectionTimeout", "InterfaceError"})
 
 
 def _code(error: BaseException) -> int | None:

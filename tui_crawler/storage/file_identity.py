@@ -13,20 +13,29 @@ from dataclasses import dataclass
 from enum import Enum
 from functools import partial
 from pathlib import Path
-from typing import TypeVar
+from typing import Any, TypeVar
 from urllib.parse import quote
 
+from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
 from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
-from tui_crawler.storage.faults import OlderDatabase, is_no_database, storage_failure
-from tui_crawler.storage.migrations import latest_version
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.storage.faults import OlderDatabase, is_no_database, storage_failure, unfinished_copy
+from tui_crawler.storage.open_settings import UNFINISHED, OpenSettings
 
 T = TypeVar("T")
 
 
-def has_log_file(path: Path) -> bool:
+def server_module() -> Any:
+    """What knows databases on a server; it loads their driver, which is an extra. Raises StorageFailure."""
+    try:
+        from tui_crawler.storage import postgres  # noqa: PLC0415
+    except ImportError as error:
+        raise StorageFailure("PostgreSQL needs an extra: pip install 'tui-crawler[postgres]'") from error
+    return postgres
+
+
+def has_log_file(path: DatabasePlace) -> bool:
     """Whether a write-ahead log stands beside a database, be it empty."""
-    return _log_of(path).exists()
+    return isinstance(path, Path) and _log_of(path).exists()
 
 
 def open_to_read(path: Path, attempt: Callable[[str], T], errors: tuple[type[Exception], ...]) -> T:
@@ -43,13 +52,13 @@ def open_to_read(path: Path, attempt: Callable[[str], T], errors: tuple[type[Exc
         return attempt(f"{location}?immutable=1")
 
 
-def put_log_away(path: Path, *, only_empty: bool = False) -> None:
+def put_log_away(path: DatabasePlace, *, only_empty: bool = False) -> None:
     """Has SQLite take the write-ahead log into the database and away, when nobody has that open any more.
 
     A connection that may not write cannot do so: where it closes last, the files of the log stay. `only_empty`: a log
     with something in it stays, so that the database is not written. Raises nothing: what cannot be put away stays.
     """
-    if not has_log_file(path) or (only_empty and _has_log(path)):
+    if isinstance(path, PostgresPlace) or not has_log_file(path) or (only_empty and _has_log(path)):
         return
     location = f"file:{quote(str(path.absolute()))}?mode=rw"
     with contextlib.suppress(sqlite3.Error), contextlib.closing(sqlite3.connect(location, timeout=0, uri=True)) as last:
@@ -69,13 +78,15 @@ def _has_log(path: Path) -> bool:
 
 
 class FilePlace:
-    """Remembers which file stands at `path`; made when the database has just been opened."""
+    """Remembers which file stands at `path`; made when the database has just been opened. A server says itself when a
+    database is gone."""
 
-    def __init__(self, path: Path) -> None:
+    def __init__(self, path: DatabasePlace) -> None:
         self._path = path
         self._file: os.stat_result | None = None
-        with contextlib.suppress(OSError):
-            self._file = path.stat()
+        if isinstance(path, Path):
+            with contextlib.suppress(OSError):
+                self._file = path.stat()
 
     def is_same(self) -> bool:
         """Whether the file that stands there is still the one."""
@@ -86,6 +97,8 @@ class FilePlace:
 
     def check(self) -> None:
         """Raises StorageFailure when the file was deleted, moved away or replaced. Looks at the folder, not inside."""
+        if isinstance(self._path, PostgresPlace):
+            return
         become = "deleted or moved away"
         with contextlib.suppress(OSError):
             found = self._path.stat()
@@ -107,13 +120,16 @@ class FileState(Enum):
     older = "older"  # of an earlier schema: to be migrated
 
 
-def examine(path: Path, settings: OpenSettings | None = None) -> FileState:
+def examine(path: DatabasePlace, settings: OpenSettings | None = None) -> FileState:
     """What stands at `path`, without changing it. Raises NotOurDatabase, StorageFailure.
 
     Only SQLite may open the file: a POSIX lock is gone when its process closes any descriptor of the file, and with
     the locks of a run in this process another one would take the write-ahead log in use for left over.
     """
     settings = settings or OpenSettings()
+    if isinstance(path, PostgresPlace):
+        found: FileState = server_module().examine_server(path, settings)
+        return found
     try:
         status = path.stat()
     except FileNotFoundError:
@@ -128,27 +144,26 @@ def examine(path: Path, settings: OpenSettings | None = None) -> FileState:
         return FileState.absent
     if status.st_size < _SMALLEST:
         raise NotOurDatabase(f"{path} is not a database of tui-crawler; it was not touched")
-    return _state_of(path, _identity(path, settings), latest_version(settings.migrations))
+    return _state_of(path, _identity(path, settings), settings.version)
 
 
-def check_current(path: Path, settings: OpenSettings | None = None) -> None:
+def check_current(path: DatabasePlace, settings: OpenSettings | None = None) -> None:
     """That there is a database of ours and of this version. Raises NotOurDatabase, OlderDatabase, StorageFailure."""
     if check_not_older(path, settings) is FileState.absent:
         raise StorageFailure(f"there is no database at {path}")
 
 
-def check_not_older(path: Path, settings: OpenSettings | None = None) -> FileState:
+def check_not_older(path: DatabasePlace, settings: OpenSettings | None = None) -> FileState:
     """What stands at `path`. Raises OlderDatabase for an earlier schema, NotOurDatabase, StorageFailure."""
     settings, found_log = settings or OpenSettings(), has_log_file(path)
     state = examine(path, settings)
     if state is not FileState.older:
         return state
-    found, latest = _identity(path, settings).version, latest_version(settings.migrations)
     if not found_log:
         put_log_away(path, only_empty=True)
     raise OlderDatabase(
-        f"{path} has an older schema ({found}, this program reads {latest}): `tui-crawler db upgrade` migrates it, as "
-        "a start that crawls does; a copy as it was is kept beside it"
+        f"{path} has an older schema than this program reads ({settings.version}): `tui-crawler db "
+        "upgrade` migrates it, as a start that crawls does; a copy of a file as it was is kept beside it"
     )
 
 
@@ -183,6 +198,8 @@ def _state_of(path: Path, found: _Identity, latest: int) -> FileState:
         return FileState.absent
     if found.application != APPLICATION_ID:
         raise NotOurDatabase(f"{path} is the database of another program; it was not touched")
+    if found.version == UNFINISHED > latest:
+        raise unfinished_copy(path)
     if found.version > latest:
         raise NotOurDatabase(
             f"{path} has schema {found.version}, this program knows {latest}: a newer tui-crawler made it; not touched"

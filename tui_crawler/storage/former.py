@@ -48,7 +48,7 @@ def begin(transaction: Transaction, run_id: int, keep_runs: int, continued: bool
     """What the run that begins, or is continued, will keep, and which older ones keep nothing any more."""
     if not continued:
         older = peewee.fn.EXISTS(Run.select(ONE).where(Run.id < run_id))
-        transaction.execute(Run.update({Run.keeps_former: older}).where(Run.id == run_id))
+        transaction.execute(Run.update({Run.keeps_former: older.cast("INTEGER")}).where(Run.id == run_id))
     past = (Run.id <= run_id - keep_runs + 1) & (Run.keeps_former == ONE)
     transaction.execute(Run.update({Run.keeps_former: 0}).where(past))
 

@@ -5,7 +5,6 @@ A job that is paused, aborted, or of a tag that the session does not take has no
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, fields, replace
 from typing import Any
@@ -15,6 +14,7 @@ import peewee
 from tui_crawler.domain.command import SetJob, SteerJobs
 from tui_crawler.domain.failure import NoSuchJob
 from tui_crawler.domain.job import JobChange, JobPlan, JobState, QueueChange
+from tui_crawler.domain.known_word import nearest
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage.activity import ActivityEvent, note
 from tui_crawler.storage.claim import ONE, ZERO, Claim
@@ -86,8 +86,8 @@ def job_named(rows: Sequence[JobRow], name: str) -> JobRow:
         if row.name == wanted:
             return row
     names = [row.name for row in rows if row.name]
-    near = difflib.get_close_matches(wanted, names, 1)
-    hint = f"; did you mean {near[0]!r}?" if near else f"; there are {', '.join(sorted(names)[:10]) or 'none'}"
+    near = nearest(wanted, names)
+    hint = f"; did you mean {near!r}?" if near else f"; there are {', '.join(sorted(names)[:10]) or 'none'}"
     raise NoSuchJob(f"there is no job named {name!r}{hint}")
 
 
@@ -131,7 +131,7 @@ def configure_jobs(
 
 def hold_back(transaction: Transaction, claim: Claim) -> None:
     """Takes the pages of jobs that this session may not crawl off the todo lists."""
-    unlisted = _UnlistedPages()
+    unlisted = UnlistedPages()
     for row in job_rows(transaction):
         if not row.is_free(claim):
             unlisted.take(transaction, row.job_id)
@@ -158,7 +158,7 @@ def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJo
     before: dict[str, dict[str, object]] = {}
     after: dict[str, dict[str, object]] = {}
     counts: dict[str, int] = {}
-    unlisted = _UnlistedPages()
+    unlisted = UnlistedPages()
     for old, new in changes:
         if old == new:
             continue
@@ -178,7 +178,7 @@ def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJo
 
 
 @dataclass(slots=True)
-class _UnlistedPages:
+class UnlistedPages:
     """Pages that have left their todo lists. One that is in flight keeps its place until it is settled."""
 
     pages: set[int] = field(default_factory=set)

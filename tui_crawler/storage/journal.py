@@ -5,9 +5,9 @@ from __future__ import annotations
 import threading
 import time
 from collections.abc import Callable
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.driver import DATABASE_ERRORS
@@ -33,7 +33,7 @@ class Journal:
 
     def __init__(
         self,
-        path: Path,
+        path: DatabasePlace,
         settings: OpenSettings | None = None,
         now: Callable[[], int] = wall_clock,
         patience_s: float = _PATIENCE_S,
@@ -54,13 +54,21 @@ class Journal:
         marked once that is carried out."""
         from tui_crawler.domain.command import action_of, to_json  # noqa: PLC0415  see `live_owner`
         from tui_crawler.storage.clean_text import clean  # noqa: PLC0415  the same
-        from tui_crawler.storage.models import OperatorAction  # noqa: PLC0415  the same
+        from tui_crawler.storage.models import Meta, OperatorAction  # noqa: PLC0415  the same
 
         name, target = action_of(command)
         query = OperatorAction.insert(
             at=self._now(), who=clean(who), action=name, target=clean(target), command=to_json(command), undoes=undoes
         )
-        return int(self._patiently(lambda: query.execute(self._database)))
+        raised = Meta.update({Meta.value: Meta.value + 1}).where(Meta.name == "change")
+
+        def write() -> int:
+            """Its id becomes visible after those before it: on a server the number of changes is a lock."""
+            with self._database.atomic():
+                raised.execute(self._database)
+                return int(query.execute(self._database))
+
+        return self._patiently(write)
 
     def result(self, action_id: int) -> ActionResult | None:
         """What became of an action, None while nobody has carried it out."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from operator import attrgetter
 from typing import Any
@@ -127,6 +128,7 @@ def join(transaction: Transaction, claim: Claim, row: OriginRow, joined: str) ->
         "origin_id": row.id,
         "joined": joined,
         "session_id": None if claim.shared else claim.session_id,
+        "shared": int(claim.shared),
         "change": transaction.change,
     }
     transaction.run(_join, values)
@@ -163,6 +165,47 @@ def write(
     that was answered does not take the place of a page there. `pauses` is for those who write many.
     robots.txt is written apart, but for when it is due again, which an operator may change.
     """
+    values = _values(transaction, row, record, change, counted, last)
+    counters = transaction.one(_write if last is None else _write_with_attempt, values)
+    _note_changes(transaction, row, record, pauses)
+    return Tally(*counters) if counters else Tally()
+
+
+@dataclass(frozen=True, slots=True)
+class AttemptOrigin:
+    """What `write` takes, for an attempt."""
+
+    row: OriginRow
+    record: OriginRecord
+    change: Tally
+    counted: Counted
+    last: AttemptRecord
+
+
+def write_attempted(transaction: Transaction, origins: Sequence[AttemptOrigin]) -> list[Tally]:
+    """Does what `write` does for several origins, none of them twice."""
+    rows = [_values(transaction, one.row, one.record, one.change, one.counted, one.last) for one in origins]
+    counters = transaction.each(_write_with_attempt, rows, "origin_id")
+    for one in origins:
+        _note_changes(transaction, one.row, one.record, None)
+    return [Tally(*counters.get(one.row.id, ())) for one in origins]
+
+
+def _note_changes(transaction: Transaction, row: OriginRow, record: OriginRecord, pauses: Pauses | None) -> None:
+    if record.paused != row.paused:
+        (pauses or Pauses(transaction)).note(row.id, record.origin, paused=record.paused)
+    if record.finish_reason and not row.finish_reason:
+        note_finish(transaction, row.id, record.finish_reason)
+
+
+def _values(
+    transaction: Transaction,
+    row: OriginRow,
+    record: OriginRecord,
+    change: Tally,
+    counted: Counted,
+    last: AttemptRecord | None,
+) -> dict[str, Any]:
     values: dict[str, Any] = {
         "origin_id": row.id,
         "change": transaction.change,
@@ -184,12 +227,7 @@ def write(
         values["last_http_status"] = last.http_status
         values["last_attempt_at"] = last.ended_at
         values["stands"] = last.kind is not AttemptKind.robots or is_problem(last.exit_code, last.kind.value)
-    counters = transaction.one(_write if last is None else _write_with_attempt, values)
-    if record.paused != row.paused:
-        (pauses or Pauses(transaction)).note(row.id, record.origin, paused=record.paused)
-    if record.finish_reason and not row.finish_reason:
-        note_finish(transaction, row.id, record.finish_reason)
-    return Tally(*counters) if counters else Tally()
+    return values
 
 
 def move(transaction: Transaction, moves: CounterChanges) -> None:
@@ -205,7 +243,7 @@ def move(transaction: Transaction, moves: CounterChanges) -> None:
             "add_pages": moves.added.get(origin_id, 0),
         }
         rows.append(values)
-    transaction.run_many(_add, rows)
+    transaction.run_each(_add, rows, "origin_id")
 
 
 def write_robots(transaction: Transaction, origin_id: int, robots: RobotsRecord | None, keeper: Keeper) -> None:
@@ -264,12 +302,14 @@ def _insert() -> Any:
 def _join() -> Any:
     """Whoever joined by hand stays so: its seeds are nowhere in a configuration. Among several workers the session that
     held the origin last stays in its row, until one of them leases it."""
-    added = Origin.joined == peewee.SQL("'added'")
+    added, here = Origin.joined == peewee.SQL("'added'"), Origin.participates == ONE
     changes = {
         Origin.participates: ONE,
         Origin.joined: peewee.Case(None, [(added, Origin.joined)], slot("joined")),
         Origin.session_id: peewee.fn.COALESCE(slot("session_id"), Origin.session_id),
-        Origin.epoch: Origin.epoch + ONE,
+        Origin.free: peewee.Case(None, [(here, Origin.free * slot("shared"))], slot("shared")),
+        Origin.site: peewee.Case(None, [(here, Origin.site)], peewee.SQL("''")),
+        Origin.epoch: peewee.Case(None, [(here, Origin.epoch)], Origin.epoch + ONE),
         Origin.in_flight_url: peewee.SQL("''"),
         Origin.change: slot("change"),
     }

@@ -14,7 +14,9 @@ from pathlib import Path
 
 import peewee
 
+from tui_crawler.domain.failure import RunHeld
 from tui_crawler.storage.driver import execute
+from tui_crawler.storage.views import NOW_MS
 
 _PROCESSES = Path("/proc")  # of Linux
 _GONE = frozenset("ZX")  # a zombie, or dead (proc(5))
@@ -90,6 +92,14 @@ def open_holds(database: peewee.Database) -> tuple[OpenSession, ...]:
         " WHERE ended_at = 0 ORDER BY id",
     )
     return tuple(OpenSession(Owner(*row[:4]), row[4], row[5], row[6], bool(row[7])) for row in rows.fetchall())
+
+
+def check_at_rest(database: peewee.Database) -> None:
+    """Raises RunHeld while a process that lives has a session open, and the drivers' errors."""
+    now = execute(database, f"SELECT {NOW_MS}").fetchone()[0]
+    for hold in open_holds(database):
+        if hold.is_live(this_process(), now):
+            raise RunHeld(hold.describe())
 
 
 def _times_ms(pid: int) -> tuple[int, int] | None:

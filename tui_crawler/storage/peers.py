@@ -1,61 +1,61 @@
-"""Several workers over one database (B): who holds which origin, who leads, how many requests are left.
-
-An origin belongs to the session in its row as long as that session is open. Nobody takes an origin from a live session;
-what a dead one held is free, and comes as unclean: a request may have been in flight.
-"""
+"""Several workers over one database (B): who joins, who leads, how many requests are left, what operators want."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import replace
 from typing import Any
 
 import peewee
 
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.domain.run import RunPlan, RunStart, StoredOrigin
+from tui_crawler.domain.command import MoveOrigins, SteerWorkers, TagWorker, WorkerCommand
+from tui_crawler.domain.failure import RunHeld, StorageFailure
+from tui_crawler.domain.run import RunPlan, RunStart
 from tui_crawler.domain.status import PageStatus
+from tui_crawler.domain.worker import WorkerOrder
 from tui_crawler.storage import origins, rulesets
-from tui_crawler.storage.claim import ONE, ZERO, Claim, require
-from tui_crawler.storage.jobs import job_states
+from tui_crawler.storage.claim import ZERO, Claim, require
+from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.jobs import UnlistedPages, job_rows, job_states
+from tui_crawler.storage.leases import Member, bury, is_held, members, set_free
 from tui_crawler.storage.models import Job, OperatorAction, Origin, Page, Run, Session
-from tui_crawler.storage.owner import OpenSession, Owner
-from tui_crawler.storage.sessions import Starter, load_origins, open_session
-from tui_crawler.storage.statements import columns, slot
+from tui_crawler.storage.owner import Owner
+from tui_crawler.storage.sessions import Starter, open_session
+from tui_crawler.storage.statements import slot
 from tui_crawler.storage.transaction import Transaction
 
-GATHERING_MS = 10_000
-"""So long after its start a run expects all its workers, and none takes more than its share of them."""
-
 _CHUNK = 500
-
-
-@dataclass(frozen=True, slots=True)
-class Peers:
-    """What a worker knows of the others: how many were started, and which origins belong together.
-
-    `group_of` names the site of an origin: its origins stay in one hand, since robots.txt leads from one to another.
-    """
-
-    starter: Starter
-    workers: int
-    group_of: Callable[[str], str]
+_ORDERS = {"resume": WorkerOrder.work, "pause": WorkerOrder.pause, "drain": WorkerOrder.drain, "stop": WorkerOrder.stop}
 
 
 def open_to_all(transaction: Transaction, claim: Claim, start: RunStart) -> RunStart:
     """The leading worker has begun a run: its origins are free, each as its last holder left it, and so are the
     requests that earlier workers had taken and not made."""
     transaction.execute(Run.update({Run.granted: Run.requests}).where(Run.id == claim.run_id))
+    changes = {Origin.free: 1, Origin.wanted_session: 0, Origin.site: "", Origin.change: transaction.change}
+    transaction.execute(Origin.update(changes).where(Origin.participates == 1))
     return replace(start, origins=())
 
 
+def is_live(transaction: Transaction, here: Owner) -> bool:
+    """Whether there is a run that a worker can join. Raises RunHeld when its worker crawls alone."""
+    live = [one for one in members(transaction) if one.hold.is_live(here, transaction.now)]
+    alone = [one for one in live if not one.shared]
+    if alone:
+        raise RunHeld(f"{alone[0].hold.describe()}; it takes no other workers (`run --workers 2` does)")
+    return bool(live)
+
+
 def join(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Claim, RunStart]:
-    """Takes part in the live run. Raises StorageFailure when there is none."""
-    live = [run_id for _, run_id, hold in _open_sessions(transaction) if hold.is_live(starter.owner, transaction.now)]
+    """Takes part in the live run. Raises StorageFailure when there is none, or a live worker has its name."""
+    live = [one for one in members(transaction) if one.hold.is_live(starter.owner, transaction.now)]
     if not live:
         raise StorageFailure("there is no live run to join")
+    _take_name(transaction, plan, starter, live)
     chosen = (Run.id, Run.job, Run.started_at, Run.continued_at, Run.config_text)
-    run_id, job_id, started_at, continued_at, text = transaction.fetch(Run.select(*chosen).where(Run.id == live[0]))[0]
+    run_id, job_id, started_at, continued_at, text = transaction.fetch(
+        Run.select(*chosen).where(Run.id == live[0].run_id)
+    )[0]
     claim = open_session(transaction, starter, plan, run_id, job_id, started_at)
     start = RunStart(
         run_id,
@@ -69,42 +69,27 @@ def join(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Cla
     return claim, start
 
 
-def take_origins(transaction: Transaction, claim: Claim, peers: Peers) -> tuple[StoredOrigin, ...]:
-    """Leases free origins up to this worker's share: whole groups, those of its own groups first (stickiness)."""
-    require(transaction, claim)
-    _bury_dead(transaction, claim, peers.starter.owner)
-    live = [session_id for session_id, _, _ in _open_sessions(transaction)]
-    counts = _unfinished(transaction)
-    if set(counts) <= set(live):
-        return ()
-    total, mine = sum(counts.values()), counts.get(claim.session_id, 0)
-    started_at = transaction.fetch(Run.select(Run.started_at, Run.continued_at).where(Run.id == claim.run_id))[0]
-    gathering = transaction.now - max(started_at) < GATHERING_MS
-    share = -(-total // max(len(live), peers.workers if gathering else 1))
-    return _lease(transaction, claim, peers, set(live), share - mine)
-
-
-def are_free(transaction: Transaction, claim: Claim, peers: Peers) -> bool:
-    """Whether the run has unfinished origins that no live session holds, or the session of a dead worker is open."""
-    sessions, here = _open_sessions(transaction), peers.starter.owner
-    live = {one for one, _, hold in sessions if one == claim.session_id or hold.is_live(here, transaction.now)}
-    return len(live) < len(sessions) or not live.issuperset(_unfinished(transaction))
+def _take_name(transaction: Transaction, plan: RunPlan, starter: Starter, live: Sequence[Member]) -> None:
+    """No two workers have one name. Who has the token of a live one is that worker, started again: it takes over."""
+    for one in live:
+        if not plan.worker or one.name != clean(plan.worker):
+            continue
+        if not starter.token_hash or one.token_hash != starter.token_hash:
+            raise StorageFailure(
+                f"a live worker is named {one.name} ({one.hold.owner.describe()}): choose another name"
+            )
+        bury(transaction, one.session_id, one.run_id, f"started again as {starter.owner.describe()}")
 
 
 def is_leading(transaction: Transaction, claim: Claim) -> bool:
     """Whether this is the oldest open session of the run."""
-    sessions = _open_sessions(transaction)
-    return bool(sessions) and sessions[0][0] == claim.session_id
-
-
-def others_at_work(transaction: Transaction, claim: Claim) -> bool:
-    """Whether the run has unfinished origins in other hands, or in none."""
-    return transaction.one(_elsewhere, {"session_id": claim.session_id}) is not None
+    known = members(transaction)
+    return bool(known) and known[0].session_id == claim.session_id
 
 
 def held_elsewhere(transaction: Transaction, claim: Claim, names: Sequence[str]) -> frozenset[str]:
     """Those of the origins named that take part and are not this session's."""
-    mine = (Origin.participates == 1) & (Origin.session_id != claim.session_id)
+    mine = (Origin.participates == 1) & ((Origin.session_id != claim.session_id) | (Origin.free == 1))
     found: set[str] = set()
     for start in range(0, len(names), _CHUNK):
         chosen = Origin.origin.in_(list(names[start : start + _CHUNK]))
@@ -138,6 +123,64 @@ def claim_page(transaction: Transaction, claim: Claim, page_id: int, origin: str
     return True
 
 
+def orders(transaction: Transaction, claim: Claim) -> tuple[WorkerOrder, tuple[str, ...], frozenset[str], bool]:
+    """What an operator wants of this worker: its order, origins that are to go to another one; its tags, and whether it
+    takes only jobs of these. One that was ended is to ask nothing."""
+    row = transaction.one(_wanted, {"session_id": claim.session_id})
+    if row is None:
+        return WorkerOrder.pause, (), claim.tags or frozenset(), claim.matchonly
+    moved = tuple(name for (name,) in transaction.all(_moved, {"session_id": claim.session_id}))
+    return WorkerOrder(row[0]), moved, frozenset(row[1].split()), bool(row[2])
+
+
+def unlist_untaken(transaction: Transaction, claim: Claim) -> frozenset[int]:
+    """Takes the pages of jobs that this worker does not take off the todo lists of its origins; answers which."""
+    require(transaction, claim)
+    unlisted, mine = UnlistedPages(), Origin.select(Origin.id).where(is_held(Origin, claim.session_id))
+    for job in job_rows(transaction):
+        if not job.is_free(claim):
+            unlisted.take(transaction, job.job_id, Page.origin.in_(mine))
+    return frozenset(unlisted.pages)
+
+
+def steer(transaction: Transaction, claim: Claim, command: WorkerCommand) -> tuple[dict[str, str], dict[str, str]]:
+    """Writes down what an operator wants of workers, who see it when they look; answers what was and what is. Raises
+    ValueError for a worker that is not at work, or an origin that is none."""
+    require(transaction, claim)
+    live = {one.name: one for one in members(transaction)}
+    names = [clean(name) for name in (command.workers if isinstance(command, SteerWorkers) else (command.worker,))]
+    if unknown := [name for name in names if name not in live]:
+        raise ValueError(f"no worker of this name is at work: {', '.join(unknown)}")
+    chosen = Session.id.in_([live[name].session_id for name in names])
+    if isinstance(command, MoveOrigins):
+        return _move(transaction, live[names[0]], command.origins)
+    column, value = Session.wanted, ""
+    if isinstance(command, TagWorker):
+        column, value = Session.tags, clean(" ".join(command.tags))
+    elif command.order in _ORDERS:
+        value = _ORDERS[command.order]
+    else:
+        raise ValueError(f"workers cannot be told to {command.order}")
+    before: dict[str, str] = dict(transaction.fetch(Session.select(Session.worker, column).where(chosen)))
+    transaction.execute(Session.update({column: value}).where(chosen))
+    return before, dict.fromkeys(names, value)
+
+
+def _move(transaction: Transaction, to: Member, names: Sequence[str]) -> tuple[dict[str, str], dict[str, str]]:
+    wanted = [clean(name) for name in names]
+    holder = Session.select(Session.worker).where(Session.id == Origin.session_id)
+    known = Origin.select(Origin.origin, Origin.site, holder).where(
+        Origin.origin.in_(wanted) & (Origin.participates == 1)
+    )
+    rows = transaction.fetch(known)
+    if unknown := set(wanted) - {row[0] for row in rows}:
+        raise ValueError(f"not an origin of this crawl: {', '.join(sorted(unknown))}")
+    together = Origin.origin.in_(wanted) | Origin.site.in_([site for _, site, _ in rows if site])
+    changes = {Origin.wanted_session: to.session_id, Origin.change: transaction.change}
+    transaction.execute(Origin.update(changes).where(together & (Origin.participates == 1)))
+    return {name: worker or "" for name, _, worker in rows}, dict.fromkeys(wanted, to.name)
+
+
 def last_action(transaction: Transaction) -> int:
     """The newest row of the operator journal; 0 when it is empty."""
     newest = transaction.one(_newest_action, {})
@@ -148,96 +191,27 @@ def leave(transaction: Transaction, claim: Claim, clean: bool) -> bool:
     """Ends this session; answers whether others go on with the run, which then stays open. Raises StorageFailure when
     the session is no longer ours."""
     require(transaction, claim)
-    others = [session_id for session_id, _, _ in _open_sessions(transaction) if session_id != claim.session_id]
-    if not others:
+    if not any(one.session_id != claim.session_id for one in members(transaction)):
         return False
     ended = {Session.ended_at: transaction.now, Session.heartbeat_at: transaction.now, Session.clean: int(clean)}
     transaction.execute(Session.update(ended).where(Session.id == claim.session_id))
-    landed = {Origin.in_flight_url: "", Origin.change: transaction.change}
-    mine = (Origin.session_id == claim.session_id) & (Origin.in_flight_url != "")
-    transaction.execute(Origin.update(landed).where(mine))
+    set_free(transaction, claim.session_id)
     return True
 
 
-def _lease(transaction: Transaction, claim: Claim, peers: Peers, live: set[int], room: int) -> tuple[StoredOrigin, ...]:
-    chosen = (Origin.id, Origin.origin, Origin.session_id, Origin.finish_reason)
-    free: dict[str, list[tuple[int, int]]] = {}
-    holders: dict[str, int] = {}
-    for origin_id, name, session_id, finished in transaction.fetch(
-        Origin.select(*chosen).where(Origin.participates == 1).order_by(Origin.id)
-    ):
-        group = peers.group_of(name)
-        if session_id in live:
-            holders[group] = session_id
-        elif not finished:
-            free.setdefault(group, []).append((origin_id, session_id))
-    taken: list[tuple[int, int]] = []
-    for group, members in free.items():
-        holder = holders.get(group)
-        if holder == claim.session_id or (holder is None and len(taken) < room):
-            taken += members
-    return tuple(_take(transaction, claim, *one) for one in taken)
+def _wanted() -> Any:
+    alive = (Session.id == slot("session_id")) & (Session.ended_at == ZERO)
+    return Session.select(Session.wanted, Session.tags, Session.matchonly).where(alive)
 
 
-def _take(transaction: Transaction, claim: Claim, origin_id: int, former: int) -> StoredOrigin:
-    changes = {Origin.session_id: claim.session_id, Origin.epoch: Origin.epoch + 1, Origin.change: transaction.change}
-    transaction.execute(Origin.update(changes).where(Origin.id == origin_id))
-    session = transaction.fetch(Session.select(Session.run_id, Session.clean).where(Session.id == former))
-    handed_on = bool(session) and session[0][0] == claim.run_id
-    stored = load_origins(transaction, claim, (origin_id,))[0]
-    return replace(stored, handed_on=handed_on, unclean=bool(session) and not session[0][1])
-
-
-def _bury_dead(transaction: Transaction, claim: Claim, here: Owner) -> None:
-    """Ends the sessions of dead workers and gives back what they had claimed."""
-    for session_id, _, hold in _open_sessions(transaction):
-        if session_id == claim.session_id or hold.is_live(here, transaction.now):
-            continue
-        by = f"found dead by {here.describe()}"
-        ended = {Session.ended_at: transaction.now, Session.ended_by: by, Session.clean: 0}
-        transaction.execute(Session.update(ended).where(Session.id == session_id))
-        back = {Page.status: int(PageStatus.READY), Page.claimed_at: 0, Page.claimed_by: 0}
-        claimed = (Page.status == peewee.SQL(str(int(PageStatus.CLAIMED)))) & (Page.claimed_by == session_id)
-        transaction.execute(Page.update(back).where(claimed))
-        landed = {Origin.in_flight_url: "", Origin.change: transaction.change}
-        transaction.execute(Origin.update(landed).where(Origin.session_id == session_id))
-
-
-def _open_sessions(transaction: Transaction) -> list[tuple[int, int, OpenSession]]:
-    """The open sessions that crawl, oldest first: id, run, owner."""
-    return [
-        (row[0], row[1], OpenSession(Owner(*row[2:6]), row[6], row[7], row[8])) for row in transaction.all(_open, {})
-    ]
-
-
-def _unfinished(transaction: Transaction) -> dict[int, int]:
-    """How many unfinished origins each session holds; those nobody holds are under the session that held them last."""
-    counts: dict[int, int] = dict(transaction.all(_unfinished_by_session, {}))
-    return counts
-
-
-def _open() -> Any:
-    chosen = columns(Session, "id run_id host machine pid process_started_ms started_at heartbeat_at lease_ms")
-    return Session.select(*chosen).where((Session.ended_at == ZERO) & (Session.rest == ZERO)).order_by(Session.id)
+def _moved() -> Any:
+    """What this session holds and an operator wants elsewhere; an index knows the few."""
+    away = (Origin.wanted_session > ZERO) & (Origin.wanted_session != slot("session_id"))
+    return Origin.select(Origin.origin).where(away & is_held(Origin, slot("session_id")))
 
 
 def _newest_action() -> Any:
     return OperatorAction.select(peewee.fn.COALESCE(peewee.fn.MAX(OperatorAction.id), ZERO))
-
-
-def _elsewhere() -> Any:
-    others = Origin.session_id.is_null() | (Origin.session_id != slot("session_id"))
-    return Origin.select(Origin.id).where(_is_unfinished() & others).limit(ONE)
-
-
-def _is_unfinished() -> Any:
-    return (Origin.participates == ONE) & (Origin.finish_reason == peewee.SQL("''"))
-
-
-def _unfinished_by_session() -> Any:
-    return (
-        Origin.select(Origin.session_id, peewee.fn.COUNT(Origin.id)).where(_is_unfinished()).group_by(Origin.session_id)
-    )
 
 
 def _page_and_limit() -> Any:

@@ -3,19 +3,28 @@
 from __future__ import annotations
 
 import shutil
-import sqlite3
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from pathlib import Path
+from functools import partial
 from typing import Any, TypeVar
 
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import ReadingStopped, StorageFailure
 from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.database import connect_readonly, open_readonly
-from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
-from tui_crawler.storage.faults import storage_failure
+from tui_crawler.storage.driver import (
+    DATABASE_ERRORS,
+    Values,
+    execute,
+    is_server,
+    reading_text,
+    stop_when,
+    stopping,
+    stream,
+)
+from tui_crawler.storage.faults import storage_failure, was_cancelled
 from tui_crawler.storage.file_identity import FilePlace, has_log_file, put_log_away
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.records import RowMapper
@@ -24,7 +33,8 @@ from tui_crawler.storage.transaction import Row
 
 def among(column: str, numbers: Iterable[int]) -> str:
     """The condition that a column is one of these numbers, as SQL."""
-    return f"{column} IN ({', '.join(str(int(number)) for number in sorted(numbers))})"
+    listed = ", ".join(str(int(number)) for number in sorted(numbers))
+    return f"{column} IN ({listed})" if listed else "(0 = 1)"
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,16 +63,14 @@ class IdSpan:
 
 
 T = TypeVar("T")
-Values = Sequence[Any] | Mapping[str, Any]
-"""What stands for the slots of a query, by place or by name."""
-
-_LOOK_EVERY = 100_000  # instructions of SQLite's machine: a millisecond or two
+EVERY = 2**62
+"""As a limit: there is none."""
 
 
 class Reader:
     """Executes queries; every error of the driver becomes a StorageFailure with a clear message."""
 
-    def __init__(self, path: Path, settings: OpenSettings | None = None) -> None:
+    def __init__(self, path: DatabasePlace, settings: OpenSettings | None = None) -> None:
         self._path = path
         self._settings = settings
         self._found_log = has_log_file(path)
@@ -87,7 +95,7 @@ class Reader:
     def stop_when(self, stops: Callable[[], bool]) -> None:
         """Has every query end with ReadingStopped as soon as `stops` answers True, which is asked now and then."""
         self._stops = stops
-        connection_of(self._database).set_progress_handler(stops, _LOOK_EVERY)
+        stop_when(self._database, stops)
 
     def all(self, text: str, values: Values = ()) -> list[Row]:
         """All rows of a query. Raises ReadingStopped, StorageFailure."""
@@ -102,6 +110,15 @@ class Reader:
         """The first of them."""
         found = self.records(shape, text, values)
         return found[0] if found else None
+
+    def data_version(self) -> int:
+        """A number that is another one after every commit of somebody else."""
+        at_server = "SELECT value FROM meta WHERE name = 'change'"
+        return self.number(at_server if is_server(self._database) else "PRAGMA data_version")
+
+    def columns(self, view: str) -> tuple[str, ...]:
+        """The columns of a table or view."""
+        return self._answer(f"SELECT * FROM {view} LIMIT 0", ())[0]  # noqa: S608  the name is one of ours
 
     def number(self, text: str, values: Values = ()) -> int:
         number: int = self.all(text, values)[0][0]
@@ -136,14 +153,14 @@ class Reader:
             try:
                 if self._stops is not None and self._stops():
                     raise ReadingStopped
-                cursor = connection_of(self._database).execute(text, values)
-                return tuple(name for name, *_ in cursor.description or ()), cursor.fetchall()
+                with stopping(self._database, self._stops):
+                    cursor = execute(self._database, text, values)
+                    return tuple(name for name, *_ in cursor.description or ()), cursor.fetchall()
             except DATABASE_ERRORS as error:
                 raise self._failure(error) from error
 
     def _failure(self, error: Exception) -> ReadingStopped | StorageFailure:
-        stopped = getattr(error, "sqlite_errorcode", None) == sqlite3.SQLITE_INTERRUPT
-        return ReadingStopped() if stopped else storage_failure(error, self._path)
+        return ReadingStopped() if was_cancelled(error) else storage_failure(error, self._path)
 
     def stream(self, text: str, values: Values = ()) -> Iterator[Row]:
         """The rows of a query, a few at a time, as the database was when the first was taken. Raises as `all` does."""
@@ -159,10 +176,10 @@ class Reader:
         try:
             database = connect_readonly(self._path, self._settings)
             try:
-                connection = connection_of(database)
-                connection.set_progress_handler(self._stops, _LOOK_EVERY)
-                connection.execute("BEGIN")
-                yield connection.execute
+                stop_when(database, self._stops)
+                with stopping(database, self._stops):
+                    execute(database, reading_text(database))
+                    yield partial(stream, database)
             finally:
                 database.close()
         except DATABASE_ERRORS as error:

@@ -13,6 +13,7 @@ import time
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -21,6 +22,7 @@ import peewee
 from tui_crawler.domain.admission import Admission
 from tui_crawler.domain.attempt import RefusedCount
 from tui_crawler.domain.content_kind import LinkKind
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import BadSegment, StorageFailure
 from tui_crawler.domain.intake import Find, Intake, admit
 from tui_crawler.domain.page import TodoPage
@@ -32,7 +34,7 @@ from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.counters import mark, set_mark
 from tui_crawler.storage.crawl_log import count_refused
 from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
+from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of, reading_text
 from tui_crawler.storage.faults import is_busy, storage_failure
 from tui_crawler.storage.models import Document, Link, Origin, Page, Redirect, Url
 from tui_crawler.storage.open_settings import OpenSettings
@@ -41,6 +43,7 @@ from tui_crawler.storage.segments import ReadySegment, SegmentStore
 from tui_crawler.storage.sorter import Sorter
 from tui_crawler.storage.statements import columns, slot
 from tui_crawler.storage.transaction import Row, Texts, Transaction
+from tui_crawler.storage.writing import writing_of
 
 _PATIENCE_S = 30.0
 
@@ -48,8 +51,10 @@ _PATIENCE_S = 30.0
 class SideConnection:
     """Uses an open connection; `now` gives epoch ms. Every method raises the drivers' errors."""
 
-    def __init__(self, database: peewee.SqliteDatabase, now: Callable[[], int]) -> None:
+    def __init__(self, database: peewee.Database, path: DatabasePlace, now: Callable[[], int]) -> None:
         self._connection = connection_of(database)
+        self._writing = writing_of(database, path, now)
+        self._read = reading_text(database)
         self._texts = Texts(database)
         self._now = now
 
@@ -60,30 +65,32 @@ class SideConnection:
     @contextlib.contextmanager
     def reading(self) -> Iterator[Transaction]:
         """Reads that see one state of the database."""
-        with self._between("BEGIN"):
+        with self._between(partial(self._connection.execute, self._read)):
             yield self.loose()
 
     @contextlib.contextmanager
     def writing(self) -> Iterator[Transaction]:
         """One transaction; it waits half a minute for a lock that another program holds."""
-        with self._between("BEGIN IMMEDIATE"):
-            yield self.loose()
+        with self._between(partial(self._writing.begin, patient=True, apart=True)):
+            transaction = self.loose()
+            self._writing.number(transaction)
+            yield transaction
 
     @contextlib.contextmanager
-    def _between(self, begin: str) -> Iterator[None]:
+    def _between(self, begin: Callable[[], object]) -> Iterator[None]:
         self._patiently(begin)
         try:
             yield
-            self._patiently("COMMIT")
+            self._patiently(partial(self._connection.execute, "COMMIT"))
         finally:
             if self._connection.in_transaction:
                 self._connection.execute("ROLLBACK")
 
-    def _patiently(self, text: str) -> None:
+    def _patiently(self, step: Callable[[], object]) -> None:
         deadline = time.monotonic() + _PATIENCE_S
         while True:
             try:
-                self._connection.execute(text)
+                step()
             except DATABASE_ERRORS as error:
                 if not is_busy(error) or time.monotonic() >= deadline:
                     raise
@@ -342,7 +349,7 @@ class Built:
     warnings: tuple[str, ...] = ()
 
 
-def build_queue(path: Path, settings: BuildSettings, admission_of: Callable[[str], Admission]) -> Built:
+def build_queue(path: DatabasePlace, settings: BuildSettings, admission_of: Callable[[str], Admission]) -> Built:
     """Builds segments from what the database at `path` holds; `admission_of` gives the filters of a job by its name.
 
     Raises StorageFailure, also when another build has finished meanwhile; then nothing was changed.
@@ -350,7 +357,7 @@ def build_queue(path: Path, settings: BuildSettings, admission_of: Callable[[str
     database = open_writable(path, settings.opening)
     try:
         with contextlib.closing(Sorter()) as sorter:
-            return _Build(SideConnection(database, settings.now), path, settings, sorter).run(admission_of)
+            return _Build(SideConnection(database, path, settings.now), path, settings, sorter).run(admission_of)
     except DATABASE_ERRORS as error:
         raise storage_failure(error, path) from error
     finally:
@@ -371,7 +378,7 @@ class _Start:
 class _Build:
     """One build, from the first read to the names of its files."""
 
-    def __init__(self, beside: SideConnection, path: Path, settings: BuildSettings, sorter: Sorter) -> None:
+    def __init__(self, beside: SideConnection, path: DatabasePlace, settings: BuildSettings, sorter: Sorter) -> None:
         self._beside = beside
         self._segment_store = SegmentStore(path, settings.output, settings.segment_urls)
         self._settings = settings

@@ -15,6 +15,7 @@ from typing import Any
 
 import peewee
 
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import BadSegment, StorageFailure
 from tui_crawler.domain.job import QueueChange
 from tui_crawler.domain.segment import SegmentHead, SegmentPage, name_stem
@@ -44,7 +45,7 @@ _STASHED = peewee.SQL(str(PageStatus.STASHED.value))
 class SegmentStore:
     """Where the segments of `database` lie: in `folder`, by default in `segments` beside it; `segment_urls` in each."""
 
-    database: Path
+    database: DatabasePlace
     folder: Path | None = None
     segment_urls: int = 50_000
 
@@ -67,7 +68,8 @@ class SegmentStore:
     def kept(self, path: Path) -> str:
         """A path as the database keeps it: relative to itself where it can be, so that both may be moved together."""
         whole, home = path.absolute(), self.database.parent.absolute()
-        return clean(str(whole.relative_to(home) if whole.is_relative_to(home) else whole))
+        beside = isinstance(self.database, Path) and whole.is_relative_to(home)
+        return clean(str(whole.relative_to(home) if beside else whole))
 
     def found(self, kept: str) -> Path:
         return self.database.parent.absolute() / kept
@@ -83,7 +85,7 @@ class ReadySegment:
     path: Path
 
 
-def new_batch(transaction: Transaction, database: Path) -> str:
+def new_batch(transaction: Transaction, database: DatabasePlace) -> str:
     """What the names of the segments of the next batch begin with; no other batch of any database gets the same."""
     token = mark(transaction, _TOKEN_MARK)
     if not token:

@@ -11,6 +11,7 @@ from typing import Any
 
 import peewee
 
+from tui_crawler import __version__
 from tui_crawler.domain.failure import RunHeld
 from tui_crawler.domain.job import JobPlan, JobState
 from tui_crawler.domain.robots import product_token
@@ -28,7 +29,7 @@ from tui_crawler.storage.jobs import any_job, configure_jobs, hold_back, job_sta
 from tui_crawler.storage.models import Job, Origin, Page, RobotsText, Run, Session
 from tui_crawler.storage.owner import OpenSession, Owner
 from tui_crawler.storage.rulesets import Edited
-from tui_crawler.storage.statements import columns, slot
+from tui_crawler.storage.statements import columns, slot, slots
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.urls import url_ids
 
@@ -46,11 +47,16 @@ _DEFAULTS = (3, 5, 2, 4 * 7 * 86_400_000, 1)  # tries, patience, politeness, rec
 
 @dataclass(frozen=True, slots=True)
 class Starter:
-    """Who starts a run, for how long (ms) its lease holds without a heartbeat, and its monotonic clock (ms)."""
+    """Who starts a run, for how long (ms) its lease holds without a heartbeat, and its monotonic clock (ms).
+
+    `token_hash` is the SHA-256 of what proves that it is the worker of its name, `free_bytes` the room on its disk.
+    """
 
     owner: Owner
     lease_ms: int
     mono: Callable[[], int] = mono_clock
+    token_hash: str = ""
+    free_bytes: int = 0
 
 
 def begin(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Claim, RunStart]:
@@ -119,7 +125,7 @@ def open_session(
         tags=frozenset(clean(tag) for tag in plan.tags),
         matchonly=plan.matchonly,
         start_paths=plan.start_paths,
-        shared=plan.workers > 1,
+        shared=plan.shared,
         mono=starter.mono,
         worked_from=starter.mono() - worked_ms,
         keeps_former=bool(keeps_former),
@@ -213,9 +219,10 @@ def add_origins(
     return tuple(stored[clean(name)] for name in names)
 
 
-def renew(transaction: Transaction, claim: Claim) -> bool:
-    """A heartbeat; False when another owner has taken the database."""
-    renewed = transaction.run(_renew, {"session_id": claim.session_id, "heartbeat_at": transaction.now})
+def renew(transaction: Transaction, claim: Claim, in_flight: int = 0, free_bytes: int = 0) -> bool:
+    """A heartbeat, with what is under way and the room on the disk; False when another owner has taken the database."""
+    values = {"session_id": claim.session_id, "heartbeat_at": transaction.now}
+    renewed = transaction.run(_renew, {**values, "in_flight": in_flight, "free_bytes": free_bytes})
     if renewed:
         count_work(transaction, claim)
     forget_minutes(transaction)
@@ -303,6 +310,12 @@ def _open_session(transaction: Transaction, starter: Starter, run_id: int, plan:
         Session.lease_ms: starter.lease_ms,
         Session.rest: int(rest),
         Session.crawl_settings: plan.crawl_settings if plan else "",
+        Session.shared: int(plan is not None and plan.shared),
+        Session.token_hash: starter.token_hash,
+        Session.matchonly: int(plan is not None and plan.matchonly),
+        Session.slots: plan.max_in_flight if plan else 0,
+        Session.version: __version__,
+        Session.free_bytes: starter.free_bytes,
     }
     return int(transaction.fetch(Session.insert(values).returning(Session.id))[0][0])
 
@@ -385,4 +398,4 @@ def _notes(
 
 def _renew() -> Any:
     alive = (Session.id == slot("session_id")) & (Session.ended_at == ZERO)
-    return Session.update({Session.heartbeat_at: slot("heartbeat_at")}).where(alive)
+    return Session.update(slots([Session.heartbeat_at, Session.in_flight, Session.free_bytes])).where(alive)

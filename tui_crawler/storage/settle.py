@@ -16,7 +16,8 @@ from tui_crawler.domain.run import Settled
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage import documents, origins, stashes
-from tui_crawler.storage.claim import ZERO, Claim, require, sign_of_life
+from tui_crawler.storage.activity import note
+from tui_crawler.storage.claim import ZERO, Claim, holds, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import CountedAttempt, add_to_job, count_attempts, plus, tally_of
 from tui_crawler.storage.crawl_log import count_refused, log_attempt
@@ -102,14 +103,17 @@ class SettleJob:
             self.packed = documents.pack(self.settle.document)
 
     def __call__(self, transaction: Transaction) -> Settled:
-        """Stores the attempt. Of a page that another worker has taken meanwhile only someone_stole_my_work is stored.
+        """Stores the attempt. Of a page that another worker has taken meanwhile only someone_stole_my_work is stored,
+        of an origin whose lease is lost nothing.
 
         Raises StorageFailure when the database is no longer ours, or the page has moved to another origin.
         """
         settle, claim, attempt = self.settle, self.claim, self.settle.attempt
+        row = origins.ensure(transaction, settle.origin.origin)
+        if not holds(transaction, claim, row.id):
+            return _note_late(transaction, claim, settle, row.id)
         require(transaction, claim)
         sign_of_life(transaction, claim)
-        row = origins.ensure(transaction, settle.origin.origin)
         page = _page_of(transaction, settle.page.page_id, row) if settle.page is not None else None
         if page is not None and _is_taken(transaction, claim, page, attempt):
             return _store_late(transaction, claim, settle, row, page.job_id)
@@ -162,6 +166,9 @@ def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> Se
     its counters stand now. What stood on a list that was loaded in part is found again by a later fill."""
     require(transaction, claim)
     row = origins.ensure(transaction, record.origin.origin)
+    if not holds(transaction, claim, row.id):
+        claim.lost.append(record.origin.origin)
+        return Settled()
     before = transaction.run(_free_todo if row.id in claim.in_part else origins.clear_todo, {"origin_id": row.id})
     places = {page_id: TODO_BASE + place for place, page_id in enumerate(record.todo)}
     moves = (
@@ -188,12 +195,13 @@ def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> Se
 
 
 def save_origins(transaction: Transaction, claim: Claim, records: Iterable[OriginRecord]) -> None:
-    """Writes the states of origins without an attempt."""
+    """Writes the states of origins without an attempt; not of those whose lease is lost."""
     require(transaction, claim)
     pauses = Pauses(transaction)
     for record in records:
         row = origins.ensure(transaction, record.origin)
-        origins.write(transaction, row, record, Tally(), Counted(), pauses=pauses)
+        if holds(transaction, claim, row.id):
+            origins.write(transaction, row, record, Tally(), Counted(), pauses=pauses)
 
 
 def mark_in_flight(transaction: Transaction, claim: Claim, page_id: int, origin: str, url: str) -> None:
@@ -247,6 +255,17 @@ def _store_late(transaction: Transaction, claim: Claim, settle: Settle, row: Ori
     counted = Counted(requests=len(attempt.requests), bytes=attempt.bytes, attempts=1)
     counters = origins.write(transaction, row, replace(settle.origin, next_request_at=later), Tally(), counted, attempt)
     return Settled((), counters.pending, counters.done, counters.failed, counters.blocked, stolen=True)
+
+
+def _note_late(transaction: Transaction, claim: Claim, settle: Settle, origin_id: int) -> Settled:
+    """What comes after the lease of an origin was lost changes nothing; the log of activity says what it was."""
+    attempt = settle.attempt
+    message = (
+        f"{attempt.exit_code.name} {attempt.url}: came after the lease of this origin was lost, nothing was stored"
+    )
+    note(transaction, "late_write", message, origin_id, claim.run_id)
+    claim.lost.append(settle.origin.origin)
+    return Settled(stolen=True)
 
 
 def _store_refusal(transaction: Transaction, claim: Claim, refusal: Settle, row: OriginRow) -> tuple[PageState, Tally]:

@@ -28,7 +28,7 @@ from tui_crawler.storage.models import Job, Origin, Page
 from tui_crawler.storage.origins import Counted, OriginRow
 from tui_crawler.storage.settle import PageState, SettleJob
 from tui_crawler.storage.statements import columns, padded, reads_among
-from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.transaction import Row, Transaction
 from tui_crawler.storage.urls import hashes, url_ids
 
 _UNTOUCHED = frozenset({ExitCode.cancelled, ExitCode.someone_stole_my_work})
@@ -132,12 +132,17 @@ class _Group:
         for job in self._jobs:
             row, outcome = rows.get(clean(job.settle.origin.origin)), job.settle.page
             page = states.get(outcome.page_id) if outcome is not None else None
-            if row is None or page is None or outcome is None or page.last_attempt_id in taken:
+            if row is None or page is None or outcome is None or page.last_attempt_id in taken or self._is_lost(row):
                 continue
             if self._is_plain(page, row[0], outcome):
                 origin = OriginRow(row[0], row[1], bool(row[2]), bool(row[3]), row[4])
                 entries.append(_Entry(job, outcome, origin, page))
         return entries
+
+    def _is_lost(self, row: Row) -> bool:
+        """Whether the lease of an origin is not that by which this worker was given it."""
+        claim = self._claim
+        return claim.shared and row[5:] != (claim.epochs.get(row[0]), 0, claim.session_id)
 
     def _is_plain(self, page: PageState, origin_id: int, outcome: PageOutcome) -> bool:
         claimed = page.status == PageStatus.CLAIMED
@@ -268,9 +273,10 @@ class _Group:
             )
             _add(moves, by_job, entry.row.id, page.job_id, after.minus(page.tally()))
         self._keeper.ended((entry.page.ended(), entry.outcome) for entry in entries)
-        self._transaction.run_many(settle.update_page, rows)
+        self._transaction.run_each(settle.update_page, rows, "page_id")
 
-    def _write_origins(self, entries: Iterable[_Entry], moves: CounterChanges) -> None:
+    def _write_origins(self, entries: Sequence[_Entry], moves: CounterChanges) -> None:
+        attempted = []
         for entry in entries:
             one, row = entry.job.settle, entry.row
             counted = Counted(
@@ -281,7 +287,8 @@ class _Group:
                 1,
             )
             change = moves.changes.pop(row.id, Tally())
-            now = origins.write(self._transaction, row, one.origin, change, counted, one.attempt)
+            attempted.append(origins.AttemptOrigin(row, one.origin, change, counted, one.attempt))
+        for entry, now in zip(entries, origins.write_attempted(self._transaction, attempted), strict=True):
             found = Counter(page.origin for page in entry.new)
             entry.answer = Settled(tuple(sorted(found.items())), now.pending, now.done, now.failed, now.blocked)
 
@@ -313,6 +320,8 @@ def _add(moves: CounterChanges, by_job: dict[int, Tally], origin_id: int, job_id
     by_job[job_id] = change if known is None else plus(known, change)
 
 
-_origins = reads_among(Origin.origin, *columns(Origin, "origin id delay_ms paused participates finish_reason"))
+_origins = reads_among(
+    Origin.origin, *columns(Origin, "origin id delay_ms paused participates finish_reason epoch free session_id")
+)
 _page_states = reads_among(Page.id, Page.id, *settle.STATE)
 _depths = reads_among(Job.id, Job.id, Job.max_depth)

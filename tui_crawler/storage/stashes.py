@@ -6,7 +6,6 @@ be counted until it is crawled.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, assert_never
@@ -15,6 +14,7 @@ import peewee
 
 from tui_crawler.domain.command import ReclaimPages, SetDripfeed, StashPages, UnstashPages
 from tui_crawler.domain.job import QueueChange
+from tui_crawler.domain.known_word import nearest
 from tui_crawler.domain.pattern import BadPattern, Pattern
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import InvalidUrl, normalise
@@ -253,8 +253,8 @@ def _require_stash(transaction: Transaction, job_id: int, stash: str) -> None:
     of_feeds = Dripfeed.select(Dripfeed.stash).where(Dripfeed.job == job_id)
     known = sorted({row[0] for query in (of_pages, of_feeds) for row in transaction.fetch(query)})
     if stash not in known:
-        near = difflib.get_close_matches(stash, known, 1)
-        hint = f"did you mean {near[0]!r}?" if near else f"there are {', '.join(known[:10]) or 'none'}"
+        near = nearest(stash, known)
+        hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known[:10]) or 'none'}"
         raise ValueError(f"there is no stash named {stash!r} in this job; {hint}")
 
 

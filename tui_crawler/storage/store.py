@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import shutil
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
@@ -22,7 +23,9 @@ from tui_crawler.domain.command import (
     StashPages,
     SteerJobs,
     UnstashPages,
+    WorkerCommand,
 )
+from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.job import JobChange, JobState, QueueChange
@@ -30,9 +33,11 @@ from tui_crawler.domain.page import Candidates, KnownPage, NewPage, PutBack, Tod
 from tui_crawler.domain.pulse import MINUTE_MS
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.run import RunPlan, RunStart, Settled, StoredOrigin
+from tui_crawler.domain.worker import WorkerOrders
 from tui_crawler.storage import (
     former,
     jobs,
+    leases,
     operator_actions,
     peers,
     rejudging,
@@ -50,16 +55,19 @@ from tui_crawler.storage.counters import measure
 from tui_crawler.storage.database import connect_readonly, open_writable
 from tui_crawler.storage.documents import store_second_reading, waiting_documents
 from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
+from tui_crawler.storage.heartbeat import MOST_MS, Heartbeat, Lease, lease_clock
+from tui_crawler.storage.leases import Peers
 from tui_crawler.storage.open_settings import Durability, OpenSettings
 from tui_crawler.storage.owner import Owner, this_process
-from tui_crawler.storage.peers import Peers
 from tui_crawler.storage.retrying import Retrying
 from tui_crawler.storage.segments import PendingSegments, SegmentStore
 from tui_crawler.storage.transaction import Texts, Transaction
 from tui_crawler.storage.writer import Writer, WriterSettings
 
 
-def foresee(path: Path, settings: OpenSettings, claim: Claim, command: ApplyRules) -> rulesets.RuleEstimate | None:
+def foresee(
+    path: DatabasePlace, settings: OpenSettings, claim: Claim, command: ApplyRules
+) -> rulesets.RuleEstimate | None:
     """What the edit does to the pages that are refused now. None where it cannot be made, or they cannot be read: its
     transaction says why, or judges them itself. Blocking; any thread may call it."""
     with contextlib.suppress(ValueError, StorageFailure, *DATABASE_ERRORS):
@@ -107,10 +115,12 @@ class PeerStore:
     """Fits the engine's PeerStore: what a method does stands there. Each returns when it is committed. What they ask is
     brief: the thread, if called for that, would store attempts as well, at twice the cost."""
 
-    def __init__(self, writer: Writer, steps: _Steps, members: Peers) -> None:
+    def __init__(self, writer: Writer, steps: _Steps, members: Peers, hold: Callable[[Claim], None]) -> None:
+        """`hold` takes the claim that goes from now on."""
         self._writer = writer
         self._steps = steps
         self._members = members
+        self._hold = hold
         self._looks = 0
         self._followed = -1
 
@@ -119,15 +129,44 @@ class PeerStore:
         self._looks += 1
         if not idle and self._looks % LOOKS_BETWEEN_LEASES != 1:
             return ()
-        if not await self._steps.read(peers.are_free, self._members, brief=True):
+        if not await self._steps.read(leases.are_free, self._members, brief=True):
             return ()
-        return await self._steps.write(peers.take_origins, self._members)
+        return await self._steps.write(leases.take_origins, self._members)
+
+    async def orders(self) -> WorkerOrders:
+        balances = self._looks % LOOKS_BETWEEN_LEASES == 0
+
+        def look(work: Transaction, claim: Claim) -> tuple[WorkerOrders, Claim | None]:
+            order, leave, tags, matchonly = peers.orders(work, claim)
+            gone = tuple(claim.lost)
+            claim.lost.clear()
+            if balances and not leave:
+                leave = leases.surplus(work, claim, self._members)
+            stays = (tags, matchonly) == (claim.tags, claim.matchonly)
+            return WorkerOrders(order, leave, gone), None if stays else replace(claim, tags=tags, matchonly=matchonly)
+
+        orders, other = await self._steps.read(look, brief=True)
+        if other is not None:
+            self._hold(other)
+            orders = replace(orders, unlisted=await self._steps.write(peers.unlist_untaken))
+        return orders
+
+    async def give_back(self, origins: Sequence[str]) -> None:
+        await self._steps.write(leases.give_back, origins)
+
+    async def pass_on(self, origins: Sequence[str]) -> tuple[str, ...]:
+        if not origins or not await self._steps.read(leases.leaves_any, brief=True):
+            return ()
+        return await self._steps.write(leases.pass_on, origins)
+
+    async def keep_apart(self, keys: Mapping[str, str]) -> tuple[str, ...]:
+        return await self._steps.write(leases.keep_apart, keys)
 
     async def is_leading(self) -> bool:
         return await self._steps.read(peers.is_leading, brief=True)
 
     async def others_at_work(self) -> bool:
-        return await self._steps.read(peers.others_at_work, brief=True)
+        return await self._steps.read(leases.others_at_work, brief=True)
 
     async def held_elsewhere(self, origins: Sequence[str]) -> frozenset[str]:
         return await self._steps.read(peers.held_elsewhere, origins, brief=True)
@@ -167,8 +206,10 @@ _FEW = 20  # refusals of a fill, or origins: they are brief
 class StoreSettings:
     """How the store works. `lease_ms` is how long it holds the database without a heartbeat, seen from elsewhere.
 
-    `now` gives epoch ms, `mono` monotonic ms; `owner` None: this process. `segments` is where the rest of the queue is
-    saved, in files of `segment_urls` each; None: in the folder `segments` beside the database.
+    `now` gives epoch ms, `mono` monotonic ms, as `lease_clock` does by which the lease runs out; `owner` None: this
+    process. `beats`: a thread renews the lease of a worker among several; `token_hash` is the SHA-256 of what proves
+    that it is the worker of its name. `segments` is where the rest of the queue is saved, in files of `segment_urls`
+    each; None: in the folder `segments` beside the database.
     """
 
     opening: OpenSettings = field(default_factory=OpenSettings)
@@ -176,7 +217,10 @@ class StoreSettings:
     lease_ms: int = 30_000
     now: Callable[[], int] = wall_clock
     mono: Callable[[], int] = mono_clock
+    lease_clock: Callable[[], int] = lease_clock
     owner: Owner | None = None
+    token_hash: str = ""
+    beats: bool = False
     segments: Path | None = None
     segment_urls: int = 50_000
 
@@ -188,15 +232,19 @@ class SqliteStore:
     Raises NotOurDatabase, ReadOnlyDatabase, RunHeld (a migration during a live run) and StorageFailure.
     """
 
-    def __init__(self, path: Path, settings: StoreSettings | None = None) -> None:
+    def __init__(self, path: DatabasePlace, settings: StoreSettings | None = None) -> None:
         self._settings = settings or StoreSettings()
         self._path = path
         database = open_writable(path, self._settings.opening)
-        waits_for_disk = self._settings.opening.durability is Durability.full
+        waits_for_disk = isinstance(path, PostgresPlace) or self._settings.opening.durability is Durability.full
         writing = replace(self._settings.writing, here=False) if waits_for_disk else self._settings.writing
         self._writer = Writer(database, path, writing, self._settings.now)
         self._segment_store = SegmentStore(path, self._settings.segments, self._settings.segment_urls)
         self._claim: Claim | None = None
+        self._lease = Lease(self._settings.lease_ms, self._settings.lease_clock)
+        self._heart: Heartbeat | None = None
+        self.in_flight: Callable[[], int] = lambda: 0
+        """How many turns are under way, for heartbeats to tell; any thread calls it."""
         self._steps = _Steps(self._writer, self._held)
         self._taken = 0
         self._purges = False  # there may be something to purge
@@ -205,6 +253,11 @@ class SqliteStore:
         self._measured = 0  # the minute (epoch) whose gauges are kept
         self.waiting = asyncio.Event()
         """Set when documents may have come that wait for validators and data rules."""
+
+    @property
+    def joins_live_runs(self) -> bool:
+        """Whether a second run on the database takes part in the live one; else it is refused."""
+        return isinstance(self._path, PostgresPlace)
 
     @property
     def outstanding(self) -> int:
@@ -241,18 +294,22 @@ class SqliteStore:
 
     def close(self) -> None:
         """Commits what waits and closes the database. Blocks until that is done."""
+        if self._heart is not None:
+            self._heart.end()
         self._writer.close()
 
     async def begin_run(self, plan: RunPlan) -> RunStart:
         starter = self._starter()
 
         def work(transaction: Transaction) -> tuple[Claim, RunStart]:
-            if plan.joins:
+            if plan.joins or (plan.may_join and peers.is_live(transaction, starter.owner)):
                 return peers.join(transaction, plan, starter)
             claim, start = sessions.begin(transaction, plan, starter)
-            return claim, peers.open_to_all(transaction, claim, start) if plan.workers > 1 else start
+            return claim, peers.open_to_all(transaction, claim, start) if plan.shared else start
 
         self._claim, start = await self._writer.write(work)
+        if plan.shared and self._settings.beats:
+            self._heart = Heartbeat(self._beat, min(MOST_MS, self._settings.lease_ms // 4))
         self._taken = 0
         self.waiting.set()
         self._purges = True
@@ -264,7 +321,14 @@ class SqliteStore:
 
     def peers(self, workers: int, group_of: Callable[[str], str]) -> PeerStore:
         """What several workers of one run share; `group_of` names the site of an origin, which stays in one hand."""
-        return PeerStore(self._writer, self._steps, peers.Peers(self._starter(), workers, group_of))
+        members = Peers(self._starter(), workers, group_of)
+        return PeerStore(self._writer, self._steps, members, self._hold)
+
+    def may_ask(self) -> bool:
+        return self._lease.holds()
+
+    async def steer_workers(self, command: WorkerCommand) -> tuple[dict[str, str], dict[str, str]]:
+        return await self._steps.write(peers.steer, command)
 
     async def begin_rest(self) -> RunStart:
         starter = self._starter()
@@ -436,11 +500,19 @@ class SqliteStore:
     async def heartbeat(self) -> bool:
         """Once a minute it keeps what the writer has measured, too, for which it looks at all origins."""
         minute = self._settings.now() // MINUTE_MS
-        if minute == self._measured:
-            return await self._steps.write(sessions.renew, brief=True)
-        self._measured = minute
-        load = self._writer.load.take()
-        return await self._steps.write(lambda work, claim: sessions.renew(work, claim) and measure(work, claim, *load))
+        renewed = await self._beat(brief=True)
+        if renewed and minute != self._measured:
+            self._measured = minute
+            load = self._writer.load.take()
+            await self._steps.write(lambda work, claim: measure(work, claim, *load))
+        return renewed
+
+    async def _beat(self, *, brief: bool = False) -> bool:
+        told = self.in_flight(), self._free_bytes()
+        return await self._lease.renewed_by(self._steps.write(sessions.renew, *told, brief=brief))
+
+    def _free_bytes(self) -> int:
+        return shutil.disk_usage(self._path.parent).free
 
     async def end_run(self, reason: str, clean: bool) -> None:
         def work(transaction: Transaction, claim: Claim) -> None:
@@ -451,7 +523,11 @@ class SqliteStore:
 
     def _starter(self) -> sessions.Starter:
         settings = self._settings
-        return sessions.Starter(settings.owner or this_process(), settings.lease_ms, settings.mono)
+        owner, free = settings.owner or this_process(), self._free_bytes()
+        return sessions.Starter(owner, settings.lease_ms, settings.mono, settings.token_hash, free)
+
+    def _hold(self, claim: Claim) -> None:
+        self._claim = claim
 
     def _held(self) -> Claim:
         if self._claim is None:

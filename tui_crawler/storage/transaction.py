@@ -4,30 +4,59 @@ from __future__ import annotations
 
 import re
 import sqlite3
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import dataclass, replace
 from itertools import chain
 from typing import Any
 
 import peewee
 
+from tui_crawler.storage.driver import is_server
 from tui_crawler.storage.memory import Memory
 from tui_crawler.storage.statements import Statement, Values, compile_query, padded
 
 Row = tuple[Any, ...]
 
 _INSERT = re.compile(r"^INSERT INTO")
+_VALUES = re.compile(r"VALUES \([%s, ]*\)")
+_PLACE = re.compile("%s")
+_ARRAYS = {"TEXT": "text", "BLOB": "bytea", "DOUBLE": "double precision"}
 _MOST_ROWS = 64
 _PLACES = 256  # for the keys of a list in one statement
+
+
+@dataclass(frozen=True, slots=True)
+class ColumnStatement:
+    """The text of a statement whose values come as a list for each column; which are numbers, and their names."""
+
+    text: str
+    numbers: tuple[bool, ...]
+    names: tuple[str, ...] = ()
+
+    def lists(self, rows: Sequence[Sequence[Any]]) -> list[Any]:
+        """The lists for rows; those of numbers as texts, which takes the driver a tenth of the time."""
+        columns = zip(self.numbers, zip(*rows, strict=True), strict=True)
+        return [_numbers(column) if number else list(column) for number, column in columns]
+
+
+def _lists(field_types: Iterable[str]) -> tuple[tuple[bool, ...], str]:
+    """For columns of these types: which are numbers, and the text that makes rows of a list for each."""
+    kinds = [_ARRAYS.get(one, "bigint") for one in field_types]
+    return tuple(kind == "bigint" for kind in kinds), f"unnest({', '.join(f'%s::{kind}[]' for kind in kinds)})"
+
+
+def _numbers(column: Iterable[Any]) -> str:
+    return f"{{{','.join(['NULL' if value is None else str(int(value)) for value in column])}}}"
 
 
 class Texts:
     """SQL texts of one database, each compiled when it is first needed and kept."""
 
-    __slots__ = ("_database", "_kept")
+    __slots__ = ("_by_column", "_database", "_kept")
 
     def __init__(self, database: peewee.Database) -> None:
         self._database = database
+        self._by_column: dict[Callable[..., Any], ColumnStatement] = {}
         self._kept: dict[tuple[Callable[..., Any], int], Statement] = {}
 
     def of(self, build: Callable[..., Any], size: int = 0) -> Statement:
@@ -44,6 +73,39 @@ class Texts:
                 kept = replace(kept, text=_INSERT.sub("INSERT OR FAIL INTO", kept.text))
             self._kept[key] = kept
         return kept
+
+    def of_columns(self, build: Callable[[int], Any]) -> ColumnStatement:
+        """The INSERT of any number of rows that `build(1)` describes, for a server: a list for each column."""
+        kept = self._by_column.get(build)
+        if kept is None:
+            query = build(1)
+            kinds, lists = _lists([column.field_type for column in query._columns])
+            rows = f"SELECT * FROM {lists}"  # noqa: S608  places alone
+            text = _VALUES.sub(rows, compile_query(self._database, query).text, count=1)
+            kept = self._by_column[build] = ColumnStatement(text, kinds)
+        return kept
+
+    def of_rows(self, build: Callable[[], Any], key: str) -> ColumnStatement:
+        """The UPDATE that `build()` describes, for any number of rows at a server, each found by the value `key`, which
+        is answered behind what RETURNING names."""
+        kept = self._by_column.get(build)
+        if kept is None:
+            query, statement = build(), self.of(build)
+            fields, names = query.table._meta.columns, tuple(dict.fromkeys(statement.names))
+            kinds, lists = _lists([fields[name].field_type if name in fields else "" for name in names])
+            places = iter(statement.names)
+            text = _PLACE.sub(lambda _: f"v.c{names.index(next(places)) + 1}", statement.text)
+            columns = ", ".join(f"c{number + 1}" for number in range(len(names)))
+            changes, _, rest = text.rpartition(" WHERE ")
+            answer = "," if " RETURNING " in rest else " RETURNING"
+            text = f"{changes} FROM {lists} AS v ({columns}) WHERE {rest}{answer} v.c{names.index(key) + 1}"
+            kept = self._by_column[build] = ColumnStatement(text, kinds, names)
+        return kept
+
+    @property
+    def are_server(self) -> bool:
+        """Whether they are texts for a server."""
+        return is_server(self._database)
 
     def at_once(self, query: Any) -> tuple[str, list[Any]]:
         """Text and parameters of a query that is needed once and not kept."""
@@ -91,29 +153,45 @@ class Transaction:
         statement = self._texts.of(build)
         self._connection.executemany(statement.text, [statement.ordered(row) for row in rows])
 
+    def run_each(self, build: Callable[[], Any], rows: Sequence[Values], key: str) -> None:
+        """Executes an UPDATE for every set of values, each of one row and no two of the same, found by `key`."""
+        if self._texts.are_server:
+            self.each(build, rows, key)
+        else:
+            self.run_many(build, rows)
+
+    def each(self, build: Callable[[], Any], rows: Sequence[Values], key: str) -> dict[Any, Row]:
+        """The same; answers what RETURNING names, under the value of `key`."""
+        if not rows or not self._texts.are_server:
+            return {row[key]: answer for row in rows if (answer := self.one(build, row)) is not None}
+        change = self._texts.of_rows(build, key)
+        lists = change.lists([[row[name] for name in change.names] for row in rows])
+        return {found[-1]: found[:-1] for found in self._connection.execute(change.text, lists).fetchall()}
+
     def insert(self, build: Callable[[int], Any], rows: Sequence[Sequence[Any]]) -> None:
         """Inserts rows (values in the order of the columns) by few statements of many rows each.
 
-        `build(size)` is an INSERT of `size` rows. Sizes are powers of two, so that few texts serve any number.
+        `build(size)` is an INSERT of `size` rows. Sizes are powers of two, so that few texts serve any number; a server
+        takes all of them in one, as lists.
         """
-        start = 0
-        while start < len(rows):
-            size = min(_MOST_ROWS, 1 << ((len(rows) - start).bit_length() - 1))
-            statement = self._texts.of(build, size)
-            values = list(chain.from_iterable(rows[start : start + size]))
-            self._connection.execute(statement.text, values)
-            start += size
+        for _ in self._inserted(build, rows):
+            pass
 
     def insert_returning(self, build: Callable[[int], Any], rows: Sequence[Sequence[Any]]) -> list[Row]:
         """The same; answers what RETURNING names of each row."""
-        answers: list[Row] = []
+        return [answer for cursor in self._inserted(build, rows) for answer in cursor.fetchall()]
+
+    def _inserted(self, build: Callable[[int], Any], rows: Sequence[Sequence[Any]]) -> Iterator[Any]:
+        if rows and self._texts.are_server:
+            insert = self._texts.of_columns(build)
+            yield self._connection.execute(insert.text, insert.lists(rows))
+            return
         start = 0
         while start < len(rows):
             size = min(_MOST_ROWS, 1 << ((len(rows) - start).bit_length() - 1))
             values = list(chain.from_iterable(rows[start : start + size]))
-            answers += self._connection.execute(self._texts.of(build, size).text, values).fetchall()
+            yield self._connection.execute(self._texts.of(build, size).text, values)
             start += size
-        return answers
 
     def one(self, build: Callable[[], Any], values: Values) -> Row | None:
         """The first row of a query, or of what RETURNING names."""

@@ -23,7 +23,7 @@ RECENT_MINUTES = 5
 """The present minute and those before it that count as recent."""
 
 
-NOW_MS = "CAST((julianday('now') - 2440587.5) * 86400000 AS INTEGER)"
+NOW_MS = "CAST((julianday('now') - 2440587.5) * 86400000 AS BIGINT)"
 """The wall clock in SQL, epoch ms."""
 
 

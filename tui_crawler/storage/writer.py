@@ -26,15 +26,14 @@ from typing import Any, TypeVar
 
 import peewee
 
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import DatabaseDamaged, DatabaseLocked, StorageFailure, StorageHeldUp
 from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
 from tui_crawler.storage.faults import SpareDescriptors, storage_failure
-from tui_crawler.storage.file_identity import FilePlace
 from tui_crawler.storage.memory import Memory
-from tui_crawler.storage.models import Meta
-from tui_crawler.storage.statements import slot
-from tui_crawler.storage.transaction import Pragmas, Texts, Transaction
+from tui_crawler.storage.transaction import Texts, Transaction
 from tui_crawler.storage.write_turn import WriterLoad, WriteTurn
+from tui_crawler.storage.writing import AlreadyStored, writing_of
 
 RETRY_S = 0.25
 """How often what passes by itself is tried again."""
@@ -111,20 +110,18 @@ class Writer:
     """Owns the writing connection. `database` must be open and may be used by nobody else from then on."""
 
     def __init__(
-        self, database: peewee.SqliteDatabase, path: Path, settings: WriterSettings, now: Callable[[], int]
+        self, database: peewee.Database, path: DatabasePlace, settings: WriterSettings, now: Callable[[], int]
     ) -> None:
         self._database = database
         self._path = path
-        self._place = FilePlace(path)
+        self._writing = writing_of(database, path, now)
         self._settings = settings
-        self._busy_ms = round(1000 * database.timeout)
         self._now = now
         self._texts = Texts(database)
         self.memory = Memory()  # what is known of the database without asking it
         self._turn = threading.Lock()  # held by whoever uses the connection
         self._patient = True
-        self._pragmas = Pragmas()
-        self._turns = WriteTurn(path if settings.shared else None, self._slice_now)
+        self._turns = WriteTurn(path if settings.shared and isinstance(path, Path) else None, self._slice_now)
         self._loop: asyncio.AbstractEventLoop | None = None
         self._slice_due = False  # as soon as the thread has done with the connection
         self._slice: asyncio.Handle | None = None
@@ -338,7 +335,7 @@ class Writer:
                 if self._slice_due:
                     self._slice_now()
         finally:
-            self._database.close()
+            self._writing.close()
             self._spare.release()
             self._turns.close()
 
@@ -408,7 +405,7 @@ class Writer:
         waiting, apart = jobs, False
         while waiting:
             try:
-                self._place.check()
+                self._writing.check()
                 self._begin(apart=apart)
                 transaction = self._begun()
                 if not apart and not self._together(waiting, transaction):
@@ -425,7 +422,9 @@ class Writer:
                     waiting = [job for job in waiting if job not in lost]
                     apart = True
                     continue
-                connection_of(self._database).execute("COMMIT")
+                self._writing.commit()
+            except AlreadyStored:
+                self._abandon()
             except Exception as error:
                 self._abandon()
                 failure = self._failure_of(error) if isinstance(error, DATABASE_ERRORS) else error
@@ -459,16 +458,10 @@ class Writer:
         return True
 
     def _begin(self, *, apart: bool) -> None:
-        """Takes the lock for writing; on the event loop SQLite does not wait for it.
-
-        It looks for the row that a reference names only when jobs are run `apart`, because something was refused: what
-        a transaction refers to it has read or made, and looking costs as much as many a row."""
-        connection = connection_of(self._database)
-        self._pragmas.set(connection, "busy_timeout", self._busy_ms if self._patient else 0)
-        self._pragmas.set(connection, "foreign_keys", int(apart))
+        """Takes the lock for writing; on the event loop it is not waited for."""
         if self._patient:
             self._turns.take(wait=True)
-        connection.execute("BEGIN IMMEDIATE")
+        self._writing.begin(patient=self._patient, apart=apart)
 
     def _may_wait(self, failure: BaseException, began: float) -> bool:
         """Whether a failure passes by itself, and what `began` then (monotonic s) may go on waiting for that."""
@@ -497,6 +490,8 @@ class Writer:
         with self._inbox.changed:
             left = min(RETRY_S, self._give_up_at - time.monotonic())
             self._inbox.changed.wait_for(lambda: self._inbox.closing or self._give_up_at <= time.monotonic(), left)
+        if self._writing.is_lost:
+            self._abandon()
         return True
 
     def _passed(self) -> None:
@@ -510,8 +505,7 @@ class Writer:
     def _begun(self) -> Transaction:
         """A transaction with its change number, which every commit raises by one."""
         transaction = Transaction(connection_of(self._database), self._texts, self._now(), memory=self.memory)
-        row = transaction.one(_next_change, {"name": "change"})
-        transaction.change = row[0] if row else 0
+        self._writing.number(transaction)
         return transaction
 
     def _in_savepoint(self, job: _Job, transaction: Transaction) -> bool:
@@ -545,12 +539,10 @@ class Writer:
             if self._in_transaction():
                 connection_of(self._database).execute("ROLLBACK")
         except DATABASE_ERRORS:
-            self._database.close()
-            self._pragmas = Pragmas()
             try:
-                self._database.connect()
+                self._writing.connect_anew()
             except DATABASE_ERRORS as error:
-                _log.error("%s", storage_failure(error, self._path))
+                _log.debug("%s", storage_failure(error, self._path))  # the next statement says it, too
 
     def _hand_out(self, jobs: list[_Job]) -> None:
         """Gives the results to their loops, one call per loop."""
@@ -587,9 +579,3 @@ class Writer:
 def _is_running(loop: asyncio.AbstractEventLoop) -> bool:
     """Whether this is called on `loop`."""
     return asyncio._get_running_loop() is loop
-
-
-def _next_change() -> Any:
-    return (
-        Meta.update({Meta.value: Meta.value + peewee.SQL("1")}).where(Meta.name == slot("name")).returning(Meta.value)
-    )

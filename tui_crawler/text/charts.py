@@ -95,7 +95,7 @@ def chart(  # what there is to say of a chart
         return [[(" " * max(width, 0), "")] for _ in range(max(height, 0))]
     body = plot(series, width - room - 1, rows, dots=dots, top=greatest, cursor=cursor)
     tee, wall, cross = "||+" if dots is Dots.ascii else "┤│┼"
-    names = {0: high} | ({rows // 2: middle} if rows > 3 and rows % 2 == 0 else {})
+    names = {0: high} | ({rows // 2: middle} if rows > 8 or rows in {4, 6, 8} else {})
     lines = [
         [(names.get(row, "").rjust(room), "muted"), (tee if row in names else wall, "faint"), *drawn]
         for row, drawn in enumerate(body)

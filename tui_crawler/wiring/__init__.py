@@ -8,9 +8,10 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
+from tui_crawler.domain.database_place import DatabasePlace
+
 if TYPE_CHECKING:
     from collections.abc import Callable
-    from pathlib import Path
 
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.alarm import Alarm
@@ -51,15 +52,17 @@ __all__ = [
 class RunOptions:
     """Options that are no configuration (those have overridden it already).
 
-    `config_text` is the YAML of a configuration that has no file; with a file, that is read. Of several `workers`
-    each is a process of its own: `worker_words` start one more, which `joins` the run; it is given its number.
+    Of several `workers` each is a process of its own: `worker_words` start one more, which `joins` the run; it is
+    given its number. One that `may_join` takes part in the live run, or goes on with the last one; `token` proves
+    that it is who it says it is.
     `metrics` is the address (host, port) that answers Prometheus, `on_event` the command that is told alarms.
     """
 
     new_run: bool = False
-    config_text: str = ""
     workers: int = 1
     joins: bool = False
+    may_join: bool = False
+    token: str = ""
     worker_number: int = 1
     worker_words: tuple[str, ...] = ()
     metrics: tuple[str, int] | None = None
@@ -85,7 +88,7 @@ def _prepare_for_screen() -> None:
 
 def run_headless(
     config: Config,
-    database: Path,
+    database: DatabasePlace,
     options: RunOptions,
     listener: Listener,
     shown: Callable[[Alarm], None] | None = None,
@@ -98,7 +101,7 @@ def run_headless(
     return run(config, database, options, listener, shown)
 
 
-def open_console(config: Config | None, database: Path, readonly: bool, options: RunOptions) -> int:
+def open_console(config: Config | None, database: DatabasePlace, readonly: bool, options: RunOptions) -> int:
     """The console; answers the exit status. Raises StorageFailure."""
     _prepare_for_screen()
     from tui_crawler.wiring.console import open_console as open_it
@@ -106,7 +109,7 @@ def open_console(config: Config | None, database: Path, readonly: bool, options:
     return open_it(config, database, readonly, options)
 
 
-def demo_console(database: Path | None, port: int | None) -> int:
+def demo_console(database: DatabasePlace | None, port: int | None) -> int:
     """The demo web and the console crawling it. Raises DemoUnavailable, StorageFailure."""
     _prepare_for_screen()
     from tui_crawler.wiring.console import demo_console as open_demo

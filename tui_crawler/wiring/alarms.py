@@ -13,13 +13,13 @@ import time
 from typing import IO, TYPE_CHECKING
 
 from tui_crawler.domain.alarm import Alarm, AlarmKind, AlarmWatch
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.status_words import RunReason
 from tui_crawler.domain.trap import TrapSuspicion, guard_suspicions
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from tui_crawler.config.sections import AlarmsConfig
     from tui_crawler.domain.event import Event
@@ -106,7 +106,7 @@ class AlarmListener:
         self,
         listener: Listener,
         config: AlarmsConfig,
-        database: Path,
+        database: DatabasePlace,
         program: AlarmProgram | None,
         shown: Callable[[Alarm], None] | None,
     ) -> None:

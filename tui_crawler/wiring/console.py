@@ -9,7 +9,7 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import partial
 from typing import TYPE_CHECKING
 
@@ -19,14 +19,13 @@ from tui_crawler.console.clock import MachineClock
 from tui_crawler.console.replay.player import Replays
 from tui_crawler.console.session import SessionFile, state_folder
 from tui_crawler.console.terminal import pass_signals_on
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.text.glyphs import in_ascii
 from tui_crawler.text.terminal_signals import TerminalSignals
 from tui_crawler.wiring import RunOptions, operator_name
 from tui_crawler.wiring.console_rules import ConsoleRules
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tui_crawler.config.schema import Config
     from tui_crawler.console import ports
     from tui_crawler.console.operator.exit_summary import ExitSummary
@@ -49,7 +48,7 @@ class DemoSidecar:
         self._web = web
         self._own = False
 
-    def serve(self, config: Config, database: Path) -> None:
+    def serve(self, config: Config, database: DatabasePlace) -> None:
         """Serves the demo web where the crawl of one begins or goes on, at the ports that the database knows; for any
         other crawl nothing. Where the ports are taken somebody else serves it. Blocks for about a second."""
         from tui_crawler.demo.process import USER_AGENT
@@ -94,7 +93,7 @@ class DatabaseFound:
 
 def open_console(
     config: Config | None,
-    database: Path,
+    database: DatabasePlace,
     readonly: bool,
     options: RunOptions,
     *,
@@ -121,7 +120,7 @@ def open_console(
     return summary.exit_status
 
 
-def demo_console(database: Path | None, port: int | None) -> int:
+def demo_console(database: DatabasePlace | None, port: int | None) -> int:
     """The demo web, and the console crawling it; or the console alone, on a demo that was left to itself and goes on.
     Raises DemoUnavailable, StorageFailure."""
     from tui_crawler.wiring.demo import base_port_of, config_for, demo_database, free_base_port, start_web
@@ -133,14 +132,13 @@ def demo_console(database: Path | None, port: int | None) -> int:
         return 0 if status == 1 else status
     base = port or base_port_of(kept) or free_base_port()
     with start_web(base, 1.0) as web:
-        config, options = config_for(web, kept, headless=False)
-        status = open_console(config, kept, False, options, web=web)
+        status = open_console(config_for(web, kept, headless=False), kept, False, RunOptions(), web=web)
     if not web.was_left:
         print(f"The demo is kept in {kept}; go on with: tui-crawler demo --db {kept}")
     return 0 if status == 1 else status
 
 
-def _look(database: Path, readonly: bool) -> DatabaseFound:
+def _look(database: DatabasePlace, readonly: bool) -> DatabaseFound:
     """Makes or migrates the database where need be. Raises RunHeld, StorageFailure."""
     writable, hindrance = _prepare(database, readonly)
     return DatabaseFound(writable, hindrance, _owner_of(database) if writable else None)
@@ -148,7 +146,7 @@ def _look(database: Path, readonly: bool) -> DatabaseFound:
 
 def _show(
     config: Config | None,
-    database: Path,
+    database: DatabasePlace,
     readonly: bool,
     options: RunOptions,
     beside: DemoSidecar,
@@ -160,6 +158,11 @@ def _show(
     host: ProcessHost | None = None
     turn = threading.Lock()
 
+    def kept() -> Config | None:
+        from tui_crawler.wiring.origin_settings import kept_config
+
+        return kept_config(database)
+
     def begin(chosen: Config) -> None:
         with turn:  # what this console carries out on the resting database is over
             beside.serve(chosen, database)
@@ -168,7 +171,7 @@ def _show(
         app.on_alarm(news)
 
     if writable and found.owner is None:
-        config, options = (config, options) if config else _kept_config(database, options)
+        config = config or kept()
         host = _host(config, database, options, begin, told) if config else None
 
     def resting() -> bool:
@@ -176,8 +179,8 @@ def _show(
 
     def successor() -> ports.EngineHost | None:
         nonlocal host
-        chosen, how = (config, options) if config else _kept_config(database, options)
-        host = _host(chosen, database, how, begin, told) if chosen else host
+        chosen = config or kept()
+        host = _host(chosen, database, options, begin, told) if chosen else host
         return host if chosen else None
 
     def journal() -> ports.Journal:
@@ -206,7 +209,7 @@ def _show(
     return summary
 
 
-def _see_again(database: Path, run_id: int) -> None:
+def _see_again(database: DatabasePlace, run_id: int) -> None:
     """A replay of a run in a process of its own, which has the terminal until it is left, or this console is ended."""
     command = [sys.executable, "-m", "tui_crawler", "replay", "--console", "--db", str(database), "--run", str(run_id)]
     with subprocess.Popen(command) as replay:  # noqa: S603  this program itself
@@ -215,7 +218,7 @@ def _see_again(database: Path, run_id: int) -> None:
         restore()
 
 
-def _reports(database: Path) -> ports.Reports:
+def _reports(database: DatabasePlace) -> ports.Reports:
     """What is shown. Called in the thread that reads, once the first picture stands.
 
     What is there by now stays to the end, so that the garbage collector need not look through it again and again.
@@ -228,7 +231,7 @@ def _reports(database: Path) -> ports.Reports:
     return ConsoleReports(database)
 
 
-def _queries(database: Path) -> ports.Queries:
+def _queries(database: DatabasePlace) -> ports.Queries:
     from tui_crawler.storage.reports.sql import QueryRunner
 
     return QueryRunner(database)
@@ -236,7 +239,7 @@ def _queries(database: Path) -> ports.Queries:
 
 def _host(
     config: Config,
-    database: Path,
+    database: DatabasePlace,
     options: RunOptions,
     begin: Callable[[Config], None],
     told: Callable[[Alarm | str], object],
@@ -246,18 +249,18 @@ def _host(
     return ProcessHost(config, database, options, partial(begin, config), told)
 
 
-def _signals(config: Config | None, database: Path) -> TerminalSignals:
+def _signals(config: Config | None, database: DatabasePlace) -> TerminalSignals:
     wanted, name = (config.alarms, config.name) if config else (None, database.stem)
     return TerminalSignals(name, os.environ, wanted, ascii_only=not has_utf8(os.environ))
 
 
-def _detacher(config: Config | None, database: Path, beside: DemoSidecar, options: RunOptions) -> DetachedRun:
+def _detacher(config: Config | None, database: DatabasePlace, beside: DemoSidecar, options: RunOptions) -> DetachedRun:
     from tui_crawler.wiring.detach import DetachedRun
 
     return DetachedRun(config, database, companion=beside, options=options)
 
 
-def _prepare(database: Path, readonly: bool) -> tuple[bool, str]:
+def _prepare(database: DatabasePlace, readonly: bool) -> tuple[bool, str]:
     """Makes or migrates the database before the screen is taken. Answers whether it may be written, and if not though
     it was to be, why. Raises RunHeld, StorageFailure."""
     from tui_crawler.storage.faults import ReadOnlyDatabase
@@ -280,7 +283,7 @@ def _prepare(database: Path, readonly: bool) -> tuple[bool, str]:
     return False, hindrance
 
 
-def _put_log_away(database: Path, place: FilePlace, summary: ExitSummary, readonly: bool) -> None:
+def _put_log_away(database: DatabasePlace, place: FilePlace, summary: ExitSummary, readonly: bool) -> None:
     """Those who read may have closed the database last: then the files of its log stand beside it yet.
 
     Who only watches leaves the log of a run that broke off as it is, and puts that of a run that has ended away, as its
@@ -300,23 +303,11 @@ def _put_log_away(database: Path, place: FilePlace, summary: ExitSummary, readon
     put_log_away(database, only_empty=readonly and not ended)
 
 
-def _owner_of(database: Path) -> str | None:
+def _owner_of(database: DatabasePlace) -> str | None:
     from tui_crawler.storage.journal import Journal
 
     with contextlib.closing(Journal(database)) as journal:
         return journal.live_owner()
-
-
-def _kept_config(database: Path, options: RunOptions) -> tuple[Config | None, RunOptions]:
-    """The configuration of the last run, as the database keeps it, with the options for it; None when there is none
-    that can be read."""
-    from tui_crawler.storage.reports.reports import Reports
-    from tui_crawler.wiring.origin_settings import read_kept
-
-    with contextlib.closing(Reports(database)) as reports:
-        text = reports.config_text()
-    config = read_kept(text, database.stem)
-    return config, replace(options, config_text=text if config else "")
 
 
 def explainer(reports: ports.Reports) -> ports.Explainer:

@@ -6,14 +6,14 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.reports.reports import Reports
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.contract import Contract
 
@@ -23,7 +23,7 @@ class ConsoleReports(Reports):
 
     _config: tuple[str, Config] | None = None
 
-    def __init__(self, path: Path, now: Callable[[], int] = wall_clock) -> None:
+    def __init__(self, path: DatabasePlace, now: Callable[[], int] = wall_clock) -> None:
         super().__init__(path, now=now)
         self._path = path
 
@@ -32,7 +32,7 @@ class ConsoleReports(Reports):
         session of ours, which commits, is no other program."""
         from tui_crawler.storage.file_identity import write_lock_holder
 
-        holder = write_lock_holder(self._path)
+        holder = write_lock_holder(self._path) if isinstance(self._path, Path) else 0
         if not holder or holder == os.getpid():
             return 0
         ours = self._reader.one("SELECT 1 FROM session WHERE ended_at = 0 AND pid = ?", (holder,))

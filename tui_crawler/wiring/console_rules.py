@@ -10,6 +10,8 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from tui_crawler.domain.database_place import DatabasePlace
+
 if TYPE_CHECKING:
     from tui_crawler.domain.exclusion import Exclusion
     from tui_crawler.domain.policy import PolicySet
@@ -112,7 +114,7 @@ _SECOND_KEY = re.compile(r",\s*[a-z_]+:\s")
 class ConsoleRules:
     """Fits the console's RuleQueries for one database. Holds no connection: any thread may call it."""
 
-    def __init__(self, database: Path) -> None:
+    def __init__(self, database: DatabasePlace) -> None:
         self._database = database
 
     def read(self, text: str) -> RulesetChange | str:
@@ -159,7 +161,7 @@ class ConsoleRules:
 class ConsoleImpact:
     """Fits the console's ImpactCount for one database. Holds no connection between two times."""
 
-    def __init__(self, database: Path, begin: Callable[[RuleQueries], Judging]) -> None:
+    def __init__(self, database: DatabasePlace, begin: Callable[[RuleQueries], Judging]) -> None:
         self._database = database
         self._begin = begin
         self._judging: Judging | None = None

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import asyncio
 import contextlib
+import hashlib
 import logging
+import secrets
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.status_words import Ended, FinishReason, RunReason
 from tui_crawler.engine.clock import SystemClock
@@ -64,19 +67,30 @@ class Crawl:
     """A crawl of one configuration into one database. Made and run on one event loop."""
 
     def __init__(
-        self, config: Config, database: Path, options: RunOptions, listener: Listener, clock: Clock | None = None
+        self,
+        config: Config,
+        database: DatabasePlace,
+        options: RunOptions,
+        listener: Listener,
+        clock: Clock | None = None,
     ) -> None:
         """`clock` None: that of the machine. Raises StorageFailure when the database cannot be opened."""
         self._config = config
         opening = OpenSettings(durability=Durability(config.storage.durability))
+        several = options.workers > 1 or options.may_join
+        token = options.token or secrets.token_hex()
         storing = StoreSettings(
             opening=opening,
-            writing=WriterSettings(patience_at_work_ms=_FOREVER_MS, shared=options.workers > 1),
+            writing=WriterSettings(patience_at_work_ms=_FOREVER_MS, shared=several),
             lease_ms=config.storage.lease_ms,
+            token_hash=hashlib.sha256(token.encode()).hexdigest(),
+            beats=True,
             segment_urls=config.queue.segment_urls,
         )
         self._store = SqliteStore(database, storing)
         self._place = FilePlace(database)
+        if self._store.joins_live_runs:
+            options, several = replace(options, may_join=True), True
         settings = engine_settings(config, options)
         wanted = settings.plan.max_in_flight
         connections = _room_for(max(_KEPT_CONNECTIONS, 2 * wanted))
@@ -86,15 +100,18 @@ class Crawl:
             settings = replace(settings, plan=replace(settings.plan, max_in_flight=connections, note=note))
         seeds = seed_urls(config)
         self._fetcher = fetcher_of(config, SeedHosts(seeds, self), self._excluded, connections)
-        peers = self._store.peers(options.workers, sites(config)) if options.workers > 1 else None
+        self._peers = self._store.peers(options.workers, sites(config)) if several else None
         clock = clock or SystemClock()
         self._second = SecondReader(self._fetcher.setup)
-        self._leads, self._looks = not options.joins, options.workers > 1
+        self._leads = not options.joins
         self._over = asyncio.Event()
         self._listener = listener
         self._end: Event | None = None
         self._reading_again: asyncio.Task[None] | None = None
-        self.engine = Engine(settings, admission_of(config, seeds), self._store, self._fetcher, clock, self, peers)
+        self.engine = Engine(
+            settings, admission_of(config, seeds), self._store, self._fetcher, clock, self, self._peers
+        )
+        self._store.in_flight = lambda: self.engine.in_flight
 
     @property
     def locked_since(self) -> int:
@@ -155,13 +172,15 @@ class Crawl:
         try:
             while not over:
                 with contextlib.suppress(TimeoutError):
-                    async with asyncio.timeout(_LOOK_S if self._looks and self.engine.begun else None):
+                    async with asyncio.timeout(_LOOK_S if self._peers and self.engine.begun else None):
                         await store.waiting.wait()
                 with contextlib.suppress(TimeoutError):  # for company
                     async with asyncio.timeout(_GATHER_S):
                         await self._over.wait()
                 store.waiting.clear()
                 over = self._over.is_set()
+                if not over and self._peers is not None and not await self._peers.is_leading():
+                    continue
                 while some := await store.waiting_documents():
                     found = await self._second.read(some)
                     await store.store_second_readings(list(zip(some, found, strict=True)))

@@ -15,6 +15,7 @@ from urllib.parse import urlsplit
 
 from tui_crawler.config.load import read_config
 from tui_crawler.demo.process import FIXED_BASE_PORT, HEADLESS_PACE, DemoProcess, DemoStartFailed, demo_config
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage.database import upgrade
 from tui_crawler.storage.reports.reports import Reports
@@ -41,7 +42,7 @@ def start_web(base_port: int | None, pace: float, access_log: Path | None = None
         raise DemoUnavailable(str(error)) from error
 
 
-def base_port_of(database: Path) -> int | None:
+def base_port_of(database: DatabasePlace) -> int | None:
     """The first port of the demo web that a database was crawled from, None when there is none. An older database is
     migrated, as its crawl would do. Raises RunHeld."""
     if not database.exists():
@@ -75,27 +76,26 @@ def free_base_port() -> int:
     raise DemoUnavailable("no ten consecutive ports are free on 127.0.0.1")
 
 
-def demo_database(database: Path | None) -> Path:
+def demo_database(database: DatabasePlace | None) -> DatabasePlace:
     """Where the demo is kept: as asked, else a new folder for temporary files (its path is told at the end)."""
     if database is not None:
         return database
     return Path(tempfile.mkdtemp(prefix="tui-crawler-demo-")) / "demo.db"
 
 
-def config_for(web: DemoProcess, database: Path, *, headless: bool) -> tuple[Config, RunOptions]:
-    """The configuration of the demo, read as any other; its text goes along. Raises ConfigErrors."""
+def config_for(web: DemoProcess, database: DatabasePlace, *, headless: bool) -> Config:
+    """The configuration of the demo, read as any other. Raises ConfigErrors."""
     text = demo_config(web.seeds, str(database.absolute()), headless=headless)
-    return read_config(text, "demo", "the demo"), RunOptions(config_text=text)
+    return read_config(text, "demo", "the demo")
 
 
-def demo_headless(database: Path | None, port: int | None, listener: Listener) -> int:
+def demo_headless(database: DatabasePlace | None, port: int | None, listener: Listener) -> int:
     """Crawls the demo web at short delays. Answers 0 when the crawl came to its end: that some of its origins give
     up is part of the show. Raises DemoUnavailable, RunHeld, StorageFailure."""
     kept = demo_database(database)
     base = port or base_port_of(kept) or free_base_port()
     with start_web(base, HEADLESS_PACE) as web:
-        config, options = config_for(web, kept, headless=True)
-        status = run_headless(config, kept, options, listener)
+        status = run_headless(config_for(web, kept, headless=True), kept, RunOptions(), listener)
     return 0 if status == 1 else status
 
 

@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from tui_crawler.console.operator.detach import CannotDetach, Departure
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage.journal import Journal
 from tui_crawler.wiring import RunOptions
@@ -51,7 +52,7 @@ class DetachedRun:
     def __init__(
         self,
         config: Config | None,
-        database: Path,
+        database: DatabasePlace,
         *,
         companion: SidecarProcess | None = None,
         words: Sequence[str] | None = None,
@@ -80,7 +81,7 @@ class DetachedRun:
     @property
     def log(self) -> Path:
         """The file of its messages."""
-        return self._database.with_name(f"{self._database.name}.log")
+        return self._database.parent.absolute() / f"{self._database.name}.log"
 
     def command(self) -> tuple[str, ...]:
         file = self._config.file if self._config is not None else ""

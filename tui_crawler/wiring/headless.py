@@ -18,13 +18,13 @@ import threading
 import time
 from typing import TYPE_CHECKING, Any
 
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.status_words import Ended, RunReason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
-    from pathlib import Path
 
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.alarm import Alarm
@@ -69,7 +69,7 @@ class SignalledStop:
 
 def run_headless(
     config: Config,
-    database: Path,
+    database: DatabasePlace,
     options: RunOptions,
     listener: Listener,
     shown: Callable[[Alarm], None] | None = None,
@@ -105,7 +105,7 @@ def _load() -> type[Crawl]:
 
 async def crawl_watched(
     config: Config,
-    database: Path,
+    database: DatabasePlace,
     options: RunOptions,
     listener: Listener,
     steer: Steer | None = None,
@@ -134,7 +134,7 @@ async def crawl_watched(
 
 async def crawl_headless(
     config: Config,
-    database: Path,
+    database: DatabasePlace,
     options: RunOptions,
     listener: Listener,
     steer: Steer | None = None,
@@ -216,7 +216,7 @@ class Workers:
         """Waits for the workers, as long as they crawl."""
         await asyncio.gather(*self._tasks)
 
-    def tell_end(self, database: Path, ended: Ended) -> Ended:
+    def tell_end(self, database: DatabasePlace, ended: Ended) -> Ended:
         """Tells the end of the run, if it has begun, and answers it: what became of the run and what was done in it,
         whichever of its workers lived to see it, as the database tells; where it does not, as the first one `ended`."""
         from tui_crawler.storage.reports.reports import Reports  # noqa: PLC0415  most runs have one worker, which reads nothing

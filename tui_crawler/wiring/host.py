@@ -24,6 +24,7 @@ from typing import IO, TYPE_CHECKING, Any
 
 from tui_crawler.console.reading.failure_words import failure_words
 from tui_crawler.domain.alarm import Alarm, AlarmKind
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import EngineFailed, RunHeld
 
 if TYPE_CHECKING:
@@ -47,7 +48,7 @@ class ProcessHost:
     def __init__(
         self,
         config: Config,
-        database: Path,
+        database: DatabasePlace,
         options: RunOptions,
         before: Callable[[], object] | None = None,
         told: Callable[[Alarm | str], object] | None = None,

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.domain.admission import Admission, Scope
 from tui_crawler.domain.content_kind import LinkKind
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import BadSegment
 from tui_crawler.domain.ruleset import same_rules
 from tui_crawler.domain.segment import SUFFIX, SegmentHead
@@ -18,7 +19,7 @@ from tui_crawler.storage.scan import BuildSettings, Built, build_queue
 from tui_crawler.storage.seen import SeenSettings
 from tui_crawler.storage.segment_files import publish, read_head
 from tui_crawler.storage.segments import SegmentStore
-from tui_crawler.wiring.origin_settings import admission_of, read_kept, rules_in_force
+from tui_crawler.wiring.origin_settings import admission_of, rules_in_force
 
 if TYPE_CHECKING:
     from pathlib import Path
@@ -27,33 +28,14 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class WaitingSegment:
-    """A segment that can be loaded."""
-
-    path: Path
-    name: str
-    urls: int
-
-
-@dataclass(frozen=True, slots=True)
 class SegmentFolder:
     """What a folder holds: segments that wait, oldest first, and what is wrong with others."""
 
-    waiting: tuple[WaitingSegment, ...]
+    waiting: tuple[tuple[Path, SegmentHead], ...]
     problems: tuple[str, ...]
 
 
-def kept_config(database: Path) -> Config | None:
-    """The configuration of the newest run as the database keeps it, None when there is none that can be read.
-
-    Raises StorageFailure.
-    """
-    with contextlib.closing(Reports(database)) as reports:
-        run, text = reports.run(), reports.config_text()
-    return None if run is None else read_kept(text, run.config_name)
-
-
-def build(config: Config, database: Path, output: Path | None) -> Built:
+def build(config: Config, database: DatabasePlace, output: Path | None) -> Built:
     """Builds segments into `output` (None: the usual folder). Raises StorageFailure; then nothing was changed."""
     settings = BuildSettings(
         output=output,
@@ -67,13 +49,12 @@ def build(config: Config, database: Path, output: Path | None) -> Built:
     return build_queue(database, settings, admission)
 
 
-def waiting_segment(path: Path) -> WaitingSegment:
+def waiting_segment(path: Path) -> tuple[Path, SegmentHead]:
     """The segment in a file; whether it was consumed is not asked. Raises BadSegment."""
-    head = read_head(path)
-    return WaitingSegment(path, head.name, head.urls)
+    return path, read_head(path)
 
 
-def segment_folder(database: Path, folder: Path | None) -> SegmentFolder:
+def segment_folder(database: DatabasePlace, folder: Path | None) -> SegmentFolder:
     """What a folder (None: the usual one) holds for a database. Raises StorageFailure, BadSegment for no folder."""
     segment_store = SegmentStore(database, folder)
     with contextlib.closing(Reports(database)) as reports:
@@ -82,18 +63,16 @@ def segment_folder(database: Path, folder: Path | None) -> SegmentFolder:
         if row.path and not row.consumed_at and not segment_store.found(row.path).exists():
             publish(segment_store.found(row.path))
     consumed = {(row.name, row.digest) for row in rows if row.consumed_at}
-    found: list[tuple[SegmentHead, Path]] = []
+    found: list[tuple[Path, SegmentHead]] = []
     problems: list[str] = []
     for path in _files(segment_store.place, must_exist=folder is not None):
         try:
-            head = read_head(path)
+            found.append(waiting_segment(path))
         except BadSegment as error:
             problems.append(str(error))
-            continue
-        if (head.name, head.digest) not in consumed:
-            found.append((head, path))
-    found.sort(key=lambda pair: (pair[0].created_at, pair[0].name))
-    once = {(head.name, head.digest): WaitingSegment(path, head.name, head.urls) for head, path in reversed(found)}
+    found.sort(key=lambda pair: (pair[1].created_at, pair[1].name))
+    ids = ((head.name, head.digest) for _, head in reversed(found))
+    once = {name: one for name, one in zip(ids, reversed(found), strict=True) if name not in consumed}
     return SegmentFolder(tuple(reversed(once.values())), tuple(problems))
 
 

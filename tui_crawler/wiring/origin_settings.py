@@ -19,6 +19,7 @@ from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
     from tui_crawler.config.sections import HostConfig
+    from tui_crawler.domain.database_place import DatabasePlace
     from tui_crawler.domain.exclusion import Exclusion
     from tui_crawler.domain.policy import PolicySet
     from tui_crawler.domain.view import RunView
@@ -152,7 +153,16 @@ def stored_config(text: str, run: RunView | None) -> Config:
     """The same, all defaults where there is none."""
     from tui_crawler.config.schema import Config  # noqa: PLC0415  where rulesets are stored none is read
 
-    return (read_kept(text, run.config_name) if run is not None else None) or Config(())
+    return (read_kept(text, run.config_name) if run is not None else None) or Config((), text=text)
+
+
+def kept_config(database: DatabasePlace) -> Config | None:
+    """The same of a database. Raises StorageFailure."""
+    from tui_crawler.storage.reports.reports import Reports  # noqa: PLC0415  those that settings are for have one
+
+    with contextlib.closing(Reports(database)) as reports:
+        run, text = reports.run(), reports.config_text()
+    return None if run is None else read_kept(text, run.config_name)
 
 
 def _configured(config: Config, job: str) -> PolicySet:

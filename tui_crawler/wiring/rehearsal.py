@@ -7,6 +7,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.record import replace
 from tui_crawler.domain.run_totals import Rehearsal, Rehearsed
 from tui_crawler.engine.engine import Engine
@@ -25,7 +26,7 @@ if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
 
 
-def rehearse(config: Config, database: Path) -> tuple[int, tuple[Rehearsed, ...]]:
+def rehearse(config: Config, database: DatabasePlace) -> tuple[int, tuple[Rehearsed, ...]]:
     """Crawls by a configuration from stored pages into a database of its own, which is gone afterwards; answers how
     long (ms) it would take, and what would become of each origin. Raises StorageFailure."""
     settings = engine_settings(config, RunOptions(new_run=True))

@@ -8,6 +8,7 @@ from contextlib import closing
 from itertools import takewhile
 from typing import TYPE_CHECKING, TypeVar
 
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.origin import SettingsByOrigin
 from tui_crawler.domain.origin import from_json as settings_from_json
 from tui_crawler.domain.record import replace
@@ -21,8 +22,6 @@ from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring.origin_settings import crawl_settings, read_kept
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tui_crawler.domain.event import Event
     from tui_crawler.storage.reports.replay import ReplayLog
 
@@ -31,7 +30,7 @@ _MOST_ACTIONS = 100_000  # of the operator journal
 T = TypeVar("T")
 
 
-def check_replay(database: Path, run_id: int | None) -> tuple[int, Findings] | None:
+def check_replay(database: DatabasePlace, run_id: int | None) -> tuple[int, Findings] | None:
     """Folds the log up to the end of a run (None: the newest) and compares; None when there is no such run. Of an
     older run its attempts and totals are compared, of the newest the rows of the origins, too."""
     with closing(Reports(database)) as reports, reports.replay_log() as log:
@@ -66,7 +65,7 @@ def check_replay(database: Path, run_id: int | None) -> tuple[int, Findings] | N
         return looked_at, findings
 
 
-def has_run(database: Path, run_id: int) -> bool:
+def has_run(database: DatabasePlace, run_id: int) -> bool:
     """Whether there was a run of this number."""
     with closing(Reports(database)) as reports:
         return reports.run_span(run_id) is not None
@@ -87,7 +86,7 @@ def sessions_of(log: ReplayLog) -> list[LoggedSession]:
     return found
 
 
-def replayed(database: Path, run_id: int | None) -> Iterator[Event] | None:
+def replayed(database: DatabasePlace, run_id: int | None) -> Iterator[Event] | None:
     """The events of a run (None: the newest) once more, in the order of time; None when there is no such run. The
     database is read in windows: nothing is held open between two."""
     reports = Reports(database)

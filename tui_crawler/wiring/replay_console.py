@@ -10,6 +10,8 @@ from tui_crawler.console.app import CrawlerApp, EngineAccess, Operator, Presenta
 from tui_crawler.console.clock import MachineClock
 from tui_crawler.console.replay.player import ReplayPlayer, Replays
 from tui_crawler.console.session import SessionFile, state_folder
+from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
+from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.record import replace
 from tui_crawler.storage.file_identity import check_current
 from tui_crawler.storage.replayed import ReplayedReader, ReplayedTables
@@ -57,9 +59,11 @@ class ReplayedReports(ConsoleReports):
         return 0
 
 
-def replay_console(database: Path, run_id: int | None) -> int:
+def replay_console(database: DatabasePlace, run_id: int | None) -> int:
     """Opens the console on a run (None: the whole log) as of then, at its beginning; answers the exit status. Nothing
     is written. Raises StorageFailure before the screen is taken."""
+    if isinstance(database, PostgresPlace):
+        raise StorageFailure("the console sees crawls in files again: tui-crawler db copy makes one of this crawl")
     check_current(database)
     player = ReplayPlayer(MachineClock())
 

@@ -48,14 +48,14 @@ def _job_plan(job: JobConfig, config: Config) -> JobPlan:
 def plan_of(config: Config, options: RunOptions) -> RunPlan:
     """What a start asks of the store."""
     return RunPlan(
-        **same_named(RunPlan, config.crawl, config.worker, options, but=("max_in_flight", "config_text")),
+        **same_named(RunPlan, config.crawl, config.worker, options, but=("max_in_flight",)),
         config_name=config.name,
         user_agent=config.user_agent,
         job=config.name,
         seeds=_pages(config.seeds, config),
         max_in_flight=config.worker.slots or config.crawl.max_in_flight,
         start_politeness=config.delay.start_politeness,
-        config_text=options.config_text or config.text,
+        config_text=config.text,
         unverified=-1 if not config.network.verify else sum(host.verify is False for host in config.hosts),
         worker=_worker_name(config, options),
         jobs=tuple(_job_plan(job, config) for job in config.jobs),

@@ -9,6 +9,7 @@ import time
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import DatabaseLocked, NotTakenUp, RunHeld
 from tui_crawler.storage.file_identity import check_not_older
 from tui_crawler.storage.journal import Journal
@@ -21,7 +22,6 @@ from tui_crawler.wiring.origin_settings import stored_config
 if TYPE_CHECKING:
     import threading
     from collections.abc import Mapping
-    from pathlib import Path
 
     from tui_crawler.domain.command import ActionResult, Command
 
@@ -32,7 +32,7 @@ _BUSY_MS = 250  # the console says at once that another program's lock is in the
 
 
 def carry_out(
-    database: Path, command: Command, who: str, patience_s: float = PATIENCE_S, undoes: int = 0
+    database: DatabasePlace, command: Command, who: str, patience_s: float = PATIENCE_S, undoes: int = 0
 ) -> ActionResult:
     """Writes a command into the operator journal and answers what became of it. `undoes` names the action that it takes
     back.
@@ -63,7 +63,7 @@ class SteeredJournal(Journal):
     Fits the console's Journal. Raises StorageFailure only for what is not written.
     """
 
-    def __init__(self, database: Path, resting: Callable[[], bool], turn: threading.Lock) -> None:
+    def __init__(self, database: DatabasePlace, resting: Callable[[], bool], turn: threading.Lock) -> None:
         super().__init__(database, OpenSettings(busy_ms=_BUSY_MS), patience_s=0)
         self._resting = resting
         self._turn = turn
@@ -99,13 +99,13 @@ def _await_result(journal: Journal, action_id: int, patience_s: float) -> Action
         time.sleep(_LOOK_S)
 
 
-async def _carry_out_at_rest(database: Path, handed: Mapping[int, Command] | None = None) -> None:
+async def _carry_out_at_rest(database: DatabasePlace, handed: Mapping[int, Command] | None = None) -> None:
     """Everything that waits in the journal, carried out on the state the last run left, by its configuration."""
     with contextlib.closing(Reports(database)) as reports:
         run, text = reports.run(), reports.config_text()
     gc.disable()  # nearly all that is made of many URLs stays to the end
     try:
-        await Crawl(stored_config(text, run), database, RunOptions(config_text=text), NullListener()).rest(handed)
+        await Crawl(stored_config(text, run), database, RunOptions(), NullListener()).rest(handed)
     finally:
         gc.collect()  # todo lists, which cycles hold: the next of many commands would load them beside these
         gc.enable()

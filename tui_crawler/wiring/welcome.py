@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextlib
-import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
@@ -74,15 +73,11 @@ class Folder:
             return self._path / Path(typed).expanduser()
         return self._path / typed
 
-    def config_for(self, step: FromSeeds) -> tuple[Config, Path, str]:
-        """The configuration of these seeds, a new database of this folder, and the text to be kept in it.
-
-        Raises ConfigErrors.
-        """
+    def config_for(self, step: FromSeeds) -> tuple[Config, Path]:
+        """The configuration of these seeds, and a new database of this folder. Raises ConfigErrors."""
         database = self._new_database(step.urls[0])
         own = {"user_agent": step.user_agent} if step.user_agent else {}
-        config = config_from_seeds(step.urls, database, name=database.stem, overrides=own)
-        return config, database, json.dumps({"name": config.name, "seeds": list(config.seeds), **own})
+        return config_from_seeds(step.urls, database, name=database.stem, overrides=own), database
 
     def _files(self, patterns: Iterable[str]) -> list[Path]:
         found = (path for pattern in patterns for path in self._path.glob(pattern))
@@ -140,8 +135,8 @@ def open_welcome(folder: Path) -> FirstStep | Cancelled:
     return WelcomeApp(Folder(folder)).run_to_end()
 
 
-def config_from_first_seeds(folder: Path, step: FromSeeds) -> tuple[Config, Path, str]:
-    """The configuration of seeds chosen there, its new database, and the text to be kept. Raises ConfigErrors."""
+def config_from_first_seeds(folder: Path, step: FromSeeds) -> tuple[Config, Path]:
+    """The configuration of seeds chosen there, and its new database. Raises ConfigErrors."""
     return Folder(folder).config_for(step)
 
 

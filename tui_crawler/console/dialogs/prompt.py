@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.screen.base import ConsoleScreen
 
 _MOST_NAMED = 6
+_EXIT_CODE = "--exit-code"
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,10 +59,10 @@ class Prompt:
             return self._not_one(word, meant)
         action = meant[0]
         if argument.startswith("--") and action.command:
-            option = argument.split()[0].partition("=")[0]
-            return (
-                f"{action.word}: {option} is for the command line ({action.command}); here it is about what is selected"
-            )
+            option, *value = argument.replace("=", " ").split()
+            wrong = _no_exit_code(value[0]) if value and option == _EXIT_CODE else ""
+            words = f"{option} is for the command line ({action.command}); here it is about what is selected"
+            return f"{action.word}: {wrong}{'; ' * bool(wrong)}{words}"
         values = self._values(action, screen) if argument and action.takes is not Takes.url else ()
         near = _fitting(argument, values)
         exact = [one for one in near if argument.casefold() in _forms(one)]
@@ -73,6 +74,8 @@ class Prompt:
             return f"{action.word}: there is no origin {argument}"
         if argument and action.takes is Takes.nothing:
             return f"{action.word} takes nothing after it; :overview ORIGIN opens one"
+        if argument and action.takes is Takes.exit_code and (problem := _no_exit_code(argument)):
+            return f"{action.word}: {problem}"
         return Typed(action, argument)
 
     def _complete_word(self, word: str, start: int, screen: ConsoleScreen) -> Completion:
@@ -97,7 +100,12 @@ class Prompt:
 
     def _values(self, action: Action, screen: ConsoleScreen) -> Sequence[str]:
         """The words that are known to stand after that of an action."""
-        match Takes.origin if takes_origin(action) else action.takes:
+        if action.takes is Takes.worker:
+            return tuple(dict.fromkeys(one.name for one in self._live.workers))
+        return self._known(Takes.origin if takes_origin(action) else action.takes, screen)
+
+    def _known(self, takes: Takes, screen: ConsoleScreen) -> Sequence[str]:
+        match takes:
             case Takes.url:
                 from tui_crawler.console.table.row_actions import url_under_cursor  # noqa: PLC0415  not before the first paint
 
@@ -132,6 +140,14 @@ class Prompt:
                 return scopes_of(self._live)
             case _:
                 return ()
+
+
+def _no_exit_code(name: str) -> str:
+    """Why a text means no exit code, in words; empty when it means some, as after `exit:` in a filter."""
+    from tui_crawler.domain.page_filter import FilterProblem, read_page_filter  # noqa: PLC0415  not before the first paint
+
+    found = read_page_filter(f"exit:{name}")
+    return found.message if isinstance(found, FilterProblem) else ""
 
 
 def takes_origin(action: Action) -> bool:

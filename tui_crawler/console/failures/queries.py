@@ -27,7 +27,7 @@ class FailureReports(OriginReports, Protocol):
     def referrers(self, page_id: int, limit: int) -> Referrers: ...
 
 
-FIRST_PAGES, MOST_PAGES = 10_000, 200_000
+FIRST_PAGES, MOST_PAGES = 2_000, 200_000
 """How many failed pages are looked at for a first answer, and for one count: about a second."""
 
 MOST_URLS = 2_000

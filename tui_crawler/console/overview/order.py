@@ -69,7 +69,7 @@ def arrange(
 
     `suspects` are origins that look like traps: they are problems, too.
     """
-    needle = read_needle(wanted.needle)
+    needle = read_origin_needle(wanted.needle)
     kept = [view for view in origins if _passes(view, needle, wanted.problems and view.origin not in suspects)]
     kept.sort(key=lambda view: view.origin)
     key = _KEYS[wanted.sort][0]
@@ -77,9 +77,14 @@ def arrange(
     return kept
 
 
+def read_origin_needle(text: str) -> ParsedFilter:
+    """Reads a filter of origins."""
+    return read_needle(text, frozenset({"worker"}))
+
+
 def fields_of(view: OriginView) -> dict[str, str]:
     """What a filter looks in."""
-    return {"origin": view.origin, "state": standing(view).word, "exit": view.last_exit_code}
+    return {"origin": view.origin, "state": standing(view).word, "exit": view.last_exit_code, "worker": view.worker}
 
 
 def _passes(view: OriginView, needle: ParsedFilter, problems: bool) -> bool:

@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.overview.order import OverviewFilter, arrange, fields_of
+from tui_crawler.console.overview.order import OverviewFilter, arrange, fields_of, read_origin_needle
 from tui_crawler.console.overview.rows import NARROW_COLUMNS, RATE_CELLS, chosen_columns, counts_down, origin_row
 from tui_crawler.console.reading.snapshot import RATE_CELL_MS
 from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row
-from tui_crawler.console.table.filter_terms import read_needle
 from tui_crawler.console.urls.cells import twin_of
 
 if TYPE_CHECKING:
@@ -175,7 +174,7 @@ class OriginList:
 
     def go_to_match(self, text: str, *, forward: bool) -> None:
         """Goes on from the selected row to the next that fits a filter, round the end."""
-        sought = read_needle(text)
+        sought = read_origin_needle(text)
         origins, order = self._console.live_state.origins, self.table.row_order
         steps = range(1, len(order) + 1) if forward else range(-1, -len(order) - 1, -1)
         indexes = ((self.table.cursor_index + step) % len(order) for step in steps)

@@ -50,6 +50,8 @@ COLUMNS: tuple[Column, ...] = (
     Column("bytes", "BYTES", 7, 12, "right"),
     Column("why", "WHY", None, 13, min_width=36),
 )
+UNORDERED = {"rate": "requests, last 100 s", "latency": "slowest answers, last 100 s", "why": "why nothing moves"}
+"""What columns show by which nothing is ordered."""
 NARROW_COLUMNS: tuple[Column, ...] = (
     Column("state", "", 2, 0),
     Column("origin", "ORIGIN", None, 0, min_width=20, kind="place"),

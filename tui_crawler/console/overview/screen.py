@@ -2,39 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
+from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import events
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
+from textual.message import Message
 from textual.widget import Widget
 
 from tui_crawler.console.actions import BY_ID, ORDERS, Situation, Where
 from tui_crawler.console.handlers import handles, handles_typed
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.overview.events import EventsPane
-from tui_crawler.console.overview.order import OverviewFilter, natural_direction
+from tui_crawler.console.overview.order import OverviewFilter, natural_direction, read_origin_needle
 from tui_crawler.console.overview.origin_list import OriginList
 from tui_crawler.console.overview.queries import NextPageOf, OriginSummary, OriginSummaryPart, RecentActions, Suspicions
-from tui_crawler.console.overview.rows import (
-    COLUMNS,
-)
-from tui_crawler.console.overview.strip import OriginStrip
+from tui_crawler.console.overview.rows import COLUMNS, UNORDERED
+from tui_crawler.console.panes.bars import Bar
+from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
-from tui_crawler.console.reading.refresh import JOB_NAMES, ReadingRequest, Snapshot
+from tui_crawler.console.reading.refresh import JOB_NAMES, KNOWN_WORKERS, ReadingRequest, Snapshot
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import LiveFilterScreen
+from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.console.table.filter_terms import HINT, read_needle
+from tui_crawler.console.table.filter_terms import HINT
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.status_words import UNCONFIGURED_USER_AGENT, WARNING
 from tui_crawler.text.format import READING, count
-from tui_crawler.text.glyphs import ASCENDING, DESCENDING
+from tui_crawler.text.glyphs import ASCENDING, DESCENDING, StateGlyph
 from tui_crawler.text.safe_text import safe
+from tui_crawler.text.standing import severity, standing
 
 if TYPE_CHECKING:
     from tui_crawler.domain.operator_view import ActionView
@@ -56,6 +59,54 @@ def _handles_orders(method: Sorts) -> Sorts:
     for column in (column for column, (key, _) in ORDERS.items() if key):
         handles(f"sort.{column}", column)(method)
     return method
+
+
+class OriginStrip(Bar, can_focus=False):
+    """All origins at a glance in a line above the table: one cell each in the order of their names, or of several the
+    worst where they are many. A click goes to that."""
+
+    class Chosen(Message):
+        """An origin was clicked."""
+
+        def __init__(self, origin: str) -> None:
+            super().__init__()
+            self.origin = origin
+
+    def __init__(self) -> None:
+        """Shows nothing yet."""
+        super().__init__(id="origin-strip")
+        self._names: list[str] = []
+        self._origins: Mapping[str, OriginView] = {}
+
+    def tell(self, origins: Mapping[str, OriginView], *, wanted: bool) -> None:
+        """Shows how these stand; not `wanted`: all of them have a row in view, or there is no room."""
+        self.display = wanted
+        self._origins = origins
+        if wanted:
+            if len(self._names) != len(origins):  # an origin is never taken away
+                self._names = sorted(origins, key=lambda name: name.partition("://")[2])
+            self.lay_out()
+
+    def lines_for(self, size: Size) -> Sequence[Line]:
+        """The line."""
+        cells = [standing(self._origins[worst]) for worst in self._worst(size.width)]
+        return [tuple(Styled(glyph * len(list(run)), role) for (glyph, role), run in groupby(cells, key=_drawn))]
+
+    def on_click(self, event: events.Click) -> None:
+        """Tells which origin was clicked."""
+        worst = self._worst(self.size.width)
+        if 0 <= event.x < len(worst):
+            self.post_message(self.Chosen(worst[event.x]))
+
+    def _worst(self, width: int) -> list[str]:
+        """The origin of each cell: the one that stands worst."""
+        each = -(-len(self._names) // max(1, width))
+        groups = (self._names[first : first + each] for first in range(0, len(self._names), max(1, each)))
+        return [min(group, key=lambda name: severity(self._origins[name])) for group in groups]
+
+
+def _drawn(mark: StateGlyph) -> tuple[str, str]:
+    return mark.glyph, mark.role
 
 
 class OverviewScreen(LiveFilterScreen):
@@ -118,7 +169,8 @@ class OverviewScreen(LiveFilterScreen):
         """Origins and events, and more of the selected origin."""
         view = self._selected() if self.is_mounted and not self.has_class("-narrow") else None
         selected = (OriginSummaryPart(view.origin), NextPageOf(view.origin)) if view is not None else ()
-        return ReadingRequest(origins=True, events=True, parts=(_ACTIONS, _SUSPICIONS, JOB_NAMES, *selected))
+        later = (KNOWN_WORKERS,) if self.has_read else ()
+        return ReadingRequest(origins=True, events=True, parts=(_ACTIONS, _SUSPICIONS, JOB_NAMES, *later, *selected))
 
     def accepts(self, wants: ReadingRequest) -> bool:
         """Rows and events are for it whichever origin was selected then."""
@@ -231,7 +283,7 @@ class OverviewScreen(LiveFilterScreen):
             parts.append(count(known) if shown == known else f"{count(shown)} of {count(known)}")
         parts.append(f"by {wanted.sort} {DESCENDING if wanted.descending else ASCENDING}")
         if wanted.needle:
-            parts += [f"filter: {wanted.needle}", *filter(None, (read_needle(wanted.needle).problem,))]
+            parts += [f"filter: {wanted.needle}", *filter(None, (read_origin_needle(wanted.needle).problem,))]
         if wanted.problems:
             parts.append("problems only")
         title(self._table, " · ".join(parts), f"‖ frozen · {self.missed} changed" if self.frozen else "")
@@ -308,7 +360,7 @@ class OverviewScreen(LiveFilterScreen):
         elif text:
             self._arrange(replace(self._list.wanted, needle=text))
         else:
-            self._open_line("Origins /", self._list.wanted.needle, HINT)
+            self._open_line("Origins /", self._list.wanted.needle, HINT.replace("  !", " worker:  !"))
 
     def go_to_match(self, forward: bool) -> None:
         """Goes to the next origin that fits, or to the one before."""
@@ -379,14 +431,14 @@ class OverviewScreen(LiveFilterScreen):
 
     @handles("columns.choose")
     def _choose_columns(self) -> None:
-        from tui_crawler.console.dialogs.columns import ColumnsScreen  # noqa: PLC0415  not before the first paint
+        from tui_crawler.console.dialogs.choose import ColumnsScreen  # noqa: PLC0415  not before the first paint
 
         def chosen(ids: object) -> None:
             if isinstance(ids, tuple):
                 self._arrange(replace(self._list.wanted, columns=ids))
 
-        words = {column: f"  {name}" for column, (_, name) in ORDERS.items()}
-        options = [(column.id, f"{column.title:10}{words.get(column.id, '')}") for column in COLUMNS]
+        words = {column: name for column, (_, name) in ORDERS.items()} | UNORDERED
+        options = [(column.id, f"{column.title:10}  {words[column.id]}") for column in COLUMNS]
         here = self._list.wanted.columns or [column.id for column in COLUMNS]
         self.console.push_screen(ColumnsScreen(options, here), chosen)
 

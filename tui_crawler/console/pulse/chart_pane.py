@@ -54,8 +54,8 @@ class ChartPane(ReachesConsole, Bar):
         self._charts, self._cursor = charts, cursor
         one = self.chart
         if one is not None and self.is_mounted:
-            of = f" · {title_of(charts.pulse)}" if self._alone else ""
-            title(self, f"{one.name}{of} · {one.says(charts.last if cursor is None else cursor)}")
+            of = title_of(charts.pulse) if self._alone else ""
+            title(self, " · ".join(filter(None, (one.name, of, one.says(charts.last if cursor is None else cursor)))))
             write_pieces(self, legend_of(one, self.console.dots))
             self.lay_out()
 

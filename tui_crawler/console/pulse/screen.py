@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Grid, Vertical
@@ -24,9 +24,6 @@ from tui_crawler.console.screen.span import SpanActions, SpanView
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.domain.pulse import HOUR_MS, SPANS_MS, LatencyPhase, Pulse, PulseOf, PulseScope
 from tui_crawler.text.format import coarse, date_time
-
-if TYPE_CHECKING:
-    pass
 
 CHART_LINES = 9
 """A chart has at least so many lines, its border among them."""

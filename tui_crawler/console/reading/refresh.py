@@ -23,6 +23,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.page_filter import PageWindow
     from tui_crawler.domain.page_view import ExitCountView, OriginHistory, TodoView
     from tui_crawler.domain.view import AttemptView, OriginView, RunView, TotalsView
+    from tui_crawler.domain.worker import WorkerView
 
 
 LONG_MS = 700
@@ -119,6 +120,20 @@ def _job_names(reports: JobReports, _now: int) -> tuple[str, ...]:
 
 JOB_NAMES = Query(_job_names, RARE_MS)
 """What jobs are called, so that one can be named anywhere."""
+
+
+class WorkerReports(Protocol):
+    """The workers that have not ended."""
+
+    def workers(self) -> tuple[WorkerView, ...]: ...
+
+
+def _workers(reports: WorkerReports, _now: int) -> tuple[WorkerView, ...]:
+    return reports.workers()
+
+
+WORKERS, KNOWN_WORKERS = Query(_workers, SLOW_MS, by_time=True), Query(_workers, RARE_MS)
+"""Who crawls; less often where one is only to be named."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.panes.header import HeaderState
-from tui_crawler.console.reading.refresh import JOB_NAMES
+from tui_crawler.console.reading.refresh import JOB_NAMES, KNOWN_WORKERS, WORKERS
 from tui_crawler.domain.eta import Eta, estimate_run
 from tui_crawler.domain.idle_reason import idle_reason_of_run, worked_ms
 from tui_crawler.domain.record import dataclass
@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock
     from tui_crawler.console.reading.refresh import Lock, Snapshot
     from tui_crawler.domain.view import OriginView, RunView, TotalsView
+    from tui_crawler.domain.worker import WorkerView
     from tui_crawler.text.glyphs import StateGlyph
 
 
@@ -159,6 +160,8 @@ class LiveState:
         self.known = False
         self.jobs: tuple[str, ...] = ()
         """What jobs are called, as far as that was read."""
+        self.workers: tuple[WorkerView, ...] = ()
+        """Who crawls, as far as that was read."""
         self._requests = RateMeter()
         self._bytes = RateMeter()
         self.meters = OriginMeters()
@@ -174,8 +177,6 @@ class LiveState:
         self.unfinished = 0
         """Of how many origins the run is not over."""
         self._flying: Counter[str] = Counter()
-        self.requests_of: Counter[str] = Counter()
-        """How many requests each worker has been seen to make."""
         self._eta: Eta | None = None
         self._idle = ""
 
@@ -193,6 +194,8 @@ class LiveState:
         self.known = True
         self.run, self.totals, self.lock = shot.run, shot.totals, shot.lock
         self.jobs = JOB_NAMES.found_in(shot) or self.jobs
+        found = (one.found_in(shot) for one in (WORKERS, KNOWN_WORKERS))
+        self.workers = next((workers for workers in found if workers is not None), self.workers)
         for view in shot.changed:
             self._count(view)
             self.origins[view.origin] = view
@@ -209,7 +212,6 @@ class LiveState:
             self.unfinished -= not before.ended
             self._tally[counted_as(before)] -= 1
             self._flying[before.worker] -= bool(before.in_flight_url)
-            self.requests_of[view.worker] += max(0, view.requests - before.requests)
             if word is Standing.gave_up is not counted_as(before):
                 self.gave_up.append((self._clock.mono_ms(), view.origin))
         self._tally[word] += 1

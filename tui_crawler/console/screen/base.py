@@ -30,6 +30,7 @@ from tui_crawler.console.screen.lifetime import is_ready, is_stale
 from tui_crawler.console.screen.stack import ReachesConsole
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.filter import TableFilter
+from tui_crawler.console.theme import Colours
 from tui_crawler.text.format import plural
 
 if TYPE_CHECKING:
@@ -531,8 +532,11 @@ class Dialog(ReachesConsole, ModalScreen[object], inherit_bindings=False):
     def on_mount(self) -> None:
         """Fits the first size; the keys that go back elsewhere do here what esc does."""
         self.update_classes(size_classes(self.app.size), animate=False)
+        app = cast("TerminalApp[object]", self.app)
+        if app.colours is Colours.sixteen:  # of which none is what shines through a veil
+            self.styles.background = "transparent"
         bound = self._bindings.key_to_bindings
-        for key in cast("TerminalApp[object]", self.app).back_keys:
+        for key in app.back_keys:
             if key not in bound:
                 bound[key] = [replace(one, key=key) for one in bound.get("escape", ())]
 

@@ -11,7 +11,7 @@ from tui_crawler.console.reading.refresh import ONCE_MS, RARE_MS, SLOW_MS, Part,
 from tui_crawler.console.stats.rows import by_reason
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.operator_view import JobView, LimboView, SessionView, StashView, ValidationTotals
+    from tui_crawler.domain.operator_view import JobView, LimboView, StashView, ValidationTotals
     from tui_crawler.domain.page_view import ExitCountView
     from tui_crawler.domain.view import RunView
 
@@ -24,7 +24,6 @@ class LedgerReports(OriginReports, ActionReports, RefusedReports, Protocol):
     def stashes(self) -> tuple[StashView, ...]: ...
     def validations(self, most: int) -> ValidationTotals: ...
     def runs(self, limit: int) -> tuple[RunView, ...]: ...
-    def sessions(self, limit: int) -> tuple[SessionView, ...]: ...
 
 
 T = TypeVar("T")
@@ -68,15 +67,12 @@ def _query(of: Callable[[LedgerReports, int], T], every_ms: int = SLOW_MS, *, by
 
 
 JOBS = _query(lambda reports, _: reports.jobs())
-_SESSIONS = _query(lambda reports, _: reports.sessions(RUNS_SHOWN), by_time=True)
 LEDGER_QUERIES: Mapping[str, Query[Any, Any]] = {
     "refused": _query(lambda reports, _: by_reason(reports.refused("")), RARE_MS),
     "limbo": _query(lambda reports, _: reports.limbo(0), by_time=True),
     "stashes": _query(lambda reports, now: StashCount(now, reports.stashes()), ONCE_MS),
     "validation": _query(lambda reports, now: ValidationCount(now, reports.validations(MOST_PAGES)), ONCE_MS),
     "runs": _query(lambda reports, _: reports.runs(RUNS_SHOWN), RARE_MS),
-    "workers": _SESSIONS,
-    "sessions": _SESSIONS,
     "actions": _query(lambda reports, _: reports.actions(ACTIONS_SHOWN)),
 }
 """What is read for each of the ledgers."""

@@ -1,4 +1,4 @@
-"""The statistics as rows: exit codes, origins, jobs, stashes, limbo, refused links, runs, workers, actions. Pure."""
+"""The statistics as rows: exit codes, origins, jobs, stashes, limbo, refused links, runs, actions. Pure."""
 
 from __future__ import annotations
 
@@ -13,9 +13,8 @@ from tui_crawler.console.table.cells import Row, Styled
 from tui_crawler.console.table.columns import Column
 from tui_crawler.console.urls.cells import bare_host, host_of
 from tui_crawler.domain.job import JobStatus
-from tui_crawler.domain.status import OriginPhase
 from tui_crawler.domain.status_words import BROKEN_OFF, RUNNING, run_word
-from tui_crawler.text.format import ABSENT, ago, clock, coarse, compact, count, date_time, duration, percent, rate, size
+from tui_crawler.text.format import ABSENT, clock, compact, count, date_time, duration, percent, size
 from tui_crawler.text.glyphs import StateGlyph, state_mark
 from tui_crawler.text.same_as import command_line_of
 from tui_crawler.text.sparkline import bar
@@ -23,7 +22,7 @@ from tui_crawler.text.sparkline import bar
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from tui_crawler.domain.operator_view import ActionView, JobView, LimboView, SessionView, StashView
+    from tui_crawler.domain.operator_view import ActionView, JobView, LimboView, StashView
     from tui_crawler.domain.page_view import ExitCountView, RefusedView
     from tui_crawler.domain.view import OriginView, RunView
 
@@ -55,53 +54,6 @@ def action_row(one: ActionView, zone: tzinfo) -> Row:
             ),
         ),
     )
-
-
-SESSION_COLUMNS: tuple[Column, ...] = (
-    Column("worker", "WORKER", 16, 0, min_width=12),
-    Column("state", "STATE", 10, 0),
-    Column("place", "HOST AND PROCESS", None, 1, min_width=14),
-    Column("since", "SINCE", 19, 2, min_width=8),
-    Column("took", "LASTED", 7, 6, "right"),
-    Column("beat", "HEARTBEAT", 9, 1, "right", min_width=4, short="BEAT"),
-    Column("origins", "ORIGINS", 7, 3, "right", min_width=4, short="ORIG"),
-    Column("run", "RUN", 4, 7, "right"),
-    Column("end", "ENDED BY", 18, 5, min_width=8),
-)
-
-
-def session_row(one: SessionView, now: int, zone: tzinfo) -> Row:
-    """A process at `now` (epoch ms); its key is its number."""
-    since = Styled(date_time(one.started_at, zone), "", short=clock(one.started_at, zone))
-    late = not one.ended_at and now - one.heartbeat_at > one.lease_ms
-    return Row(
-        one.session_id,
-        (
-            Styled(one.worker or ABSENT, "strong"),
-            _state(one, late=late),
-            (one.host or ABSENT, Styled(f" · {one.pid}", "muted")),
-            since,
-            Styled(duration((one.ended_at or now) - one.started_at), "muted"),
-            _beat(one, now),
-            Styled(count(one.origins), "" if one.origins else "faint"),
-            Styled(str(one.run_id) if one.run_id else ABSENT, "muted"),
-            Styled(_end(one), "muted" if one.clean or not one.ended_at else "warning"),
-        ),
-    )
-
-
-def _state(one: SessionView, *, late: bool) -> Styled:
-    if one.ended_at:
-        return Styled("■ ended", "muted") if one.clean else Styled("✗ lost", "error")
-    if late:
-        return Styled("⚠ silent", "warning")
-    return Styled("○ resting", "muted") if one.rest else Styled("▶ crawling", "active")
-
-
-def _end(one: SessionView) -> str:
-    if not one.ended_at:
-        return ABSENT
-    return one.ended_by or ("itself" if one.clean else "nobody knows")
 
 
 SHOWN = 100
@@ -151,8 +103,8 @@ class StatsTable:
     key: str = ""
 
 
-RUNS, WORKERS = "runs", "workers"
-"""The table of runs, two of which can be compared, and that of workers."""
+RUNS = "runs"
+"""The table of runs, two of which can be compared."""
 
 STATS_TABLES: tuple[StatsTable, ...] = (
     StatsTable(
@@ -208,31 +160,12 @@ STATS_TABLES: tuple[StatsTable, ...] = (
         key="run_id",
     ),
     StatsTable(
-        WORKERS, "Workers", "no worker is at work",
-        (
-            Column("worker", "WORKER", 12, 0, min_width=6),
-            Column("rate", "REQ/S", 6, 0, "right", min_width=5),
-            Column("cpu", "CPU", 5, 1, "right", min_width=4),
-            Column("origins", "ORIGINS", 7, 0, "right", min_width=4, short="ORIG"),
-            Column("flight", "IN FLIGHT", 9, 2, "right", min_width=3, short="FLY"),
-            Column("beat", "HEARTBEAT", 9, 1, "right", min_width=5, short="BEAT"),
-            Column("todo", "TODO", 8, 4, "right", min_width=5),
-            Column("names", "ITS ORIGINS", None, 3, min_width=16),
-        ),
-    ),
-    StatsTable(
-        "sessions", "Sessions", "no process has held this database yet",
-        SESSION_COLUMNS,
-        key="session_id",
-    ),
-    StatsTable(
         "actions", "Actions of operators", "no operator has asked for anything yet",
         ACTION_COLUMNS,
         key="action_id",
     ),
 )  # fmt: skip
 _ENDS = {"exhausted": "✓", "error": "✗"}
-_NAMED = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,18 +177,6 @@ class RefusedReason:
     origins: int
     most: str
     sample_url: str
-
-
-@dataclass(frozen=True, slots=True)
-class WorkerLoad:
-    """A worker with the origins it has now, and its process where that is known. `rate`: requests a second, `cpu`: the
-    share of a core that it uses; None before they are known."""
-
-    worker: str
-    origins: tuple[OriginView, ...]
-    session: SessionView | None = None
-    rate: float | None = None
-    cpu: float | None = None
 
 
 def exit_rows(counts: Sequence[ExitCountView], short: int = 8) -> list[Row]:
@@ -416,49 +337,6 @@ def run_row(one: RunView, now: int, zone: tzinfo, *, live: bool) -> Row:
             Styled(one.config_name, "muted"),
         ),
     )
-
-
-def worker_loads(views: Iterable[OriginView], sessions: Iterable[SessionView] = ()) -> list[WorkerLoad]:
-    """The workers that crawl, the longest at work first, and those that have origins which have not finished."""
-    at_work = {one.worker: one for one in reversed(tuple(sessions)) if not one.ended_at and not one.rest}
-    found: dict[str, list[OriginView]] = {name: [] for name in at_work}
-    for view in views:
-        if view.worker and view.state not in {OriginPhase.finished, OriginPhase.idle}:
-            found.setdefault(view.worker, []).append(view)
-    return [
-        WorkerLoad(name, tuple(sorted(has, key=lambda view: -view.todo)), at_work.get(name))
-        for name, has in found.items()
-    ]
-
-
-def worker_row(load: WorkerLoad, now: int) -> Row:
-    """A worker at `now` (epoch ms); its key is its name."""
-    flying = sum(bool(view.in_flight_url) for view in load.origins)
-    names = ", ".join(host_of(view.origin) for view in load.origins[:_NAMED])
-    more = f" and {count(len(load.origins) - _NAMED)} more" if len(load.origins) > _NAMED else ""
-    todo = sum(view.todo for view in load.origins)
-    return Row(
-        load.worker,
-        (
-            Styled(load.worker, "strong"),
-            Styled(rate(load.rate), "active" if load.rate else "faint"),
-            ABSENT if load.cpu is None else f"{load.cpu:.0%}",
-            count(len(load.origins)),
-            Styled(count(flying), "active" if flying else "faint"),
-            _beat(load.session, now),
-            Styled(count(todo), short=compact(todo)),
-            Styled(names + more, "muted"),
-        ),
-    )
-
-
-def _beat(session: SessionView | None, now: int) -> Styled:
-    """How long ago a process gave its last sign of life: longer than its lease is a warning."""
-    if session is None:
-        return Styled(ABSENT, "faint")
-    silent = max(0, now - session.heartbeat_at)
-    late = not session.ended_at and silent > session.lease_ms
-    return Styled(f"{'⚠ ' * late}{ago(silent)}", "warning" if late else "muted", short=f"{'⚠' * late}{coarse(silent)}")
 
 
 def by_reason(refused: Iterable[RefusedView]) -> tuple[RefusedReason, ...]:

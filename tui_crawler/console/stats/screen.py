@@ -23,7 +23,6 @@ from tui_crawler.console.pulse.chart_pane import ChartPane
 from tui_crawler.console.pulse.queries import alike, first_span, part_of
 from tui_crawler.console.pulse.rows import Charts
 from tui_crawler.console.reading.refresh import Query, ReadingRequest, Snapshot
-from tui_crawler.console.reading.snapshot import Rates
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.stack import ReachesConsole
 from tui_crawler.console.screen.waiting import RowsScreen
@@ -36,8 +35,6 @@ from tui_crawler.console.stats.rows import (
     RUNS,
     SPANS,
     STATS_TABLES,
-    WORKERS,
-    WorkerLoad,
     action_row,
     exit_rows,
     job_row,
@@ -45,12 +42,9 @@ from tui_crawler.console.stats.rows import (
     origin_rows,
     refused_row,
     run_row,
-    session_row,
     stash_row,
     top_origins,
     validation_row,
-    worker_loads,
-    worker_row,
 )
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.console.urls.cells import host_of
@@ -62,7 +56,6 @@ if TYPE_CHECKING:
     from tui_crawler.console.operator.intent import Intent
     from tui_crawler.domain.operator_view import JobView
     from tui_crawler.domain.page_view import ExitCountView
-    from tui_crawler.domain.view import RunView
 
 
 class StatsTablePane(ReachesConsole, CrawlTable):
@@ -73,7 +66,6 @@ class StatsTablePane(ReachesConsole, CrawlTable):
         self._at = 0
         self._asked = 0
         self._value: Any = None
-        self._requests, self._cpu = Rates(), Rates()
 
     @property
     def name_shown(self) -> str:
@@ -147,7 +139,7 @@ class StatsTablePane(ReachesConsole, CrawlTable):
             return tuple(marked[-2:])
         return (here - 1, here) if isinstance(here, int) and here > 1 else ()
 
-    def titles(self, run: RunView | None) -> tuple[str, str]:
+    def titles(self) -> tuple[str, str]:
         """What stands at the top and at the bottom of its border; raw text."""
         ledger, words = STATS_TABLES[self._at], STATS_TABLES[self._at].title
         value, keys = self._value, self.console.appearance.key_names
@@ -162,8 +154,6 @@ class StatsTablePane(ReachesConsole, CrawlTable):
             if isinstance(value, ValidationCount) and value.totals.waiting:
                 what = f"{count(value.totals.waiting)} waiting · {what}"
             words += f" · {what} at {clock(value.at, self.console.clock.zone)} · {keys('stats.count')} again"
-        if ledger.name == "workers" and run is not None:
-            words += f" · run {run.run_id}, {run.owner}" if run.live else " · none is at work"
         compares = f"{keys('nav.open')}: compare two · " if ledger.name == RUNS else ""
         return words, f"{compares}{keys('stats.ledger')}: more tables ({len(STATS_TABLES) - 1})"
 
@@ -186,25 +176,8 @@ class StatsTablePane(ReachesConsole, CrawlTable):
             case _ if self.name_shown == RUNS:
                 alive = run.run_id if run is not None and run.live else 0
                 return [run_row(one, now, zone, live=one.run_id == alive) for one in value]
-            case "sessions":
-                return [session_row(one, now, zone) for one in value]
-            case "actions":
-                return [action_row(one, zone) for one in value]
             case _:
-                return [worker_row(load, now) for load in self._loads()]
-
-    def _loads(self) -> list[WorkerLoad]:
-        """The workers, with what they have done lately."""
-        console = self.console
-        now, sessions = console.clock.mono_ms(), self._value
-        loads = worker_loads(console.live_state.origins.values(), sessions)
-        rates = self._requests.of({load.worker: console.live_state.requests_of[load.worker] for load in loads}, now)
-        cpu = self._cpu.of({one.session_id: one.cpu_ms for one in sessions if one.cpu_ms is not None}, now)
-        own = {load.worker: cpu.get(load.session.session_id) for load in loads if load.session is not None}
-        return [
-            replace(load, rate=rates[load.worker], cpu=None if (used := own.get(load.worker)) is None else used / 1_000)
-            for load in loads
-        ]
+                return [action_row(one, zone) for one in value]
 
 
 ORDER_MS = 1_000
@@ -292,15 +265,13 @@ class StatsScreen(RowsScreen):
         return [alike(one) for one in wants.parts] == [alike(one) for one in mine.parts]
 
     def _scope(self) -> PulseOf:
-        """Of what the charts are: of the origin, the job of several, or the worker under the cursor of the pane with
-        the focus, else of the whole crawl."""
+        """Of what the charts are: of the origin, or the job of several, under the cursor of the pane with the focus,
+        else of the whole crawl."""
         key = self.focused.cursor_key if isinstance(self.focused, CrawlTable) else None
         if self.focused in (self._top, self._own_exits) and self._origin:
             return PulseOf(PulseScope.origin, self._origin)
         if self.focused is self._job_table and len(self._jobs) > 1 and key:
             return PulseOf(PulseScope.job, str(key))
-        if self.focused is self._ledger and self._ledger.name_shown == WORKERS and key:
-            return PulseOf(PulseScope.worker, str(key))
         return PulseOf()
 
     def _show_charts(self, pulse: object) -> None:
@@ -376,7 +347,7 @@ class StatsScreen(RowsScreen):
         title(self._own_exits, f"Exit codes · {own} · " + (f"{key}: all origins" if narrow else "this run"))
         title(self._job_table, f"Jobs · {count(len(self._jobs))} · pages as they stand")
         title(self._top, f"Origins by {dict(ORDERS)[self._order]} · {SPANS[self._order]}")
-        words, hint = self._ledger.titles(self.console.live_state.run)
+        words, hint = self._ledger.titles()
         title(self._ledger, *((f"{words} · {hint}",) if narrow else (words, hint)))
 
     # what is selected

@@ -83,7 +83,7 @@ class LaneScreen(SpanActions):
     def __init__(self) -> None:
         super().__init__()
         self.span = SpanView(_FIRST_SPANS[-1])
-        self._first = self.span.length  # what was chosen here, as long as nobody chose another one
+        self._by_age = self.span.length  # what was chosen here, as long as nobody chose another one
 
     @property
     @abstractmethod
@@ -102,9 +102,9 @@ class LaneScreen(SpanActions):
     def lane_span(self, cells: int) -> LaneSpan:
         """What is shown; its cells begin at whole multiples of their length, so that they stay where they are."""
         now, run = self.present(), self.console.live_state.run
-        if self.span.length == self._first and run is not None:
+        if self.span.length == self._by_age and run is not None:
             young = (one for one in _FIRST_SPANS if one >= now - run.started_at)
-            self._first = self.span.length = next(young, _FIRST_SPANS[-1])
+            self._by_age = self.span.length = next(young, _FIRST_SPANS[-1])
         step = max(1, self.span.length // cells)
         end = ((now if self.span.end is None else self.span.end) // step + 1) * step
         return LaneSpan(end - step * cells, end, cells)

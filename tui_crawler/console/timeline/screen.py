@@ -26,7 +26,7 @@ from tui_crawler.text.timeline import cell_words, lane_legend, mark_words
 LANE_LINES = 8
 """A lane has at least so many lines, its border among them; where there is more room, all share it."""
 MOST_LINES = 18
-"""So many lines are enough for a lane; below it what happened is listed, where there is room for a `_FEW` lines."""
+"""Where a lane has so many, what happened is listed below it, if there is room for a `_FEW` lines."""
 _FEW = 3
 
 
@@ -111,17 +111,19 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
         now = min(max(timeline.span.cell(self.present()), 0), timeline.span.cells - 1)
         hidden = sum(not pane.display for pane in self._panes)
         words = [
-            *([f"read from {clock(timeline.read_since, zone)} on"] if timeline.read_since else []),
             *([f"{plural(hidden, 'lane')} more"] if hidden else []),
             f"span {coarse(self.span.length)}",
             "‖ frozen" if self.frozen else self.span.words,
+            *([f"read from {clock(timeline.read_since, zone)} on"] if timeline.read_since else []),
         ]
         said = cell_words(timeline, now if at is None else at, zone).split(" · ")
-        drawn_with = tuple(Styled(*piece) for piece in lane_legend(self.console.dots))
-        self._reading.show([
-            Split(Styled(" · ".join(said[:4]), "strong"), Styled(" · ".join(words), "muted")),
-            Split(Styled(" · ".join(said[4:]), "muted"), drawn_with),
-        ])  # fmt: skip
+        what, more = Styled(" · ".join(said[:4]), "strong"), Styled(" · ".join(said[4:]), "muted")
+        span, drawn_with = (
+            Styled(" · ".join(words), "muted"),
+            tuple(Styled(*one) for one in lane_legend(self.console.dots)),
+        )
+        beside = [Split(what, span), Split(more, drawn_with)]
+        self._reading.show([what, more, Split(span, drawn_with)] if self.has_class("-narrow") else beside)
         marks = reversed(timeline.marks)
         self._marks.show([(Styled(f"{clock(one.at, zone)}  ", "muted"), mark_words(one)) for one in marks])
 

@@ -23,11 +23,9 @@ def statements(text: str) -> Callable[[Any, peewee.Database], None]:
     said = "".join(line for line in text.splitlines(keepends=True) if not line.startswith("--"))
 
     def up(_migrator: Any, database: peewee.Database) -> None:
-        from tui_crawler.storage.driver import execute  # noqa: PLC0415  it loads peewee
-
         for statement in said.split(";"):
             if words := statement.split():
-                execute(database, " ".join(words))
+                database.execute_sql(" ".join(words))  # type: ignore[no-untyped-call]  # untyped in the stubs
 
     return up
 
@@ -50,8 +48,8 @@ def record_as_migrated(database: peewee.Database, directory: Path = MIGRATIONS_D
     from tui_crawler.storage.driver import execute  # noqa: PLC0415  it loads peewee
 
     columns = '"id" INTEGER NOT NULL PRIMARY KEY, "name" VARCHAR(255) NOT NULL, "applied" DATETIME NOT NULL'
-    execute(database, f'CREATE TABLE "schema_migration" ({columns})')
-    execute(database, 'CREATE UNIQUE INDEX "schema_migration_name" ON "schema_migration" ("name")')
+    database.execute_sql(f'CREATE TABLE "schema_migration" ({columns})')  # type: ignore[no-untyped-call]  # untyped in the stubs
+    database.execute_sql('CREATE UNIQUE INDEX "schema_migration_name" ON "schema_migration" ("name")')  # type: ignore[no-untyped-call]  # untyped in the stubs
     for file in sorted(directory.glob("[0-9]*_*.py")):
         now = str(datetime.now(UTC).replace(tzinfo=None))
         execute(database, "INSERT INTO schema_migration (name, applied) VALUES (?, ?)", (file.stem, now))

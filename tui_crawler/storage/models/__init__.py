@@ -92,6 +92,8 @@ class Session(Model):
     `ended_at` is 0 while it lasts; `clean` says that it ended in order, `ended_by` who ended it if not itself.
     `rest`: it carries out what operators ask for while nobody runs, and makes no request. Without any run its
     `run_id` is 0. `crawl_settings` is a SettingsByOrigin as JSON: by what its log can be folded again.
+    `shared`: others may join its run. `token_hash` is the SHA-256 of what proves that it is the worker of its name.
+    `wanted` is a WorkerOrder.
     """
 
     id: Any = peewee.AutoField()
@@ -110,6 +112,14 @@ class Session(Model):
     clean: Any = flag()
     ended_by: Any = text()
     crawl_settings: Any = text()
+    shared: Any = flag()
+    token_hash: Any = text()
+    matchonly: Any = flag()
+    slots: Any = number()
+    version: Any = text()
+    free_bytes: Any = number()
+    in_flight: Any = number()
+    wanted: Any = text()
 
 
 add_index("session_open", Session, "id", where=Session.ended_at == 0)
@@ -334,7 +344,15 @@ MODELS: tuple[type[peewee.Model], ...] = tuple(Model.__subclasses__())
 """All tables, in the order of their references, which is that of their declarations."""
 
 
-def create_tables(database: peewee.Database) -> None:
-    """Creates all tables and indices, in the order of their references."""
+def create_tables(database: peewee.Database, *, indexed: bool = True) -> None:
+    """Creates all tables, in the order of their references, and their indices unless these come later."""
     for model in MODELS:
-        peewee.SchemaManager(model, database).create_all(safe=False)
+        peewee.SchemaManager(model, database).create_table(safe=False)
+    if indexed:
+        create_indexes(database)
+
+
+def create_indexes(database: peewee.Database) -> None:
+    """Creates the indices that are missing."""
+    for model in MODELS:
+        peewee.SchemaManager(model, database).create_indexes()

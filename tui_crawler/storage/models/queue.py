@@ -122,7 +122,8 @@ class Origin(Model):
 
     `participates`: it belongs to the newest run. `joined` is "seed", "added" or, where links that leave the crawl lead
     there, "external". `change` is the number of the last
-    commit that touched the row.
+    commit that touched the row. Several workers: nobody holds it while it is `free`; `session_id` held it last then,
+    `former_session` before that. Origins of one `site` are in one hand. `wanted_session`: an operator wants it there.
     """
 
     id: Any = peewee.BigAutoField()
@@ -170,12 +171,19 @@ class Origin(Model):
     last_exit_code: Any = maybe()
     last_http_status: Any = maybe()
     last_attempt_at: Any = number()
+    free: Any = flag()
+    former_session: Any = number()
+    wanted_session: Any = number()
+    site: Any = text()
     Meta = options(index="change")
 
 
 _unfinished = (Origin.participates == 1) & (Origin.finish_reason == "")
 
 add_index("origin_open", Origin, "session_id", where=_unfinished)
+add_index("origin_free", Origin, "next_request_at id", where=_unfinished & (Origin.free == 1))
+add_index("origin_site", Origin, "site session_id")
+add_index("origin_wanted", Origin, "wanted_session", where=Origin.wanted_session > 0)
 
 
 class RobotsText(Model):

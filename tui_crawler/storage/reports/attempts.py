@@ -39,7 +39,7 @@ _REFUSED = f"""SELECT r.exit_code, r.decided_by, r.message, r.number AS count, a
     u.href AS sample_url, r.first_ruleset, r.last_ruleset
 FROM (SELECT exit_code, decided_by, message, COUNT(*) AS number, MAX(id) AS newest, MIN(ruleset_id) AS first_ruleset,
         MAX(ruleset_id) AS last_ruleset
-    FROM (SELECT id, exit_code, decided_by, message, ruleset_id FROM attempt ORDER BY id DESC LIMIT ?)
+    FROM (SELECT id, exit_code, decided_by, message, ruleset_id FROM attempt ORDER BY id DESC LIMIT ?) newest
     WHERE {among("exit_code", _BY_RULES)}
     GROUP BY exit_code, decided_by, message) r
 JOIN attempt a ON a.id = r.newest JOIN url u ON u.id = a.url_id ORDER BY r.number DESC LIMIT {_MOST_WORDS}"""

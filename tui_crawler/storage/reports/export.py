@@ -82,7 +82,7 @@ class _Source:
         # a view's own rows, with what only its tables know beside them
         rows = f"SELECT {self.head}, {self.select.removeprefix('SELECT ')}"
         where = " AND ".join(('"#key" > ?', '"#key" <= ?', *filter(None, (self.condition,)), *conditions))
-        return f'SELECT {chosen} FROM ({rows}) WHERE {where} ORDER BY "#key"'
+        return f'SELECT {chosen} FROM ({rows}) r WHERE {where} ORDER BY "#key"'
 
 
 _PAGE = (
@@ -127,7 +127,7 @@ WHERE d.page_id > ? AND d.page_id <= ?{{conditions}} ORDER BY d.page_id LIMIT 1"
 
 
 _ANSWER = f"""SELECT p.id AS page_id, u.href AS url, '' AS content_type, a.ended_at AS stored_at, '' AS sha256,
-    0 AS size, x'' AS zstd, {_EXCHANGE}
+    0 AS size, NULL AS zstd, {_EXCHANGE}
 FROM page p CROSS JOIN url u ON u.id = p.url_id CROSS JOIN attempt a ON a.id = p.last_attempt_id
     CROSS JOIN request r ON r.id = (SELECT MAX(q.id) FROM request q WHERE q.attempt_id = a.id
         AND q.http_status IS NOT NULL)
@@ -219,7 +219,7 @@ class ExportReports(SubjectReports):
             return _DATA_COLUMNS
         if what not in _VIEW_OF:
             raise ValueError(f"there is no export of {what!r}")
-        names = tuple(str(row[1]) for row in self._reader.all(f"PRAGMA table_info({_VIEW_OF[what]})"))
+        names = self._reader.columns(_VIEW_OF[what])
         return (*names, "message") if what == "failures" else names
 
     def export_windows(self, what: str, columns: Sequence[str], narrowing: Narrowing) -> Iterator[list[Row]]:

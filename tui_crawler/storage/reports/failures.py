@@ -13,7 +13,7 @@ from typing import Any, NamedTuple
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page_filter import PageWindow
 from tui_crawler.domain.page_view import FailureCount, FailureGroup, PageView
-from tui_crawler.storage.reader import Reader, SubjectReports
+from tui_crawler.storage.reader import EVERY, Reader, SubjectReports
 from tui_crawler.storage.reports.overview import exit_name
 from tui_crawler.storage.reports.pages import OF_ORIGIN, PAGE, PAGES, pages_of_ids, recovers
 
@@ -94,15 +94,15 @@ _FACTS = "p.last_exit_code, p.last_http_status, p.origin_id, p.status, p.attempt
 _COUNTED = """SELECT g.first_id, g.last_exit_code, g.last_http_status, o.origin, u.href, g.message, g.first_at,
     g.status, g.attempts_remaining, g.last_at, g.span, g.recent, g.number
 FROM (SELECT {facts}, MIN(p.id) AS first_id, {message} AS message, MIN(p.last_crawled_at) AS first_at,
-    MAX(p.last_crawled_at) AS last_at, p.last_crawled_at / {span_ms} AS span, SUM(p.last_crawled_at > ?) AS recent,
-    COUNT(*) AS number
+    MAX(p.last_crawled_at) AS last_at, p.last_crawled_at / {span_ms} AS span,
+    COUNT(*) FILTER (WHERE p.last_crawled_at > ?) AS recent, COUNT(*) AS number
     FROM (SELECT p.id, {facts}, p.last_crawled_at, p.last_attempt_id FROM page p WHERE p.failed = 1
         ORDER BY p.id LIMIT ?) p {joined} GROUP BY {alike}) g
 JOIN page f ON f.id = g.first_id JOIN url u ON u.id = f.url_id JOIN origin o ON o.id = g.origin_id
 ORDER BY g.first_id"""
 """Failed pages, those alike counted together: columns as in `_COLUMNS`, of the first of them."""
-_ALONE = f"""SELECT *, last_crawled_at, last_crawled_at / {SPAN_MS}, last_crawled_at > ?, 1
-FROM (SELECT {_COLUMNS} WHERE p.failed = 1 ORDER BY p.id LIMIT ?)"""  # noqa: S608  constants only
+_ALONE = f"""SELECT *, last_crawled_at, last_crawled_at / {SPAN_MS}, CASE WHEN last_crawled_at > ? THEN 1 ELSE 0 END, 1
+FROM (SELECT {_COLUMNS} WHERE p.failed = 1 ORDER BY p.id LIMIT ?) f"""  # noqa: S608  constants only
 """The same columns, each page alone."""
 
 GroupKey = Sequence[tuple[str, str]]
@@ -300,7 +300,7 @@ class FailureReports(SubjectReports):
         groups: dict[tuple[str, ...], _Group] = {}
         span, since = _now(self._now() if now is None else now)
         looked_at = 0
-        alike = self._reader.stream(_counted(by, sought), (since, -1 if limit is None else limit))
+        alike = self._reader.stream(_counted(by, sought), (since, EVERY if limit is None else limit))
         for row in map(_Failed._make, alike):
             looked_at += row.number
             key = tuple(make(row) for make in makers)

@@ -5,7 +5,6 @@ segments, sessions, validations."""
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from typing import TYPE_CHECKING
 
@@ -14,7 +13,7 @@ from tui_crawler.domain.page_view import ExitCountView, RefusedView, TodoView
 from tui_crawler.domain.pulse import MINUTE_MS
 from tui_crawler.storage.owner import Owner
 from tui_crawler.storage.reader import SubjectReports
-from tui_crawler.storage.records import RowMapper
+from tui_crawler.storage.records import From, RowMapper
 from tui_crawler.storage.reports.overview import EXITS_OF_RUN, exit_name
 from tui_crawler.storage.views import ALL_ORIGINS, JOB_STATUS, RECENT_MINUTES
 
@@ -85,7 +84,7 @@ _LIMBO = """SELECT u.href AS url, o.origin, j.name AS job, COALESCE(s.worker, ''
     ? - p.claimed_at AS age_ms
 FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
     LEFT JOIN session s ON s.id = p.claimed_by
-WHERE p.status = 2 AND p.claimed_at <= ? ORDER BY p.claimed_at"""
+WHERE p.status = 2 AND p.claimed_at <= ? ORDER BY p.claimed_at, p.id"""
 
 _STASHES = """SELECT j.name AS job, x.stash,
     (SELECT COUNT(*) FROM page p WHERE p.status = 4 AND p.job_id = x.job_id AND p.stash = x.stash) AS pages,
@@ -100,13 +99,13 @@ _SESSIONS = """
 SELECT s.id AS session_id, s.run_id, s.rest, s.worker, s.host, s.pid, s.started_at, s.heartbeat_at, s.lease_ms,
   s.ended_at, s.clean, s.ended_by, CASE WHEN s.ended_at <> 0 THEN 0 ELSE
     (SELECT COUNT(*) FROM origin o WHERE o.session_id = s.id AND o.participates = 1 AND o.finish_reason = '')
-    END AS origins,
-  CASE s.ended_at WHEN 0 THEN json_array(s.host, s.machine, s.pid, s.process_started_ms) END AS cpu_ms
+    END AS origins, s.machine, s.process_started_ms
 FROM session s ORDER BY s.id DESC LIMIT ?
 """
 
 _JOB, _CLAIMED, _STASH = RowMapper(JobView), RowMapper(LimboView), RowMapper(StashView)
-_SESSION = RowMapper(SessionView, cpu_ms=lambda owner: owner and Owner(*json.loads(owner)).cpu_ms())
+_PROCESS = "ended_at host machine pid process_started_ms"
+_SESSION = RowMapper(SessionView, cpu_ms=From(_PROCESS, lambda ended, *own: None if ended else Owner(*own).cpu_ms()))
 
 
 class JobReports(SubjectReports):

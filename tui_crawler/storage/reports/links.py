@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page_view import BrokenLink, LinkEnd, LinkView, Referrer, Referrers
 from tui_crawler.domain.standing import Referral
-from tui_crawler.storage.reader import Reader, SubjectReports, among
+from tui_crawler.storage.reader import EVERY, Reader, SubjectReports, among
 from tui_crawler.storage.records import From, RowMapper
 from tui_crawler.storage.reports.overview import exit_name
 
@@ -21,8 +21,8 @@ _LINKS = (
     "FROM link l JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id JOIN url t ON t.id = l.to_url_id"
 )
 _LINK = f"SELECT {_COLUMNS} {_LINKS}"
-_TO_URL = "WHERE l.to_url_id = ?1 AND (l.from_page_id, l.kind) > (?2, ?3) ORDER BY l.from_page_id, l.kind LIMIT ?4"
-_OF_PAGE = "WHERE l.from_page_id = ?1 AND (l.kind, l.to_url_id) > (?3, ?2) ORDER BY l.kind, l.to_url_id LIMIT ?4"
+_TO_URL = "WHERE l.to_url_id = :of AND (l.from_page_id, l.kind) > (:id, :kind) ORDER BY l.from_page_id, l.kind LIMIT :n"
+_OF_PAGE = "WHERE l.from_page_id = :of AND (l.kind, l.to_url_id) > (:kind, :id) ORDER BY l.kind, l.to_url_id LIMIT :n"
 _OTHER = "FROM page q LEFT JOIN document d ON d.page_id = q.id WHERE q.url_id = t.id ORDER BY q.id LIMIT 1"
 
 INLINKS = f"SELECT {_COLUMNS}, l.from_page_id AS place, '' AS title, NULL AS exit_code {_LINKS} {_TO_URL}"
@@ -82,17 +82,17 @@ def _windows(reader: Reader, text: str, key: int, limit: int | None) -> Iterator
 
 def link_ends(reader: Reader, text: str, key: int, after: tuple[int, str], limit: int) -> tuple[LinkEnd, ...]:
     """A window of links; `after` (0, "") is the first."""
-    return reader.records(_END, text, (key, *after, limit))
+    return reader.records(_END, text, {"of": key, "id": after[0], "kind": after[1], "n": limit})
 
 
-def inlink_count(reader: Reader, url_id: int, most: int = -1) -> int:
-    """How many links lead to a URL; counts no further than `most` (-1: all)."""
-    return reader.number("SELECT COUNT(*) FROM (SELECT 1 FROM link WHERE to_url_id = ? LIMIT ?)", (url_id, most))
+def inlink_count(reader: Reader, url_id: int, most: int = EVERY) -> int:
+    """How many links lead to a URL; counts no further than `most` (EVERY: all)."""
+    return reader.number("SELECT COUNT(*) FROM (SELECT 1 FROM link WHERE to_url_id = ? LIMIT ?) l", (url_id, most))
 
 
-def outlink_count(reader: Reader, page_id: int, most: int = -1) -> int:
-    """How many links a page holds; counts no further than `most` (-1: all)."""
-    return reader.number("SELECT COUNT(*) FROM (SELECT 1 FROM link WHERE from_page_id = ? LIMIT ?)", (page_id, most))
+def outlink_count(reader: Reader, page_id: int, most: int = EVERY) -> int:
+    """How many links a page holds; counts no further than `most` (EVERY: all)."""
+    return reader.number("SELECT COUNT(*) FROM (SELECT 1 FROM link WHERE from_page_id = ? LIMIT ?) l", (page_id, most))
 
 
 def referrals(reader: Reader, url_id: int, limit: int) -> tuple[Referral, ...]:
@@ -172,7 +172,7 @@ _MISSING = f"""FROM fragment g JOIN url t ON t.id = g.to_url_id
     JOIN page p ON p.url_id = t.id AND {among("p.last_exit_code", _READ)}
 WHERE g.missing = 1"""
 
-COUNT_FRAGMENTS = f"SELECT COUNT(*) FROM (SELECT 1 {_MISSING} GROUP BY g.to_url_id, g.fragment)"
+COUNT_FRAGMENTS = f"SELECT COUNT(*) FROM (SELECT 1 {_MISSING} GROUP BY g.to_url_id, g.fragment) m"
 
 FRAGMENTS = f"""SELECT g.to_url_id, g.fragment, MIN(t.href), MIN(p.last_exit_code), MIN(p.last_http_status)
 {_MISSING} AND (g.to_url_id, g.fragment) > (?, ?)

@@ -38,6 +38,7 @@ _SEARCHED = ("u.href", "a.message", "a.kind", "a.decided_by", "a.cut", "COALESCE
 
 _LONGEST_PATTERN = 1_000  # characters: SQLite refuses patterns of more than 50,000 bytes
 _NUMERIC = frozenset("-0123456789")
+_BRACKETED = frozenset("*?[]{}()|+.$")  # what has a meaning in a pattern, of a server, too
 
 
 @dataclass(slots=True)
@@ -109,7 +110,7 @@ def _window(
     bounds = " AND ".join((*search.ways, f"{number} {sign} ?")) if reach.edge else " AND ".join(search.ways)
     counted, low, high = reader.all(
         f"SELECT COUNT(*), MIN(id), MAX(id) FROM (SELECT {number} FROM {table} {search.short}"
-        f" WHERE {bounds or '1 = 1'} ORDER BY {number} {order} LIMIT ?)",
+        f" WHERE {bounds or '1 = 1'} ORDER BY {number} {order} LIMIT ?) w",
         (*search.way_values, *((reach.edge,) if reach.edge else ()), reach.look),
     )[0]
     if not counted:
@@ -133,7 +134,10 @@ def _add_text(search: _Search, text: str) -> None:
     values = [value] * len(_SEARCHED)
     if _NUMERIC.issuperset(text):
         unknown = f"NOT {among('a.exit_code', ExitCode)}"  # of a newer program: the number is its name
-        tried += ["instr(a.http_status, ?) > 0", f"({unknown} AND instr(a.exit_code, ?) > 0)"]
+        tried += [
+            "instr(CAST(a.http_status AS TEXT), ?) > 0",
+            f"({unknown} AND instr(CAST(a.exit_code AS TEXT), ?) > 0)",
+        ]
         values += [text, text]
     search.conditions.append(f"({' OR '.join(tried)})")
     search.values += values
@@ -141,13 +145,13 @@ def _add_text(search: _Search, text: str) -> None:
 
 def _text_condition(text: str) -> tuple[str, str]:
     """When a column (`{}`) has a text (lower case), and the value of the condition. SQLite knows upper and lower case
-    of ASCII only."""
+    of ASCII only, and so may a server."""
     if text.isascii() or len(text) > _LONGEST_PATTERN:
         return "instr(lower({}), ?) > 0", text
-    return "{} GLOB ?", f"*{''.join(map(_either_case, text))}*"
+    return "glob(?, {})", f"*{''.join(map(_either_case, text))}*"
 
 
 def _either_case(char: str) -> str:
     """A character in a pattern of GLOB: itself, in upper and in lower case."""
     cases = {char, *(one for one in (char.upper(), char.title()) if len(one) == 1)}
-    return f"[{''.join(sorted(cases))}]" if len(cases) > 1 or char in "*?[" else char
+    return f"[{''.join(sorted(cases))}]" if len(cases) > 1 or char in _BRACKETED else char

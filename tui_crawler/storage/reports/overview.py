@@ -130,7 +130,8 @@ class OverviewReports(SubjectReports):
     def of_run(self) -> tuple[int, int, int]:
         """Of the origins of the newest run: how many ended it by patience or database_error; their pages that are done
         and those that have failed."""
-        sums = "sum(finish_reason IN ('patience', 'database_error')), sum((joined != 'external') * done), sum(failed)"
+        gone = "COUNT(*) FILTER (WHERE finish_reason IN ('patience', 'database_error'))"
+        sums = f"{gone}, SUM(CASE WHEN joined = 'external' THEN 0 ELSE done END), SUM(failed)"
         gave_up, done, failed = self._reader.all(f"SELECT {sums} FROM origin WHERE participates = 1")[0]
         return gave_up or 0, done or 0, failed or 0
 

@@ -35,7 +35,7 @@ from tui_crawler.domain.page_filter import (
 )
 from tui_crawler.domain.pattern import Pattern
 from tui_crawler.domain.status import PageStatus
-from tui_crawler.storage.reader import Reader, SubjectReports, among
+from tui_crawler.storage.reader import EVERY, Reader, SubjectReports, among
 from tui_crawler.storage.reports.overview import exit_name
 from tui_crawler.storage.reports.pages import pages_of_ids
 
@@ -138,7 +138,7 @@ def next_edge(reader: Reader, search: Search, at: int, size: int, *, newest_firs
     way = " AND ".join(search.ways) or _ALWAYS
     row = reader.all(
         f"SELECT COUNT(*), {last}(id) FROM (SELECT p.id FROM page p WHERE {way} AND p.id {sign} ?"
-        f" ORDER BY p.id {order} LIMIT ?)",
+        f" ORDER BY p.id {order} LIMIT ?) s",
         (at, size),
     )[0]
     return row[0], row[1] or 0
@@ -152,7 +152,7 @@ def _found(reader: Reader, search: Search, step: WindowStep, room: int, *, newes
     rows = reader.all(
         f"SELECT {chosen} FROM page p {_joined(search)} WHERE {where} AND p.id {sign} ? AND p.id {up_to} ?"
         f" ORDER BY p.id {order} LIMIT ?",
-        (*search.values, step.after, step.up_to, -1 if search.patterns else room),
+        (*search.values, step.after, step.up_to, EVERY if search.patterns else room),
     )
     if not search.patterns:
         return [row[0] for row in rows]

@@ -19,7 +19,7 @@ from tui_crawler.domain.standing import Hop, PageStanding, Schedule, UrlStanding
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise, url_hash
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.reader import Reader, SubjectReports, among
+from tui_crawler.storage.reader import EVERY, Reader, SubjectReports, among
 from tui_crawler.storage.records import From, RowMapper
 from tui_crawler.storage.reports.attempts import AttemptReports, attempts_of_page, attempts_of_url
 from tui_crawler.storage.reports.links import (
@@ -109,8 +109,8 @@ class PageReports(SubjectReports):
     """Pages and links. A URL may be given as it is written, normalised or not; of several jobs that have it the oldest
     page is meant."""
 
-    def page_detail(self, url: str, links: int = LINKS, counted: int = -1) -> PageDetail | None:
-        """One URL, whole, with at most `links` of each kind, counted up to `counted` (-1: all); None: it is no page."""
+    def page_detail(self, url: str, links: int = LINKS, counted: int = EVERY) -> PageDetail | None:
+        """One URL, whole, with at most `links` of each kind, counted up to `counted`; None: it is no page."""
         found = self._page_of(url)
         if found is None:
             return None

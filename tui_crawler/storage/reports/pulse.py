@@ -25,7 +25,7 @@ from tui_crawler.domain.pulse import (
     PulseOf,
     PulseScope,
 )
-from tui_crawler.storage.reader import SubjectReports
+from tui_crawler.storage.reader import EVERY, SubjectReports
 
 MOST_ROWS = 6_000
 """Of so many minutes, of each worker and job, a span is made; of more the hours are read."""
@@ -105,7 +105,7 @@ class PulseReports(SubjectReports):
         counts: list[PulseCount | None] = [None] * steps
         hours = step_ms >= HOUR_MS
         values = (HOUR_MS if hours else MINUTE_MS, since, since + step_ms * steps, *((of.name,) if of.name else ()))
-        rows = self._reader.all(f"{_KEPT}{_ONLY[of.scope]} LIMIT ?", (*values, -1 if hours else MOST_ROWS))
+        rows = self._reader.all(f"{_KEPT}{_ONLY[of.scope]} LIMIT ?", (*values, EVERY if hours else MOST_ROWS))
         if len(rows) == MOST_ROWS and not hours:
             return None
         for at, attempts, pages, failed, size, cells in rows:
@@ -119,7 +119,7 @@ class PulseReports(SubjectReports):
         way = ""
         if of.scope is PulseScope.origin:
             way = f"a.origin_id = {self._reader.origin_id(of.name)} AND "
-        newest = self._reader.one(f"SELECT a.id FROM attempt a WHERE {way}1 ORDER BY a.id DESC LIMIT 1")
+        newest = self._reader.one(f"SELECT a.id FROM attempt a WHERE {way}1 = 1 ORDER BY a.id DESC LIMIT 1")
         end = (newest[0] if newest else 0) + 1
         probe = f"SELECT a.id, a.ended_at FROM attempt a WHERE {way}a.id >= ? ORDER BY a.id LIMIT 1"
         begin = self._reader.first_since(probe, (), since - _STRAY_MS, 0, end)

@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
-from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar
 
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.reader import Reader
@@ -35,11 +35,12 @@ if TYPE_CHECKING:
     from tui_crawler.storage.reports.site_audit import SiteAuditReports
     from tui_crawler.storage.reports.timeline import TimelineReports
     from tui_crawler.storage.reports.tree import TreeReports
+    from tui_crawler.storage.reports.workers import WorkerReports
 
     class _Subjects(
         OverviewReports, AttemptReports, ExportReports, FailureReports, JobReports, LinkAuditReports, LogReports,
         OriginReports, PageWindowReports, PageReports, ReplayReports, PulseReports, RulesetReports, RunDiffReports,
-        SiteAuditReports, StandingReports, TimelineReports, TreeReports,
+        SiteAuditReports, StandingReports, TimelineReports, TreeReports, WorkerReports,
     ):  # fmt: skip
         """All that can be asked."""
 else:
@@ -64,6 +65,7 @@ LATE_SUBJECTS: Mapping[str, str] = {
     "pages.StandingReports": "standing",
     "timeline.TimelineReports": "timeline timelines",
     "tree.TreeReports": "branch_list branch_piece branch_traps branch_failures",
+    "workers.WorkerReports": "workers",
 }
 """Module and class of each subject that is loaded late, and its methods."""
 
@@ -78,7 +80,9 @@ class Reports(_Subjects):
 
     READER: ClassVar[type[Reader]] = Reader
 
-    def __init__(self, path: Path, settings: OpenSettings | None = None, now: Callable[[], int] = wall_clock) -> None:
+    def __init__(
+        self, path: DatabasePlace, settings: OpenSettings | None = None, now: Callable[[], int] = wall_clock
+    ) -> None:
         super().__init__(self.READER(path, settings), now)
 
     if not TYPE_CHECKING:
@@ -102,13 +106,13 @@ class Reports(_Subjects):
 
     def data_version(self) -> int:
         """A number that is another one after every commit of somebody else: equal means nothing to read."""
-        return self._reader.number("PRAGMA data_version")
+        return self._reader.data_version()
 
     def columns(self, view: str) -> tuple[str, ...]:
         """The columns of a view of INTERFACE.md. Raises ValueError for another name."""
         if view not in VIEWS:
             raise ValueError(f"there is no view {view!r}")
-        return tuple(row[1] for row in self._reader.all(f"PRAGMA table_info({view})"))
+        return self._reader.columns(view)
 
     def rows(self, view: str, columns: Sequence[str] = ()) -> Iterator[Row]:
         """The rows of a view, streamed, with these columns (none named: all). Raises ValueError for unknown names."""

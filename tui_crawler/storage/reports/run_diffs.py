@@ -46,11 +46,11 @@ _CANONICAL = """COALESCE(NULLIF(d.canonical, ''), (SELECT c.href FROM redirect r
     WHERE r.page_id = p.id AND r.source = 'canonical' LIMIT 1), '')"""
 _NOW = f"""p.last_exit_code, p.last_http_status, COALESCE(d.sha256, ''), COALESCE(d.title, ''), {_CANONICAL},
     {_REDIRECT}"""
-_UNREACHED = """(p.seed = 0 AND p.sitemap = 0 AND (SELECT a.run_id FROM attempt a WHERE a.id = p.last_attempt_id) <= ?4
+_UNREACHED = """(p.seed = 0 AND p.sitemap = 0 AND (SELECT run_id FROM attempt a WHERE a.id = p.last_attempt_id) <= :old
     AND NOT EXISTS (SELECT 1 FROM link l WHERE l.to_url_id = p.url_id AND l.from_page_id <> p.id)
     AND NOT EXISTS (SELECT 1 FROM redirect r WHERE r.to_url_id = p.url_id AND r.page_id <> p.id)
     AND NOT EXISTS (SELECT 1 FROM page s WHERE s.id = p.found_on_page_id AND s.sitemap = 1))"""
-FORMER = """SELECT * FROM former_page WHERE run_id = {run} AND (origin_id, page_id) > (?1, ?2) AND origin_id <= ?3"""
+FORMER = "SELECT * FROM former_page WHERE run_id = {run} AND (origin_id, page_id) > (:from, :page) AND origin_id <= :to"
 CHANGES = f"""SELECT f.run_id, f.origin_id, f.page_id, f.links, u.href, o.origin, {_UNREACHED},
     f.exit_code, f.http_status, f.sha256, f.title, f.canonical, f.redirect_id, {_NOW}
 FROM ({{former}} ORDER BY origin_id, page_id, run_id LIMIT {_WINDOW}) f
@@ -58,13 +58,14 @@ FROM ({{former}} ORDER BY origin_id, page_id, run_id LIMIT {_WINDOW}) f
     LEFT JOIN document d ON d.page_id = p.id"""
 """Rows of pages before a run changed them, with what they are now."""
 
-_THERE = f"""SELECT o.id, o.origin, SUM(p.external = 0 AND NOT {among("p.last_exit_code", NOT_THERE)})
+_THERE = f"""SELECT p.origin_id, MIN(o.origin),
+    COUNT(*) FILTER (WHERE p.external = 0 AND NOT {among("p.last_exit_code", NOT_THERE)})
 FROM page p CROSS JOIN origin o ON o.id = p.origin_id {{of_origin}} GROUP BY p.origin_id"""
 _ORIGINS = """SELECT o.origin, o.id AS origin_id FROM origin o
 WHERE EXISTS (SELECT 1 FROM page p WHERE p.origin_id = o.id) ORDER BY o.origin"""
 _PACE = """SELECT r.id AS run_id, r.requests, r.worked_ms, COALESCE(SUM(a.bytes), 0) AS bytes,
-    CAST(AVG(a.response_ms) AS INTEGER) AS response_ms, COALESCE(SUM(a.problem), 0) AS failed
-FROM run r LEFT JOIN attempt a ON a.id >= ?2 AND a.id < ?3 WHERE r.id = ?1"""
+    CAST(SUM(response_ms) AS BIGINT) / NULLIF(COUNT(response_ms), 0) AS response_ms, COALESCE(SUM(problem), 0) AS failed
+FROM run r LEFT JOIN attempt a ON a.id >= :first AND a.id < :end WHERE r.id = :run GROUP BY r.id"""
 _ROBOTS = """SELECT f.origin_id, o.origin, t.body, f.run_id, f.body FROM former_robots f
     JOIN origin o ON o.id = f.origin_id JOIN robots_text t ON t.origin_id = f.origin_id
 WHERE f.run_id > ? ORDER BY o.origin, f.run_id"""
@@ -72,11 +73,11 @@ _PAGE = f"""SELECT p.id, p.origin_id, p.url_id, u.href, COALESCE(d.charset, ''),
     JOIN page p ON p.url_id = u.id LEFT JOIN document d ON d.page_id = p.id WHERE u.hash = ? ORDER BY p.id LIMIT 1"""
 _ENDS = """SELECT f.href AS from_url, t.href AS to_url, l.kind, l.nofollow, l.text, l.first_seen_at FROM {table} l
     JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id JOIN url t ON t.id = l.to_url_id
-WHERE l.{key} = ?1"""
-LINKS_NEW = f"{_ENDS.format(table='link', key='{key}')} AND l.first_seen_at >= ?2 AND l.first_seen_at < ?3 LIMIT ?4"
+WHERE l.{key} = :number"""
+LINKS_NEW = f"{_ENDS.format(table='link', key='{key}')} AND l.first_seen_at BETWEEN :since AND :until - 1 LIMIT :n"
 LINKS_GONE = f"""{_ENDS.format(table="former_link", key="{key}")} AND l.run_id IN ({{runs}})
-    AND l.first_seen_at < ?2 AND ?3 > 0 AND NOT EXISTS (SELECT 1 FROM link k WHERE k.from_page_id = l.from_page_id
-    AND k.kind = l.kind AND k.to_url_id = l.to_url_id) LIMIT ?4"""
+    AND l.first_seen_at < :since AND NOT EXISTS (SELECT 1 FROM link k WHERE k.from_page_id = l.from_page_id
+    AND k.kind = l.kind AND k.to_url_id = l.to_url_id) LIMIT :n"""
 """Links of a page, or to a URL, that came between two times, and that went in some runs and have not come back."""
 _SAME = PageDifference(None)
 _PACE_OF, _LINK, _ORIGIN = RowMapper(RunPace), RowMapper(LinkView), RowMapper(OriginDiff)
@@ -147,7 +148,8 @@ class RunDiffReports(SubjectReports):
 
     def run_pace(self, run: int) -> RunPace | None:
         """How fast a run was, by its log."""
-        return self._reader.record(_PACE_OF, _PACE, (run, self._first_attempt(run), self._first_attempt(run + 1)))
+        first, end = self._first_attempt(run), self._first_attempt(run + 1)
+        return self._reader.record(_PACE_OF, _PACE, {"run": run, "first": first, "end": end})
 
     def page_diff(self, span: RunSpan, url: str, links: int) -> PageDiff | None:
         """One page in two runs, with at most `links` of its links each way that came, and that went; None: no page."""
@@ -175,8 +177,9 @@ class RunDiffReports(SubjectReports):
     ) -> Iterator[tuple[PageChange, PageVersion, PageVersion]]:
         """Every page that a run after the older one may have changed, with what it was after the newer run, and is."""
         text = CHANGES.format(former=" UNION ALL ".join(FORMER.format(run=run) for run in self._runs_after(span)))
-        last, place = origin_id or _END, max(after, (origin_id, 0))
-        while rows := self._reader.all(text, (*place, last, span.older)):
+        bounds, place = {"to": origin_id or _END, "old": span.older}, max(after, (origin_id, 0))
+        while found := self._reader.all(text, bounds | {"from": place[0], "page": place[1]}):
+            rows = sorted(found, key=itemgetter(1, 2, 0))  # as SQLite gives them
             groups = [list(group) for _, group in groupby(rows, itemgetter(1, 2))]
             whole = groups if len(rows) < _WINDOW else groups[:-1]
             yield from (_change_of(span, group) for group in whole)
@@ -187,7 +190,7 @@ class RunDiffReports(SubjectReports):
     def _links(self, span: RunSpan, key: str, number: int, limit: int) -> LinkDiff:
         """The links that came and went, of a page or to a URL. What came later than the runs is left out."""
         since, until = (self._began_after(run) for run in (span.older, span.newer))
-        values = (number, since, until, limit)
+        values = {"number": number, "since": since, "until": until, "n": limit}
         new = self._reader.records(_LINK, LINKS_NEW.format(key=key), values)
         runs = ", ".join(str(run) for run in self._runs_after(span) if run <= span.newer)
         return LinkDiff(new, self._reader.records(_LINK, LINKS_GONE.format(key=key, runs=runs), values))

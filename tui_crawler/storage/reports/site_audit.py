@@ -15,7 +15,7 @@ from tui_crawler.domain.cut import cut_names
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode
 from tui_crawler.domain.site_audit import Found, SiteAudit, chains, over_time, politeness
 from tui_crawler.domain.timeline import LaneSpan
-from tui_crawler.storage.reader import Reader, SubjectReports
+from tui_crawler.storage.reader import EVERY, Reader, SubjectReports
 from tui_crawler.storage.reports.attempts import sent_requests
 from tui_crawler.storage.reports.links import FRAGMENTS, broken_fragments, referrers_of
 from tui_crawler.storage.reports.timeline import TimelineReports
@@ -132,7 +132,7 @@ class _Tables:
         missing = islice(broken_fragments(self._reader, record.NAMED), record.LISTED)
         by = [(one.url, one.fragment, one.referrers) for one in missing]
         named = [(url, fragment, len(those.first) + those.more, those.first) for url, fragment, those in by]
-        yield "broken_fragments", named, self._rows(f"SELECT COUNT(*) FROM ({FRAGMENTS})", (0, "", -1))[0][0]
+        yield "broken_fragments", named, self._rows(f"SELECT COUNT(*) FROM ({FRAGMENTS}) f", (0, "", EVERY))[0][0]
         unnamed = f"u.href, {_EXIT}, q.http_status, COALESCE(a.message, '')"
         yield self._listed("failed_unnamed", unnamed, f"{_FAILED} AND NOT {_NAMED}")
 

@@ -11,13 +11,13 @@ import sqlite3
 import threading
 import time
 from collections.abc import Mapping
-from pathlib import Path
 from typing import Any
 
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import QueryProblem
 from tui_crawler.domain.operator_view import QueryAnswer
 from tui_crawler.storage.database import connect_readonly
-from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
+from tui_crawler.storage.driver import DATABASE_ERRORS, columns_of, connection_of, is_server
 from tui_crawler.storage.faults import storage_failure
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.views import VIEWS
@@ -59,7 +59,7 @@ class QueryStopped(QueryProblem):
 class QueryRunner:
     """Answers one question at a time, in whichever thread asks; `cancel` may come from another one."""
 
-    def __init__(self, path: Path, settings: OpenSettings | None = None) -> None:
+    def __init__(self, path: DatabasePlace, settings: OpenSettings | None = None) -> None:
         self._path = path
         self._settings = settings
         self._stop = threading.Event()
@@ -69,8 +69,7 @@ class QueryRunner:
         try:
             database = connect_readonly(self._path, self._settings)
             try:
-                execute = connection_of(database).execute
-                return tuple((view, tuple(row[1] for row in execute(f"PRAGMA table_info({view})"))) for view in VIEWS)
+                return tuple((view, columns_of(database, view)) for view in VIEWS)
             finally:
                 database.close()
         except DATABASE_ERRORS as error:
@@ -92,9 +91,24 @@ class QueryRunner:
         except DATABASE_ERRORS as error:
             raise storage_failure(error, self._path) from error
         try:
+            if is_server(database):
+                return self._ask_server(database, text, most_rows, most_ms)
             return _Question(connection_of(database), self._stop, most_ms).answer(text, most_rows)
         finally:
             database.close()
+
+    def _ask_server(self, database: Any, text: str, most_rows: int, most_ms: int) -> QueryAnswer:
+        from tui_crawler.storage.reports.server_sql import answer_at_server  # noqa: PLC0415  a file is asked without
+
+        verb = _VERB.match(text)
+        if verb and verb[1].upper() in _CHANGING:
+            raise _refused(verb[1].upper())
+        began = time.monotonic()
+
+        def take(rows: Any, columns: tuple[str, ...]) -> QueryAnswer:
+            return _taken(rows, columns, most_rows, began)
+
+        return answer_at_server(database, text, self._stop.is_set, most_ms, take)
 
 
 class _Question:
@@ -128,18 +142,7 @@ class _Question:
     def _rows_of(self, cursor: sqlite3.Cursor, most_rows: int) -> QueryAnswer:
         if cursor.description is None:
             raise QueryProblem(_NO_QUESTION)
-        columns = tuple(column[0] for column in cursor.description)
-        rows: list[tuple[Any, ...]] = []
-        held, cut, more = 0, 0, False
-        for row in cursor:
-            if len(rows) >= most_rows or held > MOST_BYTES:
-                more = True
-                break
-            short = tuple(value[:LONGEST_VALUE] if isinstance(value, str | bytes) else value for value in row)
-            cut += sum(len(one) < len(value) for one, value in zip(short, row, strict=True) if hasattr(one, "__len__"))
-            held += sum(len(value) if isinstance(value, str | bytes) else 8 for value in short)
-            rows.append(short)
-        return QueryAnswer(columns, tuple(rows), more, cut, round((time.monotonic() - self._began) * 1_000))
+        return _taken(cursor, tuple(column[0] for column in cursor.description), most_rows, self._began)
 
     def _look(self) -> int:
         """Called by SQLite now and then: another number than 0 ends the statement."""
@@ -167,6 +170,21 @@ class _Question:
         if "one statement at a time" in str(error):
             return QueryProblem("one statement at a time, please")
         return QueryProblem(" ".join(str(error).split()) or "SQLite gives no reason")
+
+
+def _taken(answered: Any, columns: tuple[str, ...], most_rows: int, began: float) -> QueryAnswer:
+    """What of the rows fits into an answer."""
+    rows: list[tuple[Any, ...]] = []
+    held, cut, more = 0, 0, False
+    for row in answered:
+        if len(rows) >= most_rows or held > MOST_BYTES:
+            more = True
+            break
+        short = tuple(value[:LONGEST_VALUE] if isinstance(value, str | bytes) else value for value in row)
+        cut += sum(len(one) < len(value) for one, value in zip(short, row, strict=True) if hasattr(one, "__len__"))
+        held += sum(len(value) if isinstance(value, str | bytes) else 8 for value in short)
+        rows.append(short)
+    return QueryAnswer(columns, tuple(rows), more, cut, round((time.monotonic() - began) * 1_000))
 
 
 def _refused(what: str) -> QueryProblem:

@@ -24,10 +24,10 @@ _OF_ORIGIN = "origin_id = (SELECT id FROM origin WHERE origin = ?)"
 FROM_ID = f"SELECT id, ended_at FROM attempt WHERE {_OF_ORIGIN} AND id >= ? ORDER BY id LIMIT 1"
 NEWEST = f"SELECT COALESCE(MAX(id), 0) FROM attempt WHERE {_OF_ORIGIN}"
 WINDOW = f"""SELECT COUNT(*), COALESCE(MIN(id), 0) FROM (
-    SELECT id FROM attempt WHERE {_OF_ORIGIN} AND id BETWEEN ? AND ? ORDER BY id DESC LIMIT ?)"""
+    SELECT id FROM attempt WHERE {_OF_ORIGIN} AND id BETWEEN ? AND ? ORDER BY id DESC LIMIT ?) w"""
 BEFORE, AFTER = (
     f"""SELECT COALESCE({extreme}(id), 0) FROM (SELECT id FROM (SELECT id, requests FROM attempt
-    WHERE {_OF_ORIGIN} AND id {sign} ? ORDER BY id {order} LIMIT {LOOK}) WHERE requests > 0 LIMIT {_BESIDE})"""
+    WHERE {_OF_ORIGIN} AND id {sign} ? ORDER BY id {order} LIMIT {LOOK}) l WHERE requests > 0 LIMIT {_BESIDE}) b"""
     for extreme, sign, order in (("MIN", "<", "DESC"), ("MAX", ">=", "ASC"))
 )
 OWN = SENT.format(asked=f"attempt a JOIN request r ON r.attempt_id = a.id AND a.{_OF_ORIGIN} AND a.id BETWEEN ? AND ?")

@@ -40,19 +40,20 @@ _NAME = f"""CASE WHEN instr({_REST}, '/') > 0
 """`site_tree.name_below` of a URL, for a folder whose prefix has `:begin` - 1 characters."""
 _RANGE = "href >= :low AND href < :end"
 _NEXT = f"SELECT href FROM url WHERE {_RANGE} ORDER BY href LIMIT 1"
-_NEXT_BRANCH = f"""SELECT MIN(href) FROM (SELECT href FROM url WHERE {_RANGE} ORDER BY href LIMIT {STEP})
+_NEXT_BRANCH = f"""SELECT MIN(href) FROM (SELECT href FROM url WHERE {_RANGE} ORDER BY href LIMIT {STEP}) u
     WHERE {_NAME} <> ''"""
 
 
 _CODE = "p.last_exit_code"
 _WAITS = f"p.status IN ({PageStatus.READY.value}, {PageStatus.CLAIMED.value}) AND p.attempts_remaining > 0"
 _COUNTED = f"""COUNT(p.id) AS known,
-    COALESCE(SUM({_CODE} IS NOT NULL AND NOT {among(_CODE, FAILURES | BLOCKED)} AND NOT ({_WAITS})), 0) AS done,
-    COALESCE(SUM({among(_CODE, FAILURES)}), 0) AS failed, COALESCE(SUM({among(_CODE, BLOCKED)}), 0) AS blocked,
-    COALESCE(SUM(p.id IS NULL AND EXISTS (SELECT 1 FROM link l WHERE l.to_url_id = u.id AND l.kind = 'a')), 0)
-        AS refused,
+    COUNT(*) FILTER (WHERE {_CODE} IS NOT NULL AND NOT {among(_CODE, FAILURES | BLOCKED)} AND NOT ({_WAITS})) AS done,
+    COUNT(*) FILTER (WHERE {among(_CODE, FAILURES)}) AS failed,
+    COUNT(*) FILTER (WHERE {among(_CODE, BLOCKED)}) AS blocked,
+    COUNT(*) FILTER (WHERE p.id IS NULL AND EXISTS
+        (SELECT 1 FROM link l WHERE l.to_url_id = u.id AND l.kind = 'a')) AS refused,
     COALESCE(SUM(d.size), 0) AS bytes, COUNT(a.response_ms) AS timed, COALESCE(SUM(a.response_ms), 0) AS response_ms,
-    COALESCE(SUM(p.created_at > :since), 0) AS fresh"""
+    COUNT(*) FILTER (WHERE p.created_at > :since) AS fresh"""
 """The fields of `BranchCounts`; what they mean of a page is said by `domain.page.tally`."""
 _JOINED = """u LEFT JOIN page p ON p.url_id = u.id LEFT JOIN document d ON d.page_id = p.id
     LEFT JOIN attempt a ON a.id = p.last_attempt_id"""

@@ -1,0 +1,141 @@
+"""A writer on a PostgreSQL server: connections that are lost, answers that are lost, others that stand still."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Iterator
+from typing import Any
+
+import peewee
+import psycopg
+import pytest
+
+from tui_crawler.domain.command import StopOrigins
+from tui_crawler.domain.database_place import PostgresPlace
+from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.storage import postgres
+from tui_crawler.storage.activity import note
+from tui_crawler.storage.clock import wall_clock
+from tui_crawler.storage.database import open_writable
+from tui_crawler.storage.journal import Journal
+from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.writer import Writer, WriterSettings
+
+PATIENT = WriterSettings(patience_ms=60_000, patience_at_work_ms=60_000, here=False)
+
+
+@pytest.fixture
+def writer(server_place: PostgresPlace) -> Iterator[Writer]:
+    made = Writer(open_writable(server_place, OpenSettings()), server_place, PATIENT, wall_clock)
+    yield made
+    made.close()
+
+
+def tell(transaction: Transaction) -> int:
+    note(transaction, "run_started", "", run_id=0)
+    return transaction.change
+
+
+def asked(place: PostgresPlace, text: str) -> list[tuple[Any, ...]]:
+    with psycopg.connect(place.url, autocommit=True) as connection:
+        return connection.execute(text).fetchall()
+
+
+def told(place: PostgresPlace) -> int:
+    return int(asked(place, "SELECT COUNT(*) FROM activity")[0][0])
+
+
+OURS = "application_name = 'tui-crawler' AND datname = current_database()"
+
+
+async def test_a_connection_that_is_cut_is_opened_again_and_nothing_is_stored_twice(writer, server_place):
+    first = await writer.write(tell)
+    assert asked(server_place, f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {OURS}")
+    assert await writer.write(tell) == first + 1
+    assert told(server_place) == 2
+
+
+async def test_what_is_read_is_read_again_by_a_new_connection(writer, server_place):
+    await writer.write(tell)
+    asked(server_place, f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {OURS}")
+    assert await writer.read(lambda work: work.change) == 0
+
+
+@pytest.mark.parametrize("carried_out", [True, False])
+async def test_when_the_answer_to_a_commit_is_lost_it_is_looked_whether_it_was_carried_out(
+    writer, server_place, monkeypatch, carried_out
+):
+    await writer.write(tell)
+    execute = postgres.PostgresConnection.execute
+    lost = []
+
+    def once(self: Any, query: Any, *values: Any, **more: Any) -> Any:
+        if query != "COMMIT" or lost:
+            return execute(self, query, *values, **more)
+        lost.append(carried_out)
+        if carried_out:
+            execute(self, query)
+        self.close()
+        raise peewee.DatabaseError("gone") from psycopg.OperationalError("gone")
+
+    monkeypatch.setattr(postgres.PostgresConnection, "execute", once)
+    await asyncio.gather(*(writer.write(tell) for _ in range(3)))
+    await writer.write(tell)
+    assert lost == [carried_out]
+    assert told(server_place) == 5
+
+
+async def test_who_stands_still_in_a_transaction_holds_the_others_up_for_a_while_only(
+    server_place, monkeypatch, writer
+):
+    monkeypatch.setattr(postgres, "STANDS_STILL_S", 1)
+    still = open_writable(server_place, OpenSettings())
+    still.connection().execute("BEGIN")
+    still.connection().execute("UPDATE meta SET value = value + 1 WHERE name = 'change'")
+    await writer.write(tell)
+    with pytest.raises(peewee.PeeweeException):
+        still.connection().execute("COMMIT")
+    assert told(server_place) == 1
+
+
+async def test_transactions_have_the_time_of_the_server(writer, server_place):
+    now = await writer.write(lambda work: work.now)
+    [(later,)] = asked(server_place, "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)")
+    assert later - 60_000 < now <= later
+
+
+def test_a_writer_leaves_nothing_of_itself_behind(server_place):
+    made = Writer(open_writable(server_place, OpenSettings()), server_place, PATIENT, wall_clock)
+    asyncio.run(made.write(tell))
+    assert asked(server_place, "SELECT COUNT(*) FROM meta WHERE name LIKE 'writer %'") == [(1,)]
+    made.close()
+    assert asked(server_place, "SELECT COUNT(*) FROM meta WHERE name LIKE 'writer %'") == [(0,)]
+
+
+def test_what_operators_ask_for_becomes_visible_in_its_order(server_place):
+    """Ids come before commits: who read a later one must not find an earlier one after it."""
+    journal = Journal(server_place, OpenSettings(busy_ms=100), patience_s=0.0)
+    with psycopg.connect(server_place.url) as other:
+        other.execute("UPDATE meta SET value = value + 1 WHERE name = 'change'")
+        with pytest.raises(StorageFailure):
+            journal.send(StopOrigins(), "me")
+    assert journal.send(StopOrigins(), "me") > 0
+    journal.close()
+
+
+def test_a_role_that_may_only_read_is_told_what_it_may_not(server_place):
+    asked(server_place, "SELECT 1")
+    with psycopg.connect(server_place.url, autocommit=True) as connection:
+        connection.execute("DROP ROLE IF EXISTS tui_crawler_test_reader")
+        connection.execute("CREATE ROLE tui_crawler_test_reader LOGIN")
+        connection.execute("GRANT SELECT ON ALL TABLES IN SCHEMA public TO tui_crawler_test_reader")
+        place = PostgresPlace(server_place.url.replace("postgres@", "tui_crawler_test_reader@", 1))
+        try:
+            journal = Journal(place, OpenSettings())
+            with pytest.raises(StorageFailure, match="this role may not"):
+                journal.send(StopOrigins(), "me")
+            journal.close()
+        finally:
+            connection.execute("DROP OWNED BY tui_crawler_test_reader")
+            connection.execute("DROP ROLE tui_crawler_test_reader")

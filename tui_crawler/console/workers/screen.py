@@ -1,0 +1,172 @@
+"""View 8: the workers, what each does and holds, and what is wanted of it."""
+
+from __future__ import annotations
+
+from collections.abc import Hashable, Iterable
+from typing import TYPE_CHECKING, ClassVar
+
+from textual.binding import BindingType
+from textual.containers import Vertical
+from textual.widget import Widget
+
+from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.keys import only_at
+from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
+from tui_crawler.console.reading.refresh import WORKERS, ReadingRequest, Snapshot
+from tui_crawler.console.reading.snapshot import Rates
+from tui_crawler.console.screen.base import title
+from tui_crawler.console.screen.waiting import RowsScreen
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.table.filter_terms import needle_for
+from tui_crawler.console.workers.queries import SESSIONS
+from tui_crawler.console.workers.rows import (
+    HELD_COLUMNS,
+    WORKER_COLUMNS,
+    alone_lines,
+    held_origins,
+    held_row,
+    session_lines,
+    session_row,
+    worker_lines,
+    worker_row,
+)
+from tui_crawler.text.format import READING, count
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.operator_view import SessionView
+    from tui_crawler.domain.worker import WorkerView
+
+
+class WorkersScreen(RowsScreen):
+    """Those at work first, then the processes that held the database before, the last one first."""
+
+    WHERE = Where.workers
+    CRUMBS = ("Workers",)
+    HERE = frozenset({"origin.add"})
+    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.workers)]
+    AUTO_FOCUS = "#workers"
+    MARKS = "#workers"
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._workers: tuple[WorkerView, ...] = ()
+        self._sessions: tuple[SessionView, ...] = ()
+        self._cpu = Rates()
+        self._sought = ""  # the name of a worker that the cursor is to go to
+
+    def body(self) -> Iterable[Widget]:
+        """The workers above the one under the cursor, and the origins it holds."""
+        self._table = CrawlTable(WORKER_COLUMNS, placeholder=READING, id="workers", classes="pane")
+        self._table.holds_while_marked = True
+        self._info = Lines(id="worker-info", classes="pane", still=True)
+        self._held = CrawlTable(HELD_COLUMNS, placeholder="it holds no origin", id="held", classes="pane")
+        self._held.holds_while_marked = True
+        self._shared_height = SharedHeight(self._table)
+        yield Vertical(self._table, self._info, self._held, id="body")
+
+    def on_mount(self) -> None:
+        title(self._info, "Worker")
+        self._show_title()
+
+    # what is shown
+
+    def wants(self) -> ReadingRequest:
+        """Who crawls, and who has."""
+        return ReadingRequest(parts=(WORKERS, SESSIONS))
+
+    def take(self, shot: Snapshot) -> None:
+        workers, sessions = WORKERS.found_in(shot), SESSIONS.found_in(shot)
+        if workers is None or sessions is None or (workers is self._workers and sessions is self._sessions):
+            return
+        self.missed += self.frozen
+        if not self.frozen:
+            self._workers, self._sessions = workers, sessions
+            self._show()
+        self._show_title()
+
+    def thaw(self) -> None:
+        self.console.read_soon()
+
+    def _show(self) -> None:
+        clock = self.console.clock
+        spent: dict[Hashable, float] = {one.session_id: one.cpu_ms for one in self._sessions if one.cpu_ms is not None}
+        cpu, at_work = self._cpu.of(spent, clock.mono_ms()), {one.session_id for one in self._workers}
+        others = (one for one in self._sessions if one.session_id not in at_work and (one.rest or one.ended_at))
+        rows = [worker_row(one, cpu.get(one.session_id), clock.zone) for one in self._workers]
+        rows += [session_row(one, clock.wall_ms(), clock.zone) for one in sorted(others, key=_has_ended)]
+        self._table.placeholder = "no process has held this database yet"
+        self._table.set_rows(rows)
+        self._shared_height.take(len(rows) + FRAME)
+        if self._sought:
+            self.seek(self._sought)
+        self._show_info()
+
+    def _show_title(self) -> None:
+        frozen = f"‖ frozen · {self.missed} changes" if self.frozen else ""
+        title(self._table, f"Workers · {count(len(self._workers))} at work", frozen)
+
+    def _show_info(self) -> None:
+        key, clock = self._table.cursor_key, self.console.clock
+        worker = next((one for one in self._workers if one.session_id == key), None)
+        session = next((one for one in self._sessions if one.session_id == key), None)
+        lines = alone_lines(self._workers) if self.has_read else []
+        self._show_held(worker)
+        if worker is not None:
+            lines = [*worker_lines(worker, clock.zone, clock.wall_ms()), *lines]
+        elif session is not None:
+            lines = [*session_lines(session, clock.zone, clock.wall_ms()), *lines]
+        self._info.show(lines)
+
+    def _show_held(self, worker: WorkerView | None) -> None:
+        live, clock = self.console.live_state, self.console.clock
+        held = held_origins(live.origins.values(), worker.name) if worker is not None else []
+        now, run = clock.wall_ms(), live.run
+        self._held.set_rows([held_row(view, now, run, clock.zone, live.in_flight(view)) for view in held])
+        part = f"first {count(len(held))} of " if worker is not None and len(held) < worker.origins else ""
+        whole = f" of {worker.name} · {part}{count(worker.origins)} · most to do first" if worker is not None else ""
+        title(self._held, f"Origins{whole}")
+
+    # what is selected
+
+    def situation(self) -> Situation:
+        return Situation(Where.workers)
+
+    def record(self, table: CrawlTable, key: Hashable) -> object | None:
+        if table is self._held:
+            return self.console.live_state.origins.get(str(key))
+        sessions: dict[Hashable, object] = {one.session_id: one for one in self._sessions}
+        return (sessions | {one.session_id: one for one in self._workers}).get(key)
+
+    def seek(self, name: str) -> None:
+        """Puts the cursor on a worker by its name, as soon as it is read."""
+        found = next((one.session_id for one in self._workers if one.name == name), None)
+        found = found or next((one.session_id for one in self._sessions if one.worker == name), None)
+        self._sought = "" if self.has_read else name
+        if found is not None:
+            self._table.move_cursor(key=found)
+        elif self.has_read:
+            self.console.tell("no", f"there is no worker {name}", "warning")
+
+    # what is done
+
+    def open_selected(self) -> None:
+        """Opens an origin; shows all origins that a worker holds."""
+        if self.focused is self._held and self._held.cursor_key is not None:
+            self.console.dispatcher.go_to_origin(str(self._held.cursor_key))
+            return
+        for one in self._workers:
+            if one.session_id == self._table.cursor_key:
+                self.console.dispatcher.do(Where.overview.goes_there)
+                self.console.dispatcher.do("filter.open", needle_for("worker", one.name))
+
+    # messages
+
+    def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
+        if event.table is self._table:
+            self._show_info()
+            self.tell_footer()
+
+
+def _has_ended(one: SessionView) -> bool:
+    return bool(one.ended_at)

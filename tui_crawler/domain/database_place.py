@@ -1,0 +1,68 @@
+"""Where a crawl is kept: an SQLite file, or a database on a PostgreSQL server."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+
+_SCHEMES = ("postgresql", "postgres")
+
+
+@dataclass(frozen=True, slots=True)
+class PostgresPlace:
+    """A database on a server, by a URL as libpq reads it, which holds no password."""
+
+    url: str
+
+    def __str__(self) -> str:
+        return self.url
+
+    @property
+    def name(self) -> str:
+        """The name of the database, or of the service that names it."""
+        parts = urlsplit(self.url)
+        query = dict(parse_qsl(parts.query))
+        return unquote(parts.path.strip("/")) or query.get("dbname") or query.get("service") or "postgres"
+
+    @property
+    def stem(self) -> str:
+        """The same, as a crawl is named after it."""
+        return self.name
+
+    @property
+    def parent(self) -> Path:
+        """The folder for what is kept beside a crawl: the current one."""
+        return Path()
+
+    def exists(self) -> bool:
+        """Whether it may be there: its server says more."""
+        return True
+
+    def absolute(self) -> PostgresPlace:
+        """Itself: it is the same from every folder."""
+        return self
+
+
+DatabasePlace = Path | PostgresPlace
+
+
+def is_server_url(text: str) -> bool:
+    """Whether a text names a database on a server."""
+    return text.partition("://")[0].lower() in _SCHEMES and "://" in text
+
+
+def parse_server_url(text: str) -> tuple[PostgresPlace, str]:
+    """The database that `postgresql://[user[:password]@][host][:port][/name][?parameter=value]` names, and the
+    password, which is empty where none is given. Raises ValueError for a text that is no such URL."""
+    parts = urlsplit(text)
+    if not is_server_url(text) or parts.fragment or not text.isprintable() or " " in text:
+        raise ValueError("expected postgresql://[user@]host[:port]/name")
+    if "," not in parts.netloc:
+        _ = parts.port  # raises ValueError
+    account, at, hosts = parts.netloc.rpartition("@")
+    user, _, password = account.partition(":")
+    parameters = parse_qsl(parts.query, keep_blank_values=True)
+    said = unquote(password) or dict(parameters).get("password", "")
+    query = urlencode([(key, value) for key, value in parameters if key != "password"], quote_via=quote)
+    return PostgresPlace(urlunsplit(("postgresql", user + at + hosts, parts.path, query, ""))), said

@@ -1,0 +1,329 @@
+"""A crawl on a PostgreSQL server: its connections, making and migrating its schema, what goes wrong with it.
+
+Values are sent and read as SQLite has them: every number has 64 bits, a truth is 0 or 1, text is ordered by its bytes.
+There are no foreign key constraints: what a transaction refers to it has read or made (as on SQLite, where they are
+off while a crawl writes), and a look at the row behind each reference costs as much as the row. `db check` looks.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import re
+import struct
+from collections.abc import Iterable, Iterator
+from secrets import token_hex
+from typing import Any
+
+import peewee
+import psycopg
+from psycopg.adapt import Dumper, Loader
+from psycopg.pq import Format, TransactionStatus
+from psycopg.types.numeric import Int8BinaryDumper
+
+from tui_crawler.domain.database_place import PostgresPlace
+from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
+from tui_crawler.storage.driver import DATABASE_ERRORS, execute
+from tui_crawler.storage.faults import storage_failure, unfinished_copy
+from tui_crawler.storage.file_identity import FileState
+from tui_crawler.storage.migrations import migrate, record_as_migrated
+from tui_crawler.storage.open_settings import UNFINISHED, OpenSettings
+from tui_crawler.storage.views import VIEWS, create_views, drop_views
+
+_NETWORK: dict[str, Any] = {"connect_timeout": 5, "tcp_user_timeout": 10_000, "keepalives_idle": 5}
+_NETWORK |= {"keepalives_interval": 2, "keepalives_count": 3}
+"""A server that does not answer is noticed after 5 s at the start (s), 10 s later (ms), 11 s when nothing is asked."""
+
+STANDS_STILL_S = 10
+"""A transaction of a worker that stands still is ended by the server after this, so that others can go on."""
+
+_FUNCTIONS = """
+CREATE OR REPLACE FUNCTION instr(TEXT, TEXT) RETURNS BIGINT LANGUAGE SQL IMMUTABLE AS
+    $$ SELECT CAST(strpos($1, $2) AS BIGINT) $$;
+CREATE OR REPLACE FUNCTION julianday(TEXT) RETURNS DOUBLE PRECISION LANGUAGE SQL STABLE AS
+    $$ SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) AS DOUBLE PRECISION) / 86400 + 2440587.5 $$;
+CREATE OR REPLACE FUNCTION substr(TEXT, BIGINT) RETURNS TEXT LANGUAGE SQL IMMUTABLE AS
+    $$ SELECT substr($1, CAST($2 AS INTEGER)) $$;
+CREATE OR REPLACE FUNCTION glob(TEXT, TEXT) RETURNS BOOLEAN LANGUAGE SQL IMMUTABLE AS
+    $$ SELECT $2 ~ replace(replace(trim(both '*' from $1), '\\', '\\\\'), '^', '\\^') $$;
+CREATE OR REPLACE FUNCTION substr(TEXT, BIGINT, BIGINT) RETURNS TEXT LANGUAGE SQL IMMUTABLE AS
+    $$ SELECT substr($1, CAST($2 AS INTEGER), CAST($3 AS INTEGER)) $$;
+"""
+"""What the texts of reports call as in SQLite."""
+
+
+_HERE = {
+    " INTEGER NOT NULL PRIMARY KEY,": " BIGSERIAL PRIMARY KEY,",
+    " WITHOUT ROWID": "",
+    " INTEGER": " BIGINT",
+    " BLOB": " BYTEA",
+    " DATETIME": " TIMESTAMP",
+    " TEXT": ' TEXT COLLATE "C"',
+}
+_DECLARES = re.compile("CREATE TABLE|ALTER TABLE")
+_DECLARED = re.compile(rf"(?:{'|'.join(_HERE)})(?! COLLATE)")
+
+
+class _Number(Dumper):
+    """A truth on its way, as a number."""
+
+    format = Format.BINARY
+    oid = 20  # of bigint
+
+    def dump(self, obj: Any) -> bytes:
+        return struct.pack("!q", obj)
+
+
+class _Sum(Loader):
+    """A sum or an average: a whole number where it is one."""
+
+    def load(self, data: Any) -> int | float:
+        text = bytes(data)
+        return float(text) if b"." in text or b"N" in text else int(text)
+
+
+class _Flag(Loader):
+    """A truth, as SQLite answers it."""
+
+    def load(self, data: Any) -> int:
+        return int(bytes(data) == b"t")
+
+
+class PostgresConnection(psycopg.Connection[Any]):
+    """A connection that raises what peewee raises, with the methods of SQLite's that the store calls."""
+
+    @property
+    def in_transaction(self) -> bool:
+        """Whether a transaction is open, or it cannot be told because the connection is lost."""
+        return self.info.transaction_status is not TransactionStatus.IDLE
+
+    def execute(self, query: Any, params: Any = None, **kwargs: Any) -> Any:
+        try:
+            return super().execute(query, params or None, **kwargs)
+        except psycopg.Error as error:
+            raise peewee.DatabaseError(str(error)) from error
+
+    def executemany(self, query: Any, rows: Any) -> None:
+        """Executes a text for every row, all on their way at once."""
+        try:
+            with self.cursor() as cursor:
+                cursor.executemany(query, rows)
+        except psycopg.Error as error:
+            raise peewee.DatabaseError(str(error)) from error
+
+    def stream(self, query: str, params: Any, at_once: int) -> Iterator[Any]:
+        """The rows of a query, so many fetched at once, within a transaction."""
+        try:
+            with self.cursor(name=token_hex(4)) as cursor:
+                cursor.itersize = at_once
+                cursor.execute(query, params or None)
+                yield from cursor
+        except psycopg.Error as error:
+            raise peewee.DatabaseError(str(error)) from error
+
+    def copy_in(self, table: str, columns: str, rows: Iterable[Any]) -> None:
+        """Takes rows in; in a text of `columns` stand quoted names."""
+        try:
+            with self.cursor() as cursor, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
+                for row in rows:
+                    copy.write_row(row)
+        except psycopg.Error as error:
+            raise peewee.DatabaseError(str(error)) from error
+
+
+peewee.psycopg = psycopg  # type: ignore[attr-defined]  # it was kept from peewee when that was loaded
+
+
+class _Driver(peewee.Psycopg3Adapter):
+    txn_idle, txn_inerror, txn_unknown = TransactionStatus.IDLE, TransactionStatus.INERROR, TransactionStatus.UNKNOWN
+
+    def connect(self, db: Any, **settings: Any) -> PostgresConnection:
+        said = settings.pop("session", {})
+        connection = PostgresConnection.connect(db.database, autocommit=True, **_NETWORK)
+        connection.adapters.register_dumper(int, Int8BinaryDumper)  # always 64 bits: a text is prepared once
+        connection.adapters.register_dumper(bool, _Number)
+        connection.adapters.register_loader("numeric", _Sum)
+        connection.adapters.register_loader("bool", _Flag)
+        for name, value in said.items():
+            connection.execute(f"SET {name} = {value}")
+        return connection
+
+
+class PostgresDatabase(peewee.PostgresqlDatabase):
+    """A database on a server as peewee knows it; `session` are settings of its connections."""
+
+    field_types = {  # noqa: RUF012  as its base class declares it
+        **peewee.PostgresqlDatabase.field_types,
+        "TEXT": 'TEXT COLLATE "C"',
+        "FLOAT": "DOUBLE PRECISION",
+    }
+    psycopg3_adapter = _Driver
+
+    def execute_sql(self, sql: str, params: Any = None) -> Any:
+        """Executes a text of peewee's or of a migration: a schema is declared as SQLite has it."""
+        if _DECLARES.match(sql):
+            sql = _DECLARED.sub(lambda found: _HERE[found[0]], sql)
+        return super().execute_sql(sql, params)  # type: ignore[no-untyped-call]
+
+
+def connect(place: PostgresPlace, settings: OpenSettings, *, readonly: bool) -> PostgresDatabase:
+    """An open connection. Raises StorageFailure."""
+    session = {
+        "application_name": "'tui-crawler'",
+        "jit": "off",
+        "idle_in_transaction_session_timeout": f"'{STANDS_STILL_S}s'" if not readonly else "0",
+        "lock_timeout": settings.busy_ms if not readonly else 0,
+        "synchronous_commit": "on",  # a worker that outlives its server must not know more than that
+        "default_transaction_read_only": "on" if readonly else "off",
+    }
+    database = PostgresDatabase(place.url, prefer_psycopg3=True, session=session, thread_safe=False)
+    try:
+        database.connect()
+    except (psycopg.Error, *DATABASE_ERRORS) as error:
+        raise StorageFailure(f"{place} cannot be reached: {str(error).strip().splitlines()[0]}") from error
+    return database
+
+
+def open_writable(place: PostgresPlace, settings: OpenSettings) -> PostgresDatabase:
+    """A connection that may write, to a schema of this version: made or migrated if need be.
+
+    Raises NotOurDatabase, StorageFailure; RunHeld when a migration is needed during a live run.
+    """
+    database = connect(place, settings, readonly=False)
+    try:
+        version = version_of(database, place, settings)
+        if version == 0:
+            _create(database, settings)
+        elif version < settings.version:
+            upgrade(database, settings)
+        elif _number(database, "views") != _views_now():
+            with database.atomic():
+                _make_views(database)
+    except BaseException as error:
+        database.close()
+        if isinstance(error, DATABASE_ERRORS):
+            raise storage_failure(error, place) from error
+        raise
+    return database
+
+
+def version_of(database: PostgresDatabase, place: PostgresPlace, settings: OpenSettings) -> int:
+    """The version of the schema; 0 where there is none. Raises NotOurDatabase, and the driver's errors."""
+    found = execute(database, "SELECT to_regclass('meta'), to_regclass('page')").fetchone()
+    if found == (None, None):
+        return 0
+    version = _number(database, "schema") if found[0] else 0
+    if not version:
+        raise NotOurDatabase(f"{place} is the database of another program; it was not touched")
+    if version == UNFINISHED > settings.version:
+        raise unfinished_copy(place)
+    if version > settings.version:
+        raise NotOurDatabase(f"{place} has schema {version}: a newer tui-crawler made it; not touched")
+    return version
+
+
+def examine_server(place: PostgresPlace, settings: OpenSettings) -> FileState:
+    """What stands in the database, without changing it. Raises NotOurDatabase, StorageFailure."""
+    database = connect(place, settings, readonly=True)
+    try:
+        version = version_of(database, place, settings)
+    except DATABASE_ERRORS as error:
+        raise storage_failure(error, place) from error
+    finally:
+        database.close()
+    if not version:
+        return FileState.absent
+    return FileState.older if version < settings.version else FileState.current
+
+
+def upgrade(database: PostgresDatabase, settings: OpenSettings) -> tuple[int, int]:
+    """Runs the missing migrations; a version is raised with the last. Answers the versions before and after. Raises
+    RunHeld."""
+    from tui_crawler.storage.owner import check_at_rest  # noqa: PLC0415  seldom needed
+
+    if settings.unfinished:
+        raise NotOurDatabase(f"{database.database} holds a crawl already; it was not touched")
+    check_at_rest(database)
+    before, latest = _number(database, "schema"), settings.version
+    drop_views(database)
+    migrate(database, settings.migrations)
+    with database.atomic():
+        _drop_references(database)
+        _make_views(database)
+        _keep(database, "schema", latest)
+    return before, latest
+
+
+def upgrade_at(place: PostgresPlace, settings: OpenSettings) -> tuple[int, int]:
+    """The same, by a connection of its own; makes a schema where there is none. Raises NotOurDatabase, StorageFailure,
+    too."""
+    database = connect(place, settings, readonly=False)
+    try:
+        if version_of(database, place, settings):
+            return upgrade(database, settings)
+        _create(database, settings)
+        return 0, _number(database, "schema")
+    except DATABASE_ERRORS as error:
+        raise storage_failure(error, place) from error
+    finally:
+        database.close()
+
+
+def look_at(database: PostgresDatabase) -> tuple[int, tuple[str, ...]]:
+    """The version of the schema, and which rows refer to missing ones."""
+    from tui_crawler.storage.models import MODELS  # noqa: PLC0415  seldom needed
+
+    problems = []
+    for field in (field for model in MODELS for field in model._meta.refs):
+        table, column, parent = field.model._meta.table_name, field.column_name, field.rel_model._meta.table_name
+        text = f"""SELECT COUNT(*) FROM {table} c WHERE c.{column} IS NOT NULL
+            AND NOT EXISTS (SELECT 1 FROM {parent} p WHERE p.id = c.{column})"""  # noqa: S608  names of the models
+        if broken := execute(database, text).fetchone()[0]:
+            problems.append(f"{broken} rows of {table} refer by {column} to missing rows of {parent}")
+    return _number(database, "schema"), tuple(problems)
+
+
+def _create(database: PostgresDatabase, settings: OpenSettings) -> None:
+    """The whole schema in one transaction, which one of several that begin at once makes."""
+    from tui_crawler.storage.models import create_tables  # noqa: PLC0415  a database that is read needs no models
+
+    with database.atomic():
+        execute(database, "SELECT pg_advisory_xact_lock(1953852259)")  # a courtesy: without, the second start fails
+        if execute(database, "SELECT to_regclass('meta')").fetchone()[0]:
+            return
+        create_tables(database, indexed=not settings.unfinished)
+        _drop_references(database)
+        record_as_migrated(database, settings.migrations)
+        _make_views(database)
+        _keep(database, "change", 0)
+        _keep(database, "schema", settings.version)
+
+
+def _drop_references(database: PostgresDatabase) -> None:
+    found = execute(
+        database,
+        "SELECT conrelid::regclass::text, conname FROM pg_constraint WHERE contype = 'f'"
+        " AND connamespace = current_schema()::regnamespace",
+    )
+    for table, name in found.fetchall():
+        execute(database, f'ALTER TABLE {table} DROP CONSTRAINT "{name}"')
+
+
+def _make_views(database: PostgresDatabase) -> None:
+    for function in filter(str.strip, _FUNCTIONS.split(";\n")):
+        execute(database, function)
+    create_views(database)
+    _keep(database, "views", _views_now())
+
+
+def _views_now() -> int:
+    return int.from_bytes(hashlib.blake2b(repr((VIEWS, _FUNCTIONS)).encode(), digest_size=7).digest())
+
+
+def _number(database: PostgresDatabase, name: str) -> int:
+    row = execute(database, "SELECT value FROM meta WHERE name = ?", (name,)).fetchone()
+    return row[0] if row else 0
+
+
+def _keep(database: PostgresDatabase, name: str, value: int) -> None:
+    text = "INSERT INTO meta (name, value) VALUES (?, ?) ON CONFLICT (name) DO UPDATE SET value = excluded.value"
+    execute(database, text, (name, value))

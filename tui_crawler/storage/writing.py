@@ -1,0 +1,177 @@
+"""How a writer's transactions begin and end: in an SQLite file, and on a PostgreSQL server.
+
+In both one transaction writes at a time. SQLite has its lock for that; on a server each begins by raising the number of
+the last commit, a row that stays locked until it ends. So what is read before it is written cannot change in between,
+numbers of changes and ids become visible in their order, and nothing has to be run again because of another writer.
+"""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any, Protocol
+
+import peewee
+
+from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
+from tui_crawler.storage.clock import wall_clock
+from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
+from tui_crawler.storage.file_identity import FilePlace
+from tui_crawler.storage.models import Meta
+from tui_crawler.storage.statements import slot, upserts
+from tui_crawler.storage.transaction import Pragmas, Transaction
+
+_OLD_MARK = 100_000
+"""Commits: so much later what a writer has left of its last one is of no use."""
+
+
+class AlreadyStored(Exception):
+    """The last COMMIT, whose answer was lost, had been carried out."""
+
+
+class Writing(Protocol):
+    """What a writer asks of its database. Every method raises DATABASE_ERRORS."""
+
+    def check(self) -> None:
+        """Raises StorageFailure when the database is no longer where it was."""
+
+    def begin(self, *, patient: bool, apart: bool) -> None:
+        """Begins a transaction that writes. Not `patient`: a lock of somebody else's is not waited for. `apart`: jobs
+        are run one by one, since something was refused."""
+
+    def number(self, transaction: Transaction) -> None:
+        """Gives a transaction that has begun its number, and its time. Raises AlreadyStored."""
+
+    def commit(self) -> None: ...
+
+    @property
+    def is_lost(self) -> bool:
+        """Whether the connection is of no use any more."""
+
+    def connect_anew(self) -> None:
+        """Opens the connection again."""
+
+    def close(self) -> None: ...
+
+
+def writing_of(database: peewee.Database, place: DatabasePlace, now: Callable[[], int]) -> Writing:
+    """How transactions are written there. `now` (epoch ms) stands for the clock of a server, too, if it is not that of
+    this machine."""
+    if isinstance(place, PostgresPlace):
+        return ServerWriting(database, at_server=now is wall_clock)
+    return FileWriting(database, place)
+
+
+class FileWriting:
+    """In a file."""
+
+    def __init__(self, database: Any, path: Path) -> None:
+        self._database = database
+        self._place = FilePlace(path)
+        self._busy_ms = round(1000 * database.timeout)
+        self._pragmas = Pragmas()
+
+    def check(self) -> None:
+        self._place.check()
+
+    def begin(self, *, patient: bool, apart: bool) -> None:
+        """SQLite looks for the row that a reference names only when jobs are run `apart`: what a transaction refers to
+        it has read or made, and looking costs as much as many a row."""
+        connection = connection_of(self._database)
+        self._pragmas.set(connection, "busy_timeout", self._busy_ms if patient else 0)
+        self._pragmas.set(connection, "foreign_keys", int(apart))
+        connection.execute("BEGIN IMMEDIATE")
+
+    def number(self, transaction: Transaction) -> None:
+        row = transaction.one(_next_change, {"name": "change"})
+        transaction.change = row[0] if row else 0
+
+    def commit(self) -> None:
+        connection_of(self._database).execute("COMMIT")
+
+    @property
+    def is_lost(self) -> bool:
+        return False
+
+    def connect_anew(self) -> None:
+        self._database.close()
+        self._pragmas = Pragmas()
+        self._database.connect()
+
+    def close(self) -> None:
+        self._database.close()
+
+
+class ServerWriting:
+    """On a server. `at_server`: transactions have the time of its clock.
+
+    When the answer to a COMMIT is lost, nobody knows whether it was carried out. So each transaction also notes its
+    number under the name of its writer, where the next one finds it.
+    """
+
+    def __init__(self, database: peewee.Database, *, at_server: bool) -> None:
+        self._database = database
+        self._at_server = at_server
+        self._mark = f"writer {secrets.token_hex(8)}"
+        self._begun = self._doubtful = 0
+
+    def check(self) -> None:
+        """Nothing: a server says itself when a database is gone."""
+
+    def begin(self, *, patient: bool, apart: bool) -> None:
+        connection_of(self._database).execute("BEGIN")
+
+    def number(self, transaction: Transaction) -> None:
+        row = transaction.one(_next_change_and_time, {"name": "change"}) or (0, transaction.now)
+        if self._doubtful:
+            noted, self._doubtful = transaction.one(_noted, {"name": self._mark}), 0
+            if noted == (self._begun,):
+                raise AlreadyStored
+        self._begun = transaction.change = row[0]
+        if self._at_server:
+            transaction.now = row[1]
+        transaction.insert(_note, [(self._mark, transaction.change)])
+
+    def commit(self) -> None:
+        try:
+            connection_of(self._database).execute("COMMIT")
+        except DATABASE_ERRORS:
+            self._doubtful = True
+            raise
+
+    @property
+    def is_lost(self) -> bool:
+        return self._database.is_closed() or connection_of(self._database).closed
+
+    def connect_anew(self) -> None:
+        self._database.close()
+        self._database.connect()
+
+    def close(self) -> None:
+        """What is left of this writer goes, and of others that were killed."""
+        mine = (Meta.name == self._mark) | ((Meta.name % "writer %") & (Meta.value < self._begun - _OLD_MARK))
+        try:
+            Meta.delete().where(mine).execute(self._database)
+        except DATABASE_ERRORS:
+            pass
+        finally:
+            self._database.close()
+
+
+def _next_change() -> Any:
+    raised = {Meta.value: Meta.value + peewee.SQL("1")}
+    return Meta.update(raised).where(Meta.name == slot("name")).returning(Meta.value)
+
+
+def _next_change_and_time() -> Any:
+    time = peewee.SQL("CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)")
+    raised = {Meta.value: Meta.value + peewee.SQL("1")}
+    return Meta.update(raised).where(Meta.name == slot("name")).returning(Meta.value, time)
+
+
+def _noted() -> Any:
+    return Meta.select(Meta.value).where(Meta.name == slot("name"))
+
+
+_note = upserts([Meta.name], [Meta.value])
