@@ -52,10 +52,8 @@ def test_every_command_says_the_same_and_leaves_it_alone(words: str, older: Path
     before = hashlib.sha256(older.read_bytes()).digest()
     said = say(*words.split())
     assert (said.status, said.out) == (3, "")
-    assert said.err == (
-        f"tui-crawler: {older} has an older schema ({OLDER}, this program reads {latest_version()}): `tui-crawler db "
-        "upgrade` migrates it, as a start that crawls does; a copy as it was is kept beside it\n"
-    )
+    assert said.err.startswith(f"tui-crawler: {older} has an older schema than this program reads ({latest_version()})")
+    assert "`tui-crawler db upgrade` migrates it" in said.err and said.err.count("\n") == 1
     assert hashlib.sha256(older.read_bytes()).digest() == before
     assert {file.name for file in older.parent.iterdir()} == {"crawl.db", "my.yaml"}
 
@@ -116,7 +114,7 @@ def screens(monkeypatch: pytest.MonkeyPatch) -> list[tuple[bool, str]]:
 def test_a_console_that_only_watches_ends_before_the_screen(older: Path, say: Say, screens: list[tuple[bool, str]]):
     said = say("--readonly")
     assert said.status == 3
-    assert f"has an older schema ({OLDER}, " in said.err
+    assert "has an older schema" in said.err
     assert "`tui-crawler db upgrade` migrates it" in said.err
     assert not screens
     assert {file.name for file in older.parent.iterdir()} == {"crawl.db", "my.yaml"}

@@ -46,7 +46,7 @@ from tui_crawler.console.url import rows as stored_body
 from tui_crawler.console.url import rows as url_detail
 from tui_crawler.console.url import why_lines as why
 from tui_crawler.console.urls import rows as url_rows
-from tui_crawler.console.welcome import lines as first_step
+from tui_crawler.console.welcome import app as first_step
 from tui_crawler.console.welcome.first_step import FolderFound, FoundFile
 from tui_crawler.console.workers import rows as worker_rows
 from tui_crawler.domain.command import PauseOrigins, RetryPages, to_json

@@ -226,10 +226,10 @@ async def test_an_action_waits_for_the_screen_that_is_being_made() -> None:
 
 async def test_a_key_that_does_nothing_says_so_once() -> None:
     async with stage((120, 40)) as held:
-        await held.press("8", rounds=1)
-        assert "8 does nothing here; ? lists the keys" in held.text()
-        assert [notice.text for notice in held.app.notices] == ["8 does nothing here; ? lists the keys"]
+        await held.press("9", rounds=1)
+        assert "9 does nothing here; ? lists the keys" in held.text()
+        assert [notice.text for notice in held.app.notices] == ["9 does nothing here; ? lists the keys"]
         held.clock.move(60_000)
         await held.settle(2)
-        await held.press("8", "j", rounds=1)
+        await held.press("9", "j", rounds=1)
         assert "does nothing here" not in held.text()

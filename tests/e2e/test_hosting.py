@@ -112,13 +112,12 @@ def test_workers_share_the_crawl_of_a_console_and_are_shown(crawl):
     config, log = crawl
     with console(config, "--workers", "2") as terminal:
         first = crawling(terminal)
-        terminal.press("6")
-        terminal.press(":show workers\r")
-        terminal.read_until("Workers · 2 · run 1")
+        terminal.press("8")
+        terminal.read_until("Workers · 2 at work")
         terminal.read_while(lambda: re.search(r"worker-[12] .* \d+%", terminal.text()) is None)
         (second,) = (one for one in first.children(recursive=True) if "--join" in one.cmdline())
         second.kill()
-        terminal.read_until("Workers · 1 · run 1")
+        terminal.read_until("Workers · 1 at work")
         await_more(terminal, log)
         assert "▶ running" in terminal.text()
         terminal.press("q")

@@ -106,6 +106,7 @@ def outcome(page: TodoPage, code: ExitCode, at: int, status: int | None = 200, *
         at,
         DISPOSITIONS[code].contentful,
         forget_ignored=code is not ExitCode.cancelled and left > 0 and retries_in_run(code, status),
+        depth=page.depth,
     )
     return replace(made, **more)
 

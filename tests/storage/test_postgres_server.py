@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
+import sys
 from pathlib import Path
 
 import psycopg
 import pytest
 
 from tests.storage.raw import rows, value
-from tests.support import postgres_server
 from tests.support.postgres_database import EmptiedDatabase
 from tests.support.postgres_server import VARIABLE, NoServer, shared_server, unavailable
 
@@ -53,7 +53,7 @@ def test_the_server_that_the_environment_names_comes_first(tmp_path: Path, monke
 
 def test_a_server_that_cannot_be_started_says_why(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv(VARIABLE, raising=False)
-    monkeypatch.setattr(postgres_server, "_ROOT", tmp_path)  # the keeper finds no tests there
+    monkeypatch.setattr(sys, "executable", "/bin/false")
     with pytest.raises(NoServer, match="cannot be started"), shared_server(tmp_path):
         pass
 

@@ -57,8 +57,7 @@ TABLES = (
     "SELECT origin_id = 0, minute, exit_code, SUM(count) FROM exit_minute GROUP BY 1, 2, 3 ORDER BY 1, 2, 3",
     "SELECT o.origin, r.reason, r.count FROM refused r JOIN origin o ON o.id = r.origin_id ORDER BY 1, 2",
 )
-"""What must be the same. Which of several attempts in a group found a page first is left open, but not how deep: some
-finds here are a step less deep than links are."""
+"""What must be the same. Which of several attempts in a group found a page first is left open, but not how deep."""
 
 PATHS = [f"{origin}/{name}" for origin in (A, B, C) for name in ("", "1", "2", "3")]
 
@@ -121,13 +120,14 @@ def settle_of(page: TodoPage, at: int, way: str, links: tuple[str, ...], number:
             to = RedirectRecord(f"{C}/{number}", "", permanent=True, source=RedirectSource.location)
             return failed(page, at, ExitCode.permanent_redirect, 301, redirect=to)
     made = crawled(page, at, *links)
-    finds = tuple(replace(one, nice=-(number == 1), depth=max(0, one.depth - (number == 2))) for one in made.new_pages)
+    finds = tuple(replace(one, nice=-(number == 1)) for one in made.new_pages)
+    new, elsewhere = f"{C}/new{number}", f"https://else.example/{number % 2}"
     results = (AttemptResult("status_code", "200"),)
     return replace(
         made,
         attempt=replace(made.attempt, results=results, cut=("links",) if number == 3 else ()),
-        new_pages=(*finds, new_page(f"{C}/new{number}", page.depth + 1)),
-        links=(*(made.links or ()), link(f"https://else.example/{number % 2}", text=f"else\0where {number}")),
+        new_pages=(*finds, new_page(new, page.depth + 1)),
+        links=(*(made.links or ()), link(new), link(elsewhere, text=f"else\0where {number}")),
         document=document(
             page, f"body {number}".encode(), data=(DataValue("price", "text", 0, "1"),) if number == 2 else ()
         ),
