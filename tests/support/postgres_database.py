@@ -45,11 +45,12 @@ class EmptiedDatabase:
 
 
 @contextmanager
-def made_database(server: str) -> Iterator[PostgresPlace]:
-    """A new database beside the one that a URL names, without any schema; it is gone in the end."""
+def made_database(server: str, options: str = "") -> Iterator[PostgresPlace]:
+    """A new database beside the one that a URL names, without any schema; it is gone in the end. `options` are those of
+    CREATE DATABASE."""
     name = f"tui_crawler_test_{os.getpid()}_{secrets.token_hex(4)}"
     with psycopg.connect(server, autocommit=True) as connection:
-        connection.execute(f"CREATE DATABASE {name}")
+        connection.execute(f"CREATE DATABASE {name} {options}")
         try:
             yield PostgresPlace(urlunsplit(urlsplit(server)._replace(path=f"/{name}")))
         finally:

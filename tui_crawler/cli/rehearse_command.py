@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import configured_database, existing, named_database, read_config
+from tui_crawler.cli.known_names import configured_database, existing, named_database, place_named, read_config
 from tui_crawler.cli.options import CommandSet, add_common
 from tui_crawler.cli.printer import Printer, picked, safe
 from tui_crawler.text.format import count, duration, plural
@@ -39,7 +38,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.wiring.rehearsal import rehearse
 
     config = read_config(arguments.file, elsewhere=True, resolves=False)
-    named = Path(arguments.stored) if arguments.stored else named_database(arguments)
+    named = place_named(arguments.stored) if arguments.stored else named_database(arguments)
     took_ms, origins = rehearse(config, existing(named or configured_database(config)))
     return printer.answer(arguments.json, _document(took_ms, origins), _lines(took_ms, origins))
 

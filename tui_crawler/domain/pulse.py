@@ -127,9 +127,9 @@ class PulseCount:
         return None
 
     def codes(self) -> dict[int, int]:
-        """How many attempts failed with each exit code (its number), the most frequent first."""
+        """How many attempts failed with each exit code, by its number: the most frequent first, then the least number."""
         found = {cell - _CODES: number for cell, number in self.cells.items() if cell >= _STEPS * len(LatencyPhase)}
-        return dict(sorted(found.items(), key=lambda pair: -pair[1]))
+        return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
 
     def names(self) -> dict[str, int]:
         """The same by the names of the exit codes; one of a newer program is its number."""

@@ -98,7 +98,7 @@ class PostgresConnection(psycopg.Connection[Any]):
 
     def execute(self, query: Any, params: Any = None, **kwargs: Any) -> Any:
         try:
-            return super().execute(query, params or None, **kwargs)
+            return super().execute(query, params, **kwargs)
         except psycopg.Error as error:
             raise peewee.DatabaseError(str(error)) from error
 
@@ -115,7 +115,7 @@ class PostgresConnection(psycopg.Connection[Any]):
         try:
             with self.cursor(name=token_hex(4)) as cursor:
                 cursor.itersize = at_once
-                cursor.execute(query, params or None)
+                cursor.execute(query, params)
                 yield from cursor
         except psycopg.Error as error:
             raise peewee.DatabaseError(str(error)) from error

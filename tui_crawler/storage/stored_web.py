@@ -26,8 +26,9 @@ FROM url u JOIN page p ON p.url_id = u.id JOIN attempt a ON a.id = (SELECT MAX(c
     LEFT JOIN request r ON r.id = (SELECT MAX(q.id) FROM request q WHERE q.attempt_id = a.id)
     LEFT JOIN document d ON d.page_id = p.id
     LEFT JOIN redirect x ON x.page_id = p.id LEFT JOIN url t ON t.id = x.to_url_id
-WHERE u.hash = ? ORDER BY a.id DESC LIMIT 1"""
-_LINKS = "SELECT l.kind, u.href, l.nofollow FROM link l JOIN url u ON u.id = l.to_url_id WHERE l.from_page_id = ?"
+WHERE u.hash = ? ORDER BY a.id DESC, x.source LIMIT 1"""
+_LINKS = """SELECT l.kind, u.href, l.nofollow FROM link l JOIN url u ON u.id = l.to_url_id
+WHERE l.from_page_id = ? ORDER BY l.kind, l.to_url_id"""
 _ORIGIN = "SELECT robots_status, last_response_ms FROM origin WHERE origin = ?"
 _USUAL_MS = 500  # of an origin that has not answered yet
 _ANSWERED = frozenset(

@@ -57,8 +57,9 @@ _NUMBER = "(SELECT COUNT(*) FROM attempt a WHERE {way}a.id >= low AND a.id < low
 _GAUGES = """SELECT (at - ?) / ?, MAX(todo), MAX(pending), MAX(crawling), MAX(waiting), MAX(paused), MAX(gave_up),
     MAX(finished), MAX(lag_ms), MAX(commit_ms), MAX(commit_jobs)
 FROM gauge WHERE length = ? AND at >= ? AND at < ? GROUP BY 1"""
-_EVENTS = "SELECT at, event, message FROM activity WHERE origin_id = 0 AND at >= ? AND at < ? ORDER BY at DESC LIMIT ?"
-_ACTIONS = "SELECT at, action, target, who FROM operator_action WHERE at >= ? AND at < ? ORDER BY at DESC LIMIT ?"
+_NEWEST = "at >= ? AND at < ? ORDER BY at DESC, id DESC LIMIT ?"
+_EVENTS = f"SELECT at, event, message FROM activity WHERE origin_id = 0 AND {_NEWEST}"
+_ACTIONS = f"SELECT at, action, target, who FROM operator_action WHERE {_NEWEST}"
 
 _KINDS = {
     "run_started": MarkKind.run_started,

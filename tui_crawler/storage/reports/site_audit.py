@@ -55,7 +55,7 @@ _ATTEMPTED = "outcome q CROSS JOIN attempt a ON a.id = q.attempt_id CROSS JOIN u
 _HTML = """document d JOIN page p ON p.id = d.page_id JOIN url u ON u.id = p.url_id
     WHERE d.kind = 'html' AND p.failed = 0"""
 _TITLES = f"""(SELECT d.title AS title, COUNT(DISTINCT p.url_id) AS pages FROM {_HTML} AND d.title <> ''
-    GROUP BY d.title HAVING COUNT(DISTINCT p.url_id) > 1)"""
+    GROUP BY d.title HAVING COUNT(DISTINCT p.url_id) > 1) t"""
 _ENDED_AS = "outcome q JOIN url u ON u.id = q.url_id {0} WHERE q.exit_code = {1.value}"
 _CANONICAL = """LEFT JOIN redirect r ON r.page_id = q.page_id AND r.source = 'canonical'
     LEFT JOIN url t ON t.id = r.to_url_id"""

@@ -107,15 +107,15 @@ class TreeReports(SubjectReports):
     def _counts_of(self, urls: Sequence[str]) -> Mapping[str, BranchCounts]:
         slots = ", ".join(f":url{at}" for at in range(len(urls)))
         values = {f"url{at}": url for at, url in enumerate(urls)} | {"since": self._now() - GROWTH_MS}
-        rows = self._reader.all(_PAGES.format(slots), values)
+        rows = self._reader.all(_PAGES.format(slots), values) if urls else []
         return {url: BranchCounts(*numbers) for url, *numbers in sorted(rows)}
 
     def branch_traps(self, prefixes: Sequence[str]) -> Mapping[str, TrapSuspicion]:
         """Which of these branches look like a trap, by the last attempts at their first pages."""
         found: dict[str, TrapSuspicion] = {}
         for prefix in prefixes:
-            ids = ", ".join(str(row[0]) for row in self._reader.all(_SAMPLE, _place(prefix)))
-            attempts = self._reader.records(ATTEMPT, f"{ATTEMPTS} WHERE a.id IN ({ids})")
+            ids = [row[0] for row in self._reader.all(_SAMPLE, _place(prefix))]
+            attempts = self._reader.records(ATTEMPT, f"{ATTEMPTS} WHERE {among('a.id', ids)}")
             origin = "/".join(prefix.split("/", 3)[:3])
             if (suspicion := endless_shape(origin, attempts)) is not None:
                 found[prefix] = suspicion

@@ -1,0 +1,179 @@
+"""What commands answer of a crawl is the same, byte by byte, whether it is kept in a file or on a server: also where
+the server orders texts as a language does, and its tables have their rows in no order."""
+
+from __future__ import annotations
+
+import gzip
+import re
+import sqlite3
+from collections.abc import Iterator
+from contextlib import closing
+from pathlib import Path
+
+import psycopg
+import pytest
+
+from tests.designs.crawling import SECOND, Crawling
+from tests.designs.web import Answer
+from tests.support.postgres_database import made_database
+from tui_crawler.domain.database_place import PostgresPlace, parse_server_url
+from tui_crawler.storage.reports.sql import QueryRunner
+from tui_crawler.storage.views import VIEWS
+
+CONFIG = """
+name: both
+delay: {default: 100ms, floor: 100ms, start_politeness: 0, allow_impolite: true}
+crawl: {patience: 9, check_fragments: true, recrawl_interval: 1s}
+policies: {do_not_crawl: [{path: /admin}], url_query_parameters: [{match: {path: /list}, allow: [page]}]}
+exclusions: [{pattern: /private/, reason: asked}, {domain: example.net}]
+rules: [{match: /cal/, skip: true}]
+data_rules: [{host: 127.0.0.1, name: photos, type: text, css: 'b::text'}]
+jobs: [{name: News, seeds: [NEWS], nice: -3, note: größer}]
+"""
+CHANGE = "rules: [{match: /b, skip: true}]\nexclusions: [{host: é.example.org}, {cidr: 203.0.113.0/24}]\n"
+TITLES = ("Zebra", "apple", "Äpfel", "_x", "zebra", "Zebra", "apple", "", "<b>é\u202e", "10 %", "1 %s")
+ENGLISH = "LOCALE_PROVIDER icu ICU_LOCALE 'en-US' TEMPLATE template0"
+FIRST_WITH_LANGUAGES = 15_00_00
+TABLES = "SELECT relname FROM pg_class WHERE relkind = 'r' AND relnamespace = current_schema()::regnamespace"
+SHUFFLED = "WITH gone AS (DELETE FROM {0} RETURNING *) INSERT INTO {0} SELECT * FROM gone ORDER BY random()"
+
+
+def write(crawl: Crawling) -> None:
+    """Sites with something of everything, and names that languages order in another way than their bytes."""
+    site, other, quiet = crawl.site(), crawl.site(), crawl.site()
+    site.robots("User-agent: *\nDisallow: /secret")
+    paths = [f"/{name}" for name in ("B", "a", "_z", "é", "b", "A%20a", "~x/1", "~x/2", "Ab/", "ab/")]
+    odd = ("/admin", "/list?page=2", "/list?sid=1", "/private/x", "/cal/1", "/secret", "/moved", "/gone", "/a#none")
+    site.page("/", *paths, *odd, other.url("/bad"), other.url("/"), "https://example.net/x", "/slow", "/broken")
+    for path, title in zip((*paths, "/list?page=2"), TITLES, strict=True):
+        site.page(path.replace("é", "%C3%A9"), "/", "/gone", body=f"<title>{title}</title><b>{title}</b>")
+    site.redirect("/moved", "/onward#part")
+    site.redirect("/onward", "/a")
+    site.page("/slow", takes_ms=3 * SECOND)
+    site.answer("/gone", Answer(410))
+    site.answer("/broken", Answer(500))
+    other.page("/", "/bad", "/Bad", "/n/1", "/n/2", head='<link rel=canonical href="/n/1">')
+    other.answer("/n/1", Answer(end="reset"))
+    other.page("/n/2", *(f"/deep/{at}/" for at in range(12)))
+    quiet.page("/news", "/old", "/new")
+
+
+def steer(crawl: Crawling) -> None:
+    """What operators do between and after runs."""
+    site, other, quiet = crawl.web.sites
+    change = crawl.folder / "change.yaml"
+    change.write_text(CHANGE)
+    for words in (
+        ("rules", "apply", str(change)),
+        ("exclude", "host", "B.example.org", "--reason", "größer"),
+        ("exclude", "domain", "_a.example.org"),
+        ("add", f"{site}/Zed", f"{site}/zed", f"{site}/_ed", f"{other}/é😀"),
+        ("pages", "stash", "Later", f"{site}/Zed"),
+        ("pages", "stash", "earlier", f"{site}/zed"),
+        ("pause", other),
+        ("delay", quiet, "7s"),
+        ("jobs", "set", "News", "--tag", "Äh"),
+    ):
+        said = crawl.ask(*words)
+        assert said.status == 0, (words, said)
+
+
+@pytest.fixture(scope="module")
+def crawl(shared_crawl: Crawling) -> Crawling:
+    """A crawl of two runs in a file: pages new, gone and changed, failures, orders of operators, pages in limbo."""
+    write(shared_crawl)
+    site, other, quiet = shared_crawl.web.sites.values()
+    seeds, config = [site.url(), other.url()], CONFIG.replace("NEWS", quiet.url("/news"))
+    shared_crawl.run(config, seeds=seeds)
+    shared_crawl.later(5 * SECOND)
+    site.page("/B", "/", "/newer", body="<title>changed</title>")
+    site.answer("/b", Answer(404))
+    site.robots("User-agent: *\nDisallow: /secret\nDisallow: /cal")
+    shared_crawl.run(config, seeds=seeds)
+    steer(shared_crawl)
+    with closing(sqlite3.connect(shared_crawl.database)) as database, database:
+        claimed = "UPDATE page SET status = 2, claimed_at = 7 WHERE id IN (SELECT MAX(id) FROM page GROUP BY origin_id)"
+        database.execute(claimed)
+    return shared_crawl
+
+
+@pytest.fixture(scope="module")
+def server(crawl: Crawling, postgres_url: str) -> Iterator[PostgresPlace]:
+    """The same on a server."""
+    with psycopg.connect(postgres_url) as connection:
+        languages = connection.execute("SELECT COUNT(*) > 1 FROM pg_collation WHERE collprovider = 'i'").fetchone()
+        as_english = languages == (True,) and connection.info.server_version >= FIRST_WITH_LANGUAGES
+    with made_database(postgres_url, ENGLISH if as_english else "") as place:
+        assert crawl.ask("db", "copy", str(crawl.database), place.url).status == 0
+        with psycopg.connect(place.url, autocommit=True) as shuffled:
+            for (table,) in shuffled.execute(TABLES).fetchall():
+                shuffled.execute(SHUFFLED.format(table))
+            shuffled.execute("ANALYZE")
+        yield parse_server_url(place.url)[0]
+
+
+def answers(crawl: Crawling, place: Path | PostgresPlace, words: list[str]) -> tuple[int, bytes, str]:
+    """Status, answer and messages of a command about a database, which is not named in them, nor how long they took."""
+    before, crawl.database = crawl.database, place
+    try:
+        said = crawl.ask(*words)
+    finally:
+        crawl.database = before
+    raw = gzip.decompress(said.raw) if said.raw.startswith(b"\x1f\x8b") else said.raw
+    raw = re.sub(rb"urn:uuid:[0-9a-f-]+|WARC-Date: .*|Made \S+ \S+ by", b"", raw.replace(str(place).encode(), b"DB"))
+    return said.status, raw, re.sub(r"\d+\.\d s", "", said.err.replace(str(place), "DB"))
+
+
+PLAIN = """
+status | workers | jobs | db check | audit | audit --verbose | log | log --limit 3 | log --limit 5000 | exclude --list
+failures | failures --list | failures --list --referrers | failures --by exit_code | failures --by message,http_status
+failures --by pattern | failures --by pattern,origin | failures --by origin,http_status,exit_code
+failures --list --origin {site} | failures --list --exit-code file_not_found
+links --broken | links --broken --external | links --broken --limit 1
+rules show | rules show --job News | rules history | rules diff 1 | rules diff 1 2 | rules preview {change}
+pages limbo | pages stashes | diff | diff 1 | diff 1 2 --origin {site} | diff --limit 2
+replay --speed max | replay --run 1 --speed max | replay --check | replay --check --run 1 | rehearse {config}
+report | report --run 1 | report --run 2
+pulse --span 1h | pulse --span 30d | pulse --job News | pulse --origin {site} | pulse --origin {other} --span 1d
+tree {site} | tree {site} --depth 4 | tree {site} /x/ | tree {other} --limit 3 | tree {other} /deep/
+log --origin {site}
+"""
+OF_URLS = "why | why --verbose | links | links --limit 2 | rules test | diff --url"
+URLS = "{site}/ {site}/B {site}/%C3%A9 {site}/gone {site}/moved {site}/cal/1 {site}/secret {other}/bad {x}/never"
+EXPORTS = ("pages", "attempts", "links", "redirects", "failures", "data")
+
+
+def commands() -> Iterator[str]:
+    """Every command that only reads."""
+    plain = [
+        *PLAIN.replace("\n", "|").split("|"),
+        *(f"{one} {url}" for one in OF_URLS.split("|") for url in URLS.split()),
+    ]
+    for one in filter(None, map(str.strip, plain)):
+        yield from (one, f"{one} --json")
+    yield from (f"report --format {name}" for name in ("md", "junit", "json"))
+    for what in EXPORTS:
+        yield from (f"export {what} --format {name}" for name in ("jsonl", "csv", "parquet"))
+        yield f"export {what} --format csv --origin {{site}} --since 2027-01-15T08:00:05"
+    yield from ("export bodies --format warc", "export bodies --format warc --origin {other}")
+
+
+@pytest.mark.parametrize("command", list(commands()))
+def test_a_command_answers_the_same(crawl: Crawling, server: PostgresPlace, command: str) -> None:
+    site, other, _ = crawl.web.sites
+    names = {"site": site, "other": other, "x": "https://x.example", "change": crawl.folder / "change.yaml"}
+    words = command.format(**names, config=crawl.file).split()
+    in_file, at_server = (
+        answers(crawl, place, [*words, "--from", str(place)] if words[0] == "rehearse" else words)
+        for place in (crawl.database, server)
+    )
+    assert at_server == in_file
+    assert in_file[0] < 3, in_file
+
+
+@pytest.mark.parametrize("view", list(VIEWS))
+def test_a_question_in_sql_answers_the_same(crawl: Crawling, server: PostgresPlace, view: str) -> None:
+    in_file, at_server = (QueryRunner(place).ask(f"SELECT * FROM {view}") for place in (crawl.database, server))
+    assert at_server.columns == in_file.columns
+    assert sorted(map(repr, at_server.rows)) == sorted(map(repr, in_file.rows))
+    assert in_file.rows
