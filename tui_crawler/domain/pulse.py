@@ -127,7 +127,7 @@ class PulseCount:
         return None
 
     def codes(self) -> dict[int, int]:
-        """How many attempts failed with each exit code, by its number: the most frequent first, then the least number."""
+        """How many attempts failed with each exit code (its number): the most frequent first, then the least number."""
         found = {cell - _CODES: number for cell, number in self.cells.items() if cell >= _STEPS * len(LatencyPhase)}
         return dict(sorted(found.items(), key=lambda pair: (-pair[1], pair[0])))
 
