@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from pathlib import Path
-from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit, urlunsplit
+from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 _SCHEMES = ("postgresql", "postgres")
 
@@ -65,4 +65,4 @@ def parse_server_url(text: str) -> tuple[PostgresPlace, str]:
     parameters = parse_qsl(parts.query, keep_blank_values=True)
     said = unquote(password) or dict(parameters).get("password", "")
     query = urlencode([(key, value) for key, value in parameters if key != "password"], quote_via=quote)
-    return PostgresPlace(urlunsplit(("postgresql", user + at + hosts, parts.path, query, ""))), said
+    return PostgresPlace(f"postgresql://{user}{at}{hosts}{parts.path}{query and '?'}{query}"), said
