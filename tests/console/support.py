@@ -371,14 +371,16 @@ async def stage(
     successor: Callable[[], FakeHost | None] | None = None,
     hears: Callable[[Message], None] | None = None,
     replays: Replays = Replays(),  # noqa: B008  it is frozen
+    journals: Callable[[], Journal] | None = None,
 ) -> AsyncIterator[Stage]:
-    """A running app that has read twice. `hears` is called before any widget handles any message."""
+    """A running app that has read twice. `hears` is called before any widget handles any message. `journals` opens the
+    journal it writes to, where that is not the stand-in."""
     shown = reports or FakeReports()
     journal = FakeJournal(shown)
     clock = FrozenClock()
     app = StageApp(
         ReadingSources(lambda: shown, explains, lambda: queries or FakeQueries(), rules or FakeRules()),
-        Operator(None if readonly else lambda: journal, WHO, watches),
+        Operator(None if readonly else journals or (lambda: journal), WHO, watches),
         EngineAccess(host, detacher, successor),
         Presentation("my-index", keymap, theme, memory),
         clock,

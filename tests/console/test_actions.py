@@ -111,7 +111,7 @@ def test_reasons_are_words_for_every_need() -> None:
         return "no"
 
     hindered = Console(
-        writer="no", queries=no, undo=no, redo=no, pause=no, start=no, end=no, detach=no, replay=no, replays=no
+        writer="no", queries=no, undo=no, redo=no, pause=no, move=no, start=no, end=no, detach=no, replay=no, replays=no
     )
     nothing = Situation(Where.overview, origins=(), console=hindered, frame=Frame(zoom=lambda: 2))
     reasons = {need: why_not(replace(ACTIONS[0], needs=(need,)), nothing) for need in Need}

@@ -185,7 +185,7 @@ async def test_an_action_without_a_key_is_still_in_the_help_sheet_and_does_nothi
         await held.type("view.freeze")
         assert "✎ p" in held.text()
         assert "changed keys: ✎ 2" in held.text()
-        assert "2 problems in keymap" in held.text()
+        assert "3 problems in keymap" in held.text()
         await held.press(*["backspace"] * 11, rounds=0)
         await held.type("problem")
         assert "p is taken from job.toggle_pause" in held.text()

@@ -11,6 +11,7 @@ from tui_crawler.domain.record import dataclass
 if TYPE_CHECKING:
     from tui_crawler.domain.operator_view import JobView
     from tui_crawler.domain.view import OriginView
+    from tui_crawler.domain.worker import WorkerView
 
 NOTHING_TO_UNDO = "nothing of this console to undo; what others did: undo in Rules, or the opposite"
 """Each console undoes what was asked for in it; rulesets stand in the database with all versions."""
@@ -148,6 +149,7 @@ class Takes(Enum):
     ledger = "a list"
     scope = "what a pulse is of"
     worker = "a worker"
+    move = "an origin and a worker"
     layout = "a layout"
     nothing = "nothing"
 
@@ -167,6 +169,7 @@ class Console:
     undo: Callable[[], str] = nothing
     redo: Callable[[], str] = nothing
     pause: Callable[[], str] = nothing  # of pausing any origin of the crawl
+    move: Callable[[], str] = nothing  # of giving origins to another worker
     start: Callable[[], str] = nothing  # of carrying the crawl on here
     end: Callable[[], str] = nothing  # of ending a run
     detach: Callable[[], str] = nothing  # of a run that goes on without this console
@@ -186,7 +189,8 @@ class Frame:
 
 @dataclass(frozen=True, slots=True)
 class Situation:
-    """What the screen on top stands on, as far as actions depend on it. `origins` are marked, or the selected one."""
+    """What the screen on top stands on, as far as actions depend on it. `origins` are marked, or the selected one, and
+    so are `workers`, those that have not ended."""
 
     where: Where
     origins: tuple[OriginView, ...] = ()
@@ -195,6 +199,7 @@ class Situation:
     barred: tuple[str, ...] = ()  # those that were blocked, where `failing` is known
     failed: int = 0
     jobs: tuple[JobView, ...] = ()
+    workers: tuple[WorkerView, ...] = ()
     older: bool = False
     newer: bool = False
     rules: bool = False  # there are some to be drafted
@@ -230,6 +235,14 @@ def _not_paused(now: Situation) -> str:
         return ""
     number = len(now.origins)
     return "the origin is not paused" if number == 1 else f"none of the {number} marked origins is paused"
+
+
+def _no_worker(now: Situation) -> str:
+    if not now.workers:
+        return "no worker that is at work is selected"
+    if not any(one.shared for one in now.workers):
+        return "it crawls alone and takes no orders; its origins can be paused"
+    return "" if any(one.takes_orders for one in now.workers) else "it was told to leave already"
 
 
 def _no_older(now: Situation) -> str:
@@ -269,6 +282,8 @@ class Need(Enum):
     newer = Condition(_no_newer)
     filtered = Condition(lambda now: "" if now.frame.filtered() else "nothing is filtered")
     job = Condition(lambda now: "" if now.jobs else "no job is selected")
+    worker = Condition(_no_worker)
+    movable = Condition(lambda now: now.console.move())
     detachable = Condition(lambda now: now.console.detach())
     queries = Condition(lambda now: now.console.queries())
     rules = Condition(lambda now: "" if now.rules else "there is no ruleset yet")

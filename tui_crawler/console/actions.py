@@ -41,7 +41,9 @@ _JOBS = _on(Where.stats)
 _TABS = _on(Where.url)
 _LINKS = _on(Where.url, Where.failures)
 _RULES = _on(Where.rules, Where.rule_draft)
+_WORKERS = _on(Where.workers)
 _WRITE_JOB = (Need.writer, Need.job)
+_WRITE_WORKER = (Need.writer, Need.worker)
 _WRITE_ORIGIN = (Need.writer, Need.origin)
 
 ORDERS: Mapping[str, tuple[str, str]] = {
@@ -368,6 +370,37 @@ ACTIONS: tuple[Action, ...] = (
         "job.concurrency", "C", "concurrency", "Type how many pages of the jobs are in flight at most, or none",
         Topic.crawl, _JOBS, _WRITE_JOB, "tui-crawler jobs set JOB --concurrency N", "puts the limit back",
         "concurrency", 25,
+    ),
+    Action(
+        "worker.toggle_pause", "p", "pause", "Pause or resume the marked workers, or the selected one", Topic.crawl,
+        _WORKERS, _WRITE_WORKER, "tui-crawler workers pause|resume NAME", "takes the pause off, or puts it back",
+        "toggleworker", 20, Takes.worker,
+    ),
+    Action(
+        "worker.pause", "", "pause", "Pause workers: they ask nothing and keep their origins", Topic.crawl, _WORKERS,
+        _WRITE_WORKER, "tui-crawler workers pause NAME", "takes the pause off", "pauseworker", takes=Takes.worker,
+    ),
+    Action(
+        "worker.resume", "", "resume", "Take the pause off workers", Topic.crawl, _WORKERS, _WRITE_WORKER,
+        "tui-crawler workers resume NAME", "puts the pause back", "resumeworker", takes=Takes.worker,
+    ),
+    Action(
+        "worker.drain", "d", "drain", "Let workers finish what is in flight, give their origins back and leave (asks)",
+        Topic.crawl, _WORKERS, _WRITE_WORKER, "tui-crawler workers drain NAME", word="drain", footer=21,
+        takes=Takes.worker,
+    ),
+    Action(
+        "worker.stop", "x", "stop", "Let workers leave, as by SIGTERM (asks)", Topic.crawl, _WORKERS, _WRITE_WORKER,
+        "tui-crawler workers stop NAME", word="stopworker", footer=22, takes=Takes.worker,
+    ),
+    Action(
+        "worker.tags", "T", "tags", "Type the tags of the workers: the jobs they take; none: jobs without a tag",
+        Topic.crawl, _WORKERS, _WRITE_WORKER, "tui-crawler workers tags NAME TAG…", "puts its tags back", "tags", 23,
+    ),
+    Action(
+        "origin.move", "@", "move", "Give origins, each with its site, to a worker; :move ORIGIN WORKER", Topic.crawl,
+        _ORIGINS | _WORKERS, (*_WRITE_ORIGIN, Need.unfinished, Need.movable),
+        "tui-crawler workers move ORIGIN NAME", "gives them back to who had them", "move", 46, Takes.move,
     ),
     Action(
         "stats.ledger", "c", "show", "Show refused links, limbo, stashes, validation, runs, actions of operators",

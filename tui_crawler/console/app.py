@@ -253,6 +253,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             undo=self._no_undo,
             redo=self._no_redo,
             pause=self.live_state.why_no_pause,
+            move=self.live_state.why_no_move,
             start=lambda: self.host_takeover.hindrance,
             end=self._no_end,
             detach=lambda: self.way_out.hindrance,
@@ -471,13 +472,14 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self._show_notices(screen)
         screen.tell_footer()
 
-    def situation(self, screen: ConsoleScreen, origin: str = "") -> Situation:
-        """What actions depend on: on the screen as what was asked for makes it, and on the console. `origin` is what
-        they are about, whatever is selected, where one is named."""
+    def situation(self, screen: ConsoleScreen, about: str = "") -> Situation:
+        """What actions depend on: on the screen as what was asked for makes it, and on the console. `about` is an
+        origin, or the name of a worker, that they are about, whatever is selected."""
         found = screen.situation()
-        if origin:
-            view = self.live_state.origins[origin]
+        if (view := self.live_state.origins.get(about)) is not None:
             found = replace(found, origins=(view,), urls=(), failed=view.failed)
+        elif about:
+            found = replace(found, workers=tuple(one for one in self.live_state.workers if one.name == about))
         origins = self.command_queue.asked.shown(found.origins) if "command_queue" in vars(self) else found.origins
         return replace(found, origins=origins, frame=screen.frame, console=self._state)
 

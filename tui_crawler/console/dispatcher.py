@@ -174,15 +174,15 @@ class Dispatcher(Handles):
         self._others, self._replay = (self.history, *others, replay), replay
         self._typed: deque[str] = deque(maxlen=_TYPED_KEPT)  # what was typed after `:`, the newest last
 
-    def do(self, action_id: str, typed: str = "", origin: str = "") -> None:
+    def do(self, action_id: str, typed: str = "", about: str = "") -> None:
         """Has who handles an action do it: the screen, or what there is one of; or says why not. `typed` is what stood
-        after its word; it is about `origin`, whatever is selected, where one is named."""
+        after its word; it is `about` an origin or a worker, whatever is selected, where one is named."""
         screens, action = self._screens, BY_ID.get(action_id)
         screen = screens.console_screen
         if screen is None or action is None:
             return
         if not screen.is_mounted:
-            screen.call_later(self.do, action_id, typed, origin)  # once it is
+            screen.call_later(self.do, action_id, typed, about)  # once it is
             return
         for line in screen.query(EntryLine):
             if line.display and action_id == "nav.back":
@@ -191,13 +191,13 @@ class Dispatcher(Handles):
             if line.display and action_id not in _BESIDE:
                 line.make_way()
         if (
-            not origin
+            not about
             and isinstance(screen, WaitingScreen)
             and screen.lacks(action_id)
             and screen.postpone(action_id, typed)
         ):
             return
-        now = self._situation(screen, origin)
+        now = self._situation(screen, about)
         if reason := why_not(action, now):
             screens.tell("no", f"{action.label}: {reason}", "muted")
         else:
@@ -208,7 +208,7 @@ class Dispatcher(Handles):
 
     def do_typed(self, text: str) -> None:
         """Does what was typed after `:`: the word of an action, and what it is about."""
-        from tui_crawler.console.dialogs.prompt import Typed, takes_origin  # noqa: PLC0415  not before the first paint
+        from tui_crawler.console.dialogs.prompt import Typed  # noqa: PLC0415  not before the first paint
 
         screens = self._screens
         screen = screens.console_screen
@@ -217,15 +217,13 @@ class Dispatcher(Handles):
         if text.strip() and text not in list(self._typed)[-1:]:
             self._typed.append(text)
         match self._prompt().read(text, screen):
-            case Typed(action=action, argument=argument) if argument and action.id == "view.overview":
-                self.go_to_origin(argument)
+            case Typed(action=action, about=origin) if origin and action.id == "view.overview":
+                self.go_to_origin(origin)
             case Typed(action=action, argument=argument) if argument and action.id == Where.pulse.goes_there:
                 self.do(action.id)
                 self.do("pulse.of", argument)
-            case Typed(action=action, argument=argument) if argument and takes_origin(action):
-                self.do(action.id, origin=argument)
-            case Typed(action=action, argument=argument):
-                self.do(action.id, argument)
+            case Typed(action=action, argument=argument, about=about):
+                self.do(action.id, argument, about)
             case str() as refusal if refusal:
                 screens.tell("no", refusal, "warning")
 

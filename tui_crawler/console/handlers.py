@@ -53,7 +53,7 @@ class Handles:
         """Does an action; False when it is none of these."""
         handler = self.HANDLERS.get(action_id)
         if handler is not None:
-            given = (typed,) if handler.typed else (now,) if handler.selected else ()
+            given = *(typed,) * handler.typed, *(now,) * handler.selected
             handler.method(self, *given, *handler.values)
         return handler is not None
 
@@ -77,6 +77,13 @@ def handles_selected(
 ) -> Callable[[Callable[[Host, Situation, *Values], None]], Callable[[Host, Situation, *Values], None]]:
     """The same; it is called with the situation, which says what the action is about, and `values`."""
     return lambda method: _mark(method, action_id, Handler(method, values, selected=True))
+
+
+def handles_both(
+    action_id: str, *values: *Values
+) -> Callable[[Callable[[Host, str, Situation, *Values], None]], Callable[[Host, str, Situation, *Values], None]]:
+    """The same; it is called with what was typed and with the situation, and `values`."""
+    return lambda method: _mark(method, action_id, Handler(method, values, typed=True, selected=True))
 
 
 Method = TypeVar("Method")

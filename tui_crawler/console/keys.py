@@ -20,6 +20,8 @@ OPENS_ENTRY = frozenset({"filter.open", "cmd.prompt", "log.search", "job.nice", 
     "sql.open",
     "log.filter",
     "robots.test",
+    "worker.tags",
+    "origin.move",
 }
 """Actions after which keys belong to an input: done before the next key is looked at, but never while one has focus."""
 

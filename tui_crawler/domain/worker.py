@@ -75,3 +75,8 @@ class WorkerView:
     run_id: int
     shared: bool
     leads: bool = False
+
+    @property
+    def takes_orders(self) -> bool:
+        """Whether it does what operators want of it: not when it crawls alone, nor once it was told to leave."""
+        return self.shared and self.state not in {WorkerState.draining, WorkerState.stopping}

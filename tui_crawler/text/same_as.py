@@ -13,6 +13,7 @@ from tui_crawler.domain.command import (
     Command,
     Exclude,
     LoadSegment,
+    MoveOrigins,
     PauseOrigins,
     ProbeUrls,
     ReclaimPages,
@@ -24,7 +25,9 @@ from tui_crawler.domain.command import (
     SetJob,
     StashPages,
     SteerJobs,
+    SteerWorkers,
     StopOrigins,
+    TagWorker,
     TopUpPatience,
     UnstashPages,
     from_json,
@@ -112,6 +115,18 @@ def _pages_line(command: Command) -> str:
             return _words("pages", "probe", *_some(urls))
         case LoadSegment(path=path):
             return _words("queue", "load", path)
+        case _:
+            return _workers_line(command)
+
+
+def _workers_line(command: Command) -> str:
+    match command:
+        case SteerWorkers(order=order, workers=workers):
+            return _words("workers", order, *_some(workers))
+        case TagWorker(worker=worker, tags=tags):
+            return _words("workers", "tags", worker, *tags)
+        case MoveOrigins(origins=origins, worker=worker):
+            return "; ".join(_words("workers", "move", origin, worker) for origin in _some(origins))
         case _:
             return ""
 

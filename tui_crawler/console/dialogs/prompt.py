@@ -23,10 +23,12 @@ _EXIT_CODE = "--exit-code"
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """An action and what it is about; `argument` is whole where the words are known, else as it was typed."""
+    """An action, its argument and the origin or worker that it is `about`, where one is named; whole where the words
+    are known, else as they were typed."""
 
     action: Action
-    argument: str
+    argument: str = ""
+    about: str = ""
 
 
 class Prompt:
@@ -45,7 +47,10 @@ class Prompt:
         if len(meant) != 1:
             return Completion(len(text), (), self._not_one(word, meant))
         argument = argument.lstrip()
-        words = _fitting(argument, self._values(meant[0], screen))
+        values = self._values(meant[0], screen)
+        if meant[0].takes is Takes.move and " " in argument:
+            argument, values = argument.partition(" ")[2].lstrip(), self._workers
+        words = _fitting(argument, values)
         return Completion(len(text) - len(argument), words, "" if len(words) > 1 else meant[0].help)
 
     def read(self, text: str, screen: ConsoleScreen) -> Typed | str:
@@ -63,15 +68,19 @@ class Prompt:
             wrong = _no_exit_code(value[0]) if value and option == _EXIT_CODE else ""
             words = f"{option} is for the command line ({action.command}); here it is about what is selected"
             return f"{action.word}: {wrong}{'; ' * bool(wrong)}{words}"
+        rest, named = "", takes_origin(action) or takes_worker(action)
+        if action.takes is Takes.move:
+            argument, _, rest = argument.partition(" ")
         values = self._values(action, screen) if argument and action.takes is not Takes.url else ()
         near = _fitting(argument, values)
         exact = [one for one in near if argument.casefold() in _forms(one)]
         if len(exact) == 1 or len(near) == 1:
-            return Typed(action, (exact or near)[0])
+            found = (exact or near)[0]
+            return Typed(action, rest.strip(), found) if named else Typed(action, found)
         if near:
             return f"{word} {argument}: {_either(near)}?"
-        if argument and takes_origin(action):
-            return f"{action.word}: there is no origin {argument}"
+        if argument and named:
+            return f"{action.word}: there is no {'origin' if takes_origin(action) else 'worker'} {argument}"
         if argument and action.takes is Takes.nothing:
             return f"{action.word} takes nothing after it; :overview ORIGIN opens one"
         if argument and action.takes is Takes.exit_code and (problem := _no_exit_code(argument)):
@@ -98,10 +107,14 @@ class Prompt:
     def _lists_them(self) -> str:
         return self._key_names.said("{help.keys} lists them")
 
+    @property
+    def _workers(self) -> Sequence[str]:
+        return tuple(dict.fromkeys(one.name for one in self._live.workers))
+
     def _values(self, action: Action, screen: ConsoleScreen) -> Sequence[str]:
         """The words that are known to stand after that of an action."""
         if action.takes is Takes.worker:
-            return tuple(dict.fromkeys(one.name for one in self._live.workers))
+            return self._workers
         return self._known(Takes.origin if takes_origin(action) else action.takes, screen)
 
     def _known(self, takes: Takes, screen: ConsoleScreen) -> Sequence[str]:
@@ -153,6 +166,11 @@ def _no_exit_code(name: str) -> str:
 def takes_origin(action: Action) -> bool:
     """Whether an origin may stand after the word of an action."""
     return Need.origin in action.needs or action.takes is Takes.origin
+
+
+def takes_worker(action: Action) -> bool:
+    """Whether the name of a worker that it is about may stand after the word of an action."""
+    return Need.worker in action.needs and action.takes is Takes.worker
 
 
 def _table(screen: ConsoleScreen) -> CrawlTable | None:

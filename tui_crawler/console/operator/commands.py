@@ -9,13 +9,14 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.action import NOTHING_TO_UNDO
-from tui_crawler.console.handlers import Handles, handles, handles_selected, handles_typed
+from tui_crawler.console.handlers import Handles, handles, handles_both, handles_selected, handles_typed
 from tui_crawler.console.operator.intent import (
     Confirmation,
     Intent,
     add_seeds,
     end_run,
     faster,
+    origin_words,
     pause,
     pause_all,
     refetch_robots,
@@ -376,6 +377,31 @@ class CommandQueue(Handles):
 
         dialog = AddScreen(text, tuple(self._live_state.origins))
         self._screens.push_screen(dialog, answered)
+
+    @handles_both("origin.move")
+    def move(self, worker: str, now: Situation) -> None:
+        """Gives the origins to a worker; asks for its name where none is typed."""
+        from tui_crawler.console.dialogs.completion import Completion  # noqa: PLC0415  not before the first paint
+        from tui_crawler.console.panes.entry import EntryLine, EntryUse  # noqa: PLC0415  the same
+        from tui_crawler.console.workers.steering import move_origins  # noqa: PLC0415  not before it is needed
+
+        names = [one.name for one in self._live_state.workers]
+
+        def entered(name: str) -> None:
+            intent = move_origins(now.origins, name.strip(), names) if name.strip() else None
+            if name.strip() and intent is None:
+                self._tell("no", f"move: {name.strip()} has it already", "muted")
+            self.carry_out(intent)
+            self._used()
+
+        def complete(text: str) -> Completion:
+            return Completion(0, tuple(one for one in names if one.startswith(text)))
+
+        if worker:
+            entered(worker)
+        elif (screen := self._screens.console_screen) is not None:
+            what = f"move {origin_words([view.origin for view in now.origins])} to"
+            screen.query_one(EntryLine).open(EntryUse("move", entered), what, "", "a worker", complete)
 
     @handles("all.toggle_pause", toggle_pause_all, "")
     @handles("all.pause", pause_all, "pause all: every origin is paused already")

@@ -89,7 +89,7 @@ def pause(origins: Sequence[OriginView]) -> Intent | None:
         return None
     gone = _ended(origins)
     idle = _left_out([view.origin for view in unfinished if view.paused], "is paused already", "are paused already")
-    says, note = f"pause {_names(running, len(origins))}", ", ".join(filter(None, (gone, idle)))
+    says, note = f"pause {origin_words(running, len(origins))}", ", ".join(filter(None, (gone, idle)))
     return Intent((PauseOrigins(running),), says, (ResumeOrigins(running),), note=note)
 
 
@@ -102,7 +102,7 @@ def resume(origins: Sequence[OriginView]) -> Intent | None:
 
 
 def _resume(paused: tuple[str, ...], whole: int, note: str) -> Intent:
-    return Intent((ResumeOrigins(paused),), f"resume {_names(paused, whole)}", (PauseOrigins(paused),), note=note)
+    return Intent((ResumeOrigins(paused),), f"resume {origin_words(paused, whole)}", (PauseOrigins(paused),), note=note)
 
 
 def toggle_pause_all(origins: Collection[OriginView]) -> Intent | None:
@@ -166,9 +166,9 @@ def stop(origins: Sequence[OriginView]) -> Confirmation:
     ended = _ended(origins)
     gone = f" {ended} already." if ended else ""
     return Confirmation(
-        f"Stop {_names(names)}?",
+        f"Stop {origin_words(names)}?",
         f"{plural(pending, 'page')} {stay} pending. The next run starts it again; nothing is deleted.{gone}",
-        (("Stop", Intent((StopOrigins(names),), f"stop {_names(names)}")),),
+        (("Stop", Intent((StopOrigins(names),), f"stop {origin_words(names)}")),),
         "This cannot be undone in this run.",
     )
 
@@ -179,7 +179,7 @@ def retry_failed(origins: Sequence[OriginView], estimate: RetryEstimate = _LIVE,
     names = tuple(view.origin for view in origins if view.failed)
     failed = sum(view.failed for view in origins)
     retry = RetryPages(origins=names)
-    says = f"retry {plural(failed, 'failed page')} of {_names(names)}"
+    says = f"retry {plural(failed, 'failed page')} of {origin_words(names)}"
     weary = [v for v in origins if v.origin in names and v.patience < v.patience_max]
     if estimate.retry_start is not RetryStart.this_run:
         weary = []
@@ -189,7 +189,7 @@ def retry_failed(origins: Sequence[OriginView], estimate: RetryEstimate = _LIVE,
         note = gave_up_words(ended) or "It has lost patience in this run."
     return Confirmation(
         f"Retry {plural(failed, 'failed page')}?",
-        f"{_names(names)}: {estimate_words(estimate)} {cost}".rstrip(),
+        f"{origin_words(names)}: {estimate_words(estimate)} {cost}".rstrip(),
         _retry_options(retry, says, tuple(view.origin for view in weary), estimate.retry_start),
         note,
     )
@@ -260,13 +260,13 @@ def _retry_options(
 def top_up(origins: Sequence[OriginView]) -> Intent:
     """Puts patience back to full where some was lost."""
     names = tuple(view.origin for view in origins if view.patience < view.patience_max)
-    return Intent((TopUpPatience(names),), f"top up patience of {_names(names)}")
+    return Intent((TopUpPatience(names),), f"top up patience of {origin_words(names)}")
 
 
 def refetch_robots(origins: Sequence[OriginView]) -> Intent | None:
     """Makes robots.txt due at once; None without an origin."""
     names = tuple(view.origin for view in origins)
-    return Intent((RefetchRobots(names),), f"fetch robots.txt of {_names(names)} again") if names else None
+    return Intent((RefetchRobots(names),), f"fetch robots.txt of {origin_words(names)} again") if names else None
 
 
 def add_seeds(urls: tuple[str, ...]) -> Intent:
@@ -380,7 +380,7 @@ def _jobs(names: Sequence[str]) -> str:
     return f"job {names[0]}" if len(names) == 1 else plural(len(names), "job")
 
 
-def _names(origins: Sequence[str], whole: int = 0) -> str:
+def origin_words(origins: Sequence[str], whole: int = 0) -> str:
     """The origins an action is about, of the `whole` number it was asked for."""
     names = host_of(origins[0]) if len(origins) == 1 else plural(len(origins), "origin")
     if whole in {0, len(origins)}:
@@ -400,4 +400,4 @@ def _ended(origins: Sequence[OriginView]) -> str:
 
 def _left_out(origins: Sequence[str], one: str, many: str) -> str:
     """Why some origins are left out; empty where none is."""
-    return f"{_names(origins)} {one if len(origins) == 1 else many}" if origins else ""
+    return f"{origin_words(origins)} {one if len(origins) == 1 else many}" if origins else ""

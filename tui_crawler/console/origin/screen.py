@@ -83,6 +83,7 @@ class OriginScreen(LaneScreen, RowsScreen):
     """Everything about one origin."""
 
     WHERE = Where.origin
+    HERE = frozenset({"origin.move"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.origin)]
     AUTO_FOCUS = "#attempts"
 

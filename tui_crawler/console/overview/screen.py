@@ -113,6 +113,7 @@ class OverviewScreen(LiveFilterScreen):
     """The screen the console begins with."""
 
     WHERE = Where.overview
+    HERE = frozenset({"origin.move"})
     CRUMBS = ("Overview",)
     MARKS = "#origins"
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.overview)]

@@ -10,6 +10,7 @@ from rich.cells import cell_len
 from tui_crawler.console.action import OVERLAY, Need, unfinished
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.worker import WorkerState
 from tui_crawler.text.format import count
 from tui_crawler.text.safe_text import ELLIPSIS, clip, clip_left, safe
 
@@ -97,19 +98,34 @@ def label_of(action: Action, now: Situation) -> str:
         number = now.frame.marked_here()
         return f"{label} {count(number)}" if number else label
     elif Need.origin in action.needs:
-        number = len(now.origins)
-        if Need.unfinished in action.needs:
-            number = len(unfinished(now.origins))
-        elif Need.lost_patience in action.needs:
-            number = sum(view.patience < view.patience_max for view in now.origins)
+        number = _concerned(action, now)
     elif Need.url in action.needs:
         number = len(now.urls)
         if action.id == "url.retry" and number > 1 and now.failing is not None:
             number = len(now.failing or now.barred)
         label = "rule from" if action.id == "rule.from_selection" and number and now.frame.marked() else label
+    elif Need.worker in action.needs:
+        label, number = _steered(action, now)
     elif Need.job in action.needs:
         number = len(now.jobs)
     return f"{label} {count(number)}" if number and now.frame.marked() else label
+
+
+def _concerned(action: Action, now: Situation) -> int:
+    """How many of the origins an action does something to."""
+    if Need.unfinished in action.needs:
+        return len(unfinished(now.origins))
+    weary = Need.lost_patience in action.needs
+    return sum(not weary or view.patience < view.patience_max for view in now.origins)
+
+
+def _steered(action: Action, now: Situation) -> tuple[str, int]:
+    """What an action does to workers, and to how many."""
+    going = [one for one in now.workers if one.takes_orders]
+    running = [one for one in going if one.state is not WorkerState.paused]
+    if action.id != "worker.toggle_pause":
+        return action.label, len(going)
+    return (action.label, len(running)) if running else ("resume", len(going))
 
 
 def _needed(keys: Sequence[tuple[str, str, str]]) -> int:

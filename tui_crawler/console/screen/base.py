@@ -42,8 +42,8 @@ if TYPE_CHECKING:
 
 
 class TableMarks:
-    """The marks in some tables. Those of the table whose selector is `acting` (empty: none) are what actions are about;
-    `focused` has the focus."""
+    """The marks in some tables. Those of a table among the selectors `acting` (empty: none) are what actions are about:
+    of the one that has the focus (`focused`), else of the first."""
 
     def __init__(
         self, tables: Callable[[], Iterable[CrawlTable]], focused: Callable[[], CrawlTable | None], acting: str
@@ -86,7 +86,8 @@ class TableMarks:
             table.show_title()
 
     def _acting(self) -> CrawlTable | None:
-        return next((table for table in self._tables() if f"#{table.id}" == self._acting_at), None)
+        acting = [table for table in self._tables() if f"#{table.id}" in self._acting_at.split()]
+        return focused if (focused := self._focused()) in acting else next(iter(acting), None)
 
 
 NARROW_BELOW = 81
@@ -125,7 +126,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     """Actions the footer does not name here, though they exist."""
     AUTO_FOCUS = "CrawlTable"
     MARKS: ClassVar[str] = ""
-    """The table whose marked rows the actions of this screen are about; empty: none."""
+    """The tables whose marked rows the actions of this screen are about, as selectors; empty: none."""
     CRUMBS: ClassVar[tuple[str, ...]] = ()
     """Where one is, where that is always the same."""
     made_of: tuple[tuple[object, ...], tuple[tuple[str, object], ...]] = ((), ())

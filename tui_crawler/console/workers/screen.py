@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
@@ -10,7 +10,9 @@ from textual.containers import Vertical
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.handlers import handles_both, handles_selected
 from tui_crawler.console.keys import only_at
+from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
 from tui_crawler.console.reading.refresh import WORKERS, ReadingRequest, Snapshot
@@ -31,9 +33,18 @@ from tui_crawler.console.workers.rows import (
     worker_lines,
     worker_row,
 )
+from tui_crawler.console.workers.steering import (
+    leave,
+    pause_workers,
+    resume_workers,
+    tag_workers,
+    toggle_workers,
+    worker_words,
+)
 from tui_crawler.text.format import READING, count
 
 if TYPE_CHECKING:
+    from tui_crawler.console.operator.intent import Intent
     from tui_crawler.domain.operator_view import SessionView
     from tui_crawler.domain.worker import WorkerView
 
@@ -46,7 +57,7 @@ class WorkersScreen(RowsScreen):
     HERE = frozenset({"origin.add"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.workers)]
     AUTO_FOCUS = "#workers"
-    MARKS = "#workers"
+    MARKS = "#workers #held"
 
     def __init__(self) -> None:
         super().__init__()
@@ -130,7 +141,13 @@ class WorkersScreen(RowsScreen):
     # what is selected
 
     def situation(self) -> Situation:
-        return Situation(Where.workers)
+        live, chosen = self.console.live_state.origins, self._table.chosen
+        held = self._held.chosen if self.table_filter.table is self._held else ()
+        return Situation(
+            Where.workers,
+            origins=tuple(live[str(key)] for key in held if key in live),
+            workers=tuple(one for one in self._workers if one.session_id in chosen),
+        )
 
     def record(self, table: CrawlTable, key: Hashable) -> object | None:
         if table is self._held:
@@ -160,12 +177,50 @@ class WorkersScreen(RowsScreen):
                 self.console.dispatcher.do(Where.overview.goes_there)
                 self.console.dispatcher.do("filter.open", needle_for("worker", one.name))
 
+    @handles_selected("worker.toggle_pause", toggle_workers, "")
+    @handles_selected("worker.pause", pause_workers, "pause: it is paused already")
+    @handles_selected("worker.resume", resume_workers, "resume: it is not paused")
+    def _steer(self, now: Situation, make: Callable[[Sequence[WorkerView]], Intent | None], why: str) -> None:
+        """Carries out what is possible; else says `why` not."""
+        if (intent := make(now.workers)) is None:
+            self.console.tell("no", why, "muted")
+        self._carry_out(intent)
+
+    @handles_selected("worker.drain", "drain")
+    @handles_selected("worker.stop", "stop")
+    def _leave(self, now: Situation, order: str) -> None:
+        """Asks whether workers are to leave."""
+        self.console.command_queue.ask(leave(order, now.workers, self._workers), self._table.clear_marks)
+
+    @handles_both("worker.tags")
+    def _tag(self, typed: str, now: Situation) -> None:
+        """Takes the tags that were typed with the word, or opens the line for them."""
+        words = worker_words([one.name for one in now.workers])
+
+        def entered(text: str) -> None:
+            intent = tag_workers(now.workers, tuple(dict.fromkeys(text.split())))
+            if intent is None:
+                self.console.tell("no", f"tags of {words}: it has them already", "muted")
+            self._carry_out(intent)
+
+        if typed:
+            entered(typed)
+            return
+        present = " ".join(now.workers[0].tags) if len(now.workers) == 1 else ""
+        use = EntryUse("tags", entered, left=lambda: None)
+        self.query_one(EntryLine).open(use, f"tags of {words}", present, "words; none: jobs without a tag")
+
+    def _carry_out(self, intent: Intent | None) -> None:
+        self.console.command_queue.carry_out(intent)
+        if intent is not None:
+            self._table.clear_marks()
+
     # messages
 
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         if event.table is self._table:
             self._show_info()
-            self.tell_footer()
+        self.tell_footer()
 
 
 def _has_ended(one: SessionView) -> bool:

@@ -1,0 +1,298 @@
+"""View 8 steers: workers are paused, drained, stopped and tagged, origins go from one to another, as from the command
+line."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import ExitStack, asynccontextmanager, closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.console.sample_crawl import API, WHO, WWW, origins
+from tests.console.sample_log import workers
+from tests.console.support import Stage, stage
+from tests.console.test_workers_on_a_database import OpenReports
+from tests.storage.making import plan
+from tests.support.postgres_database import made_database
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.workers.steering import leave, move_origins, resume_workers, tag_workers, toggle_workers
+from tui_crawler.domain.command import ActionResult, MoveOrigins, SteerWorkers, TagWorker
+from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.storage.journal import Journal
+from tui_crawler.storage.owner import this_process
+from tui_crawler.storage.store import SqliteStore, StoreSettings
+from tui_crawler.text.same_as import same_as
+
+W1, SILENT, PAUSED, LEAVING = workers()
+ALONE = replace(W1, shared=False)
+
+
+# what is made of it
+
+
+def test_all_are_paused_unless_all_are_and_one_that_leaves_is_left_alone() -> None:
+    both = toggle_workers((W1, PAUSED, LEAVING))
+    assert both is not None
+    assert (both.commands, both.inverse) == ((SteerWorkers("pause", ("w1",)),), (SteerWorkers("resume", ("w1",)),))
+    again = toggle_workers((PAUSED, LEAVING))
+    assert again is not None
+    assert (again.commands, again.says) == ((SteerWorkers("resume", ("north-1",)),), "resume worker north-1")
+    assert toggle_workers((LEAVING,)) is resume_workers((W1,)) is toggle_workers((ALONE,)) is None
+
+
+def test_before_one_leaves_it_is_told_who_goes_on() -> None:
+    asked = leave("drain", (W1,), workers())
+    assert asked.title == "Drain worker w1?"
+    assert asked.text == (
+        "In flight: 12 requests, which may end. The others take over 372 origins. But none of them crawls just now."
+    )
+    second = replace(W1, name="w9", session_id=9)
+    assert leave("stop", (W1,), (W1, second)).text == (
+        "In flight: 12 requests, which have a few seconds. The others take over 372 origins."
+    )
+    assert "No other worker goes on: the crawl ends with it." in leave("drain", (W1,), (W1, LEAVING)).text
+
+
+def test_tags_are_set_and_put_back_for_each() -> None:
+    made = tag_workers((W1, PAUSED), ("press",))
+    assert made is not None
+    assert made.commands == (TagWorker("w1", ("press",)), TagWorker("north-1", ("press",)))
+    assert made.inverse == (TagWorker("w1", ()), TagWorker("north-1", ("news", "slow")))
+    assert tag_workers((PAUSED,), ("news", "slow")) is None
+
+
+def test_origins_go_back_to_who_had_them_where_they_are_at_work() -> None:
+    views = [replace(view, worker=worker) for view, worker in zip(origins()[:2], ("w1", "w2"), strict=True)]
+    names = [view.origin for view in views]
+    made = move_origins(views, "north-1", ["w1", "w2", "north-1"])
+    assert made is not None
+    assert made.commands == (MoveOrigins(tuple(names), "north-1"),)
+    assert made.inverse == (MoveOrigins((names[0],), "w1"), MoveOrigins((names[1],), "w2"))
+    gone = move_origins(views, "w1", ["w1"])
+    assert gone is not None
+    assert (gone.commands, gone.inverse) == ((MoveOrigins((names[1],), "w1"),), ())
+    assert move_origins(views[:1], "w1", ["w1"]) is None
+
+
+def test_each_has_its_command_line() -> None:
+    asked = (SteerWorkers("drain", ("w1", "w 2")), TagWorker("w1", ("a", "b")), MoveOrigins((API, WWW), "w2"))
+    assert same_as(asked) == (
+        "tui-crawler workers drain w1 'w 2'; tui-crawler workers tags w1 a b; "
+        f"tui-crawler workers move {API} w2; tui-crawler workers move {WWW} w2"
+    )
+
+
+# by keys and words
+
+
+async def test_p_pauses_and_resumes_the_one_under_the_cursor_and_z_takes_it_back() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("8", rounds=2)
+        assert "p pause  d drain  x stop  T tags" in held.text()
+        await held.press("p", rounds=0)
+        await held.decided()
+        assert held.journal.sent == [SteerWorkers("pause", ("w1",))]
+        assert "same as: tui-crawler workers pause w1" in held.text()
+        await held.press("z", rounds=0)
+        await held.decided()
+        assert held.journal.sent[-1] == SteerWorkers("resume", ("w1",))
+        await held.press("j", "j", rounds=1)
+        assert "p resume" in held.text()
+        await held.press("p", rounds=0)
+        await held.decided()
+        assert held.journal.sent[-1] == SteerWorkers("resume", ("north-1",))
+
+
+async def test_the_marked_ones_are_meant_and_their_marks_go() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("8", rounds=2)
+        await held.press("space", "space", rounds=1)
+        assert "p pause 2" in held.text()
+        await held.press("p", rounds=0)
+        await held.decided()
+        assert held.journal.sent == [SteerWorkers("pause", ("w1", "w2"))]
+        assert held.app.screen.query_one("#workers", CrawlTable).mark_count == 0
+
+
+@pytest.mark.parametrize(("key", "order"), [("d", "drain"), ("x", "stop")])
+async def test_to_leave_is_asked_first(key: str, order: str) -> None:
+    async with stage((160, 40)) as held:
+        await held.press("8", rounds=2)
+        await held.press(key, rounds=0)
+        assert f"{order.capitalize()} worker w1?" in held.text()
+        assert "This cannot be undone." in held.text()
+        await held.press("escape", rounds=0)
+        assert held.journal.sent == []
+        await held.press(key, "enter", rounds=0)
+        await held.decided()
+        assert held.journal.sent == [SteerWorkers(order, ("w1",))]
+
+
+async def test_a_worker_is_named_after_the_word_whatever_the_cursor_is_on() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("8", rounds=2)
+        held.app.dispatcher.do_typed("pauseworker w2")
+        await held.decided()
+        assert held.journal.sent == [SteerWorkers("pause", ("w2",))]
+        held.app.dispatcher.do_typed("drain nobody")
+        await held.quiet()
+        assert "drain: there is no worker nobody" in held.text()
+        held.app.dispatcher.do_typed("drain north-2")
+        await held.quiet()
+        assert "drain: it was told to leave already" in held.text()
+
+
+async def test_tags_are_typed_beginning_with_those_it_has_and_esc_leaves_them() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("8", "j", "j", rounds=1)
+        await held.press("T", rounds=0)
+        assert "tags of worker north-1" in held.text()
+        await held.press("escape", rounds=0)
+        assert held.journal.sent == []
+        await held.press("T", *["backspace"] * 5, "enter", rounds=0)
+        await held.decided()
+        assert held.journal.sent == [TagWorker("north-1", ("news",))]
+        held.app.dispatcher.do_typed("tags press fast")
+        await held.decided()
+        assert held.journal.sent[-1] == TagWorker("north-1", ("press", "fast"))
+
+
+async def test_an_origin_is_moved_by_its_name_which_is_completed_as_is_the_workers() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("8", rounds=2)
+        await held.type(":move api")
+        await held.press("tab", rounds=0)
+        assert f": move {API}" in held.text()
+        assert "w1  w2  north-1  north-2" in held.text()
+        await held.type("w2")
+        await held.press("enter", rounds=0)
+        await held.decided()
+        assert held.journal.sent == [MoveOrigins((API,), "w2")]
+        await held.press("z", rounds=0)
+        await held.decided()
+        assert held.journal.sent[-1] == MoveOrigins((API,), "w1")
+
+
+async def test_the_origin_under_the_cursor_is_moved_by_a_key_where_origins_have_the_focus() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("8", rounds=2)
+        await held.press("@", rounds=0)
+        assert "no origin is selected" in held.text()
+        held.app.screen.query_one("#held", CrawlTable).focus()
+        await held.press("space", "space", rounds=1)
+        assert "@ move 2" in held.text()
+        await held.press("@", *"north-1", "enter", rounds=0)
+        await held.decided()
+        command = held.journal.sent[-1]
+        assert isinstance(command, MoveOrigins)
+        assert (len(command.origins), command.worker) == (2, "north-1")
+        assert held.app.screen.query_one("#held", CrawlTable).mark_count == 0
+
+
+@pytest.mark.parametrize("key", ["p", "d", "x", "T"])
+async def test_who_only_watches_steers_nobody(key: str) -> None:
+    async with stage((160, 40), readonly=True) as held:
+        await held.press("8", rounds=2)
+        assert "p pause" not in held.text()
+        await held.press(key, rounds=1)
+        assert "this console only watches" in held.text()
+
+
+async def test_who_crawls_alone_takes_no_orders_and_nothing_can_be_moved() -> None:
+    async with stage((160, 40)) as held:
+        held.reports.at_work = (ALONE,)
+        await held.press("8", rounds=2)
+        await held.press("p", rounds=0)
+        assert "it crawls alone and takes no orders" in held.text()
+        held.app.screen.query_one("#held", CrawlTable).focus()
+        await held.press("@", rounds=0)
+        assert "no other worker is at work" in held.text()
+        assert held.journal.sent == []
+
+
+# on a database
+
+
+@pytest.fixture(params=["sqlite", "postgresql"])
+def place(request: pytest.FixtureRequest, tmp_path: Path) -> Any:
+    """A place of a new database, of each kind in turn."""
+    if request.param == "sqlite":
+        yield tmp_path / "crawl.db"
+        return
+    with made_database(request.getfixturevalue("postgres_url")) as made:
+        yield made
+
+
+@dataclass
+class Crew:
+    """Two workers of a run, and a console that watches them; the first one carries out what is asked for."""
+
+    held: Stage
+    leader: SqliteStore
+    reports: Any
+
+    async def decide(self) -> None:
+        """The leading worker takes up what waits in the journal, as its engine does."""
+        await self.held.quiet()
+        waiting = await self.leader.take_actions()
+        assert waiting, "nothing was asked for"
+        for one in waiting:
+            before, after = await self.leader.steer_workers(one.command)  # type: ignore[arg-type]
+            await self.leader.finish_actions([ActionResult(one.action_id, str(before), str(after))])
+        await self.held.decided()
+        await self.held.settle(2, move_ms=1_000)
+
+    def states(self) -> dict[str, str]:
+        return {one.name: one.state.value for one in self.reports.workers()}
+
+
+@asynccontextmanager
+async def crew(place: DatabasePlace) -> AsyncIterator[Crew]:
+    mine = this_process()
+    with ExitStack() as opened:
+        stores = [
+            opened.enter_context(closing(SqliteStore(place, StoreSettings(owner=replace(mine, pid=mine.pid + number)))))
+            for number in range(2)
+        ]
+        for number, (store, name) in enumerate(zip(stores, ("north", "south"), strict=True)):
+            store.peers(2, str)
+            await store.begin_run(replace(plan(), workers=2, worker=name, joins=bool(number)))
+        reports: Any = opened.enter_context(closing(OpenReports(place)))
+        shown: Any = OpenReports(place)
+        async with stage((200, 40), reports=shown, explains=None, journals=lambda: Journal(place)) as held:
+            await held.press("8", rounds=3)
+            yield Crew(held, stores[0], reports)
+
+
+async def test_a_worker_is_paused_and_resumed_and_the_journal_says_by_whom(place: DatabasePlace) -> None:
+    async with crew(place) as one:
+        await one.held.press("p", rounds=0)
+        await one.decide()
+        assert one.states() == {"north": "paused", "south": "crawling"}
+        assert "‖ paused    north" in one.held.text()
+        await one.held.press("z", rounds=0)
+        await one.decide()
+        assert one.states() == {"north": "crawling", "south": "crawling"}
+        back, asked = one.reports.actions(2)
+        assert (asked.who, asked.action, asked.target, asked.undone) == (WHO, "steer_workers", "pause north", True)
+        assert (back.who, back.target, back.error) == (WHO, "resume north", "")
+
+
+async def test_a_worker_is_drained_tagged_and_given_an_origin(place: DatabasePlace) -> None:
+    async with crew(place) as one:
+        held = one.held
+        held.app.dispatcher.do_typed("worker south")
+        await held.settle(1)
+        await held.press("T", *"news", "enter", rounds=0)
+        await one.decide()
+        assert "news" in held.text()
+        origin = next(iter(held.app.live_state.origins))
+        held.app.dispatcher.do_typed(f"move {origin} south")
+        await one.decide()
+        await held.press("d", "enter", rounds=0)
+        await one.decide()
+        assert one.states() == {"north": "crawling", "south": "draining"}
+        assert [each.target for each in one.reports.actions(3)] == ["drain south", origin, "south"]
