@@ -81,9 +81,10 @@ def new_database(server: str) -> Iterator[str]:
     name = f"tui_crawler_bench_{os.getpid()}"
     with closing(psycopg.connect(server, autocommit=True)) as connection:
         connection.execute(f"CREATE DATABASE {name}")
-        try:
-            yield urlsplit(server)._replace(path=f"/{name}").geturl()
-        finally:
+    try:
+        yield urlsplit(server)._replace(path=f"/{name}").geturl()
+    finally:
+        with closing(psycopg.connect(server, autocommit=True)) as connection:
             connection.execute(f"DROP DATABASE {name} WITH (FORCE)")
 
 

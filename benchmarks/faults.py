@@ -30,7 +30,7 @@ from benchmarks.contestants import Found, Keeping, found_at, new_database, write
 from benchmarks.kills import Tally, judge_gaps
 from benchmarks.site import Site, serving
 
-_LEASE_S = 3
+_LEASE_S = 5
 _BETWEEN_S = (0.5, 2.0)
 """How long nothing goes wrong between two faults."""
 
@@ -63,7 +63,7 @@ class Workers:
                 if connection.execute("SELECT 1 FROM session WHERE rest = 0").fetchone():
                     return
             time.sleep(0.1)
-        raise RuntimeError("the first worker did not begin")
+        raise RuntimeError(f"the first worker did not begin: {(self._config.parent / 'w1.log').read_text()}")
 
     def alive(self) -> list[subprocess.Popen[bytes]]:
         """Those that have not ended."""
@@ -81,6 +81,9 @@ class Workers:
                 process.wait()
 
 
+_TAKEN_OVER = "SELECT ended_at - heartbeat_at FROM session WHERE ended_by <> ''"
+"""How long (ms) after the last sign of life of a worker what it held was taken over."""
+
 Fault = Callable[[Workers, random.Random], None]
 
 
@@ -94,7 +97,7 @@ def stand_still(workers: Workers, chance: random.Random) -> None:
     """One does nothing for longer than its lease and goes on."""
     process = chance.choice(workers.alive())
     os.kill(process.pid, signal.SIGSTOP)
-    time.sleep(_LEASE_S + 2)
+    time.sleep(_LEASE_S + 4)
     os.kill(process.pid, signal.SIGCONT)
 
 
@@ -140,6 +143,8 @@ def crawl(site: Site, given: argparse.Namespace, fault: Fault | None, faults: in
             words = [sys.executable, "-m", "tui_crawler", *command, "--db", url]
             done = subprocess.run(words, capture_output=True, text=True, check=False)
             tally.faults += [f"{' '.join(command)}: {done.stdout[-300:]}{done.stderr}"] if done.returncode else []
+        with closing(psycopg.connect(url)) as connection:
+            tally.takeovers += [row[0] for row in connection.execute(_TAKEN_OVER)]
         judge_gaps(log, given.delay_ms, tally)
         tally.crawls += 1
         return found_at(url)
@@ -171,6 +176,8 @@ def main(words: Sequence[str] | None = None) -> int:
                 break
         took = time.monotonic() - began
         print(f"{kind}: {tally.kills.total()} in {tally.crawls} crawls of {expected.pages} pages, {took:.0f} s")
+        after = f", up to {max(tally.takeovers) / 1000:.1f} s after the last heartbeat" if tally.takeovers else ""
+        print(f"  taken over: {len(tally.takeovers)}{after}")
         print(f"  asked for again: {tally.repeated}; shorter gaps than promised: {tally.short_gaps} of {tally.gaps}")
         print("".join(f"  FAULT {one}\n" for one in tally.faults) or "  no fault", flush=True)
         bad |= bool(tally.faults or tally.short_gaps)

@@ -48,6 +48,7 @@ class Tally:
     repeated: int = 0
     gaps: int = 0
     short_gaps: int = 0
+    takeovers: list[int] = field(default_factory=list)
 
 
 class Killed:

@@ -127,9 +127,11 @@ def test_an_owner_elsewhere_lives_as_long_as_its_lease():
     )
 
 
-def test_on_this_machine_a_live_owner_counts_however_old_its_heartbeat():
+def test_on_this_machine_a_live_owner_counts_however_old_its_heartbeat_unless_its_lease_ends_it():
     here = this_process()
     assert OpenSession(here, since=0, heartbeat_at=0, lease_ms=1).is_live(here, T0)
+    assert not OpenSession(here, since=0, heartbeat_at=0, lease_ms=1, shared=True).is_live(here, T0)
+    assert OpenSession(here, since=0, heartbeat_at=T0, lease_ms=1, shared=True).is_live(here, T0)
     assert not OpenSession(GONE, since=T0, heartbeat_at=T0, lease_ms=10**9).is_live(here, T0)
     assert not OpenSession(replace(here, started_ms=1), since=T0, heartbeat_at=T0, lease_ms=10**9).is_live(here, T0)
 

@@ -452,14 +452,28 @@ class Engine:
     async def _beat(self) -> None:
         """Renews the lease. What a full disk kept from being stored is stored as soon as there is room."""
         if not await self._store.heartbeat():
-            self._reason = RunReason.error
-            self._complaint = _LEASE_LOST
-            self._runner.cancel_requests()
+            await self._begin_again()
             return
         for origin in tuple(self._slots.unsaved):
             await self._store.save_origin(record_of(self._table.states[origin]))
             self._slots.unsaved.discard(origin)
         self._slots.hinder("")
+
+    async def _begin_again(self) -> None:
+        """Others have taken what this process held. A worker joins the run once more, with nothing, unless it was to
+        end; who crawls alone ends."""
+        if self._peers is None or self._reason is not None:
+            self._runner.cancel_requests()
+            self._reason, self._complaint = RunReason.error, _LEASE_LOST
+            return
+        await self._slots.end()
+        self._drop(self._table.states)
+        try:
+            await self._store.begin_run(replace(self._settings.plan, joins=True))
+        except StorageFailure as failure:
+            self._reason, self._complaint = RunReason.error, f"{_LEASE_LOST}: {failure}"
+        else:
+            self._runner.allow_requests()
 
     async def _take_actions(self, handed: Mapping[int, Command] = MappingProxyType({})) -> None:
         """Carries out what waits in the journal; what a full disk interrupts is done when there is room again."""

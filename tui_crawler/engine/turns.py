@@ -100,6 +100,10 @@ class TurnRunner:
             if not request.expired():
                 request.reschedule(0)
 
+    def allow_requests(self) -> None:
+        """Later ones are made again."""
+        self._cancelling = False
+
     def _is_cancelling(self) -> bool:
         return self._cancelling
 

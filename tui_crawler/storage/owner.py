@@ -54,7 +54,8 @@ class Owner:
 class OpenSession:
     """A session that has not ended: its owner, since when, and its lease (all times epoch ms).
 
-    `rest`: it does not run, it only carries out what operators ask for.
+    `rest`: it does not run, it only carries out what operators ask for. `shared`: one of several workers, which stops
+    at the end of its lease.
     """
 
     owner: Owner
@@ -62,12 +63,14 @@ class OpenSession:
     heartbeat_at: int
     lease_ms: int
     rest: bool = False
+    shared: bool = False
 
     def is_live(self, here: Owner, now: int) -> bool:
-        """Whether the owner lives, as far as process `here` can know at `now`."""
-        if self.owner.machine == here.machine:
-            return self.owner.used_ms() is not None
-        return self.heartbeat_at + self.lease_ms > now
+        """Whether the owner lives, as far as process `here` can know at `now`; what stands still beyond its lease lives
+        only where nothing else ends it."""
+        if self.owner.machine != here.machine:
+            return self.heartbeat_at + self.lease_ms > now
+        return (not self.shared or self.heartbeat_at + self.lease_ms > now) and self.owner.used_ms() is not None
 
     def describe(self) -> str:
         """The message of RunHeld."""

@@ -246,7 +246,7 @@ def end(transaction: Transaction, claim: Claim, reason: str, clean_end: bool) ->
 def _take_over(transaction: Transaction, starter: Starter) -> bool:
     """Ends the sessions of dead owners; answers whether the last holder of any origin did not end in order. Raises
     RunHeld."""
-    chosen = columns(Session, "run_id host machine pid process_started_ms started_at heartbeat_at lease_ms")
+    chosen = columns(Session, "run_id host machine pid process_started_ms started_at heartbeat_at lease_ms rest shared")
     still_open = Session.ended_at == ZERO
     for row in transaction.fetch(Session.select(*chosen).where(still_open)):
         hold = OpenSession(Owner(*row[1:5]), *row[5:])

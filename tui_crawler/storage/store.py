@@ -308,7 +308,7 @@ class SqliteStore:
             return claim, peers.open_to_all(transaction, claim, start) if plan.shared else start
 
         self._claim, start = await self._writer.write(work)
-        if plan.shared and self._settings.beats:
+        if plan.shared and self._settings.beats and self._heart is None:
             self._heart = Heartbeat(self._beat, min(MOST_MS, self._settings.lease_ms // 4))
         self._taken = 0
         self.waiting.set()
