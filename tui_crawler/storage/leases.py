@@ -71,10 +71,11 @@ def members(transaction: Transaction) -> list[Member]:
     jobs = [job for job in job_rows(transaction) if not job.aborted]
     found = []
     for row in transaction.all(_open, {}):
-        hold, tags, matchonly = OpenSession(Owner(*row[2:6]), *row[6:9], shared=bool(row[13])), frozenset(row[9].split()), row[10]
+        tags, matchonly, shared = frozenset(row[9].split()), row[10], bool(row[13])
         taken = tuple(one.job_id for one in jobs if (one.tag in tags if one.tag else not matchonly))
         left = tuple(one.job_id for one in jobs if one.job_id not in taken)
-        found.append(Member(row[0], row[1], hold, row[11], row[12], bool(row[13]), taken, left))
+        hold = OpenSession(Owner(*row[2:6]), row[6], row[7], row[8], shared=shared)
+        found.append(Member(row[0], row[1], hold, row[11], row[12], shared, taken, left))
     return found
 
 
