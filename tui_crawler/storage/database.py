@@ -19,7 +19,7 @@ import peewee
 
 from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
 from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
-from tui_crawler.storage.driver import DATABASE_ERRORS, execute
+from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of, execute, is_server
 from tui_crawler.storage.faults import BACKUP_PATTERN, ReadOnlyDatabase, storage_failure
 from tui_crawler.storage.file_identity import (
     APPLICATION_ID,
@@ -135,6 +135,12 @@ def open_readonly(path: DatabasePlace, settings: OpenSettings | None = None) -> 
         return connect_readonly(path, settings)
     except DATABASE_ERRORS as error:
         raise storage_failure(error, path) from error
+
+
+def let_go_if_lost(database: peewee.Database) -> None:
+    """Closes a connection that its server has ended: what is asked next opens another one."""
+    if is_server(database) and not database.is_closed() and connection_of(database).closed:
+        database.close()
 
 
 def _writable(path: Path, settings: OpenSettings) -> peewee.SqliteDatabase:

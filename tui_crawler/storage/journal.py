@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.storage.clock import wall_clock
-from tui_crawler.storage.database import open_writable
+from tui_crawler.storage.database import let_go_if_lost, open_writable
 from tui_crawler.storage.driver import DATABASE_ERRORS
 from tui_crawler.storage.faults import is_busy, storage_failure
 from tui_crawler.storage.file_identity import FilePlace
@@ -100,5 +100,6 @@ class Journal:
                     self._place.check()
                     return work()
                 except DATABASE_ERRORS as error:
+                    let_go_if_lost(self._database)
                     if not is_busy(error) or time.monotonic() >= end:
                         raise storage_failure(error, self.path) from error

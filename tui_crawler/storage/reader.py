@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import ReadingStopped, StorageFailure
 from tui_crawler.storage.clock import wall_clock
-from tui_crawler.storage.database import connect_readonly, open_readonly
+from tui_crawler.storage.database import connect_readonly, let_go_if_lost, open_readonly
 from tui_crawler.storage.driver import (
     DATABASE_ERRORS,
     Values,
@@ -157,6 +157,7 @@ class Reader:
                     cursor = execute(self._database, text, values)
                     return tuple(name for name, *_ in cursor.description or ()), cursor.fetchall()
             except DATABASE_ERRORS as error:
+                let_go_if_lost(self._database)
                 raise self._failure(error) from error
 
     def _failure(self, error: Exception) -> ReadingStopped | StorageFailure:
