@@ -27,6 +27,7 @@ from tui_crawler.domain.command import (
     StopOrigins,
     TopUpPatience,
 )
+from tui_crawler.domain.database_place import PostgresPlace
 from tui_crawler.domain.view import RunView
 from tui_crawler.wiring import operator_name
 
@@ -370,3 +371,10 @@ def test_a_user_the_system_does_not_know(monkeypatch: pytest.MonkeyPatch):
 
     monkeypatch.setattr("getpass.getuser", unknown)
     assert operator_name() == "operator"
+
+
+def test_who_asks_a_crawl_on_a_server_is_named_with_the_machine(monkeypatch: pytest.MonkeyPatch):
+    monkeypatch.setattr("getpass.getuser", lambda: "mara")
+    monkeypatch.setattr("socket.gethostname", lambda: "lighthouse")
+    assert operator_name(PostgresPlace("postgresql://db/crawl")) == "mara@lighthouse"
+    assert operator_name(Path("crawl.db")) == "mara"

@@ -76,7 +76,7 @@ def _ask(database: DatabasePlace, command: Command, patience_s: float = PATIENCE
     from tui_crawler.wiring import operator_name
 
     try:
-        return steer(database, command, operator_name(), patience_s, undoes)
+        return steer(database, command, operator_name(database), patience_s, undoes)
     except NotTakenUp as late:
         raise CannotRun(str(late)) from late
 

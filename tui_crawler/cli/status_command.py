@@ -47,15 +47,16 @@ def declare(commands: CommandSet) -> None:
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.domain.idle_reason import at_rest, flying
 
-    with reports_of(existing_database(arguments)) as reports:
+    database = existing_database(arguments)
+    with reports_of(database) as reports:
         run, totals, stored = reports.run(), reports.totals(), reports.origins_changed(0).rows
         cut, waiting = reports.pages_cut(), reports.documents_waiting()
     every = tuple(sorted(stored, key=lambda one: one.origin))
     now = time.time_ns() // 1_000_000
-    zone = local_zone()
+    zone, you = local_zone(), operator_name(database)
     origins = tuple(at_rest(one, run) for one in every)
     aloft = flying(origins)
-    reasons = [_idle_reason(one, now, run, zone, aloft[one.worker]) for one in origins]
+    reasons = [_idle_reason(one, now, run, zone, you, aloft[one.worker]) for one in origins]
     document: dict[str, object] = {
         "run": None if run is None else picked(run, _RUN) | {"warnings": list(run.warnings)},
         "totals": picked(totals, _TOTALS) | {"exit_codes": dict(totals.exit_codes), "cut": cut, "waiting": waiting},
@@ -78,10 +79,10 @@ def _origin_document(one: OriginView, rests: OriginView, reason: str, now: int) 
     return document | picked(one, "not_canonical warning")
 
 
-def _idle_reason(one: OriginView, now: int, run: RunView | None, zone: tzinfo, in_flight: int) -> str:
+def _idle_reason(one: OriginView, now: int, run: RunView | None, zone: tzinfo, you: str, in_flight: int) -> str:
     from tui_crawler.domain.idle_reason import idle_reason
 
-    return idle_reason(one, now, run, zone=zone, you=operator_name(), in_flight=in_flight)
+    return idle_reason(one, now, run, zone=zone, you=you, in_flight=in_flight)
 
 
 def _lines(

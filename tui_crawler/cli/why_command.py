@@ -50,10 +50,11 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.wiring.explain import Explainer
 
     zone = local_zone()
-    with reports_of(existing_database(arguments)) as reports:
+    database = existing_database(arguments)
+    with reports_of(database) as reports:
         if arguments.job:
             known_jobs((arguments.job,), reports)
-        asked = Explainer(reports, zone=zone, you=operator_name())
+        asked = Explainer(reports, zone=zone, you=operator_name(database))
         explanation = asked.explain(arguments.url, time.time_ns() // 1_000_000, arguments.job)
     width = max(60, terminal_width() or LINE_LIMIT)
     lines = _lines(explanation, width, zone, verbose=arguments.verbose)

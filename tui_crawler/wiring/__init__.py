@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -69,14 +69,20 @@ class RunOptions:
     on_event: tuple[str, ...] = ()
 
 
-def operator_name() -> str:
-    """The name of the user of this process; `operator` where the system knows none."""
+def operator_name(database: DatabasePlace | None = None) -> str:
+    """The name of the user of this process, `operator` where the system knows none; with that of the machine for a
+    database that several may use."""
     import getpass
 
     try:
-        return getpass.getuser()
+        user = getpass.getuser()
     except (ImportError, KeyError, OSError):  # no such user in the password database, none in the environment
-        return "operator"
+        user = "operator"
+    if not isinstance(database, PostgresPlace):
+        return user
+    import socket
+
+    return f"{user}@{socket.gethostname()}"
 
 
 def _prepare_for_screen() -> None:

@@ -190,8 +190,13 @@ def _show(
 
     detacher = _detacher(config, database, beside, options) if writable else None
     app = CrawlerApp(
-        ReadingSources(partial(_reports, database), explainer, partial(_queries, database), ConsoleRules(database)),
-        Operator(journal if writable else None, operator_name(), found.hindrance),
+        ReadingSources(
+            partial(_reports, database),
+            partial(explainer, database=database),
+            partial(_queries, database),
+            ConsoleRules(database),
+        ),
+        Operator(journal if writable else None, operator_name(database), found.hindrance),
         EngineAccess(host, detacher, successor if writable else None),
         Presentation(
             config.name if config else "",  # else that of the run
@@ -310,14 +315,14 @@ def _owner_of(database: DatabasePlace) -> str | None:
         return journal.live_owner()
 
 
-def explainer(reports: ports.Reports) -> ports.Explainer:
+def explainer(reports: ports.Reports, database: DatabasePlace | None = None) -> ports.Explainer:
     """Says why, out of the rows of these reports; made in the thread that reads them."""
     from tui_crawler.storage.reports.reports import Reports
     from tui_crawler.wiring.explain import Explainer
 
     if not isinstance(reports, Reports):
         raise TypeError("only reports on a database can be explained")
-    return Explainer(reports, zone=MachineClock().zone, you=operator_name())
+    return Explainer(reports, zone=MachineClock().zone, you=operator_name(database))
 
 
 def _theme(config: Config | None) -> str:
