@@ -3,6 +3,7 @@ line."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
@@ -16,11 +17,13 @@ from tests.console.sample_log import workers
 from tests.console.support import Stage, stage
 from tests.console.test_workers_on_a_database import OpenReports
 from tests.storage.making import plan
+from tests.support.patience import PATIENT_S
 from tests.support.postgres_database import made_database
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.workers.steering import leave, move_origins, resume_workers, tag_workers, toggle_workers
 from tui_crawler.domain.command import ActionResult, MoveOrigins, SteerWorkers, TagWorker
 from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.domain.worker import WorkerState
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.owner import this_process
 from tui_crawler.storage.store import SqliteStore, StoreSettings
@@ -39,20 +42,23 @@ def test_all_are_paused_unless_all_are_and_one_that_leaves_is_left_alone() -> No
     assert (both.commands, both.inverse) == ((SteerWorkers("pause", ("w1",)),), (SteerWorkers("resume", ("w1",)),))
     again = toggle_workers((PAUSED, LEAVING))
     assert again is not None
-    assert (again.commands, again.says) == ((SteerWorkers("resume", ("north-1",)),), "resume worker north-1")
+    assert (again.commands, again.says) == ((SteerWorkers("resume", ("north-1",)),), "resume north-1")
     assert toggle_workers((LEAVING,)) is resume_workers((W1,)) is toggle_workers((ALONE,)) is None
 
 
 def test_before_one_leaves_it_is_told_who_goes_on() -> None:
     asked = leave("drain", (W1,), workers())
-    assert asked.title == "Drain worker w1?"
+    assert asked.title == "Drain w1?"
     assert asked.text == (
-        "In flight: 12 requests, which may end. The others take over 372 origins. But none of them crawls just now."
+        "What is in flight (12 requests) goes on to its end. The others take over 372 origins. "
+        "But none of them crawls just now."
     )
     second = replace(W1, name="w9", session_id=9)
     assert leave("stop", (W1,), (W1, second)).text == (
-        "In flight: 12 requests, which have a few seconds. The others take over 372 origins."
+        "What is in flight (12 requests) goes on for a few seconds. The others take over 372 origins."
     )
+    idle = replace(W1, in_flight=0)
+    assert leave("drain", (idle,), (idle, second)).text.startswith("Nothing is in flight. ")
     assert "No other worker goes on: the crawl ends with it." in leave("drain", (W1,), (W1, LEAVING)).text
 
 
@@ -106,6 +112,18 @@ async def test_p_pauses_and_resumes_the_one_under_the_cursor_and_z_takes_it_back
         assert held.journal.sent[-1] == SteerWorkers("resume", ("north-1",))
 
 
+async def test_what_was_carried_out_is_seen_at_once_though_workers_are_read_once_a_second() -> None:
+    async with stage((160, 40)) as held:
+        await held.press("8", rounds=2)
+        held.reports.at_work = (replace(W1, state=WorkerState.paused),)
+        held.app._beating = True  # it reads by itself
+        held.app.taken_in.clear()
+        await held.press("p", rounds=0)
+        await asyncio.wait_for(held.app.taken_in.wait(), PATIENT_S)
+        await held.quiet()
+        assert "‖ paused    w1" in held.text()
+
+
 async def test_the_marked_ones_are_meant_and_their_marks_go() -> None:
     async with stage((160, 40)) as held:
         await held.press("8", rounds=2)
@@ -122,7 +140,7 @@ async def test_to_leave_is_asked_first(key: str, order: str) -> None:
     async with stage((160, 40)) as held:
         await held.press("8", rounds=2)
         await held.press(key, rounds=0)
-        assert f"{order.capitalize()} worker w1?" in held.text()
+        assert f"{order.capitalize()} w1?" in held.text()
         assert "This cannot be undone." in held.text()
         await held.press("escape", rounds=0)
         assert held.journal.sent == []
@@ -149,7 +167,7 @@ async def test_tags_are_typed_beginning_with_those_it_has_and_esc_leaves_them() 
     async with stage((160, 40)) as held:
         await held.press("8", "j", "j", rounds=1)
         await held.press("T", rounds=0)
-        assert "tags of worker north-1" in held.text()
+        assert "tags of north-1" in held.text()
         await held.press("escape", rounds=0)
         assert held.journal.sent == []
         await held.press("T", *["backspace"] * 5, "enter", rounds=0)

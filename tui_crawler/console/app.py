@@ -555,16 +555,17 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self.way_out.begin(message.status)
 
     def on_crawler_app_journal_news(self, message: JournalNews) -> None:
-        """Something became of an intent. New work for a run that had ended starts the engine again."""
+        """Something became of an intent: what it changed is read at once. New work for a run that had ended starts the
+        engine again."""
         from tui_crawler.console.operator.journal import IntentOutcome  # noqa: PLC0415  not for a console that only watches
 
         self.command_queue.heard(message.news)
         news = message.news
-        if (
-            news.outcome is IntentOutcome.done
-            and news.intent.starts
-            and self.hosting.go_on_for(news.intent.commands, news.results)
-        ):
+        if news.outcome is not IntentOutcome.done:
+            return
+        if self._beating:
+            self.poll_timer.ask(self.console_screen, at_once=True)
+        if news.intent.starts and self.hosting.go_on_for(news.intent.commands, news.results):
             self._start_engine()
 
     def on_crawler_app_engine_ended(self, message: EngineEnded) -> None:

@@ -228,7 +228,7 @@ class PartReader:
         version, self._version = self._version, self._reports.data_version()
         if self._version < version:
             self._forget_all()
-        self._at_once = wants.at_once
+        self._at_once, wants = wants.at_once, replace(wants, at_once=False)
         others = wants != self._last.wants
         if others:
             self._forget(wants)

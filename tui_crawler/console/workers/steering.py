@@ -42,8 +42,9 @@ def leave(order: str, workers: Sequence[WorkerView], at_work: Sequence[WorkerVie
     """Asks before workers leave, of all that are `at_work`: what is under way, and who goes on with what they hold."""
     names = _steered(workers)
     going = [one for one in workers if one.name in names]
-    flying, held = plural(sum(one.in_flight for one in going), "request"), sum(one.origins for one in going)
-    first = f"In flight: {flying}, which {'may end' if order == 'drain' else 'have a few seconds'}."
+    flying, held = sum(one.in_flight for one in going), sum(one.origins for one in going)
+    until = "to its end" if order == "drain" else "for a few seconds"
+    first = f"What is in flight ({plural(flying, 'request')}) goes on {until}." if flying else "Nothing is in flight."
     others = [one for one in at_work if one.name not in names and one.takes_orders]
     theirs = f"The others take over {plural(held, 'origin')}."
     if not others:
@@ -90,4 +91,4 @@ def _steered(workers: Sequence[WorkerView]) -> tuple[str, ...]:
 
 
 def worker_words(names: Sequence[str]) -> str:
-    return f"worker {names[0]}" if len(names) == 1 else plural(len(names), "worker")
+    return names[0] if len(names) == 1 else plural(len(names), "worker")
