@@ -96,6 +96,8 @@ def upgrade(path: DatabasePlace, settings: OpenSettings | None = None) -> Upgrad
     settings = settings or OpenSettings()
     state = examine(path, settings)
     if state is FileState.current or (state is FileState.absent and isinstance(path, Path)):
+        if isinstance(path, PostgresPlace):
+            server_module().open_writable(path, settings).close()  # with the views of this version
         return None
     if isinstance(path, PostgresPlace):
         before, latest = server_module().upgrade_at(path, settings)

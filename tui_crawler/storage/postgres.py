@@ -23,7 +23,7 @@ from psycopg.types.numeric import Int8BinaryDumper
 from tui_crawler.domain.database_place import PostgresPlace
 from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
 from tui_crawler.storage.driver import DATABASE_ERRORS, execute
-from tui_crawler.storage.faults import storage_failure, unfinished_copy
+from tui_crawler.storage.faults import ReadOnlyDatabase, storage_failure, unfinished_copy
 from tui_crawler.storage.file_identity import FileState
 from tui_crawler.storage.migrations import migrate, record_as_migrated
 from tui_crawler.storage.open_settings import UNFINISHED, OpenSettings
@@ -200,9 +200,12 @@ def open_writable(place: PostgresPlace, settings: OpenSettings) -> PostgresDatab
                 _make_views(database)
     except BaseException as error:
         database.close()
-        if isinstance(error, DATABASE_ERRORS):
-            raise storage_failure(error, place) from error
-        raise
+        if not isinstance(error, DATABASE_ERRORS):
+            raise
+        failure = storage_failure(error, place)
+        if isinstance(failure, ReadOnlyDatabase):
+            raise ReadOnlyDatabase(f"{failure}; its owner makes what is missing: tui-crawler db upgrade") from error
+        raise failure from error
     return database
 
 
