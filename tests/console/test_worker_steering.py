@@ -20,7 +20,7 @@ from tests.storage.making import plan
 from tests.support.patience import PATIENT_S
 from tests.support.postgres_database import made_database
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.console.workers.steering import leave, move_origins, resume_workers, tag_workers, toggle_workers
+from tui_crawler.console.workers.steering import leave, move_origins, steer, tag_workers
 from tui_crawler.domain.command import ActionResult, MoveOrigins, SteerWorkers, TagWorker
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.worker import WorkerState
@@ -37,13 +37,13 @@ ALONE = replace(W1, shared=False)
 
 
 def test_all_are_paused_unless_all_are_and_one_that_leaves_is_left_alone() -> None:
-    both = toggle_workers((W1, PAUSED, LEAVING))
+    both = steer((W1, PAUSED, LEAVING))
     assert both is not None
     assert (both.commands, both.inverse) == ((SteerWorkers("pause", ("w1",)),), (SteerWorkers("resume", ("w1",)),))
-    again = toggle_workers((PAUSED, LEAVING))
+    again = steer((PAUSED, LEAVING))
     assert again is not None
     assert (again.commands, again.says) == ((SteerWorkers("resume", ("north-1",)),), "resume north-1")
-    assert toggle_workers((LEAVING,)) is resume_workers((W1,)) is toggle_workers((ALONE,)) is None
+    assert steer((LEAVING,)) is steer((W1,), "resume") is steer((ALONE,)) is None
 
 
 def test_before_one_leaves_it_is_told_who_goes_on() -> None:
@@ -202,6 +202,8 @@ async def test_the_origin_under_the_cursor_is_moved_by_a_key_where_origins_have_
         held.app.screen.query_one("#held", CrawlTable).focus()
         await held.press("space", "space", rounds=1)
         assert "@ move 2" in held.text()
+        await held.press("@", "escape", rounds=0)
+        assert (held.journal.sent, held.app.screen.query_one("#held", CrawlTable).mark_count) == ([], 2)
         await held.press("@", *"north-1", "enter", rounds=0)
         await held.decided()
         command = held.journal.sent[-1]

@@ -253,7 +253,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             undo=self._no_undo,
             redo=self._no_redo,
             pause=self.live_state.why_no_pause,
-            move=self.live_state.why_no_move,
+            move=lambda: "" if len(self.live_state.workers) > 1 else "no other worker is at work",
             start=lambda: self.host_takeover.hindrance,
             end=self._no_end,
             detach=lambda: self.way_out.hindrance,

@@ -49,7 +49,7 @@ class Prompt:
         argument = argument.lstrip()
         values = self._values(meant[0], screen)
         if meant[0].takes is Takes.move and " " in argument:
-            argument, values = argument.partition(" ")[2].lstrip(), self._workers
+            argument, values = argument.partition(" ")[2].lstrip(), [one.name for one in self._live.workers]
         words = _fitting(argument, values)
         return Completion(len(text) - len(argument), words, "" if len(words) > 1 else meant[0].help)
 
@@ -68,7 +68,7 @@ class Prompt:
             wrong = _no_exit_code(value[0]) if value and option == _EXIT_CODE else ""
             words = f"{option} is for the command line ({action.command}); here it is about what is selected"
             return f"{action.word}: {wrong}{'; ' * bool(wrong)}{words}"
-        rest, named = "", takes_origin(action) or takes_worker(action)
+        rest, named = "", takes_origin(action) or (Need.worker in action.needs and action.takes is Takes.worker)
         if action.takes is Takes.move:
             argument, _, rest = argument.partition(" ")
         values = self._values(action, screen) if argument and action.takes is not Takes.url else ()
@@ -107,14 +107,10 @@ class Prompt:
     def _lists_them(self) -> str:
         return self._key_names.said("{help.keys} lists them")
 
-    @property
-    def _workers(self) -> Sequence[str]:
-        return tuple(dict.fromkeys(one.name for one in self._live.workers))
-
     def _values(self, action: Action, screen: ConsoleScreen) -> Sequence[str]:
         """The words that are known to stand after that of an action."""
         if action.takes is Takes.worker:
-            return self._workers
+            return tuple(dict.fromkeys(one.name for one in self._live.workers))
         return self._known(Takes.origin if takes_origin(action) else action.takes, screen)
 
     def _known(self, takes: Takes, screen: ConsoleScreen) -> Sequence[str]:
@@ -166,11 +162,6 @@ def _no_exit_code(name: str) -> str:
 def takes_origin(action: Action) -> bool:
     """Whether an origin may stand after the word of an action."""
     return Need.origin in action.needs or action.takes is Takes.origin
-
-
-def takes_worker(action: Action) -> bool:
-    """Whether the name of a worker that it is about may stand after the word of an action."""
-    return Need.worker in action.needs and action.takes is Takes.worker
 
 
 def _table(screen: ConsoleScreen) -> CrawlTable | None:

@@ -388,11 +388,11 @@ class CommandQueue(Handles):
         names = [one.name for one in self._live_state.workers]
 
         def entered(name: str) -> None:
-            intent = move_origins(now.origins, name.strip(), names) if name.strip() else None
-            if name.strip() and intent is None:
+            if (intent := move_origins(now.origins, name.strip(), names)) is not None:
+                self.carry_out(intent)
+                self._used()
+            elif name.strip():
                 self._tell("no", f"move: {name.strip()} has it already", "muted")
-            self.carry_out(intent)
-            self._used()
 
         def complete(text: str) -> Completion:
             return Completion(0, tuple(one for one in names if one.startswith(text)))

@@ -98,34 +98,28 @@ def label_of(action: Action, now: Situation) -> str:
         number = now.frame.marked_here()
         return f"{label} {count(number)}" if number else label
     elif Need.origin in action.needs:
-        number = _concerned(action, now)
+        number = len(now.origins)
+        if Need.unfinished in action.needs:
+            number = len(unfinished(now.origins))
+        elif Need.lost_patience in action.needs:
+            number = sum(view.patience < view.patience_max for view in now.origins)
     elif Need.url in action.needs:
         number = len(now.urls)
         if action.id == "url.retry" and number > 1 and now.failing is not None:
             number = len(now.failing or now.barred)
         label = "rule from" if action.id == "rule.from_selection" and number and now.frame.marked() else label
-    elif Need.worker in action.needs:
+    elif Need.worker in action.needs or Need.job in action.needs:
         label, number = _steered(action, now)
-    elif Need.job in action.needs:
-        number = len(now.jobs)
     return f"{label} {count(number)}" if number and now.frame.marked() else label
 
 
-def _concerned(action: Action, now: Situation) -> int:
-    """How many of the origins an action does something to."""
-    if Need.unfinished in action.needs:
-        return len(unfinished(now.origins))
-    weary = Need.lost_patience in action.needs
-    return sum(not weary or view.patience < view.patience_max for view in now.origins)
-
-
 def _steered(action: Action, now: Situation) -> tuple[str, int]:
-    """What an action does to workers, and to how many."""
+    """What an action does to jobs or workers, and to how many."""
     going = [one for one in now.workers if one.takes_orders]
     running = [one for one in going if one.state is not WorkerState.paused]
-    if action.id != "worker.toggle_pause":
-        return action.label, len(going)
-    return (action.label, len(running)) if running else ("resume", len(going))
+    if action.id == "worker.toggle_pause":
+        return (action.label, len(running)) if running else ("resume", len(going))
+    return action.label, len(going) + len(now.jobs)
 
 
 def _needed(keys: Sequence[tuple[str, str, str]]) -> int:

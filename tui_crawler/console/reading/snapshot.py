@@ -223,10 +223,6 @@ class LiveState:
             return ""
         return "every origin has ended its run" if self.origins else "there are no origins yet"
 
-    def why_no_move(self) -> str:
-        """Why no origin can go to another worker, in words; empty: there is one."""
-        return "" if len(self.workers) > 1 else "no other worker is at work"
-
     def in_flight(self, view: OriginView) -> int:
         """Of how many origins of its worker a request is in flight."""
         return self._flying[view.worker]

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Hashable, Iterable
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
@@ -33,14 +33,7 @@ from tui_crawler.console.workers.rows import (
     worker_lines,
     worker_row,
 )
-from tui_crawler.console.workers.steering import (
-    leave,
-    pause_workers,
-    resume_workers,
-    tag_workers,
-    toggle_workers,
-    worker_words,
-)
+from tui_crawler.console.workers.steering import leave, steer, tag_workers, worker_words
 from tui_crawler.text.format import READING, count
 
 if TYPE_CHECKING:
@@ -143,11 +136,9 @@ class WorkersScreen(RowsScreen):
     def situation(self) -> Situation:
         live, chosen = self.console.live_state.origins, self._table.chosen
         held = self._held.chosen if self.table_filter.table is self._held else ()
-        return Situation(
-            Where.workers,
-            origins=tuple(live[str(key)] for key in held if key in live),
-            workers=tuple(one for one in self._workers if one.session_id in chosen),
-        )
+        origins = tuple(live[str(key)] for key in held if key in live)
+        workers = tuple(one for one in self._workers if one.session_id in chosen)
+        return Situation(Where.workers, origins, workers=workers)
 
     def record(self, table: CrawlTable, key: Hashable) -> object | None:
         if table is self._held:
@@ -177,14 +168,11 @@ class WorkersScreen(RowsScreen):
                 self.console.dispatcher.do(Where.overview.goes_there)
                 self.console.dispatcher.do("filter.open", needle_for("worker", one.name))
 
-    @handles_selected("worker.toggle_pause", toggle_workers, "")
-    @handles_selected("worker.pause", pause_workers, "pause: it is paused already")
-    @handles_selected("worker.resume", resume_workers, "resume: it is not paused")
-    def _steer(self, now: Situation, make: Callable[[Sequence[WorkerView]], Intent | None], why: str) -> None:
-        """Carries out what is possible; else says `why` not."""
-        if (intent := make(now.workers)) is None:
-            self.console.tell("no", why, "muted")
-        self._carry_out(intent)
+    @handles_selected("worker.toggle_pause", "")
+    @handles_selected("worker.pause", "pause")
+    @handles_selected("worker.resume", "resume")
+    def _steer(self, now: Situation, order: str) -> None:
+        self._carry_out(steer(now.workers, order), order)
 
     @handles_selected("worker.drain", "drain")
     @handles_selected("worker.stop", "stop")
@@ -198,10 +186,7 @@ class WorkersScreen(RowsScreen):
         words = worker_words([one.name for one in now.workers])
 
         def entered(text: str) -> None:
-            intent = tag_workers(now.workers, tuple(dict.fromkeys(text.split())))
-            if intent is None:
-                self.console.tell("no", f"tags of {words}: it has them already", "muted")
-            self._carry_out(intent)
+            self._carry_out(tag_workers(now.workers, tuple(dict.fromkeys(text.split()))), f"tags of {words}")
 
         if typed:
             entered(typed)
@@ -210,9 +195,11 @@ class WorkersScreen(RowsScreen):
         use = EntryUse("tags", entered, left=lambda: None)
         self.query_one(EntryLine).open(use, f"tags of {words}", present, "words; none: jobs without a tag")
 
-    def _carry_out(self, intent: Intent | None) -> None:
-        self.console.command_queue.carry_out(intent)
-        if intent is not None:
+    def _carry_out(self, intent: Intent | None, what: str) -> None:
+        if intent is None:
+            self.console.tell("no", f"{what}: it is so already", "muted")
+        else:
+            self.console.command_queue.carry_out(intent)
             self._table.clear_marks()
 
     # messages

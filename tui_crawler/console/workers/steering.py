@@ -14,25 +14,20 @@ if TYPE_CHECKING:
     from tui_crawler.domain.view import OriginView
     from tui_crawler.domain.worker import WorkerView
 
-
-def toggle_workers(workers: Sequence[WorkerView]) -> Intent | None:
-    """Pauses those of the workers that are not paused; if all are, resumes them."""
-    return pause_workers(workers) or resume_workers(workers)
-
-
-def pause_workers(workers: Sequence[WorkerView]) -> Intent | None:
-    """Pauses those of the workers that are not paused and stay; None when there is none."""
-    return _steer("pause", "resume", [one for one in workers if one.state is not WorkerState.paused])
+_STEERED = {
+    "pause": ("resume", {WorkerState.crawling, WorkerState.silent}),
+    "resume": ("pause", {WorkerState.paused, WorkerState.silent}),
+}
+"""What takes an order back, and the states in which it may change something."""
 
 
-def resume_workers(workers: Sequence[WorkerView]) -> Intent | None:
-    """Takes the pause off those of the workers that are paused, as far as that is seen: not of a silent one."""
-    held = {WorkerState.paused, WorkerState.silent}
-    return _steer("resume", "pause", [one for one in workers if one.state in held])
-
-
-def _steer(order: str, back: str, workers: Sequence[WorkerView]) -> Intent | None:
-    names = _steered(workers)
+def steer(workers: Sequence[WorkerView], order: str = "") -> Intent | None:
+    """Pauses or resumes (`order`) those of the workers that are not so; empty: pauses, or resumes where all are paused.
+    None where nothing changes."""
+    if not order:
+        return steer(workers, "pause") or steer(workers, "resume")
+    back, states = _STEERED[order]
+    names = tuple(one.name for one in workers if one.takes_orders and one.state in states)
     if not names:
         return None
     return Intent((SteerWorkers(order, names),), f"{order} {worker_words(names)}", (SteerWorkers(back, names),))
@@ -40,8 +35,8 @@ def _steer(order: str, back: str, workers: Sequence[WorkerView]) -> Intent | Non
 
 def leave(order: str, workers: Sequence[WorkerView], at_work: Sequence[WorkerView]) -> Confirmation:
     """Asks before workers leave, of all that are `at_work`: what is under way, and who goes on with what they hold."""
-    names = _steered(workers)
-    going = [one for one in workers if one.name in names]
+    going = [one for one in workers if one.takes_orders]
+    names = tuple(one.name for one in going)
     flying, held = sum(one.in_flight for one in going), sum(one.origins for one in going)
     until = "to its end" if order == "drain" else "for a few seconds"
     first = f"What is in flight ({plural(flying, 'request')}) goes on {until}." if flying else "Nothing is in flight."
@@ -51,11 +46,9 @@ def leave(order: str, workers: Sequence[WorkerView], at_work: Sequence[WorkerVie
         theirs = "No other worker goes on: the crawl ends with it. Its pages stay queued, and the next start goes on."
     elif not any(one.state is WorkerState.crawling for one in others):
         theirs += " But none of them crawls just now."
-    intent = Intent((SteerWorkers(order, names),), f"{order} {worker_words(names)}")
-    title = order.capitalize()
-    return Confirmation(
-        f"{title} {worker_words(names)}?", f"{first} {theirs}", ((title, intent),), "This cannot be undone."
-    )
+    title, words = order.capitalize(), worker_words(names)
+    option = title, Intent((SteerWorkers(order, names),), f"{order} {words}")
+    return Confirmation(f"{title} {words}?", f"{first} {theirs}", (option,), "This cannot be undone.")
 
 
 def tag_workers(workers: Sequence[WorkerView], tags: tuple[str, ...]) -> Intent | None:
@@ -74,20 +67,14 @@ def tag_workers(workers: Sequence[WorkerView], tags: tuple[str, ...]) -> Intent 
 
 def move_origins(origins: Sequence[OriginView], worker: str, at_work: Collection[str]) -> Intent | None:
     """Gives origins to a worker, and undone back to those who had them, where all of these are `at_work`; None where it
-    has them."""
-    moved = [view for view in origins if view.worker != worker]
+    has them, or is none."""
+    moved = [view for view in origins if worker and view.worker != worker]
     if not moved:
         return None
-    had: dict[str, list[str]] = {}
-    for view in moved:
-        had.setdefault(view.worker, []).append(view.origin)
-    back = tuple(MoveOrigins(tuple(names), one) for one, names in had.items()) if had.keys() <= set(at_work) else ()
-    names = tuple(view.origin for view in moved)
+    names, had = tuple(view.origin for view in moved), dict.fromkeys(view.worker for view in moved)
+    back = tuple(MoveOrigins(tuple(view.origin for view in moved if view.worker == one), one) for one in had)
+    back = back if had.keys() <= set(at_work) else ()
     return Intent((MoveOrigins(names, worker),), f"move {origin_words(names, len(origins))} to {worker}", back)
-
-
-def _steered(workers: Sequence[WorkerView]) -> tuple[str, ...]:
-    return tuple(one.name for one in workers if one.takes_orders)
 
 
 def worker_words(names: Sequence[str]) -> str:
