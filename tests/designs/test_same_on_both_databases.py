@@ -6,7 +6,7 @@ from __future__ import annotations
 import gzip
 import re
 import sqlite3
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import closing
 from pathlib import Path
 from unittest.mock import patch
@@ -18,6 +18,11 @@ from tests.designs.crawling import SECOND, Crawling
 from tests.designs.web import Answer
 from tests.support.postgres_database import made_database
 from tui_crawler.domain.database_place import PostgresPlace, parse_server_url
+from tui_crawler.domain.page_filter import PageFilter, read_page_filter
+from tui_crawler.domain.timeline import LaneSpan
+from tui_crawler.domain.view import LogReach, LogTerms
+from tui_crawler.engine.virtual_time import WALL_0
+from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.reports.sql import QueryRunner
 from tui_crawler.storage.views import VIEWS
 
@@ -179,3 +184,86 @@ def test_a_question_in_sql_answers_the_same(crawl: Crawling, server: PostgresPla
     assert at_server.columns == in_file.columns
     assert sorted(map(repr, at_server.rows)) == sorted(map(repr, in_file.rows))
     assert in_file.rows
+
+
+Reading = Callable[[Reports, str, str], object]
+FILTERS = (
+    "",
+    "title:ÄPFEL",
+    "title:zebra -state:failed",
+    "/a$/",
+    "10%",
+    "_",
+    "É",
+    "exit:file_gone",
+    "status:200-299 depth:1",
+)
+OLDEST_FIRST, SPAN = LogReach(oldest_first=True), LaneSpan(WALL_0, WALL_0 + 30 * SECOND, 40)
+READINGS: dict[str, Reading] = {
+    "branches": lambda reports, site, _: [
+        (reports.branch_list(at, 5, 5), reports.branch_piece(at), reports.branch_failures(site, at, 5))
+        for at in (f"{site}/", f"{site}/x/", f"{site}/%7Ex/", f"{site}/nothing/")
+    ],
+    "traps": lambda reports, site, other: reports.branch_traps([f"{site}/", f"{other}/deep/", f"{site}/nothing/"]),
+    "timeline": lambda reports, site, other: (reports.timeline(site, SPAN), reports.timelines([site, other], SPAN)),
+    "no timelines": lambda reports, *_: reports.timelines([], SPAN),
+    "log": lambda reports, site, _: [
+        (
+            reports.attempt_stretch(terms, LogReach(limit=9)),
+            reports.activity_stretch(terms, LogReach(oldest_first=True)),
+        )
+        for terms in (LogTerms(), LogTerms(site, problems=True), LogTerms(text="gone"), LogTerms(events=(("x", "y"),)))
+    ],
+    "pages": lambda reports, site, _: [reports.page_detail(f"{site}{path}") for path in ("/", "/gone", "/none")],
+    "what was received": lambda reports, site, other: (
+        [reports.body(f"{site}{path}") for path in ("/", "/gone")]
+        + [reports.robots_text(one) for one in (site, other)],
+        [(reports.requests(attempt), reports.results(attempt)) for attempt in range(1, 9)],
+        [reports.rulesets(), reports.current_rulesets(), reports.ruleset(2), reports.run_span(1), reports.workers()],
+    ),
+    "ends of links": lambda reports, site, _: [
+        (reports.link_ends(f"{site}/{path}", inward, (0, ""), 3), reports.link_counts(f"{site}/{path}"))
+        for path in ("", "gone")
+        for inward in (True, False)
+    ],
+    "origins": lambda reports, site, other: [
+        (reports.todo(one), reports.exit_counts(one, WALL_0), reports.refused(one), reports.history(one))
+        for one in (site, other)
+    ],
+    "of all origins": lambda reports, *_: (reports.refused(), reports.exclusions(), reports.refusal_counts(3)),
+    "failures": lambda reports, site, _: [
+        (reports.failure_count(by), reports.failure_window(key), reports.failure_urls(key, 5))
+        for by, key in (
+            (("exit_code",), (("exit_code", "file_gone"),)),
+            (("pattern", "origin"), (("pattern", "/b"), ("origin", site))),
+        )
+    ],
+    "all the rest": lambda reports, *_: (
+        [reports.sessions(5), reports.stashes(), reports.limbo(0), reports.validations(1_000), reports.runs(5)],
+        [reports.urls_known(), reports.actions(), reports.activity(), reports.totals(), reports.origins_added()],
+    ),
+} | {
+    f"pages that pass {text!r}": lambda reports, _, __, text=text: [
+        reports.page_window(narrowing := found(text), limit=6),
+        reports.page_window(narrowing, limit=6, newest_first=True),
+        reports.page_tally(narrowing, 0),
+        *(reports.page_counts(narrowing, field) for field in ("state", "exit", "status", "depth", "origin")),
+    ]
+    for text in FILTERS
+}  # type: ignore[misc]  # an argument that is given its value
+
+
+def found(text: str) -> PageFilter:
+    narrowing = read_page_filter(text)
+    assert isinstance(narrowing, PageFilter)
+    return narrowing
+
+
+@pytest.mark.parametrize("reading", list(READINGS))
+def test_a_console_reads_the_same(crawl: Crawling, server: PostgresPlace, reading: str) -> None:
+    read, (site, other, _) = READINGS[reading], crawl.web.sites
+    both: list[object] = []
+    for place in (crawl.database, server):
+        with closing(Reports(place, now=lambda: crawl.now)) as reports:
+            both.append(read(reports, site, other))
+    assert repr(both[1]) == repr(both[0])

@@ -13,7 +13,6 @@ import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
-from heapq import nlargest
 from typing import Any, NamedTuple, assert_never
 
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES
@@ -353,8 +352,8 @@ class PageWindowReports(SubjectReports):
         most = URLS_COUNTED if search.needs_url else ROWS_COUNTED
         number, edge = next_edge(self._reader, search, 0, most, newest_first=False)
         found = _counted(self._reader, search, _FIELDS[field], edge) if number else {}
-        most_frequent = nlargest(MOST_VALUES, found.items(), key=lambda one: one[1])
-        listed = [(_name(self._reader, field, value), times) for value, times in most_frequent]
+        most_frequent = sorted(found.items(), key=lambda one: (-one[1], one[0] is not None, one[0]))
+        listed = [(_name(self._reader, field, value), times) for value, times in most_frequent[:MOST_VALUES]]
         return PageCounts(tuple(listed), len(found), number, max(known, number))
 
     def page_tally(self, narrowing: PageFilter, after_id: int) -> PageTally:

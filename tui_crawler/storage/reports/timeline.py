@@ -63,7 +63,7 @@ class TimelineReports(SubjectReports):
         """The same of some origins, all that they were asked. Reads their whole log, streamed."""
         activity = LogReports(self._reader).activity(_ENDS_OF_ALL)
         lanes = {one: Lane(one, span, events) for one, events in self._events(origins, activity).items()}
-        text = SENT.format(asked=_OF_ORIGINS.format(marks=", ".join("?" * len(lanes))))
+        text = SENT.format(asked=_OF_ORIGINS.format(marks=", ".join("?" * len(lanes)) or "NULL"))
         for gap in judged(map(sent_request, self._reader.stream(text, tuple(lanes)))):
             if gap.request.origin in lanes:
                 lanes[gap.request.origin].add(gap)

@@ -85,7 +85,7 @@ class TreeReports(SubjectReports):
                 names.append(name)
             else:
                 own.append(row[0])
-            place["low"] = end_of(prefix + name) if name else f"{row[0]}\0"  # the least text after it
+            place["low"] = end_of(prefix + name) if name else f"{row[0]}\1"  # in no URL is a lesser one
         return BranchList(tuple(names[:branches]), self._counts_of(own), more)
 
     def branch_piece(self, prefix: str, after: str = "") -> BranchPiece:
@@ -105,9 +105,9 @@ class TreeReports(SubjectReports):
         return BranchPiece(counts, urls, max((row[1] for row in rows), default=after), urls < STEP)
 
     def _counts_of(self, urls: Sequence[str]) -> Mapping[str, BranchCounts]:
-        slots = ", ".join(f":url{at}" for at in range(len(urls)))
-        values = {f"url{at}": url for at, url in enumerate(urls)} | {"since": self._now() - GROWTH_MS}
-        rows = self._reader.all(_PAGES.format(slots), values) if urls else []
+        named = {f"url{'_' * at}": url for at, url in enumerate(urls)}
+        slots = ", ".join(f":{name}" for name in named)
+        rows = self._reader.all(_PAGES.format(slots), named | {"since": self._now() - GROWTH_MS}) if urls else []
         return {url: BranchCounts(*numbers) for url, *numbers in sorted(rows)}
 
     def branch_traps(self, prefixes: Sequence[str]) -> Mapping[str, TrapSuspicion]:
