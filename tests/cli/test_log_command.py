@@ -8,6 +8,7 @@ from collections.abc import Callable
 from contextlib import closing
 from itertools import pairwise
 from pathlib import Path
+from unittest.mock import Mock
 
 import pytest
 
@@ -15,6 +16,7 @@ from tests.cli.conftest import Said
 from tests.cli.crawls import A, B, store_crawl
 from tui_crawler.cli.log_command import ActivityLog, follow
 from tui_crawler.domain.command import PauseOrigins
+from tui_crawler.domain.failure import StorageHeldUp
 from tui_crawler.domain.operator_view import ActionView, ActivityView
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.reports.reports import Reports
@@ -117,9 +119,13 @@ class TestList:
         assert (said.status, said.out) == (2, "")
 
 
+HELD_UP = StorageHeldUp("the server is away")
+
+
 class TestFollow:
     def test_it_goes_on_with_what_happens(self, crawl: Path):
         told: list[ActivityView | ActionView] = []
+        notes: list[str] = []
         steps: list[Callable[[], object]] = [
             lambda: happen(crawl, "first"),
             lambda: None,
@@ -138,7 +144,8 @@ class TestFollow:
 
         with closing(Reports(crawl)) as reports:
             log = ActivityLog(reports, "")
-            follow(log, log.newest(1), tell, wait)
+            follow(log, log.newest(1), tell, wait, notes.append)
+        assert notes == []
         names = [one.action if isinstance(one, ActionView) else one.event for one in told]
         assert names == ["run_finished", "first", *["many"] * 1_500, "pause", "last"]
 
@@ -153,7 +160,7 @@ class TestFollow:
             log = ActivityLog(reports, "")
             entries = log.newest(1)
             happen(crawl, "meanwhile")
-            follow(log, entries, tell, _interrupt)
+            follow(log, entries, tell, _interrupt, _no_note)
         assert told == ["run_finished", "meanwhile"]
 
     def test_an_action_that_waited_is_told_again_once_it_was_carried_out(self, crawl: Path):
@@ -176,11 +183,33 @@ class TestFollow:
         entries = [json.loads(line) for line in said.out.splitlines()]
         assert [one["event"] for one in entries[1:]] == ["run_finished", "one more"]
 
+    def test_what_holds_the_database_up_is_noted_once_and_nothing_is_missed(
+        self, crawl: Path, monkeypatch: pytest.MonkeyPatch
+    ):
+        told: list[str] = []
+        notes: list[str] = []
+
+        def tell(entry: ActivityView | ActionView) -> bool:
+            told.append(entry.event if isinstance(entry, ActivityView) else entry.action)
+            return told[-1] != "last"
+
+        with closing(Reports(crawl)) as reports:
+            log = ActivityLog(reports, "")
+            entries = log.newest(1)
+            happen(crawl, "last")
+            monkeypatch.setattr(reports, "actions", Mock(side_effect=[HELD_UP, HELD_UP, reports.actions(9)]))
+            follow(log, entries, tell, lambda _: None, notes.append)
+        assert (told, notes) == (["run_finished", "last"], ["the server is away"])
+
     def test_it_ends_when_nobody_reads(self, crawl: Path):
         with closing(Reports(crawl)) as reports:
             log = ActivityLog(reports, "")
-            follow(log, log.newest(5), lambda _: False, _interrupt)
+            follow(log, log.newest(5), lambda _: False, _interrupt, _no_note)
 
 
 def _interrupt(*_: object) -> None:
     raise KeyboardInterrupt
+
+
+def _no_note(text: str) -> None:
+    raise AssertionError(text)

@@ -52,7 +52,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         if not arguments.follow:
             lines = (_line(entry, zone) for entry in entries)
             return printer.answer(arguments.json, {"log": map(_document, entries)}, lines)
-        follow(log, entries, _printing(printer, zone, as_json=arguments.json), time.sleep)
+        follow(log, entries, _printing(printer, zone, as_json=arguments.json), time.sleep, printer.note)
     return ExitStatus.ok
 
 
@@ -80,18 +80,17 @@ class ActivityLog:
 
     def more(self) -> list[ActivityView | ActionView]:
         """What was written since, and the actions that were carried out since."""
-        self._version = self._reports.data_version()
+        if (version := self._reports.data_version()) == self._version:
+            return []
         activity = self._reports.activity(_ALL, self._origin, self._activity_id)
+        newest = self._reports.actions(_ACTIONS)
+        self._version = version  # all was read
         self._activity_id = max([self._activity_id, *(one.activity_id for one in activity[:1])])
         known, waited = self._action_id, self._waiting
-        actions = [one for one in self._reports.actions(_ACTIONS) if one.action_id > known or one.action_id in waited]
+        actions = [one for one in newest if one.action_id > known or one.action_id in waited]
         self._action_id = max([known, *(one.action_id for one in actions)])
         self._waiting = {one.action_id for one in actions if not one.applied}
         return _by_time(activity, (one for one in actions if one.applied and self._concerned(one)))
-
-    def has_more(self) -> bool:
-        """Whether anything was written since it was last read."""
-        return self._reports.data_version() != self._version
 
     def _concerned(self, action: ActionView) -> bool:
         """Whether an action concerns the origin: it names it, or all."""
@@ -106,12 +105,22 @@ def follow(
     entries: Iterable[ActivityView | ActionView],
     tell: Callable[[ActivityView | ActionView], bool],
     wait: Callable[[float], None],
+    note: Callable[[str], None],
 ) -> None:
-    """Tells entries, then whatever is written, until nobody listens: `tell` answers False."""
+    """Tells entries, then whatever is written, until nobody listens: `tell` answers False. What holds the database up
+    is noted once, until it has passed."""
+    from tui_crawler.domain.failure import StorageHeldUp
+
+    held_up = False
     while all(tell(entry) for entry in entries):
-        while not log.has_more():
+        try:
+            entries, held_up = log.more(), False
+        except StorageHeldUp as trouble:
+            if not held_up:
+                note(str(trouble))
+            entries, held_up = (), True
+        if not entries:
             wait(LOOK_S)
-        entries = log.more()
 
 
 def _by_time(activity: Iterable[ActivityView], actions: Iterable[ActionView]) -> list[ActivityView | ActionView]:
