@@ -186,7 +186,7 @@ def connect(place: PostgresPlace, settings: OpenSettings, *, readonly: bool) -> 
 def open_writable(place: PostgresPlace, settings: OpenSettings) -> PostgresDatabase:
     """A connection that may write, to a schema of this version: made or migrated if need be.
 
-    Raises NotOurDatabase, StorageFailure; RunHeld when a migration is needed during a live run.
+    Raises NotOurDatabase, ReadOnlyDatabase, StorageFailure; RunHeld when a migration is needed during a live run.
     """
     database = connect(place, settings, readonly=False)
     try:
@@ -195,6 +195,8 @@ def open_writable(place: PostgresPlace, settings: OpenSettings) -> PostgresDatab
             _create(database, settings)
         elif version < settings.version:
             upgrade(database, settings)
+        elif not execute(database, "SELECT has_table_privilege('meta', 'UPDATE')").fetchone()[0]:
+            raise ReadOnlyDatabase(f"this role may only read {place}")
         elif _number(database, "views") != _views_now():
             with database.atomic():
                 _make_views(database)
