@@ -56,10 +56,13 @@ class Claim:
 def require(transaction: Transaction, claim: Claim) -> None:
     """Raises StorageFailure when the session has ended or another owner has taken the database: then nothing that
     it still brings may be stored."""
+    if transaction.held_by == claim.session_id:
+        return
     row = transaction.one(_ended, {"session_id": claim.session_id})
     if row is None or row[0]:
         by = f" ({row[1]})" if row and row[1] else ""
         raise StorageFailure(f"this session no longer holds the database{by}: nothing was stored")
+    transaction.held_by = claim.session_id
 
 
 def holds(transaction: Transaction, claim: Claim, origin_id: int) -> bool:
@@ -75,7 +78,7 @@ def sign_of_life(transaction: Transaction, claim: Claim) -> None:
     until then. Once in `SIGN_MS`."""
     now = transaction.now
     values = {"session_id": claim.session_id, "heartbeat_at": now, "before": now - SIGN_MS}
-    if transaction.run(_sign, values):
+    if transaction.one(_sign, values) is not None:
         count_work(transaction, claim)
 
 
@@ -100,7 +103,7 @@ def _work() -> Any:
 
 def _sign() -> Any:
     silent = (Session.id == slot("session_id")) & (Session.ended_at == ZERO) & (Session.heartbeat_at <= slot("before"))
-    return Session.update({Session.heartbeat_at: slot("heartbeat_at")}).where(silent)
+    return Session.update({Session.heartbeat_at: slot("heartbeat_at")}).where(silent).returning(Session.id)
 
 
 ZERO = peewee.SQL("0")

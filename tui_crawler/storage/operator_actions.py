@@ -113,7 +113,7 @@ def change_exclusion(transaction: Transaction, exclusion: Exclusion, remove: boo
     value = clean(exclusion.value)
     if remove:
         entry = (ExclusionRow.kind == exclusion.kind) & (ExclusionRow.value == value)
-        return transaction.execute(ExclusionRow.delete().where(entry)) > 0
+        return bool(transaction.fetch(ExclusionRow.delete().where(entry).returning(ExclusionRow.id)))
     values = {
         ExclusionRow.kind: exclusion.kind,
         ExclusionRow.value: value,

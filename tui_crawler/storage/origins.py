@@ -317,8 +317,9 @@ def _join() -> Any:
 
 
 def clear_todo() -> Any:
-    """An UPDATE that empties the todo list of an origin."""
-    return Page.update({Page.todo_order: ZERO}).where((Page.origin == slot("origin_id")) & (Page.todo_order > ZERO))
+    """An UPDATE that empties the todo list of an origin and answers the ids of its pages."""
+    on_list = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
+    return Page.update({Page.todo_order: ZERO}).where(on_list).returning(Page.id)
 
 
 def _start_afresh() -> Any:

@@ -11,6 +11,7 @@ import hashlib
 import re
 import struct
 from collections.abc import Iterable, Iterator
+from contextlib import AbstractContextManager
 from secrets import token_hex
 from typing import Any
 
@@ -88,13 +89,40 @@ class _Flag(Loader):
         return int(bytes(data) == b"t")
 
 
+class _Cursor(psycopg.Cursor[Any]):
+    """One that raises what peewee raises."""
+
+    def fetchall(self) -> list[Any]:
+        try:
+            return super().fetchall()
+        except psycopg.Error as error:
+            raise peewee.DatabaseError(str(error)) from error
+
+
 class PostgresConnection(psycopg.Connection[Any]):
     """A connection that raises what peewee raises, with the methods of SQLite's that the store calls."""
+
+    sending: AbstractContextManager[psycopg.Pipeline] | None = None
+    """While statements are sent without waiting for what becomes of those before."""
 
     @property
     def in_transaction(self) -> bool:
         """Whether a transaction is open, or it cannot be told because the connection is lost."""
-        return self.info.transaction_status is not TransactionStatus.IDLE
+        return self.sending is not None or self.info.transaction_status is not TransactionStatus.IDLE
+
+    def send(self) -> None:
+        """From now on only a statement whose rows are fetched is waited for; so what raises may be an earlier one."""
+        self.sending = self.pipeline()
+        self.sending.__enter__()
+
+    def sent(self) -> None:
+        """Waits for all statements. Raises what became of any."""
+        sending, self.sending = self.sending, None
+        if sending is not None:
+            try:
+                sending.__exit__(None, None, None)
+            except psycopg.Error as error:
+                raise peewee.DatabaseError(str(error)) from error
 
     def execute(self, query: Any, params: Any = None, **kwargs: Any) -> Any:
         try:
@@ -138,7 +166,7 @@ class _Driver(peewee.Psycopg3Adapter):
 
     def connect(self, db: Any, **settings: Any) -> PostgresConnection:
         said = settings.pop("session", {})
-        connection = PostgresConnection.connect(db.database, autocommit=True, **_NETWORK)
+        connection = PostgresConnection.connect(db.database, autocommit=True, cursor_factory=_Cursor, **_NETWORK)
         connection.adapters.register_dumper(int, Int8BinaryDumper)  # always 64 bits: a text is prepared once
         connection.adapters.register_dumper(bool, _Number)
         connection.adapters.register_loader("numeric", _Sum)

@@ -174,7 +174,7 @@ def load(transaction: Transaction, claim: Claim, path: Path) -> QueueChange:
             loaded[origin] = loaded.get(origin, 0) + count
     taking_part = {name: count for name, count in loaded.items() if _takes_part(transaction, claim, name)}
     consumed = {Segment.consumed_at: transaction.now}
-    if not transaction.execute(Segment.update(consumed).where(Segment.name == head.name)):
+    if not transaction.fetch(Segment.update(consumed).where(Segment.name == head.name).returning(Segment.id)):
         _insert(transaction, head, "", transaction.now)
     message = f"{head.name}: {sum(loaded.values())} of {head.urls} URLs"
     left_out = sum(loaded.values()) - sum(taking_part.values())

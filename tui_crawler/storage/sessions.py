@@ -222,11 +222,11 @@ def add_origins(
 def renew(transaction: Transaction, claim: Claim, in_flight: int = 0, free_bytes: int = 0) -> bool:
     """A heartbeat, with what is under way and the room on the disk; False when another owner has taken the database."""
     values = {"session_id": claim.session_id, "heartbeat_at": transaction.now}
-    renewed = transaction.run(_renew, {**values, "in_flight": in_flight, "free_bytes": free_bytes})
+    renewed = transaction.one(_renew, {**values, "in_flight": in_flight, "free_bytes": free_bytes}) is not None
     if renewed:
         count_work(transaction, claim)
     forget_minutes(transaction)
-    return renewed == 1
+    return renewed
 
 
 def end(transaction: Transaction, claim: Claim, reason: str, clean_end: bool) -> None:
@@ -398,4 +398,5 @@ def _notes(
 
 def _renew() -> Any:
     alive = (Session.id == slot("session_id")) & (Session.ended_at == ZERO)
-    return Session.update(slots([Session.heartbeat_at, Session.in_flight, Session.free_bytes])).where(alive)
+    told = slots([Session.heartbeat_at, Session.in_flight, Session.free_bytes])
+    return Session.update(told).where(alive).returning(Session.id)

@@ -169,13 +169,14 @@ def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> Se
     if not holds(transaction, claim, row.id):
         claim.lost.append(record.origin.origin)
         return Settled()
-    before = transaction.run(_free_todo if row.id in claim.in_part else origins.clear_todo, {"origin_id": row.id})
+    emptied = _free_todo if row.id in claim.in_part else origins.clear_todo
+    before = len(transaction.all(emptied, {"origin_id": row.id}))
     places = {page_id: TODO_BASE + place for place, page_id in enumerate(record.todo)}
-    moves = (
+    moves = [
         {"page_id": page_id, "run_id": claim.run_id, "todo_order": places.get(page_id, 0)}
         for page_id in dict.fromkeys((*record.ignored, *record.todo))
-    )
-    transaction.run_many(put_on_lists, moves)
+    ]
+    transaction.run_each(put_on_lists, moves, "page_id")
     change = Tally()
     logged: list[CountedAttempt] = []
     dripping: set[tuple[int, str]] = set()
@@ -391,7 +392,7 @@ def _claim_page() -> Any:
 
 def _free_todo() -> Any:
     on_list = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
-    return Page.update({Page.todo_order: ZERO, Page.ignored_run: ZERO}).where(on_list)
+    return Page.update({Page.todo_order: ZERO, Page.ignored_run: ZERO}).where(on_list).returning(Page.id)
 
 
 def put_on_lists() -> Any:

@@ -5,10 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any
 
+import peewee
+
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.models import Page, Url
-from tui_crawler.storage.statements import BuildOf, among, matching, padded, reads_among, slot
+from tui_crawler.storage.statements import BuildOf, among, padded, reads_among, slot
 from tui_crawler.storage.transaction import Row, Transaction
 
 _CHUNK = 256
@@ -44,9 +46,11 @@ def store_urls(transaction: Transaction, wanted: Mapping[int, str]) -> tuple[dic
 
 
 def pages_by_hash(*chosen: Any) -> BuildOf:
-    """What builds a SELECT of the pages of a job by the hashes of their URLs."""
-    pages = Page.select(*chosen).join(Url, on=(Url.id == Page.url))
-    return lambda size: pages.where(among(Url.hash, size) & matching(Page.job))
+    """What builds a SELECT of the pages of a job by the hashes of their URLs. An outer join that shows no URL without a
+    page: a server that does not know how many pages there are begins with the URLs all the same."""
+    pages = Url.select(*chosen).join(Page, peewee.JOIN.LEFT_OUTER, on=(Url.id == Page.url))
+    of_job = peewee.fn.COALESCE(Page.job, peewee.SQL("-1")) == slot("job_id")
+    return lambda size: pages.where(among(Url.hash, size) & of_job)
 
 
 def ids_of(size: int) -> Any:

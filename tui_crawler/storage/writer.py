@@ -352,9 +352,16 @@ class Writer:
             return bool(inbox.jobs)
 
     def _take(self) -> list[_Job]:
-        """The jobs of the next group, in their order; none where slices have done them meanwhile."""
-        with self._inbox.changed:
-            return [self._inbox.jobs.popleft() for _ in range(min(len(self._inbox.jobs), self._settings.group))]
+        """The jobs of the next group, in their order; none where slices have done them meanwhile. What nobody waits for
+        has time."""
+        inbox, jobs, kept = self._inbox, list[_Job](), list[_Job]()
+        with inbox.changed:
+            before = math.inf if inbox.closing else time.monotonic() - self._settings.lazy_ms / 1000
+            while inbox.jobs and len(jobs) < self._settings.group:
+                job = inbox.jobs.popleft()
+                (jobs if job.awaited or job.since <= before else kept).append(job)
+            inbox.jobs.extendleft(reversed(kept))
+        return jobs
 
     def _fail(self, jobs: list[_Job], error: Exception) -> None:
         for job in jobs:
@@ -455,6 +462,10 @@ class Writer:
                 return False
             for job, result in zip(members, results, strict=True):
                 job.result, job.error = result, None
+        try:
+            self._writing.settle()
+        except DATABASE_ERRORS:
+            return False
         return True
 
     def _begin(self, *, apart: bool) -> None:
@@ -535,6 +546,8 @@ class Writer:
     def _abandon(self) -> None:
         """Leaves no transaction behind; a connection that cannot even roll back is replaced."""
         self.memory.forget()
+        with contextlib.suppress(*DATABASE_ERRORS):
+            self._writing.settle()
         try:
             if self._in_transaction():
                 connection_of(self._database).execute("ROLLBACK")

@@ -43,6 +43,9 @@ class Writing(Protocol):
     def number(self, transaction: Transaction) -> None:
         """Gives a transaction that has begun its number, and its time. Raises AlreadyStored."""
 
+    def settle(self) -> None:
+        """Waits until all that was said has been done. Raises what became of any."""
+
     def commit(self) -> None: ...
 
     @property
@@ -87,6 +90,9 @@ class FileWriting:
         row = transaction.one(_next_change, {"name": "change"})
         transaction.change = row[0] if row else 0
 
+    def settle(self) -> None:
+        """Nothing: each statement has been."""
+
     def commit(self) -> None:
         connection_of(self._database).execute("COMMIT")
 
@@ -120,7 +126,11 @@ class ServerWriting:
         """Nothing: a server says itself when a database is gone."""
 
     def begin(self, *, patient: bool, apart: bool) -> None:
-        connection_of(self._database).execute("BEGIN")
+        """Statements are sent without waiting for each, unless jobs are run `apart`."""
+        connection = connection_of(self._database)
+        if not apart:
+            connection.send()
+        connection.execute("BEGIN")
 
     def number(self, transaction: Transaction) -> None:
         row = transaction.one(_next_change_and_time, {"name": "change"}) or (0, transaction.now)
@@ -132,6 +142,9 @@ class ServerWriting:
         if self._at_server:
             transaction.now = row[1]
         transaction.insert(_note, [(self._mark, transaction.change)])
+
+    def settle(self) -> None:
+        connection_of(self._database).sent()
 
     def commit(self) -> None:
         try:

@@ -14,6 +14,7 @@ import json
 import logging
 import os
 import signal
+import sys
 import threading
 import time
 from typing import TYPE_CHECKING, Any
@@ -93,8 +94,12 @@ def run_headless(
     return 1 if ended.gave_up else 0
 
 
+_TURN_S = 0.000_2  # the writer's thread waits so long for its turn after each answer of a server
+
+
 def _load() -> type[Crawl]:
     """Loads what a crawl needs. It stays: nobody need look for garbage in it, now or later."""
+    sys.setswitchinterval(_TURN_S)
     gc.disable()
     from tui_crawler.wiring.crawl import Crawl  # noqa: PLC0415  after other workers were started
 
