@@ -242,7 +242,7 @@ def test_queries_of_the_reports(database, text):
         (origins.clear_todo, "page_todo (origin_id=? AND todo_order>?)"),
         (stashes._dripped, "page_dripped (job_id=? AND stash=?)"),
         (stashes._next_out, "page_stash (job_id=? AND stash=?)"),
-        (intake._find, "page_url_id_job_id (url_id=? AND job_id=?)"),
+        (intake._find, "page_url_id_job_id (url_id=?)"),
         (scan._unscanned, "document_unscanned (page_id>?)"),
         (scan._bare, "page_unscanned (id>?)"),
         (rejudging._refused, "t1 USING INTEGER PRIMARY KEY (rowid>?)"),

@@ -9,6 +9,8 @@ from typing import Any
 import peewee
 import psycopg
 import pytest
+from hypothesis import HealthCheck, example, given, settings
+from hypothesis import strategies as st
 
 from tui_crawler.domain.command import StopOrigins
 from tui_crawler.domain.database_place import PostgresPlace
@@ -19,9 +21,10 @@ from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.faults import ReadOnlyDatabase
 from tui_crawler.storage.journal import Journal
+from tui_crawler.storage.models import Meta
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.reports.reports import Reports
-from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.transaction import Transaction, text_list
 from tui_crawler.storage.writer import Writer, WriterSettings
 
 PATIENT = WriterSettings(patience_ms=60_000, patience_at_work_ms=60_000, here=False)
@@ -140,3 +143,31 @@ def test_a_role_that_may_only_read_is_told_what_it_may_not(server_place):
         finally:
             connection.execute("DROP OWNED BY tui_crawler_test_reader")
             connection.execute("DROP ROLE tui_crawler_test_reader")
+
+
+async def test_a_statement_that_nobody_waits_for_fails_for_its_own_job_alone(writer, server_place):
+    async def twice(name: str) -> int:
+        def work(transaction: Transaction) -> int:
+            transaction.execute(Meta.insert(name=name, value=1))
+            return tell(transaction)
+
+        return await writer.write(work)
+
+    await twice("one")
+    results = await asyncio.gather(twice("two"), twice("one"), twice("three"), return_exceptions=True)
+    assert [type(result) for result in results] == [int, StorageFailure, int]
+    assert told(server_place) == 3
+
+
+@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@given(texts=st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1))
+@example(texts=["", "NULL", "null", '"', "\\", '\\"', "{}", ",", " a ", "\n"])
+def test_a_list_of_texts_comes_as_it_was_sent(server_connection, texts):
+    rows = server_connection.execute("SELECT unnest(%s::text[])", [text_list(texts)]).fetchall()
+    assert [text for (text,) in rows] == texts
+
+
+@pytest.fixture(scope="module")
+def server_connection(postgres_url: str) -> Iterator[psycopg.Connection[Any]]:
+    with psycopg.connect(postgres_url) as connection:
+        yield connection

@@ -42,7 +42,7 @@ class ColumnStatement:
 def _lists(field_types: Iterable[str]) -> tuple[tuple[Callable[[Sequence[Any]], Any], ...], str]:
     """For columns of these types: what writes a list, and the text that makes rows of a list for each."""
     kinds = [_ARRAYS.get(one, "bigint") for one in field_types]
-    writers = tuple({"bigint": _numbers, "text": _texts}.get(kind, list) for kind in kinds)
+    writers = tuple({"bigint": _numbers, "text": text_list}.get(kind, list) for kind in kinds)
     return writers, f"unnest({', '.join(f'%s::{kind}[]' for kind in kinds)})"
 
 
@@ -50,11 +50,13 @@ def _numbers(column: Iterable[Any]) -> str:
     return f"{{{','.join(['NULL' if value is None else str(int(value)) for value in column])}}}"
 
 
-def _texts(column: Sequence[Any]) -> Any:
-    """A list of texts as PostgreSQL reads it. None of them holds a NUL, so that one stands between them meanwhile."""
-    if None in column:
+def text_list(column: Sequence[Any]) -> Any:
+    """A list of texts as PostgreSQL reads it. A NUL stands between them meanwhile; a text that holds one, or is missing, is
+    left to the driver."""
+    joined = "\0".join(column) if None not in column else ""
+    if joined.count("\0") != len(column) - 1:
         return list(column)
-    quoted = "\0".join(column).replace("\\", "\\\\").replace('"', '\\"').replace("\0", '","')
+    quoted = joined.replace("\\", "\\\\").replace('"', '\\"').replace("\0", '","')
     return f'{{"{quoted}"}}'
 
 

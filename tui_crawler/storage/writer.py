@@ -352,16 +352,9 @@ class Writer:
             return bool(inbox.jobs)
 
     def _take(self) -> list[_Job]:
-        """The jobs of the next group, in their order; none where slices have done them meanwhile. What nobody waits for
-        has time."""
-        inbox, jobs, kept = self._inbox, list[_Job](), list[_Job]()
-        with inbox.changed:
-            before = math.inf if inbox.closing else time.monotonic() - self._settings.lazy_ms / 1000
-            while inbox.jobs and len(jobs) < self._settings.group:
-                job = inbox.jobs.popleft()
-                (jobs if job.awaited or job.since <= before else kept).append(job)
-            inbox.jobs.extendleft(reversed(kept))
-        return jobs
+        """The jobs of the next group, in their order; none where slices have done them meanwhile."""
+        with self._inbox.changed:
+            return [self._inbox.jobs.popleft() for _ in range(min(len(self._inbox.jobs), self._settings.group))]
 
     def _fail(self, jobs: list[_Job], error: Exception) -> None:
         for job in jobs:
