@@ -161,6 +161,8 @@ async def test_a_statement_that_nobody_waits_for_fails_for_its_own_job_alone(wri
 
 @settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1))
+@example(texts=[None])
+@example(texts=["", None])
 @example(texts=["", "NULL", "null", '"', "\\", '\\"', "{}", ",", " a ", "\n"])
 def test_a_list_of_texts_comes_as_it_was_sent(server_connection, texts):
     rows = server_connection.execute("SELECT unnest(%s::text[])", [text_list(texts)]).fetchall()

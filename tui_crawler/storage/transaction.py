@@ -51,10 +51,10 @@ def _numbers(column: Iterable[Any]) -> str:
 
 
 def text_list(column: Sequence[Any]) -> Any:
-    """A list of texts as PostgreSQL reads it. A NUL stands between them meanwhile; a text that holds one, or is missing, is
-    left to the driver."""
-    joined = "\0".join(column) if None not in column else ""
-    if joined.count("\0") != len(column) - 1:
+    """A list of texts as PostgreSQL reads it. NULs stand between them meanwhile: a text that holds one, or is missing,
+    is left to the driver."""
+    joined = None if None in column else "\0".join(column)
+    if joined is None or joined.count("\0") != len(column) - 1:
         return list(column)
     quoted = joined.replace("\\", "\\\\").replace('"', '\\"').replace("\0", '","')
     return f'{{"{quoted}"}}'
