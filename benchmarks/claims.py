@@ -1,5 +1,6 @@
 """How many origins a second workers lease out of 10,000, one at a time and in batches of 32.
 
+`python -m benchmarks.claims [--server URL]`: in a file, and on a PostgreSQL server whose role may make databases.
 Each claim is a transaction of its own, with its COMMIT, as a worker makes it; four sessions take turns.
 """
 
@@ -10,6 +11,8 @@ import tempfile
 import time
 from pathlib import Path
 
+from benchmarks.contestants import new_database
+from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
 from tui_crawler.domain.page import NewPage
 from tui_crawler.domain.run import RunPlan
 from tui_crawler.domain.url import CrawlUrl, normalise
@@ -22,6 +25,7 @@ from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.owner import Owner
 from tui_crawler.storage.sessions import Starter
 from tui_crawler.storage.transaction import Texts, Transaction
+from tui_crawler.storage.writing import writing_of
 
 WORKERS = 4
 
@@ -32,39 +36,46 @@ def seeds(origins: int) -> tuple[NewPage, ...]:
     return tuple(NewPage(url.href, url.hash, url.origin, 0, seed=True) for url in urls if isinstance(url, CrawlUrl))
 
 
-def measure(path: Path, origins: int, batch: int) -> float:
+def measure(place: DatabasePlace, origins: int, batch: int) -> float:
     """Origins leased a second."""
-    database = open_writable(path, OpenSettings())
+    database = open_writable(place, OpenSettings())
     texts, plan = Texts(database), RunPlan("b", "b/1", "b", seeds(origins), 8, 3, 5, 2, 0, workers=WORKERS)
-    connection = connection_of(database)
-    work = Transaction(connection, texts, wall_clock(), 1)
+    work = Transaction(connection_of(database), texts, wall_clock(), 1)
+    writing = writing_of(database, place, wall_clock)
     starters = [Starter(Owner("host", f"machine {number}", number, 1), 30_000) for number in range(WORKERS)]
-    connection.execute("BEGIN IMMEDIATE")
+    writing.begin(patient=True, apart=True)
     first, start = sessions.begin(work, plan, starters[0])
     peers.open_to_all(work, first, start)
     claims = [first, *(peers.join(work, plan, starter)[0] for starter in starters[1:])]
     leases.name_sites(work, Peers(starters[0], WORKERS, lambda origin: origin))
     members = {one.session_id: one for one in leases.members(work)}
-    connection.execute("COMMIT")
+    writing.commit()
     leased, began = 0, time.monotonic()
     while leased < origins:
         claim = claims[leased // batch % WORKERS]
-        connection.execute("BEGIN IMMEDIATE")
+        writing.begin(patient=True, apart=False)
+        writing.number(work)
         leased += len(leases.lease(work, claim, batch, members[claim.session_id]))
-        connection.execute("COMMIT")
+        writing.settle()
+        writing.commit()
     took = time.monotonic() - began
-    database.close()
+    writing.close()
     return leased / took
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--origins", type=int, default=10_000)
+    parser.add_argument("--server", metavar="URL")
     arguments = parser.parse_args()
     for batch in (1, 32):
         with tempfile.TemporaryDirectory() as folder:
             rate = measure(Path(folder) / "claims.db", arguments.origins, batch)
-        print(f"batches of {batch:>2}: {rate:8.0f} origins/s")
+        print(f"in a file, batches of {batch:>2}: {rate:8.0f} origins/s")
+        if arguments.server:
+            with new_database(arguments.server) as url:
+                rate = measure(PostgresPlace(url), arguments.origins, batch)
+            print(f"on the server, batches of {batch:>2}: {rate:8.0f} origins/s")
 
 
 if __name__ == "__main__":

@@ -20,7 +20,7 @@ from types import FrameType
 from typing import Any
 
 import tests.console.support as support
-from tests.storage.bench import SqliteBench
+from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, plan
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.open_settings import OpenSettings
@@ -64,7 +64,7 @@ class OpenReports(ConsoleReports):
 async def database(path: Path) -> None:
     """One origin with a page, whose run has not begun."""
     open_writable(path, OpenSettings()).close()
-    bench = SqliteBench(path)
+    bench = DatabaseBench(path)
     await bench.open().begin_run(plan(f"{A}/"))
     bench.close()
 

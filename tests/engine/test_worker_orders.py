@@ -39,12 +39,12 @@ class Ordered(Peers):
         return (B,)
 
 
-def crawl(act: Callable[[Crawling, Ordered], Any], **more: Any) -> tuple[Crawling, Ordered, str]:
+def crawl(act: Callable[[Crawling, Ordered], Any], latency_ms: int = 400, **more: Any) -> tuple[Crawling, Ordered, str]:
     """A crawl of two origins, of PAGES pages each, during which something is wanted of its worker."""
 
     def answer(url: Any) -> Answer:
         number = int(url.path[1:]) if url.path[1:].isdigit() else 0
-        return Answer(links=(f"{url.origin}/{number + 1}",) if number + 1 < PAGES else (), latency_ms=400)
+        return Answer(links=(f"{url.origin}/{number + 1}",) if number + 1 < PAGES else (), latency_ms=latency_ms)
 
     crawling, peers, reasons = Crawling([A, B], answer, **more), Ordered(), list[str]()
     engine = crawling.engine
@@ -88,6 +88,18 @@ def test_drained_it_finishes_what_is_in_flight_and_ends(order):
     assert reason == "interrupted"
     assert all(attempt.exit_code.name != "cancelled" for attempt in crawling.store.attempts)
     assert len(crawling.web.asked) < 2 * PAGES
+
+
+def test_what_a_drain_waits_for_is_cancelled_by_a_stop():
+    async def act(crawling: Crawling, peers: Ordered) -> None:
+        await asyncio.sleep(10)
+        peers.now = WorkerOrders(WorkerOrder.drain)
+        await asyncio.sleep(2)
+        peers.now = WorkerOrders(WorkerOrder.stop)
+
+    crawling, _, reason = crawl(act, latency_ms=20_000)
+    assert reason == "interrupted"
+    assert {attempt.exit_code.name for attempt in crawling.store.attempts} == {"cancelled"}
 
 
 def test_an_origin_that_is_to_go_is_given_back_when_nothing_of_it_is_in_flight():

@@ -203,6 +203,8 @@ async def test_a_run_that_works_alone_takes_no_other_workers(store):
     await alone.begin_run(replace(MEMBER, may_join=False))
     with pytest.raises(RunHeld, match="it takes no other workers"):
         await enter(store, "south")
+    with pytest.raises(ValueError, match="crawls alone"):
+        await alone.steer_workers(SteerWorkers("pause", (workers_of(store)[0].name,)))
 
 
 async def test_workers_are_steered_by_their_names(store):

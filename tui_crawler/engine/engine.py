@@ -414,8 +414,8 @@ class Engine:
     async def _obey(self, peers: PeerWorker, orders: WorkerOrders) -> None:
         """What is wanted of this worker. Origins that go elsewhere have no more turns, and are given back together, as
         soon as nothing of them is in flight."""
-        peers.order, slots = orders.order, self._slots
-        if orders.order in _ENDING and self._reason is None:
+        before, peers.order, slots = peers.order, orders.order, self._slots
+        if orders.order in _ENDING and orders.order is not before:
             self.stop(RunReason.interrupted, _ENDING[orders.order])
         if orders.unlisted:
             await self._executor.queue.follow(QueueChange((), orders.unlisted), tuple(self._table.states))

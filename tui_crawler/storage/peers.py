@@ -151,6 +151,8 @@ def steer(transaction: Transaction, claim: Claim, command: WorkerCommand) -> tup
     names = [clean(name) for name in (command.workers if isinstance(command, SteerWorkers) else (command.worker,))]
     if unknown := [name for name in names if name not in live]:
         raise ValueError(f"no worker of this name is at work: {', '.join(unknown)}")
+    if alone := [name for name in names if not live[name].shared]:
+        raise ValueError(f"{', '.join(alone)} crawls alone: it takes no orders, its origins do (`pause`, `stop`)")
     chosen = Session.id.in_([live[name].session_id for name in names])
     if isinstance(command, MoveOrigins):
         return _move(transaction, live[names[0]], command.origins)
