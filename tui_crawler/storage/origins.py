@@ -316,10 +316,10 @@ def _join() -> Any:
     return Origin.update(changes).where(Origin.id == slot("origin_id"))
 
 
-def clear_todo() -> Any:
-    """An UPDATE that empties the todo list of an origin and answers the ids of its pages."""
+def clear_todo(*more: Any) -> Any:
+    """An UPDATE that empties the todo list of an origin, and these columns, and answers the ids of its pages."""
     on_list = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
-    return Page.update({Page.todo_order: ZERO}).where(on_list).returning(Page.id)
+    return Page.update(dict.fromkeys((Page.todo_order, *more), ZERO)).where(on_list).returning(Page.id)
 
 
 def _start_afresh() -> Any:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
+from functools import partial
 from typing import Any
 
 import peewee
@@ -390,15 +391,11 @@ def _claim_page() -> Any:
     return Page.update(changes).where((Page.id == slot("page_id")) & (Page.status == ZERO))
 
 
-def _free_todo() -> Any:
-    on_list = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
-    return Page.update({Page.todo_order: ZERO, Page.ignored_run: ZERO}).where(on_list).returning(Page.id)
-
-
 def put_on_lists() -> Any:
     changes = {Page.ignored_run: slot("run_id"), Page.todo_order: slot("todo_order")}
     return Page.update(changes).where(Page.id == slot("page_id"))
 
 
+_free_todo = partial(origins.clear_todo, Page.ignored_run)
 _page_state = reads([Page.id], *STATE)
 _next_request_at = reads([Origin.id], Origin.next_request_at)

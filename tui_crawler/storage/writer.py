@@ -455,11 +455,10 @@ class Writer:
                 return False
             for job, result in zip(members, results, strict=True):
                 job.result, job.error = result, None
-        try:
+        with contextlib.suppress(*DATABASE_ERRORS):
             self._writing.settle()
-        except DATABASE_ERRORS:
-            return False
-        return True
+            return True
+        return False
 
     def _begin(self, *, apart: bool) -> None:
         """Takes the lock for writing; on the event loop it is not waited for."""
