@@ -120,14 +120,18 @@ class ServerWriting:
         self._database = database
         self._at_server = at_server
         self._mark = f"writer {secrets.token_hex(8)}"
-        self._begun = self._doubtful = 0
+        self._begun = self._doubtful = self._transactions = 0
 
     def check(self) -> None:
         """Nothing: a server says itself when a database is gone."""
 
     def begin(self, *, patient: bool, apart: bool) -> None:
-        """Statements are sent without waiting for each, unless jobs are run `apart`."""
+        """Statements are sent without waiting for each, unless jobs are run `apart`. How each is carried out is thought
+        over whenever as many transactions as ever have come: the tables have grown since."""
         connection = connection_of(self._database)
+        self._transactions += 1
+        if self._transactions.bit_count() == 1:
+            connection.execute("DISCARD PLANS")
         if not apart:
             connection.send()
         connection.execute("BEGIN")
