@@ -51,8 +51,7 @@ def _numbers(column: Iterable[Any]) -> str:
 
 
 def text_list(column: Sequence[Any]) -> Any:
-    """A list of texts as PostgreSQL reads it. NULs stand between them meanwhile: a text that holds one, or is missing,
-    is left to the driver."""
+    """A list of texts as PostgreSQL reads it; one with a NUL, which separates them here, is left to the driver."""
     joined = None if None in column else "\0".join(column)
     if joined is None or joined.count("\0") != len(column) - 1:
         return list(column)
