@@ -126,7 +126,7 @@ class ServerWriting:
         """Nothing: a server says itself when a database is gone."""
 
     def begin(self, *, patient: bool, apart: bool) -> None:
-        """Statements are sent without waiting for each, unless jobs are run `apart`; plans are made anew as tables grow."""
+        """Statements are sent without waiting for each, unless jobs run `apart`; plans are made anew as tables grow."""
         connection = connection_of(self._database)
         self._transactions += 1
         if self._transactions.bit_count() == 1:
