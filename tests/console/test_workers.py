@@ -144,7 +144,11 @@ async def test_alone_it_says_how_another_one_is_added() -> None:
     async with stage((120, 40)) as held:
         held.reports.at_work = workers()[:1]
         await held.press("8", rounds=2)
-        assert "It crawls alone" in held.text()
+        assert "another one: tui-crawler worker" in held.text()
+        held.reports.at_work = (replace(workers()[0], shared=False),)
+        held.reports.commit()
+        await held.settle(2, move_ms=1_000)
+        assert "takes no other workers" in held.text()
         held.reports.at_work = ()
         held.reports.commit()
         await held.settle(2, move_ms=1_000)

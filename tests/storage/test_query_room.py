@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from tests.storage.making import plan
+from tui_crawler.domain.database_place import PostgresPlace
 from tui_crawler.domain.failure import QueryProblem, StorageFailure
 from tui_crawler.storage.reports import sql as query_room
 from tui_crawler.storage.reports.sql import LONGEST_VALUE, QueryRunner, QueryStopped
@@ -111,7 +112,14 @@ async def test_what_cannot_be_answered_has_one_line_that_says_why(database: Path
 
 
 async def test_time_is_bounded_and_another_thread_can_cancel(database: Path) -> None:
-    room = QueryRunner(database)
+    ask_for_ever(QueryRunner(database))
+
+
+def test_a_question_to_a_server_is_bounded_and_can_be_cancelled(server_place: PostgresPlace) -> None:
+    ask_for_ever(QueryRunner(server_place))
+
+
+def ask_for_ever(room: QueryRunner) -> None:
     with pytest.raises(QueryProblem, match="stopped after"):
         room.ask(COUNT_FOR_EVER, most_ms=20)
     caught: list[BaseException] = []

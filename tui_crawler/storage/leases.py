@@ -55,7 +55,6 @@ class Member:
     hold: OpenSession
     name: str
     token_hash: str
-    shared: bool
     taken: tuple[int, ...] = ()
     left: tuple[int, ...] = ()
 
@@ -71,11 +70,11 @@ def members(transaction: Transaction) -> list[Member]:
     jobs = [job for job in job_rows(transaction) if not job.aborted]
     found = []
     for row in transaction.all(_open, {}):
-        tags, matchonly, shared = frozenset(row[9].split()), row[10], bool(row[13])
+        tags, matchonly = frozenset(row[9].split()), row[10]
         taken = tuple(one.job_id for one in jobs if (one.tag in tags if one.tag else not matchonly))
         left = tuple(one.job_id for one in jobs if one.job_id not in taken)
-        hold = OpenSession(Owner(*row[2:6]), row[6], row[7], row[8], shared=shared)
-        found.append(Member(row[0], row[1], hold, row[11], row[12], shared, taken, left))
+        hold = OpenSession(Owner(*row[2:6]), row[6], row[7], row[8], shared=bool(row[13]))
+        found.append(Member(row[0], row[1], hold, row[11], row[12], taken, left))
     return found
 
 

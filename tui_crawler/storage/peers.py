@@ -40,7 +40,7 @@ def open_to_all(transaction: Transaction, claim: Claim, start: RunStart) -> RunS
 def is_live(transaction: Transaction, here: Owner) -> bool:
     """Whether there is a run that a worker can join. Raises RunHeld when its worker crawls alone."""
     live = [one for one in members(transaction) if one.hold.is_live(here, transaction.now)]
-    alone = [one for one in live if not one.shared]
+    alone = [one for one in live if not one.hold.shared]
     if alone:
         raise RunHeld(f"{alone[0].hold.describe()}; it takes no other workers (`run --workers 2` does)")
     return bool(live)
@@ -151,7 +151,7 @@ def steer(transaction: Transaction, claim: Claim, command: WorkerCommand) -> tup
     names = [clean(name) for name in (command.workers if isinstance(command, SteerWorkers) else (command.worker,))]
     if unknown := [name for name in names if name not in live]:
         raise ValueError(f"no worker of this name is at work: {', '.join(unknown)}")
-    if alone := [name for name in names if not live[name].shared]:
+    if alone := [name for name in names if not live[name].hold.shared]:
         raise ValueError(f"{', '.join(alone)} crawls alone: it takes no orders, its origins do (`pause`, `stop`)")
     chosen = Session.id.in_([live[name].session_id for name in names])
     if isinstance(command, MoveOrigins):
@@ -197,6 +197,7 @@ def leave(transaction: Transaction, claim: Claim, clean: bool) -> bool:
         return False
     ended = {Session.ended_at: transaction.now, Session.heartbeat_at: transaction.now, Session.clean: int(clean)}
     transaction.execute(Session.update(ended).where(Session.id == claim.session_id))
+    transaction.held_by = 0
     set_free(transaction, claim.session_id)
     return True
 

@@ -237,6 +237,7 @@ def end(transaction: Transaction, claim: Claim, reason: str, clean_end: bool) ->
     closed = {Run.finished_at: now, Run.finish_reason: reason, Run.clean: int(clean_end)}
     transaction.execute(Run.update(closed).where(Run.id == claim.run_id))
     note(transaction, "run_finished", reason, run_id=claim.run_id)
+    transaction.held_by = 0
     ended = {Session.ended_at: now, Session.heartbeat_at: now, Session.clean: int(clean_end)}
     transaction.execute(Session.update(ended).where(Session.id == claim.session_id))
     landed = {Origin.in_flight_url: "", Origin.change: transaction.change}

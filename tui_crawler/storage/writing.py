@@ -34,7 +34,8 @@ class Writing(Protocol):
     """What a writer asks of its database. Every method raises DATABASE_ERRORS."""
 
     def check(self) -> None:
-        """Raises StorageFailure when the database is no longer where it was."""
+        """Raises StorageFailure when the file is no longer where it was; a server says so itself."""
+        return
 
     def begin(self, *, patient: bool, apart: bool) -> None:
         """Begins a transaction that writes. Not `patient`: a lock of somebody else's is not waited for. `apart`: jobs
@@ -44,7 +45,8 @@ class Writing(Protocol):
         """Gives a transaction that has begun its number, and its time. Raises AlreadyStored."""
 
     def settle(self) -> None:
-        """Waits until all that was said has been done. Raises what became of any."""
+        """Waits for statements that were sent without waiting. Raises what became of any."""
+        return
 
     def commit(self) -> None: ...
 
@@ -66,7 +68,7 @@ def writing_of(database: peewee.Database, place: DatabasePlace, now: Callable[[]
     return FileWriting(database, place)
 
 
-class FileWriting:
+class FileWriting(Writing):
     """In a file."""
 
     def __init__(self, database: Any, path: Path) -> None:
@@ -90,9 +92,6 @@ class FileWriting:
         row = transaction.one(_next_change, {"name": "change"})
         transaction.change = row[0] if row else 0
 
-    def settle(self) -> None:
-        """Nothing: each statement has been."""
-
     def commit(self) -> None:
         connection_of(self._database).execute("COMMIT")
 
@@ -109,7 +108,7 @@ class FileWriting:
         self._database.close()
 
 
-class ServerWriting:
+class ServerWriting(Writing):
     """On a server. `at_server`: transactions have the time of its clock.
 
     When the answer to a COMMIT is lost, nobody knows whether it was carried out. So each transaction also notes its
@@ -121,9 +120,6 @@ class ServerWriting:
         self._at_server = at_server
         self._mark = f"writer {secrets.token_hex(8)}"
         self._begun = self._doubtful = self._transactions = 0
-
-    def check(self) -> None:
-        """Nothing: a server says itself when a database is gone."""
 
     def begin(self, *, patient: bool, apart: bool) -> None:
         """Statements are sent without waiting for each, unless jobs run `apart`; plans are made anew as tables grow."""

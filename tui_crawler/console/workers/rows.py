@@ -172,5 +172,7 @@ def alone_lines(workers: Sequence[WorkerView]) -> list[Line]:
     """How another worker is added, where there is one at most."""
     if len(workers) > 1:
         return []
+    if workers and not workers[0].shared:
+        return [Paragraph("It crawls alone and takes no other workers: a run with --workers 2 does", "muted")]
     who = "It crawls alone" if workers else "No worker is at work"
     return [Paragraph(f"{who}; another one: {ANOTHER}", "muted")]

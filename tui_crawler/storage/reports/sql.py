@@ -17,8 +17,8 @@ from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import QueryProblem
 from tui_crawler.domain.operator_view import QueryAnswer
 from tui_crawler.storage.database import connect_readonly
-from tui_crawler.storage.driver import DATABASE_ERRORS, columns_of, connection_of, is_server
-from tui_crawler.storage.faults import storage_failure
+from tui_crawler.storage.driver import DATABASE_ERRORS, columns_of, connection_of, is_server, stopping
+from tui_crawler.storage.faults import storage_failure, was_cancelled
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.views import VIEWS
 
@@ -35,6 +35,8 @@ LONGEST_TEXT = 100_000
 _LARGEST_VALUE = 16 << 20  # bytes, of what SQLite may make on the way: zeroblob, printf, group_concat
 _LOOK_EVERY = 20_000  # instructions of SQLite's machine: well below a millisecond
 _PAGE_CACHE_KIB = 16_384
+_AT_ONCE = 500  # rows that a server sends
+_TOO_LATE_MS = 500  # a server ends by itself what goes on for so much longer than it may
 _READS = frozenset({sqlite3.SQLITE_SELECT, sqlite3.SQLITE_READ, sqlite3.SQLITE_RECURSIVE, sqlite3.SQLITE_FUNCTION})
 _NEVER = frozenset({"load_extension", "fts3_tokenizer", "readfile", "writefile", "edit"})
 _CHANGES: Mapping[int, str] = {
@@ -98,17 +100,27 @@ class QueryRunner:
             database.close()
 
     def _ask_server(self, database: Any, text: str, most_rows: int, most_ms: int) -> QueryAnswer:
-        from tui_crawler.storage.reports.server_sql import answer_at_server  # noqa: PLC0415  a file is asked without
-
+        """By a cursor in a transaction that only reads: what is no query is no cursor. What else the text may see is up
+        to the role that the connection has."""
         verb = _VERB.match(text)
         if verb and verb[1].upper() in _CHANGING:
             raise _refused(verb[1].upper())
-        began = time.monotonic()
+        connection, began = connection_of(database), time.monotonic()
 
-        def take(rows: Any, columns: tuple[str, ...]) -> QueryAnswer:
-            return _taken(rows, columns, most_rows, began)
+        def late() -> bool:
+            return self._stop.is_set() or time.monotonic() > began + most_ms / 1_000
 
-        return answer_at_server(database, text, self._stop.is_set, most_ms, take)
+        try:
+            connection.execute(f"SET statement_timeout = {most_ms + _TOO_LATE_MS}")
+            with stopping(database, late), connection.transaction(), connection.cursor(name="question") as cursor:
+                connection.execute("SET TRANSACTION READ ONLY")
+                cursor.itersize = _AT_ONCE
+                cursor.execute(text.strip().rstrip(";"))
+                return _taken(cursor, tuple(column.name for column in cursor.description or ()), most_rows, began)
+        except (*DATABASE_ERRORS, connection.Error) as error:
+            if was_cancelled(error):
+                raise (QueryStopped("cancelled") if self._stop.is_set() else _too_long(most_ms)) from error
+            raise QueryProblem(str(error).strip().splitlines()[0]) from error
 
 
 class _Question:
@@ -166,7 +178,7 @@ class _Question:
         if self._stop.is_set():
             return QueryStopped("cancelled")
         if self._late:
-            return QueryProblem(f"stopped after {self._most_ms / 1_000:g} s; narrow it, with an index or a LIMIT")
+            return _too_long(self._most_ms)
         if "one statement at a time" in str(error):
             return QueryProblem("one statement at a time, please")
         return QueryProblem(" ".join(str(error).split()) or "SQLite gives no reason")
@@ -185,6 +197,10 @@ def _taken(answered: Any, columns: tuple[str, ...], most_rows: int, began: float
         held += sum(len(value) if isinstance(value, str | bytes) else 8 for value in short)
         rows.append(short)
     return QueryAnswer(columns, tuple(rows), more, cut, round((time.monotonic() - began) * 1_000))
+
+
+def _too_long(most_ms: int) -> QueryProblem:
+    return QueryProblem(f"stopped after {most_ms / 1_000:g} s; narrow it, with an index or a LIMIT")
 
 
 def _refused(what: str) -> QueryProblem:
