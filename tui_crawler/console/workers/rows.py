@@ -173,6 +173,6 @@ def alone_lines(workers: Sequence[WorkerView]) -> list[Line]:
     if len(workers) > 1:
         return []
     if workers and not workers[0].shared:
-        return [Paragraph("It crawls alone and takes no other workers; so that it does: run CONFIG --workers 2", "muted")]
+        return [Paragraph("It crawls alone, takes no other workers; to share: run CONFIG --workers 2", "muted")]
     who = "It crawls alone" if workers else "No worker is at work"
     return [Paragraph(f"{who}; another one: {ANOTHER}", "muted")]
