@@ -23,10 +23,9 @@ from tui_crawler.console.origin import rows as contract_card
 from tui_crawler.console.origin import rows as origin_detail
 from tui_crawler.console.origin.queries import TopUp, robots_sheet
 from tui_crawler.console.origin.rows import head_line, robots_lines, text_line, wanted_url
-from tui_crawler.console.overview import trap_lines
 from tui_crawler.console.overview.event_rows import action_row, trouble_row
 from tui_crawler.console.overview.rows import origin_row
-from tui_crawler.console.overview.summary import summary_lines, why_line
+from tui_crawler.console.overview.summary import summary_lines, trap_lines, why_line
 from tui_crawler.console.panes.footer import footer_line
 from tui_crawler.console.panes.header import HeaderState, header_lines
 from tui_crawler.console.panes.line import Line
@@ -196,7 +195,7 @@ def every_line_of_an_origin(view: OriginView, history: OriginHistory, run: RunVi
     asked = ActionView(1, NOW, payload, payload, payload, payload, payload, undone=False, applied=True, error=payload)
     yield from action_row(asked, UTC).cells
     yield from trouble_row(ReportedError(1, NOW, payload), UTC).cells
-    yield from trap_lines.trap_lines(trap, hint=payload)
+    yield from trap_lines(trap, hint=payload)
     yield from contract_card.contract_lines(contract, view, NOW, UTC, KeyNames())
     yield wanted_url(view.origin, f"/{payload}")
 

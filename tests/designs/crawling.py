@@ -29,7 +29,7 @@ from tui_crawler.domain.command import Command
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.status_words import Ended, RunReason
 from tui_crawler.domain.url import CrawlUrl
-from tui_crawler.engine.virtual_time import WALL_0, VirtualClock, VirtualLoop
+from tui_crawler.engine.clock import WALL_0, VirtualClock, VirtualLoop
 from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.client import HttpFetcher
 from tui_crawler.fetch.extract import PageReader, ReaderSetup

@@ -21,7 +21,7 @@ from tui_crawler.domain.database_place import PostgresPlace, parse_server_url
 from tui_crawler.domain.page_filter import PageFilter, read_page_filter
 from tui_crawler.domain.timeline import LaneSpan
 from tui_crawler.domain.view import LogReach, LogTerms
-from tui_crawler.engine.virtual_time import WALL_0
+from tui_crawler.engine.clock import WALL_0
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.reports.sql import QueryRunner
 from tui_crawler.storage.views import VIEWS

@@ -17,9 +17,9 @@ from tui_crawler.domain.page import NewPage
 from tui_crawler.domain.policy import EMPTY, PolicySet
 from tui_crawler.domain.run import RunPlan
 from tui_crawler.domain.url import CrawlUrl, normalise
+from tui_crawler.engine.clock import VirtualClock
 from tui_crawler.engine.engine import Engine
 from tui_crawler.engine.origin_table import EngineSettings
-from tui_crawler.engine.virtual_time import VirtualClock
 
 PLAN = RunPlan("test", "test-crawler (for tests)", "test", (), 8, 3, 5, 2, 4 * 7 * 86_400_000)
 

@@ -28,9 +28,9 @@ from tui_crawler.domain.page import NewPage
 from tui_crawler.domain.policy import EMPTY
 from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.url import CrawlUrl, normalise
+from tui_crawler.engine.clock import VirtualClock
 from tui_crawler.engine.commands import CommandExecutor, CommandResult
 from tui_crawler.engine.origin_table import EngineSettings, OriginTable
-from tui_crawler.engine.virtual_time import VirtualClock
 
 MANY = 150
 NAMES = tuple(f"http://o{number}.test" for number in range(MANY))

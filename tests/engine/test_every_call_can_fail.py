@@ -15,7 +15,7 @@ import pytest
 from tests.engine.crawls import Crawling
 from tests.support.simulated_web import linked_site
 from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.engine.virtual_time import run_virtual
+from tui_crawler.engine.clock import run_virtual
 
 A, B = "http://a.test", "http://b.test"
 PAGES = 6

@@ -15,8 +15,8 @@ from tui_crawler.domain.command import PauseOrigins
 from tui_crawler.domain.policy import PolicySet, Whitelist
 from tui_crawler.domain.worker import WorkerOrders
 from tui_crawler.engine import origin_table
+from tui_crawler.engine.clock import run_virtual
 from tui_crawler.engine.peers import PeerWorker
-from tui_crawler.engine.virtual_time import run_virtual
 
 A, B = "http://a.test", "http://b.test"
 

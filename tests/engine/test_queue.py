@@ -30,7 +30,7 @@ from tui_crawler.domain.policy import EMPTY, PolicySet, Rule
 from tui_crawler.domain.ruleset import Ruleset, to_json
 from tui_crawler.domain.status_words import RunReason
 from tui_crawler.domain.url import CrawlUrl, normalise
-from tui_crawler.engine.virtual_time import VirtualClock, run_virtual
+from tui_crawler.engine.clock import VirtualClock, run_virtual
 
 A, B, C = "http://a.test", "http://b.test", "http://c.test"
 Operator = Callable[[Crawling], Awaitable[None]]

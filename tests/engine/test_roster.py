@@ -13,8 +13,8 @@ from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.origin import CrawlSettings, OriginState
 from tui_crawler.domain.policy import EMPTY
 from tui_crawler.domain.status_words import FinishReason
+from tui_crawler.engine.clock import run_virtual
 from tui_crawler.engine.origin_table import EngineSettings, OriginTable
-from tui_crawler.engine.virtual_time import run_virtual
 
 _names = st.sampled_from([f"http://o{number}.test" for number in range(5)])
 _states = st.builds(

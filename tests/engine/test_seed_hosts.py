@@ -7,8 +7,8 @@ import asyncio
 from tests.engine.crawls import Crawling
 from tests.support.simulated_web import linked_site
 from tui_crawler.domain.command import AddSeeds, PendingAction
+from tui_crawler.engine.clock import run_virtual
 from tui_crawler.engine.peers import PeerWorker
-from tui_crawler.engine.virtual_time import run_virtual
 
 A, LOCAL = "http://a.test", "http://127.0.0.1:8080"
 

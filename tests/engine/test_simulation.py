@@ -28,7 +28,7 @@ from tui_crawler.domain.exit_code import DISPOSITIONS
 from tui_crawler.domain.job import JobPlan
 from tui_crawler.domain.page import NewPage
 from tui_crawler.domain.url import CrawlUrl, normalise
-from tui_crawler.engine.virtual_time import run_virtual
+from tui_crawler.engine.clock import run_virtual
 
 ORIGINS = ["http://a.test", "http://b.test", "http://c.test"]
 JOBS = ("test", "other")

@@ -12,8 +12,8 @@ from tests.engine.crawls import Crawling
 from tests.engine.test_joined import Peers
 from tests.support.simulated_web import Answer
 from tui_crawler.domain.worker import WorkerOrder, WorkerOrders
+from tui_crawler.engine.clock import run_virtual
 from tui_crawler.engine.peers import PeerWorker
-from tui_crawler.engine.virtual_time import run_virtual
 
 A, B = "http://a.test", "http://b.test"
 PAGES = 30

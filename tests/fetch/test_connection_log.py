@@ -21,7 +21,7 @@ from tests.support.patience import PATIENT_S
 from tui_crawler.domain.attempt import Exchange, RequestRecord
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import Moment
-from tui_crawler.engine.virtual_time import VirtualClock, run_virtual
+from tui_crawler.engine.clock import VirtualClock, run_virtual
 from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionLogs, ConnectionStep

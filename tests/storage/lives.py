@@ -28,7 +28,7 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.origin import CrawlSettings, SettingsByOrigin
 from tui_crawler.domain.status_words import RunReason
 from tui_crawler.domain.url import CrawlUrl
-from tui_crawler.engine.virtual_time import WALL_0, VirtualLoop, run_virtual
+from tui_crawler.engine.clock import WALL_0, VirtualLoop, run_virtual
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 

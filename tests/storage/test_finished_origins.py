@@ -27,7 +27,7 @@ from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY, PolicySet
 from tui_crawler.domain.ruleset import to_json
 from tui_crawler.domain.url import CrawlUrl
-from tui_crawler.engine.virtual_time import WALL_0, VirtualLoop, run_virtual
+from tui_crawler.engine.clock import WALL_0, VirtualLoop, run_virtual
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings

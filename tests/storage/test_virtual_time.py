@@ -14,7 +14,7 @@ from tui_crawler.domain.audit import audit
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.run_totals import RunTotals
 from tui_crawler.domain.status_words import RunReason
-from tui_crawler.engine.virtual_time import WALL_0, VirtualLoop, run_virtual
+from tui_crawler.engine.clock import WALL_0, VirtualLoop, run_virtual
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 

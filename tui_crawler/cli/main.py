@@ -32,8 +32,8 @@ neither a configuration (tui-crawler.yaml) nor a database yet, it shows the ways
 """
 _COMMANDS = (
     "demo", "console", "run", "check", "status", "why", "steer", "failures", "links", "tree", "rules", "audit", "pulse",
-    "report", "diff", "replay", "rehearse", "export", "exclude", "jobs", "pages", "queue", "log", "serve", "worker",
-    "workers", "database", "completion",
+    "report", "diff", "replay", "rehearse", "export", "exclude", "jobs", "pages", "queue", "log", "serve", "workers",
+    "database", "completion",
 )  # fmt: skip
 """The modules that declare commands, in the order of the list in the help."""
 _OWN = frozenset(_COMMANDS) - {"console", "steer", "database"}

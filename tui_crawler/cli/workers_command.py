@@ -1,22 +1,32 @@
-"""`workers`: who crawls, listed; told to pause, go on, drain or stop; their tags, and who has which origin."""
+"""`worker`: one more process for a crawl, which joins its live run or goes on with the last one. `workers`: who crawls,
+listed; told to pause, go on, drain or stop; their tags, and who has which origin."""
 
 from __future__ import annotations
 
 import argparse
+import os
 from collections.abc import Iterable, Iterator
+from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out_all
 from tui_crawler.cli.known_names import existing_database, known_origins, reports_of
-from tui_crawler.cli.options import CommandSet, Execute, add_common
+from tui_crawler.cli.options import CommandSet, Execute, add_common, add_watching, positive
 from tui_crawler.cli.printer import Printer, columns, picked, safe
-from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.cli.problem import CannotRun, UsageProblem
+from tui_crawler.cli.run_command import check_workers, terminal_signals
 from tui_crawler.text.format import count, duration
 
 if TYPE_CHECKING:
+    from tui_crawler.cli.run_watch import RunListener
+    from tui_crawler.config.schema import Config
     from tui_crawler.domain.command import Command
+    from tui_crawler.domain.database_place import DatabasePlace
     from tui_crawler.domain.worker import WorkerView
 
+IDENTITY_VARIABLE = "TUI_CRAWLER_WORKER_TOKEN"
+MOST_SLOTS = 1_000
 _COLUMNS = "name state leads slots in_flight origins pages_per_minute heartbeat_age_ms lease_ms host pid version tags"
 _MORE = "matchonly free_bytes started_at"
 _RIGHT = frozenset({2, 3, 4, 5, 6})
@@ -29,7 +39,27 @@ _ORDERS = {
 
 
 def declare(commands: CommandSet) -> None:
-    """Declares the group; the word alone lists."""
+    """Declares the command and the group; its word alone lists."""
+    parser = commands.add(
+        "worker",
+        "one more worker of a crawl",
+        _work,
+        "Joins the live run of a database, with the configuration that is kept there, or goes on with the last one "
+        f"where nobody is at work. Who knows {IDENTITY_VARIABLE} of a live worker may take its place, by its name.",
+        examples=("worker --db my-index.db --name north --slots 16",),
+    )
+    parser.add_argument("--name", metavar="NAME", help="its name; by default host and process")
+    parser.add_argument(
+        "--tag", action="append", metavar="TAG", help="take jobs of this tag; instead of those configured"
+    )
+    parser.add_argument("--matchonly", action="store_true", help="take no jobs without a tag")
+    parser.add_argument("--slots", type=positive, metavar="N", help="turns at once; by default crawl.max_in_flight")
+    add_watching(parser)
+    add_common(parser, "one JSON object per event; the last is run_finished")
+    _declare_group(commands)
+
+
+def _declare_group(commands: CommandSet) -> None:
     group = commands.group(
         "workers",
         "list the workers of a crawl, pause, drain or stop them",
@@ -50,6 +80,57 @@ def declare(commands: CommandSet) -> None:
     move.add_argument("origin", metavar="ORIGIN", help="scheme and host, or the host alone; its site goes along")
     move.add_argument("name", metavar="NAME", help="the worker, which keeps it until it ends")
     add_common(move, of_group=True)
+
+
+def _work(arguments: argparse.Namespace, printer: Printer) -> int:
+    """Carries out `worker`: crawls."""
+    database = existing_database(arguments)
+    config = _kept(database)
+    own = config.worker
+    tags = own.tags if arguments.tag is None else _tags(arguments.tag)
+    if (arguments.slots or 0) > MOST_SLOTS:
+        raise UsageProblem(f"--slots {arguments.slots}: at most {MOST_SLOTS}")
+    matchonly, slots = own.matchonly or arguments.matchonly, arguments.slots or own.slots
+    worker = replace(own, name=arguments.name, tags=tags, matchonly=matchonly, slots=slots)
+    config = replace(config, worker=worker)
+    check_workers(2, config)
+
+    from tui_crawler.cli.run_watch import watch
+    from tui_crawler.wiring import RunOptions, run_headless
+
+    token = os.environ.get(IDENTITY_VARIABLE, "")
+    options = RunOptions(may_join=True, token=token, metrics=arguments.metrics, on_event=arguments.on_event)
+
+    def carry_out(listener: RunListener) -> int:
+        return run_headless(config, database, options, listener, getattr(listener, "on_alarm", None))
+
+    return watch(printer, arguments.json, carry_out, partial(terminal_signals, config))
+
+
+def _tags(words: list[str]) -> tuple[str, ...]:
+    """Raises UsageProblem."""
+    if unfit := [tag for tag in words if len(tag.split()) != 1]:
+        raise UsageProblem(f"a tag is one word, which {unfit[0]!r} is not")
+    return tuple(words)
+
+
+def _kept(database: DatabasePlace) -> Config:
+    """The configuration of the run to join or to go on with. Raises CannotRun where there is none."""
+    from tui_crawler.domain.status_words import RunReason
+    from tui_crawler.wiring.origin_settings import kept_config
+
+    with reports_of(database) as reports:
+        run = reports.run()
+    if run is None:
+        raise CannotRun(f"nobody has crawled into {database} yet: begin with tui-crawler run CONFIG --db {database}")
+    if not run.live and run.finish_reason not in {"", RunReason.interrupted.value}:
+        raise CannotRun(
+            f"the last run is over ({run.finish_reason}): tui-crawler run CONFIG --db {database} begins another"
+        )
+    config = kept_config(database)
+    if config is None:
+        raise CannotRun(f"{database} keeps no configuration to go on with: tui-crawler run CONFIG")
+    return config
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -87,7 +168,7 @@ def _steering(order: str) -> Execute:
     def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         from tui_crawler.domain.command import SteerWorkers
 
-        return _ask(SteerWorkers(order, tuple(dict.fromkeys(arguments.names))), arguments, printer)
+        return _ask(SteerWorkers(order, tuple(dict.fromkeys(arguments.names))), arguments, printer, "crawling")
 
     return execute
 
@@ -95,9 +176,7 @@ def _steering(order: str) -> Execute:
 def _tag(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.domain.command import TagWorker
 
-    if unfit := [tag for tag in arguments.tags if len(tag.split()) != 1]:
-        raise UsageProblem(f"a tag is one word, which {unfit[0]!r} is not")
-    return _ask(TagWorker(arguments.name, tuple(arguments.tags)), arguments, printer)
+    return _ask(TagWorker(arguments.name, _tags(arguments.tags)), arguments, printer)
 
 
 def _move(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -108,9 +187,9 @@ def _move(arguments: argparse.Namespace, printer: Printer) -> int:
     return _ask(MoveOrigins(origins, arguments.name), arguments, printer)
 
 
-def _ask(command: Command, arguments: argparse.Namespace, printer: Printer) -> int:
+def _ask(command: Command, arguments: argparse.Namespace, printer: Printer, nothing: str = "none") -> int:
     def tell(_before: object, after: object) -> Iterable[str]:
         for name, value in after.items() if isinstance(after, dict) else ():
-            yield f"{safe(str(name))}: {safe(str(value)) or 'none'}"
+            yield f"{safe(str(name))}: {safe(str(value)) or nothing}"
 
     return carry_out_all(existing_database(arguments), (command,), tell, printer, as_json=arguments.json)

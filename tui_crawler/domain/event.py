@@ -18,12 +18,6 @@ class Event:
 
     def as_document(self) -> dict[str, object]:
         """The JSON object of `run --json`; empty fields are left out."""
-        document: dict[str, object] = {"at": self.at, "event": self.event}
-        if self.origin:
-            document["origin"] = self.origin
-        if self.url:
-            document["url"] = self.url
-        if self.exit_code:
-            document["exit_code"] = self.exit_code
-        document.update(self.extra)
-        return document
+        about = {"origin": self.origin, "url": self.url, "exit_code": self.exit_code}
+        said = {name: text for name, text in about.items() if text}
+        return {"at": self.at, "event": self.event, **said, **dict(self.extra)}

@@ -36,7 +36,7 @@ from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.jobs import job_id_of
 from tui_crawler.storage.models import Job, Origin, Run
 from tui_crawler.storage.models import Ruleset as RulesetRow
-from tui_crawler.storage.records import RowMapper
+from tui_crawler.storage.reader import RowMapper
 from tui_crawler.storage.rejudging import Verdicts
 from tui_crawler.storage.reports.rulesets import RULESET
 from tui_crawler.storage.statements import columns

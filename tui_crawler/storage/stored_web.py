@@ -15,8 +15,7 @@ from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.status import RobotsStatus
 from tui_crawler.domain.url import CrawlUrl, normalise
-from tui_crawler.storage.reader import Reader
-from tui_crawler.storage.records import headers_of
+from tui_crawler.storage.reader import Reader, headers_of
 from tui_crawler.storage.reports.reports import Reports
 
 _PAGE = """SELECT p.id, a.exit_code, a.http_status, a.response_ms, a.bytes, COALESCE(r.response_headers, ''), d.kind,

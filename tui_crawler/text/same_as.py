@@ -53,7 +53,7 @@ def same_as(commands: Iterable[Command], *, takes_back: bool = False) -> str:
     Of long lists the first names are given and how many more there are. `takes_back`: rules that are applied are those
     before the version in force.
     """
-    lines = [_taken_back(command) if takes_back else _line(command) for command in commands]
+    lines = [_line(command, takes_back) for command in commands]
     return "; ".join(lines) if all(lines) else ""
 
 
@@ -65,10 +65,10 @@ def command_line_of(action: ActionView) -> str:
         return ""
 
 
-def _line(command: Command) -> str:
+def _line(command: Command, takes_back: bool = False) -> str:
     match command:
         case PauseOrigins() | ResumeOrigins() | StopOrigins() | TopUpPatience() | RefetchRobots():
-            return _words(_ORIGIN_WORDS[type(command)], *_named(command.origins))
+            return _words(_ORIGIN_WORDS[type(command)], *(_some(command.origins) or ("--all",)))
         case SetDelay(origin=origin, delay_ms=ms):
             return _words("delay", origin, f"{ms}ms" if ms % 1_000 else f"{ms // 1_000}s")
         case AddSeeds(urls=urls, job="", pattern="", force=False, not_before=0, left_out=more):
@@ -83,18 +83,12 @@ def _line(command: Command) -> str:
             return _job_line(job, command)
         case Exclude(kind=kind, value=value, reason=reason, remove=remove):
             return _words("exclude", kind, value, *_option("--reason", reason), *(("--remove",) if remove else ()))
+        case ApplyRules(job=job) if takes_back:
+            return _words("rules", "undo", *_option("--job", job))
         case ApplyRules(job=job, note=note):
             return _words("rules", "apply", "FILE", *_option("--job", job), *_option("--note", note))
         case _:
             return _pages_line(command)
-
-
-def _taken_back(command: Command) -> str:
-    match command:
-        case ApplyRules(job=job):
-            return _words("rules", "undo", *_option("--job", job))
-        case _:
-            return _line(command)
 
 
 def _pages_line(command: Command) -> str:
@@ -144,10 +138,6 @@ def _job_line(job: str, command: SetJob) -> str:
         for word in (f"--{name}", "none" if value < 0 and name != "nice" else str(value))
     ]
     return _words("jobs", "set", job, *words) if words and command.tag is None and command.note is None else ""
-
-
-def _named(names: Sequence[str]) -> Sequence[str]:
-    return _some(names) if names else ("--all",)
 
 
 def _some(names: Sequence[str], more: int = 0) -> list[str]:

@@ -10,8 +10,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.attempts import exit_cell
 from tui_crawler.console.overview.rows import patience_parts
-from tui_crawler.console.overview.summary import count_lines, eta_line, rate_line, robots_line
-from tui_crawler.console.overview.trap_lines import trap_lines
+from tui_crawler.console.overview.summary import count_lines, eta_line, rate_line, robots_line, trap_lines
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact, heading
 from tui_crawler.console.table.cells import Cell, Row, Styled
 from tui_crawler.console.table.columns import Column

@@ -294,7 +294,6 @@ class OverviewScreen(LiveFilterScreen):
 
     def _show_selected(self) -> None:
         from tui_crawler.console.overview import summary  # noqa: PLC0415  not before the first paint
-        from tui_crawler.console.overview.trap_lines import trap_lines  # noqa: PLC0415  the same
 
         console, live_state, view = self.console, self.console.live_state, self._selected()
         now, zone = console.clock.wall_ms(), console.clock.zone
@@ -313,7 +312,7 @@ class OverviewScreen(LiveFilterScreen):
         suspicion = (card and card.suspicion) or self._list.suspicions.get(view.origin)
         state, words, *more = summary.summary_lines(view, now, run, zone, console.who, line, flying)
         comes = summary.next_lines(view, str(self._next.get(view.origin, "")))
-        lines = [state, words, *trap_lines(suspicion), *more, *comes]
+        lines = [state, words, *summary.trap_lines(suspicion), *more, *comes]
         self._summary.show([*lines, *(summary.card_lines(card) if card else ())])
         title(self._summary, host_of(view.origin), self._summary.more)
         self._why.show([summary.why_line(view, now, run, zone, console.who, flying)])

@@ -23,8 +23,10 @@ if TYPE_CHECKING:
 
     from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.overview.queries import OriginSummary
+    from tui_crawler.domain.trap import TrapSuspicion
     from tui_crawler.domain.view import OriginView, RunView
 
+TRAP = "⚠ trap suspected"
 _RATE = 18
 _EXITS = 6
 
@@ -156,3 +158,14 @@ def no_origin_lines(was_read: bool, known: int, narrowed: bool, keys: KeyNames) 
     if known:
         return [Paragraph(f"{plural(known, 'origin')} known, none passes the filter.", "muted")] if narrowed else []
     return [Paragraph(f"No origins yet. Press {keys('origin.add')} to add seeds.", "muted")]
+
+
+def trap_lines(suspicion: TrapSuspicion | None, *, hint: str = "") -> list[Line]:
+    """The word, what speaks for it, and what can be done (`hint`); nothing without a suspicion."""
+    if suspicion is None:
+        return []
+    lines: list[Line] = ["", Styled(TRAP, "warning bold")]
+    lines += [Paragraph(words, "warning", most=3) for words in suspicion.evidence]
+    if suspicion.sample_url:
+        lines.append(Styled(suspicion.sample_url, "faint"))
+    return [*lines, *([Paragraph(hint, "muted", most=2)] if hint else [])]

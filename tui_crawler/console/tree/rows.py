@@ -6,7 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.overview.trap_lines import TRAP
+from tui_crawler.console.overview.summary import TRAP
 from tui_crawler.console.rules.pattern import literal
 from tui_crawler.console.table.cells import Row, Styled
 from tui_crawler.console.table.columns import Column

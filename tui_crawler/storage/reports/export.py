@@ -22,8 +22,7 @@ import zstandard
 from tui_crawler.domain.attempt import Headers
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.storage.reader import Reader, SubjectReports
-from tui_crawler.storage.records import From, RowMapper, headers_of
+from tui_crawler.storage.reader import From, Reader, RowMapper, SubjectReports, headers_of
 from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import VIEWS
 

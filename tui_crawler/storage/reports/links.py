@@ -9,8 +9,7 @@ from collections.abc import Iterator
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page_view import BrokenLink, LinkEnd, LinkView, Referrer, Referrers
 from tui_crawler.domain.standing import Referral
-from tui_crawler.storage.reader import EVERY, Reader, SubjectReports, among
-from tui_crawler.storage.records import From, RowMapper
+from tui_crawler.storage.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
 from tui_crawler.storage.reports.overview import exit_name
 
 WINDOW = 500

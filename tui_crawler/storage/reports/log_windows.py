@@ -16,8 +16,7 @@ from typing import Any, TypeVar
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.operator_view import ActionView, ActivityView
 from tui_crawler.domain.view import AttemptView, LogReach, LogStretch, LogTerms
-from tui_crawler.storage.reader import IdSpan, Reader, SubjectReports, among
-from tui_crawler.storage.records import RowMapper
+from tui_crawler.storage.reader import IdSpan, Reader, RowMapper, SubjectReports, among
 from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS, OF_ORIGIN
 
 T = TypeVar("T")

@@ -11,8 +11,7 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
 from tui_crawler.storage.owner import OpenSession, Owner, this_process
-from tui_crawler.storage.reader import IdSpan, SubjectReports
-from tui_crawler.storage.records import RowMapper
+from tui_crawler.storage.reader import IdSpan, RowMapper, SubjectReports
 from tui_crawler.storage.views import ALL_ORIGINS, NOW_MS, ORIGIN_STATE
 
 _SEVERAL = 0  # no exit code

@@ -19,8 +19,7 @@ from tui_crawler.domain.standing import Hop, PageStanding, Schedule, UrlStanding
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise, url_hash
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.reader import EVERY, Reader, SubjectReports, among
-from tui_crawler.storage.records import From, RowMapper
+from tui_crawler.storage.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
 from tui_crawler.storage.reports.attempts import AttemptReports, attempts_of_page, attempts_of_url
 from tui_crawler.storage.reports.links import (
     INWARD,

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tui_crawler.storage.reports.attempts import AttemptReports
     from tui_crawler.storage.reports.export import ExportReports
     from tui_crawler.storage.reports.failures import FailureReports
-    from tui_crawler.storage.reports.jobs import JobReports, OriginReports
+    from tui_crawler.storage.reports.jobs import JobReports, OriginReports, WorkerReports
     from tui_crawler.storage.reports.links import LinkAuditReports
     from tui_crawler.storage.reports.log_windows import LogReports
     from tui_crawler.storage.reports.page_windows import PageWindowReports
@@ -35,7 +35,6 @@ if TYPE_CHECKING:
     from tui_crawler.storage.reports.site_audit import SiteAuditReports
     from tui_crawler.storage.reports.timeline import TimelineReports
     from tui_crawler.storage.reports.tree import TreeReports
-    from tui_crawler.storage.reports.workers import WorkerReports
 
     class _Subjects(
         OverviewReports, AttemptReports, ExportReports, FailureReports, JobReports, LinkAuditReports, LogReports,
@@ -65,7 +64,7 @@ LATE_SUBJECTS: Mapping[str, str] = {
     "pages.StandingReports": "standing",
     "timeline.TimelineReports": "timeline timelines",
     "tree.TreeReports": "branch_list branch_piece branch_traps branch_failures",
-    "workers.WorkerReports": "workers",
+    "jobs.WorkerReports": "workers",
 }
 """Module and class of each subject that is loaded late, and its methods."""
 

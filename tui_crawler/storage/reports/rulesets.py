@@ -10,8 +10,7 @@ from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.policy import PolicySet
 from tui_crawler.domain.ruleset import BadRuleset, Ruleset, from_json
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.reader import SubjectReports
-from tui_crawler.storage.records import From, RowMapper
+from tui_crawler.storage.reader import From, RowMapper, SubjectReports
 
 _VERSIONS = """SELECT r.id AS ruleset_id, j.name AS job, r.rules AS policies, r.parent_id, r.at, r.who, r.note,
 r.from_config, j.ruleset_id = r.id AS current FROM ruleset r JOIN job j ON j.id = r.job_id"""

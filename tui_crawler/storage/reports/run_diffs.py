@@ -32,8 +32,7 @@ from tui_crawler.domain.run_diff import (
     difference,
     text_of,
 )
-from tui_crawler.storage.reader import SubjectReports, among
-from tui_crawler.storage.records import RowMapper
+from tui_crawler.storage.reader import RowMapper, SubjectReports, among
 from tui_crawler.storage.reports.pages import known_rows
 from tui_crawler.storage.transaction import Row
 

@@ -88,6 +88,9 @@ class QueryRunner:
             raise QueryProblem(_NO_QUESTION)
         if len(text) > LONGEST_TEXT:
             raise QueryProblem(f"the question is longer than {LONGEST_TEXT} characters")
+        verb = _VERB.match(text)
+        if verb and verb[1].upper() in _CHANGING:
+            raise _refused(verb[1].upper())
         try:
             database = connect_readonly(self._path, self._settings)
         except DATABASE_ERRORS as error:
@@ -102,9 +105,6 @@ class QueryRunner:
     def _ask_server(self, database: Any, text: str, most_rows: int, most_ms: int) -> QueryAnswer:
         """By a cursor in a transaction that only reads: what is no query is no cursor. What else the text may see is up
         to the role that the connection has."""
-        verb = _VERB.match(text)
-        if verb and verb[1].upper() in _CHANGING:
-            raise _refused(verb[1].upper())
         connection, began = connection_of(database), time.monotonic()
 
         def late() -> bool:
@@ -149,7 +149,7 @@ class _Question:
             finally:
                 cursor.close()
         except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
-            raise self._problem(error, text) from error
+            raise self._problem(error) from error
 
     def _rows_of(self, cursor: sqlite3.Cursor, most_rows: int) -> QueryAnswer:
         if cursor.description is None:
@@ -169,10 +169,7 @@ class _Question:
         self._denied = self._denied or function or _CHANGES.get(action, "what it does")
         return sqlite3.SQLITE_DENY
 
-    def _problem(self, error: BaseException, text: str) -> QueryProblem:
-        verb = _VERB.match(text)
-        if verb and verb[1].upper() in _CHANGING:
-            return _refused(verb[1].upper())
+    def _problem(self, error: BaseException) -> QueryProblem:
         if self._denied:
             return _refused(self._denied)
         if self._stop.is_set():
