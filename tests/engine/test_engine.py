@@ -30,7 +30,7 @@ from tui_crawler.domain.failure import OutOfDescriptors
 from tui_crawler.domain.policy import PolicySet, Whitelist
 from tui_crawler.domain.status_words import RunReason
 from tui_crawler.engine import engine
-from tui_crawler.engine.virtual_time import run_virtual
+from tui_crawler.engine.clock import run_virtual
 
 A, B, C = "http://a.test", "http://b.test", "http://c.test"
 
@@ -247,6 +247,39 @@ def test_a_wake_is_obeyed_at_once():
 
     _, reason = crawl([A, B], linked_site(12), operator=operator)
     assert reason == "operator"
+
+
+class Hinting(MemoryStore):
+    """A store that hints at what is asked for."""
+
+    looks = 0
+
+    def watch(self, told, hinted):
+        super().watch(told, hinted)
+        self.hinted = hinted
+        return True
+
+    async def take_actions(self):
+        self.looks += 1
+        return await super().take_actions()
+
+
+def test_where_hints_come_the_journal_is_looked_at_then_and_once_a_second():
+    looks = []
+
+    async def operator(crawling):
+        await asyncio.sleep(3)
+        before = crawling.store.looks
+        await asyncio.sleep(10)
+        looks.append(crawling.store.looks - before)
+        crawling.store.ask(PauseOrigins())
+        crawling.store.hinted()
+        await asyncio.sleep(0.05)
+        assert all(state.paused for state in crawling.engine.states.values())
+        crawling.store.ask(StopOrigins())
+
+    _, reason = crawl([A, B], linked_site(40), operator=operator, store=Hinting())
+    assert (reason, looks) == ("operator", [10])
 
 
 def test_stop_ends_an_origin_for_this_run_and_resume_brings_it_back():

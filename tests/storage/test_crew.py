@@ -212,6 +212,24 @@ def test_no_origin_is_ever_in_two_hands_and_none_is_lost(crew_bench, steps):
         assert unfinished <= {name for held in lives.held.values() for name in held}, "what is left has a holder"
 
 
+@pytest.mark.parametrize(
+    ("ends", "said", "reason"),
+    [
+        (("operator", "operator"), "exhausted", "operator"),
+        (("operator", "exhausted"), "operator", "exhausted"),
+        (("exhausted", "exhausted"), "exhausted", "exhausted"),
+        (("operator", "operator"), "interrupted", "interrupted"),
+    ],
+)
+def test_why_a_run_ends_is_told_of_all_its_origins_whoever_leaves_last(crew_bench, ends, said, reason):
+    with crew_bench.scratch() as work:
+        lives = Lives(work)
+        for number, name in enumerate(ORIGINS):
+            work.execute(Origin.update({Origin.finish_reason: ends[number % 2]}).where(Origin.origin == name))
+        (claim,) = lives.claims.values()
+        assert peers.end_reason(work, claim, said) == reason
+
+
 def _unfinished():
     return Origin.select(Origin.origin).where((Origin.participates == 1) & (Origin.finish_reason == ""))
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from tui_crawler.domain.command import StopOrigins
 from tui_crawler.domain.database_place import PostgresPlace
-from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.domain.failure import DatabaseDamaged, StorageFailure
 from tui_crawler.storage import postgres
 from tui_crawler.storage.activity import note
 from tui_crawler.storage.clock import wall_clock
@@ -58,6 +58,17 @@ async def test_a_connection_that_is_cut_is_opened_again_and_nothing_is_stored_tw
     first = await writer.write(tell)
     assert asked(server_place, f"SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity WHERE {OURS}")
     assert await writer.write(tell) == first + 1
+    assert told(server_place) == 2
+
+
+async def test_a_server_that_has_lost_what_was_committed_is_written_no_more(writer, server_place):
+    await writer.write(tell)
+    last = await writer.write(tell)
+    asked(server_place, f"UPDATE meta SET value = {last - 2} WHERE name = 'change' RETURNING value")
+    for _ in range(2):
+        with pytest.raises(DatabaseDamaged, match="lost commits"):
+            await writer.write(tell)
+    assert writer.damage is not None
     assert told(server_place) == 2
 
 

@@ -471,8 +471,9 @@ class MemoryStore:
     def _job_id(self) -> int:
         return self.jobs[self.plan.job]
 
-    def watch(self, told: Callable[[str], None]) -> None:
+    def watch(self, told: Callable[[str], None], hinted: Callable[[], None]) -> bool:
         self.told = told
+        return False
 
     def give_up(self, after_ms: int) -> None:
         asyncio.get_running_loop().call_later(after_ms / 1000, setattr, self, "given_up", True)

@@ -47,9 +47,10 @@ class Store(Protocol):
     disk, a lock) is waited for, without end once a run is at work.
     """
 
-    def watch(self, told: Callable[[str], None]) -> None:
+    def watch(self, told: Callable[[str], None], hinted: Callable[[], None]) -> bool:
         """Has `told` called on the running loop with what keeps the database from taking anything and passes by itself,
-        and with an empty text when that has passed."""
+        and with an empty text when that has passed; `hinted` when the journal may have changed. Answers whether such
+        hints are to be expected."""
 
     def give_up(self, after_ms: int) -> None:
         """What passes by itself is waited for so long at most from now on; then StorageHeldUp is raised."""

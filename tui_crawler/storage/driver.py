@@ -7,7 +7,7 @@ import re
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from functools import lru_cache
 from typing import Any
 
@@ -19,6 +19,7 @@ DATABASE_ERRORS = (sqlite3.Error, peewee.PeeweeException)
 Values = Sequence[Any] | Mapping[str, Any]
 """What stands for the slots of a text, by place (`?`) or by name (`:name`)."""
 
+CHANNEL = "tui_crawler"  # of NOTIFY and LISTEN
 _HERE = {"?": "%s", "LIKE": "ILIKE", "CROSS JOIN": "JOIN", "NOT INDEXED": " "}
 _ROWS_AT_ONCE = 2_000
 _LOOK_EVERY = 100_000  # instructions of SQLite's machine: a millisecond or two
@@ -86,6 +87,13 @@ def connection_of(database: peewee.Database) -> Any:
 def reading_text(database: peewee.Database) -> str:
     """What begins a transaction whose queries all see one state."""
     return "BEGIN ISOLATION LEVEL REPEATABLE READ" if is_server(database) else "BEGIN"
+
+
+def notify(database: peewee.Database) -> None:
+    """Tells those who listen at a server that the journal has changed: a hint, without which they find it, too."""
+    if is_server(database):
+        with suppress(*DATABASE_ERRORS):
+            connection_of(database).execute(f"NOTIFY {CHANNEL}")
 
 
 def is_server(database: peewee.Database) -> bool:

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.database import let_go_if_lost, open_writable
-from tui_crawler.storage.driver import DATABASE_ERRORS
+from tui_crawler.storage.driver import DATABASE_ERRORS, notify
 from tui_crawler.storage.faults import is_busy, storage_failure
 from tui_crawler.storage.file_identity import FilePlace
 from tui_crawler.storage.open_settings import OpenSettings
@@ -68,7 +68,9 @@ class Journal:
                 raised.execute(self._database)
                 return int(query.execute(self._database))
 
-        return self._patiently(write)
+        action_id = self._patiently(write)
+        notify(self._database)
+        return action_id
 
     def result(self, action_id: int) -> ActionResult | None:
         """What became of an action, None while nobody has carried it out."""

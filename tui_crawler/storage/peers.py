@@ -12,6 +12,7 @@ from tui_crawler.domain.command import MoveOrigins, SteerWorkers, TagWorker, Wor
 from tui_crawler.domain.failure import RunHeld, StorageFailure
 from tui_crawler.domain.run import RunPlan, RunStart
 from tui_crawler.domain.status import PageStatus
+from tui_crawler.domain.status_words import FinishReason, RunReason
 from tui_crawler.domain.worker import WorkerOrder
 from tui_crawler.storage import origins, rulesets
 from tui_crawler.storage.claim import ZERO, Claim, require
@@ -200,6 +201,14 @@ def leave(transaction: Transaction, claim: Claim, clean: bool) -> bool:
     transaction.held_by = 0
     set_free(transaction, claim.session_id)
     return True
+
+
+def end_reason(transaction: Transaction, claim: Claim, reason: str) -> str:
+    """Why a run of several workers ends: whether operators have stopped all its origins, none of them knows alone."""
+    if not claim.shared or reason not in (RunReason.exhausted, RunReason.operator):
+        return reason
+    found = transaction.fetch(Origin.select(Origin.finish_reason).where(Origin.participates == 1).distinct())
+    return RunReason.operator if found == [(FinishReason.operator,)] else RunReason.exhausted
 
 
 def _wanted() -> Any:

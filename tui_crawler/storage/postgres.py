@@ -10,8 +10,9 @@ from __future__ import annotations
 import hashlib
 import re
 import struct
-from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
+import threading
+from collections.abc import Callable, Iterable, Iterator
+from contextlib import AbstractContextManager, suppress
 from secrets import token_hex
 from typing import Any
 
@@ -23,7 +24,7 @@ from psycopg.types.numeric import Int8BinaryDumper
 
 from tui_crawler.domain.database_place import PostgresPlace
 from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
-from tui_crawler.storage.driver import DATABASE_ERRORS, execute
+from tui_crawler.storage.driver import CHANNEL, DATABASE_ERRORS, execute
 from tui_crawler.storage.faults import ReadOnlyDatabase, storage_failure, unfinished_copy
 from tui_crawler.storage.file_identity import FileState
 from tui_crawler.storage.migrations import migrate, record_as_migrated
@@ -31,11 +32,13 @@ from tui_crawler.storage.open_settings import UNFINISHED, OpenSettings
 from tui_crawler.storage.views import VIEWS, create_views, drop_views
 
 _NETWORK: dict[str, Any] = {"connect_timeout": 5, "tcp_user_timeout": 10_000, "keepalives_idle": 5}
-_NETWORK |= {"keepalives_interval": 2, "keepalives_count": 3}
+_NETWORK |= {"keepalives_interval": 2, "keepalives_count": 3, "application_name": "tui-crawler"}
 """A server that does not answer is noticed after 5 s at the start (s), 10 s later (ms), 11 s when nothing is asked."""
 
 STANDS_STILL_S = 10
 """A transaction of a worker that stands still is ended by the server after this, so that others can go on."""
+
+_LISTENS_S = 0.2  # who listens looks so often whether it is to end
 
 _FUNCTIONS = """
 CREATE OR REPLACE FUNCTION instr(TEXT, TEXT) RETURNS BIGINT LANGUAGE SQL IMMUTABLE AS
@@ -161,6 +164,33 @@ class PostgresConnection(psycopg.Connection[Any]):
 peewee.psycopg = psycopg  # type: ignore[attr-defined]  # it was kept from peewee when that was loaded
 
 
+class NotifyListener:
+    """A thread that calls `told` when somebody may have changed the journal, until it is ended: by a connection of its
+    own, which is opened again when it is lost, or never where a server knows no LISTEN."""
+
+    def __init__(self, place: PostgresPlace, told: Callable[[], None]) -> None:
+        self._place = place
+        self._told = told
+        self._over = threading.Event()
+        self._thread = threading.Thread(target=self._live, name="listening", daemon=True)
+        self._thread.start()
+
+    def end(self) -> None:
+        """Nobody is told any more."""
+        self._over.set()
+        self._thread.join(_LISTENS_S)
+
+    def _live(self) -> None:
+        while not self._over.is_set():
+            with suppress(psycopg.Error), psycopg.connect(self._place.url, autocommit=True, **_NETWORK) as connection:
+                connection.execute(f"LISTEN {CHANNEL}")
+                self._told()
+                while not self._over.is_set():
+                    for _ in connection.notifies(timeout=_LISTENS_S, stop_after=1):
+                        self._told()
+            self._over.wait(_LISTENS_S)
+
+
 class _Driver(peewee.Psycopg3Adapter):
     txn_idle, txn_inerror, txn_unknown = TransactionStatus.IDLE, TransactionStatus.INERROR, TransactionStatus.UNKNOWN
 
@@ -196,7 +226,6 @@ class PostgresDatabase(peewee.PostgresqlDatabase):
 def connect(place: PostgresPlace, settings: OpenSettings, *, readonly: bool) -> PostgresDatabase:
     """An open connection. Raises StorageFailure."""
     session = {
-        "application_name": "'tui-crawler'",
         "jit": "off",
         "idle_in_transaction_session_timeout": f"'{STANDS_STILL_S}s'" if not readonly else "0",
         "lock_timeout": settings.busy_ms if not readonly else 0,

@@ -1,4 +1,4 @@
-"""The store behind the engine, over one SQLite file. It fits `engine.ports.Store` by shape."""
+"""The store behind the engine, over one database. It fits `engine.ports.Store` by shape."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import TypeVar, TypeVarTuple
+from typing import Any, TypeVar, TypeVarTuple
 
 from tui_crawler.domain.attempt import FillRecord, OriginRecord, Reading, Settle, WaitingDocument
 from tui_crawler.domain.command import (
@@ -55,6 +55,7 @@ from tui_crawler.storage.counters import measure
 from tui_crawler.storage.database import connect_readonly, open_writable
 from tui_crawler.storage.documents import store_second_reading, waiting_documents
 from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
+from tui_crawler.storage.file_identity import server_module
 from tui_crawler.storage.heartbeat import MOST_MS, Heartbeat, Lease, lease_clock
 from tui_crawler.storage.leases import Peers
 from tui_crawler.storage.open_settings import Durability, OpenSettings
@@ -108,33 +109,36 @@ class _Steps:
         return await self._writer.write(work, brief=brief)
 
 
-LOOKS_BETWEEN_LEASES = 5  # origins are leased at every fifth look at the database
+LOOKS_BETWEEN_LEASES = 5  # origins are leased at every fifth look at a file, at each one at a server
 
 
 class PeerStore:
     """Fits the engine's PeerStore: what a method does stands there. Each returns when it is committed. What they ask is
     brief: the thread, if called for that, would store attempts as well, at twice the cost."""
 
-    def __init__(self, writer: Writer, steps: _Steps, members: Peers, hold: Callable[[Claim], None]) -> None:
-        """`hold` takes the claim that goes from now on."""
+    def __init__(
+        self, writer: Writer, steps: _Steps, members: Peers, hold: Callable[[Claim], None], looks_between: int
+    ) -> None:
+        """`hold` takes the claim that goes from now on; origins are leased at every look of so many."""
         self._writer = writer
         self._steps = steps
         self._members = members
         self._hold = hold
+        self._looks_between = looks_between
         self._looks = 0
         self._followed = -1
 
     async def take_origins(self, *, idle: bool = False) -> tuple[StoredOrigin, ...]:
         """Leases origins that nobody holds, up to this worker's share; not at every look, unless it is `idle`."""
         self._looks += 1
-        if not idle and self._looks % LOOKS_BETWEEN_LEASES != 1:
+        if not idle and (self._looks - 1) % self._looks_between:
             return ()
         if not await self._steps.read(leases.are_free, self._members, brief=True):
             return ()
         return await self._steps.write(leases.take_origins, self._members)
 
     async def orders(self) -> WorkerOrders:
-        balances = self._looks % LOOKS_BETWEEN_LEASES == 0
+        balances = self._looks % self._looks_between == 0
 
         def look(work: Transaction, claim: Claim) -> tuple[WorkerOrders, Claim | None]:
             order, leave, tags, matchonly = peers.orders(work, claim)
@@ -243,6 +247,7 @@ class SqliteStore:
         self._claim: Claim | None = None
         self._lease = Lease(self._settings.lease_ms, self._settings.lease_clock)
         self._heart: Heartbeat | None = None
+        self._listener: Any = None
         self.in_flight: Callable[[], int] = lambda: 0
         """How many turns are under way, for heartbeats to tell; any thread calls it."""
         self._steps = _Steps(self._writer, self._held)
@@ -279,14 +284,17 @@ class SqliteStore:
         """Since when (epoch ms) another program keeps the database locked for writing; 0 while none does."""
         return self._writer.locked_since
 
-    def watch(self, told: Callable[[str], None]) -> None:
+    def watch(self, told: Callable[[str], None], hinted: Callable[[], None]) -> bool:
         loop = asyncio.get_running_loop()
 
-        def tell(trouble: str) -> None:
+        def tell(what: Callable[..., None], *args: str) -> None:
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
-                loop.call_soon_threadsafe(told, trouble)
+                loop.call_soon_threadsafe(what, *args)
 
-        self._writer.told = tell
+        self._writer.told = partial(tell, told)
+        if isinstance(self._path, PostgresPlace):
+            self._listener = server_module().NotifyListener(self._path, partial(tell, hinted))
+        return self._listener is not None
 
     def give_up(self, after_ms: int) -> None:
         """What passes by itself is waited for so long at most from now on."""
@@ -294,8 +302,8 @@ class SqliteStore:
 
     def close(self) -> None:
         """Commits what waits and closes the database. Blocks until that is done."""
-        if self._heart is not None:
-            self._heart.end()
+        for thread in filter(None, (self._heart, self._listener)):
+            thread.end()
         self._writer.close()
 
     async def begin_run(self, plan: RunPlan) -> RunStart:
@@ -322,7 +330,8 @@ class SqliteStore:
     def peers(self, workers: int, group_of: Callable[[str], str]) -> PeerStore:
         """What several workers of one run share; `group_of` names the site of an origin, which stays in one hand."""
         members = Peers(self._starter(), workers, group_of)
-        return PeerStore(self._writer, self._steps, members, self._hold)
+        looks = 1 if self.joins_live_runs else LOOKS_BETWEEN_LEASES
+        return PeerStore(self._writer, self._steps, members, self._hold, looks)
 
     def may_ask(self) -> bool:
         return self._lease.holds()
@@ -496,6 +505,8 @@ class SqliteStore:
 
     async def finish_actions(self, results: Sequence[ActionResult]) -> None:
         await self._writer.write(lambda work: operator_actions.finish_actions(work, results))
+        if self._listener is not None:
+            await self._writer.read(Transaction.notify)
 
     async def heartbeat(self) -> bool:
         """Once a minute it keeps what the writer has measured, too, for which it looks at all origins."""
@@ -517,7 +528,7 @@ class SqliteStore:
     async def end_run(self, reason: str, clean: bool) -> None:
         def work(transaction: Transaction, claim: Claim) -> None:
             if not peers.leave(transaction, claim, clean):
-                sessions.end(transaction, claim, reason, clean)
+                sessions.end(transaction, claim, peers.end_reason(transaction, claim, reason), clean)
 
         await self._steps.write(work)
 

@@ -11,7 +11,7 @@ from typing import Any
 
 import peewee
 
-from tui_crawler.storage.driver import is_server
+from tui_crawler.storage.driver import is_server, notify
 from tui_crawler.storage.memory import Memory
 from tui_crawler.storage.statements import Statement, Values, compile_query, padded
 
@@ -62,10 +62,10 @@ def text_list(column: Sequence[Any]) -> Any:
 class Texts:
     """SQL texts of one database, each compiled when it is first needed and kept."""
 
-    __slots__ = ("_by_column", "_database", "_kept")
+    __slots__ = ("_by_column", "_kept", "database")
 
     def __init__(self, database: peewee.Database) -> None:
-        self._database = database
+        self.database = database
         self._by_column: dict[Callable[..., Any], ColumnStatement] = {}
         self._kept: dict[tuple[Callable[..., Any], int], Statement] = {}
 
@@ -78,8 +78,8 @@ class Texts:
         key = (build, size)
         kept = self._kept.get(key)
         if kept is None:
-            kept = compile_query(self._database, build(size) if size else build())
-            if size and isinstance(self._database, peewee.SqliteDatabase):
+            kept = compile_query(self.database, build(size) if size else build())
+            if size and isinstance(self.database, peewee.SqliteDatabase):
                 kept = replace(kept, text=_INSERT.sub("INSERT OR FAIL INTO", kept.text))
             self._kept[key] = kept
         return kept
@@ -91,7 +91,7 @@ class Texts:
             query = build(1)
             kinds, lists = _lists([column.field_type for column in query._columns])
             rows = f"SELECT * FROM {lists}"  # noqa: S608  places alone
-            text = _VALUES.sub(rows, compile_query(self._database, query).text, count=1)
+            text = _VALUES.sub(rows, compile_query(self.database, query).text, count=1)
             kept = self._by_column[build] = ColumnStatement(text, kinds)
         return kept
 
@@ -119,11 +119,11 @@ class Texts:
     @property
     def are_server(self) -> bool:
         """Whether they are texts for a server."""
-        return is_server(self._database)
+        return is_server(self.database)
 
     def at_once(self, query: Any) -> tuple[str, list[Any]]:
         """Text and parameters of a query that is needed once and not kept."""
-        text, parameters = query.bind(self._database).sql()
+        text, parameters = query.bind(self.database).sql()
         return text, parameters
 
 
@@ -227,6 +227,10 @@ class Transaction:
         """Executes such a query."""
         text, parameters = self._texts.at_once(query)
         self._connection.execute(text, parameters)
+
+    def notify(self) -> None:
+        """Tells other workers of the journal, outside of a transaction."""
+        notify(self._texts.database)
 
     def run_of(self, build: Callable[[int], Any], size: int, values: Sequence[Any]) -> None:
         """Executes a statement with `size` places for a list, `values` standing in the order of the text."""

@@ -427,7 +427,7 @@ class Writer:
                 self._abandon()
             except Exception as error:
                 self._abandon()
-                failure = self._failure_of(error) if isinstance(error, DATABASE_ERRORS) else error
+                failure = self._failure_of(error) if isinstance(error, (*DATABASE_ERRORS, StorageFailure)) else error
                 if self._waits(failure, began):
                     continue
                 for job in waiting:
@@ -530,7 +530,7 @@ class Writer:
         return bool(connection_of(self._database).in_transaction)
 
     def _failure_of(self, error: BaseException) -> StorageFailure:
-        failure = storage_failure(error, self._path)
+        failure = error if isinstance(error, StorageFailure) else storage_failure(error, self._path)
         if isinstance(failure, DatabaseDamaged):
             self.damage = self.damage or failure
         return failure

@@ -15,6 +15,7 @@ from typing import Any, Protocol
 import peewee
 
 from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
+from tui_crawler.domain.failure import DatabaseDamaged
 from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
 from tui_crawler.storage.file_identity import FilePlace
@@ -22,6 +23,10 @@ from tui_crawler.storage.models import Meta
 from tui_crawler.storage.statements import slot, upserts
 from tui_crawler.storage.transaction import Pragmas, Transaction
 
+_LAGGED = (
+    "the database has lost commits that were confirmed, as a fail-over to a server that lagged behind does: "
+    "nothing more is stored; the next start goes on with what is there"
+)
 _OLD_MARK = 100_000
 """Commits: so much later what a writer has left of its last one is of no use."""
 
@@ -119,7 +124,7 @@ class ServerWriting(Writing):
         self._database = database
         self._at_server = at_server
         self._mark = f"writer {secrets.token_hex(8)}"
-        self._begun = self._doubtful = self._transactions = 0
+        self._begun = self._committed = self._doubtful = self._transactions = 0
 
     def begin(self, *, patient: bool, apart: bool) -> None:
         """Statements are sent without waiting for each, unless jobs run `apart`; plans are made anew as tables grow."""
@@ -137,6 +142,8 @@ class ServerWriting(Writing):
             noted, self._doubtful = transaction.one(_noted, {"name": self._mark}), 0
             if noted == (self._begun,):
                 raise AlreadyStored
+        if row[0] <= self._committed:
+            raise DatabaseDamaged(_LAGGED)
         self._begun = transaction.change = row[0]
         if self._at_server:
             transaction.now = row[1]
@@ -151,6 +158,7 @@ class ServerWriting(Writing):
         except DATABASE_ERRORS:
             self._doubtful = True
             raise
+        self._committed = self._begun
 
     @property
     def is_lost(self) -> bool:
