@@ -71,6 +71,17 @@ def test_states_follow_the_events():
     assert ledger.origins[B].state == "paused"
 
 
+def test_an_origin_that_another_worker_goes_on_with_counts_no_more_here():
+    ledger = ledger_of(
+        event("origin_started", A, todo=4, pages_done=2, pages_failed=1),
+        event("origin_started", B, todo=3),
+        event("origin_left", A),
+    )
+    assert (list(ledger.origins), ledger.todo, ledger.pages_done, ledger.pages_failed) == ([B], 3, 0, 0)
+    ledger.take(event("origin_started", A, todo=4, pages_done=2, pages_failed=1))
+    assert (ledger.todo, ledger.pages_done, ledger.pages_failed) == (7, 2, 1)
+
+
 def test_an_attempt_that_ends_during_a_pause_does_not_end_the_pause():
     ledger = ledger_of(event("origin_started", A), event("origin_paused", A), attempt(2_000))
     assert ledger.origins[A].state == "paused"

@@ -74,6 +74,10 @@ def test_an_origin_whose_jobs_are_paused_counts_as_paused() -> None:
     assert standing(replace(held, in_flight_url=f"{API}/x", state="BUSY")).word == "crawling", "what is under way ends"
 
 
+def test_an_origin_that_takes_no_part_is_not_waited_for() -> None:
+    assert counted_as(origin(API, state="IDLE", todo=3, pending=3)) == "finished"
+
+
 def test_every_state_has_a_word_and_every_word_is_counted_once() -> None:
     words = {standing(view).word for view in origins()}
     assert words >= {"impatient", "crawling", "waiting", "ready", "paused", "gave up", "finished"}

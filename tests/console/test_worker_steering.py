@@ -23,7 +23,7 @@ from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.workers.steering import leave, move_origins, steer, tag_workers
 from tui_crawler.domain.command import ActionResult, MoveOrigins, SteerWorkers, TagWorker
 from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.worker import WorkerState
+from tui_crawler.domain.worker import WorkerState, WorkerView
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.owner import this_process
 from tui_crawler.storage.store import SqliteStore, StoreSettings
@@ -46,20 +46,29 @@ def test_all_are_paused_unless_all_are_and_one_that_leaves_is_left_alone() -> No
     assert steer((LEAVING,)) is steer((W1,), "resume") is steer((ALONE,)) is None
 
 
+def text_of(order: str, one: WorkerView, *at_work: WorkerView) -> str:
+    asked = leave(order, (one,), at_work)
+    assert asked is not None
+    return asked.text
+
+
 def test_before_one_leaves_it_is_told_who_goes_on() -> None:
     asked = leave("drain", (W1,), workers())
+    assert asked is not None
     assert asked.title == "Drain w1?"
     assert asked.text == (
         "What is in flight (12 requests) goes on to its end. The others take over 372 origins. "
         "But none of them crawls just now."
     )
     second = replace(W1, name="w9", session_id=9)
-    assert leave("stop", (W1,), (W1, second)).text == (
+    assert text_of("stop", W1, W1, second) == (
         "What is in flight (12 requests) goes on for a few seconds. The others take over 372 origins."
     )
     idle = replace(W1, in_flight=0)
-    assert leave("drain", (idle,), (idle, second)).text.startswith("Nothing is in flight. ")
-    assert "No other worker goes on: the crawl ends with it." in leave("drain", (W1,), (W1, LEAVING)).text
+    assert text_of("drain", idle, idle, second).startswith("Nothing is in flight. ")
+    assert "No other worker goes on: the crawl ends with it." in text_of("drain", W1, W1, LEAVING)
+    assert "No other worker goes on" in text_of("stop", LEAVING, LEAVING)
+    assert leave("drain", (LEAVING,), workers()) is None
 
 
 def test_tags_are_set_and_put_back_for_each() -> None:
@@ -160,7 +169,10 @@ async def test_a_worker_is_named_after_the_word_whatever_the_cursor_is_on() -> N
         assert "drain: there is no worker nobody" in held.text()
         held.app.dispatcher.do_typed("drain north-2")
         await held.quiet()
-        assert "drain: it was told to leave already" in held.text()
+        assert "drain: it is so already" in held.text()
+        held.app.dispatcher.do_typed("stopworker north-2")
+        await held.quiet()
+        assert "Stop north-2?" in held.text()
 
 
 async def test_tags_are_typed_beginning_with_those_it_has_and_esc_leaves_them() -> None:

@@ -50,6 +50,7 @@ SOME = origin(API, next_request_at=NOW + 3_200, delay_ms=4_000)
             "robots.txt comes first: it is asked for, or waits for its turn",
         ),
         ({"next_request_at": 0, "state": "READY"}, "nothing queued"),
+        ({"next_request_at": 0, "state": "IDLE", "todo": 3, "pending": 3}, "it takes no part in this run"),
         ({"state": "FINISHED", "finish_reason": "patience", "paused": True}, "out of patience: 5 persistent failures"),
         (
             {"state": "FINISHED", "finish_reason": "patience", "robots_status": "unreachable", "robots_message": ""},

@@ -11,6 +11,7 @@ EVENT_NAMES = (
     "origin_waiting",
     "origin_paused",
     "origin_resumed",
+    "origin_left",
     "origin_finished",
     "database_failed",
     "database_restored",

@@ -109,10 +109,10 @@ def idle_reason(  # noqa: C901  one line per reason, in their order
         return ""
     if origin.paused:
         return _paused(origin, you, zone)
-    if run is None:
-        return "no run has started yet"
-    if not run.live:
-        return "no engine is at work"
+    if run is None or not run.live:
+        return "no run has started yet" if run is None else "no engine is at work"
+    if origin.state == OriginPhase.idle:
+        return "it takes no part in this run"
     if origin.asleep_until == HELD:
         return "its jobs are paused"
     if origin.asleep_until > now:

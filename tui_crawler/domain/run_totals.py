@@ -16,6 +16,7 @@ RATE_SECONDS = 30
 MOST_COMPLAINTS = 100
 
 _COMPLAINING = frozenset({"run_started", "worker_ended", "run_finished"})
+_NONE: Mapping[str, object] = {"todo": 0, "pages_done": 0, "pages_failed": 0}
 GAVE_UP = frozenset({FinishReason.patience, FinishReason.database_error})
 """The finish reasons that make the exit status 1."""
 
@@ -91,7 +92,7 @@ class RunTotals:
         return sum(count for second, count in self._seconds if second > last - RATE_SECONDS) / span
 
     def take(self, event: Event) -> None:
-        extra = dict(event.extra)
+        extra = _NONE if event.event == "origin_left" else dict(event.extra)
         if (complaint := complaint_of(event)) and len(self.complaints) < MOST_COMPLAINTS:
             self.complaints.append(complaint)
         self.started_at = self.started_at or event.at
@@ -133,6 +134,8 @@ class RunTotals:
                 one.reason = ""
             case "origin_resumed":
                 one.state = "crawling"
+            case "origin_left":
+                del self.origins[one.origin]
 
     def _take_attempt(self, one: OriginProgress, event: Event, extra: Mapping[str, object]) -> None:
         one.last_exit_code = event.exit_code

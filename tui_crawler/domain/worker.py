@@ -78,5 +78,5 @@ class WorkerView:
 
     @property
     def takes_orders(self) -> bool:
-        """Whether it does what operators want of it: not when it crawls alone, nor once it was told to leave."""
-        return self.shared and self.state not in {WorkerState.draining, WorkerState.stopping}
+        """Whether it does what operators want of it: not when it crawls alone, nor once it was told to stop."""
+        return self.shared and self.state is not WorkerState.stopping

@@ -101,6 +101,11 @@ def origin_resumed(at: int, origin: str) -> Event:
     return Event(at, "origin_resumed", origin)
 
 
+def origin_left(at: int, origin: str) -> Event:
+    """Another worker goes on with it."""
+    return Event(at, "origin_left", origin)
+
+
 def origin_finished(at: int, state: OriginState, counts: Counts) -> Event:
     """An origin's run is over, and why."""
     reason = state.finished.value if state.finished else ""

@@ -59,7 +59,7 @@ place of what waits: none of these waits while no engine is at work."""
 
 _COUNTED_AS: Mapping[Standing, Standing] = {
     Standing.ready: Standing.waiting,
-    Standing.idle: Standing.waiting,
+    Standing.idle: Standing.finished,
     Standing.rate_limited: Standing.impatient,
     Standing.database_error: Standing.gave_up,
     Standing.excluded: Standing.finished,

@@ -178,7 +178,10 @@ class WorkersScreen(RowsScreen):
     @handles_selected("worker.stop", "stop")
     def _leave(self, now: Situation, order: str) -> None:
         """Asks whether workers are to leave."""
-        self.console.command_queue.ask(leave(order, now.workers, self._workers), self._table.clear_marks)
+        if (asked := leave(order, now.workers, self._workers)) is None:
+            self._carry_out(None, order)
+        else:
+            self.console.command_queue.ask(asked, self._table.clear_marks)
 
     @handles_both("worker.tags")
     def _tag(self, typed: str, now: Situation) -> None:

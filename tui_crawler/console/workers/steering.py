@@ -19,6 +19,7 @@ _STEERED = {
     "resume": ("pause", {WorkerState.paused, WorkerState.silent}),
 }
 """What takes an order back, and the states in which it may change something."""
+_STAYS = frozenset({WorkerState.crawling, WorkerState.paused, WorkerState.silent})
 
 
 def steer(workers: Sequence[WorkerView], order: str = "") -> Intent | None:
@@ -33,14 +34,17 @@ def steer(workers: Sequence[WorkerView], order: str = "") -> Intent | None:
     return Intent((SteerWorkers(order, names),), f"{order} {worker_words(names)}", (SteerWorkers(back, names),))
 
 
-def leave(order: str, workers: Sequence[WorkerView], at_work: Sequence[WorkerView]) -> Confirmation:
-    """Asks before workers leave, of all that are `at_work`: what is under way, and who goes on with what they hold."""
-    going = [one for one in workers if one.takes_orders]
+def leave(order: str, workers: Sequence[WorkerView], at_work: Sequence[WorkerView]) -> Confirmation | None:
+    """Asks before workers leave, of all that are `at_work`: what is under way, and who goes on with what they hold.
+    None where all leave already; a drain may be cut short."""
+    going = [one for one in workers if one.takes_orders and (order == "stop" or one.state in _STAYS)]
+    if not going:
+        return None
     names = tuple(one.name for one in going)
     flying, held = sum(one.in_flight for one in going), sum(one.origins for one in going)
     until = "to its end" if order == "drain" else "for a few seconds"
     first = f"What is in flight ({plural(flying, 'request')}) goes on {until}." if flying else "Nothing is in flight."
-    others = [one for one in at_work if one.name not in names and one.takes_orders]
+    others = [one for one in at_work if one.name not in names and one.shared and one.state in _STAYS]
     theirs = f"The others take over {plural(held, 'origin')}."
     if not others:
         theirs = "No other worker goes on: the crawl ends with it. Its pages stay queued, and the next start goes on."
