@@ -67,7 +67,7 @@ FEW_ORIGINS_DRAIN_MS = 5_000  # running requests may end for so long before the 
 _OPENED = 512  # so many origins are stored at once as they begin
 _STOPPED_DRAIN_MS = 3_500  # and for so long after the operator has stopped every origin
 _ENDING = {WorkerOrder.drain: 600_000, WorkerOrder.stop: _STOPPED_DRAIN_MS}  # or told this worker to end
-_HINTED_MS = 1_000  # the journal is looked at so seldom where a hint tells when
+_HINTED_MS = 1_000  # where hints tell of it, a worker looks so seldom at what others do, unless some of it waits for that
 _LEASE_LOST = (
     "the lease of this process ran out while it stood still: another one has taken over what it held and goes on with "
     "that; this one stores nothing more and ends"
@@ -112,7 +112,7 @@ class Engine:
         self._begun = False
         self._cancel_at: int | None = None
         self._continued = False
-        self._poll_ms = settings.poll_ms
+        self._hinted = False
         self._next_poll = 0
         self._next_heartbeat = 0
 
@@ -165,8 +165,7 @@ class Engine:
         """The whole run. Raises RunHeld or StorageFailure when it cannot begin."""
         start = await self._store.begin_run(self._settings.plan)
         self._begun = True
-        if self._store.watch(self._on_held_up, self.wake):
-            self._poll_ms = _HINTED_MS
+        self._hinted = self._store.watch(self._on_held_up, self.wake)
         self._slots.requests = 0 if self._peers else start.requests
         self._continued = start.continued
         await self._take_rules(start)
@@ -384,11 +383,14 @@ class Engine:
                 self._next_heartbeat = now + self._settings.heartbeat_ms
                 await self._beat()
             if now >= self._next_poll:
-                self._next_poll = now + self._poll_ms
+                self._next_poll = now + self._settings.poll_ms
                 if self._peers is not None:
                     await self._watch_peers(self._peers)
                 if self._peers is None or await self._peers.store.is_leading():
                     await self._take_actions()
+                waits = self._table.all_finished() or self._table.idle or self._slots.leaving
+                if self._hinted and self._next_poll and not waits:
+                    self._next_poll = now + _HINTED_MS
             if self._table.are_few() and self._reason is None:
                 await self._mind_few_origins()
         except StorageFailure as failure:
