@@ -67,7 +67,7 @@ FEW_ORIGINS_DRAIN_MS = 5_000  # running requests may end for so long before the 
 _OPENED = 512  # so many origins are stored at once as they begin
 _STOPPED_DRAIN_MS = 3_500  # and for so long after the operator has stopped every origin
 _ENDING = {WorkerOrder.drain: 600_000, WorkerOrder.stop: _STOPPED_DRAIN_MS}  # or told this worker to end
-_HINTED_MS = 1_000  # where hints tell of it, a worker looks so seldom at what others do, unless some of it waits for that
+_HINTED_MS = 1_000  # where hints come, others are looked at so seldom, while nothing waits for them
 _LEASE_LOST = (
     "the lease of this process ran out while it stood still: another one has taken over what it held and goes on with "
     "that; this one stores nothing more and ends"
