@@ -172,13 +172,11 @@ class NotifyListener:
         self._place = place
         self._told = told
         self._over = threading.Event()
-        self._thread = threading.Thread(target=self._live, name="listening", daemon=True)
-        self._thread.start()
+        threading.Thread(target=self._live, name="listening", daemon=True).start()
 
     def end(self) -> None:
-        """Nobody is told any more."""
+        """The thread ends, and its connection, within `_LISTENS_S`."""
         self._over.set()
-        self._thread.join(_LISTENS_S)
 
     def _live(self) -> None:
         while not self._over.is_set():

@@ -10,10 +10,8 @@ import peewee
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.models import Page, Url
-from tui_crawler.storage.statements import BuildOf, among, padded, reads_among, slot
-from tui_crawler.storage.transaction import Row, Transaction
-
-_CHUNK = 256
+from tui_crawler.storage.statements import BuildOf, among, insert_rows, reads_among, slot
+from tui_crawler.storage.transaction import Transaction
 
 
 def hashes(hrefs: Iterable[str]) -> dict[int, str]:
@@ -32,11 +30,7 @@ def store_urls(transaction: Transaction, wanted: Mapping[int, str]) -> tuple[dic
     known = transaction.memory.url_ids
     ids = {key: known[key] for key in wanted if key in known}
     keys = [key for key in wanted if key not in ids]  # in their order: pages that come together lie together
-    rows: list[Row] = []
-    for start in range(0, len(keys), _CHUNK):
-        places = padded(keys[start : start + _CHUNK])
-        values = [value for key in places for value in (key, wanted[key])]
-        rows += transaction.all_of(_insert, len(places), values)
+    rows = transaction.insert_returning(_insert, [(key, wanted[key]) for key in keys])
     new = {row[0] for row in rows}
     ids.update(rows)
     rest = [key for key in keys if key not in new]
@@ -59,12 +53,8 @@ def ids_of(size: int) -> Any:
 
 
 def _insert(size: int) -> Any:
-    """The padding repeats the last row, which then is in conflict with itself and inserts nothing."""
-    return (
-        Url.insert_many([(slot("hash"), slot("href"))] * size, fields=[Url.hash, Url.href])
-        .on_conflict(action="nothing", conflict_target=[Url.hash])
-        .returning(Url.hash, Url.id)
-    )
+    rows = insert_rows((Url.hash, Url.href), size).on_conflict(action="nothing", conflict_target=[Url.hash])
+    return rows.returning(Url.hash, Url.id)
 
 
 _find = reads_among(Url.hash, Url.hash, Url.id)
