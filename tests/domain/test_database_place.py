@@ -22,6 +22,12 @@ from tui_crawler.domain.database_place import parse_server_url
         ("postgresql:///crawl", "postgresql:///crawl", "crawl", ""),
         ("postgresql:///crawl?host=/run/postgresql", "postgresql:///crawl?host=%2Frun%2Fpostgresql", "crawl", ""),
         ("postgresql://", "postgresql://", "postgres", ""),
+        (
+            "postgresql://me:x@db1:5433,db2/crawl?target_session_attrs=read-write",
+            "postgresql://me@db1:5433,db2/crawl?target_session_attrs=read-write",
+            "crawl",
+            "x",
+        ),
     ],
 )
 def test_a_url_names_a_database_for_the_driver_without_its_password(text: str, url: str, name: str, password: str):
