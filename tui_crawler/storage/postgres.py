@@ -39,6 +39,7 @@ STANDS_STILL_S = 10
 """A transaction of a worker that stands still is ended by the server after this, so that others can go on."""
 
 _LISTENS_S = 0.2  # who listens looks so often whether it is to end
+_LISTENS_AGAIN_S = 2.0  # and waits so long where it cannot
 
 _FUNCTIONS = """
 CREATE OR REPLACE FUNCTION instr(TEXT, TEXT) RETURNS BIGINT LANGUAGE SQL IMMUTABLE AS
@@ -166,7 +167,7 @@ peewee.psycopg = psycopg  # type: ignore[attr-defined]  # it was kept from peewe
 
 class NotifyListener:
     """A thread that calls `told` when somebody may have changed the journal, until it is ended: by a connection of its
-    own, which is opened again when it is lost, or never where a server knows no LISTEN."""
+    own, which is opened again when it is lost."""
 
     def __init__(self, place: PostgresPlace, told: Callable[[], None]) -> None:
         self._place = place
@@ -186,7 +187,7 @@ class NotifyListener:
                 while not self._over.is_set():
                     for _ in connection.notifies(timeout=_LISTENS_S, stop_after=1):
                         self._told()
-            self._over.wait(_LISTENS_S)
+            self._over.wait(_LISTENS_AGAIN_S)
 
 
 class _Driver(peewee.Psycopg3Adapter):
