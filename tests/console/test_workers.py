@@ -80,7 +80,6 @@ def test_origins_are_listed_by_what_is_left_to_do_a_few_of_many() -> None:
     assert len(held) == LISTED
     assert held[0].origin == f"https://{LISTED + 8}.example"
     assert not {view.origin for view in held_origins(origins(), "w1") if view.ended}
-    assert held_origins([origin("https://former.example", worker="w1", todo=3, state="IDLE")], "w1") == []
 
 
 def test_who_crawls_alone_is_told_how_to_add_another() -> None:

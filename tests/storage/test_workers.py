@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from tests.storage.making import A, crawled, fill_of, plan
+from tests.storage.making import A, B, crawled, fill_of, plan
 from tui_crawler.domain.worker import WorkerState
 from tui_crawler.storage.reports.reports import Reports
 
@@ -28,6 +28,18 @@ async def test_a_worker_is_shown_as_it_is(database_bench):
     assert worker.state is WorkerState.silent
     reports.close()
     await store.end_run("exhausted", True)
+
+
+async def test_an_origin_that_takes_no_part_any_more_has_no_worker(database_bench, database_reports):
+    for origin in (A, B):
+        store = database_bench.open()
+        await store.begin_run(replace(plan(f"{origin}/"), worker="north", new_run=True))
+        await store.end_run("exhausted", True)
+    expected = {A: ("IDLE", ""), B: ("READY", "north")}
+    shown = database_reports.origins_changed().rows
+    assert {view.origin: (view.state, view.worker) for view in shown} == expected
+    rows = database_reports.rows("v_origin", ("origin", "state", "worker"))
+    assert {origin: (state, worker) for origin, state, worker in rows} == expected
 
 
 async def test_where_nobody_is_at_work_there_is_none(database_bench, database_reports):

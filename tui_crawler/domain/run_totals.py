@@ -16,7 +16,7 @@ RATE_SECONDS = 30
 MOST_COMPLAINTS = 100
 
 _COMPLAINING = frozenset({"run_started", "worker_ended", "run_finished"})
-_NONE: Mapping[str, object] = {"todo": 0, "pages_done": 0, "pages_failed": 0}
+_LEFT: Mapping[str, object] = {"todo": 0, "pages_done": 0, "pages_failed": 0}  # of an origin that another worker has
 GAVE_UP = frozenset({FinishReason.patience, FinishReason.database_error})
 """The finish reasons that make the exit status 1."""
 
@@ -92,7 +92,7 @@ class RunTotals:
         return sum(count for second, count in self._seconds if second > last - RATE_SECONDS) / span
 
     def take(self, event: Event) -> None:
-        extra = _NONE if event.event == "origin_left" else dict(event.extra)
+        extra = _LEFT if event.event == "origin_left" else dict(event.extra)
         if (complaint := complaint_of(event)) and len(self.complaints) < MOST_COMPLAINTS:
             self.complaints.append(complaint)
         self.started_at = self.started_at or event.at

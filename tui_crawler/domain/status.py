@@ -9,7 +9,7 @@ from enum import IntEnum, StrEnum
 class OriginPhase(StrEnum):
     """Where an origin crawler is; the value is the name in `v_origin.state`."""
 
-    idle = "IDLE"  # it has not begun
+    idle = "IDLE"  # it takes no part in the newest run
     ready = "READY"
     waiting = "WAITING"
     busy = "BUSY"

@@ -66,11 +66,11 @@ class Journal:
             """Its id becomes visible after those before it: on a server the number of changes is a lock."""
             with self._database.atomic():
                 raised.execute(self._database)
-                return int(query.execute(self._database))
+                action_id = int(query.execute(self._database))
+            notify(self._database)
+            return action_id
 
-        action_id = self._patiently(write)
-        notify(self._database)
-        return action_id
+        return self._patiently(write)
 
     def result(self, action_id: int) -> ActionResult | None:
         """What became of an action, None while nobody has carried it out."""

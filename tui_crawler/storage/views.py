@@ -78,7 +78,7 @@ VIEWS: Mapping[str, str] = {
     NULLIF(o.robots_fetched_at, 0) AS robots_fetched_at, NULLIF(o.robots_expires_at, 0) AS robots_expires_at,
     o.crawl_delay_ms, o.todo, o.pending, o.done, o.failed, o.blocked, o.requests,
     COALESCE(s.worker, '') AS worker
-FROM origin o LEFT JOIN session s ON s.id = o.session_id""",
+FROM origin o LEFT JOIN session s ON s.id = o.session_id AND o.participates = 1""",
     "v_page": f"""SELECT u.href AS url, o.origin, j.name AS job, {name_of("p.status", PageStatus)} AS status,
     p.attempts, p.attempts_remaining, p.nice, p.depth, p.not_before,
     {name_of("p.last_exit_code", ExitCode)} AS last_exit_code, p.last_http_status,

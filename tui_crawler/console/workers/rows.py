@@ -10,7 +10,6 @@ from tui_crawler.console.overview.rows import chosen_columns, origin_row
 from tui_crawler.console.panes.line import Line, Paragraph
 from tui_crawler.console.table.cells import Cell, Row, Styled
 from tui_crawler.console.table.columns import Column
-from tui_crawler.domain.status import OriginPhase
 from tui_crawler.domain.worker import WorkerState
 from tui_crawler.text.format import ABSENT, ago, coarse, compact, count, date_time, duration, size
 from tui_crawler.text.glyphs import StateGlyph, state_mark
@@ -119,7 +118,7 @@ def end_words(one: SessionView) -> str:
 
 def held_origins(views: Iterable[OriginView], worker: str) -> list[OriginView]:
     """Origins that a worker has and has not finished: those with most to do."""
-    held = (view for view in views if view.worker == worker and not view.ended and view.state != OriginPhase.idle)
+    held = (view for view in views if view.worker == worker and not view.ended)
     return nsmallest(LISTED, held, key=lambda view: (-view.todo, view.origin))
 
 

@@ -45,7 +45,7 @@ _OF_ORIGIN = {
 """What a view of an origin has beside the columns of its row, which bear the names of their fields."""
 
 _ORIGIN_COLUMNS = ", ".join(f"{_OF_ORIGIN.get(one.name, f'o.{one.name}')} AS {one.name}" for one in fields(OriginView))
-ORIGINS = f"SELECT {_ORIGIN_COLUMNS} FROM origin o LEFT JOIN session s ON s.id = o.session_id"
+ORIGINS = f"SELECT {_ORIGIN_COLUMNS} FROM origin o LEFT JOIN session s ON s.id = o.session_id AND o.participates = 1"
 
 _RUN = """SELECT r.id AS run_id, r.started_at, r.finished_at, r.finish_reason, r.requests, r.user_agent, r.config_name,
     0 AS live, r.max_in_flight, r.max_requests, r.tries, r.worked_ms,
