@@ -116,7 +116,6 @@ OF_SIZE = (
     urls._find,
     settle_group._page_states,
     settle_group._origins,
-    settle_group._depths,
     intake._find,
     intake._linked,
     intake._redirected,

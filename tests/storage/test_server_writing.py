@@ -115,6 +115,54 @@ async def test_who_stands_still_in_a_transaction_holds_the_others_up_for_a_while
     assert told(server_place) == 1
 
 
+async def test_who_comes_while_the_lock_is_waited_for_is_in_the_same_commit(writer, server_place):
+    def refuse(transaction: Transaction) -> None:
+        raise ValueError("cannot be prepared")
+
+    prepared: list[str] = []
+    first = await writer.write(tell)
+    with psycopg.connect(server_place.url) as other:
+        other.execute("UPDATE meta SET value = value + 1 WHERE name = 'change'")
+        waiting = asyncio.ensure_future(writer.write(tell, brief=True))
+        await asyncio.to_thread(wait_for_a_lock, server_place)
+        late = [
+            asyncio.ensure_future(writer.write(tell, prepare, brief=True))
+            for prepare in (None, refuse, lambda transaction: prepared.append("late"))
+        ]
+        of_operators = asyncio.ensure_future(writer.write(tell))
+        behind_it = asyncio.ensure_future(writer.write(tell, brief=True))
+        await asyncio.sleep(0)
+        assert writer.outstanding == 6
+        other.commit()
+    assert [await waiting, await late[0], await late[2]] == [first + 2] * 3
+    with pytest.raises(ValueError, match="cannot be prepared"):
+        await late[1]
+    assert [await of_operators, await behind_it] == [first + 3] * 2
+    assert prepared == ["late"]
+    assert told(server_place) == 6
+
+
+def wait_for_a_lock(place: PostgresPlace) -> None:
+    while not asked(place, f"SELECT 1 FROM pg_stat_activity WHERE wait_event_type = 'Lock' AND {OURS}"):
+        pass
+
+
+async def test_a_bug_fails_those_who_came_late_too(writer, server_place, monkeypatch, caplog):
+    def give_way(*_: object) -> bool:
+        raise ZeroDivisionError
+
+    monkeypatch.setattr(Writer, "_together", give_way)
+    with psycopg.connect(server_place.url) as other:
+        other.execute("UPDATE meta SET value = value + 1 WHERE name = 'change'")
+        first = asyncio.ensure_future(writer.write(tell))
+        await asyncio.to_thread(wait_for_a_lock, server_place)
+        late = asyncio.ensure_future(writer.write(tell, brief=True))
+        await asyncio.sleep(0)
+    for one in (first, late):
+        with pytest.raises(ZeroDivisionError):
+            await one
+
+
 async def test_transactions_have_the_time_of_the_server(writer, server_place):
     now = await writer.write(lambda work: work.now)
     [(later,)] = asked(server_place, "SELECT CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)")

@@ -9,7 +9,7 @@ import peewee
 
 from tui_crawler.domain.page import Candidates, TodoPage
 from tui_crawler.domain.recrawl import NEVER, DueBounds, due_bounds
-from tui_crawler.storage.claim import ONE, ZERO, Claim
+from tui_crawler.storage.claim import ONE, ZERO, Claim, is_pending
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.jobs import JobRow, job_rows
 from tui_crawler.storage.models import Body, Document, Origin, Page, Url
@@ -269,9 +269,7 @@ def _having(size: int, waits: Any) -> Any:
 
 
 def _is_open(page: Any, origin: Any = None) -> Any:
-    return (
-        _of_job(page, origin) & (page.status == ZERO) & (page.attempts_remaining > ZERO) & (page.beyond_depth == ZERO)
-    )
+    return _of_job(page, origin) & is_pending(page)
 
 
 def _of_job(page: Any, origin: Any = None) -> Any:

@@ -76,9 +76,12 @@ def holds(transaction: Transaction, claim: Claim, origin_id: int) -> bool:
 def sign_of_life(transaction: Transaction, claim: Claim) -> None:
     """What is stored says that the session lives, as a heartbeat does: should it be killed, it is known to have worked
     until then. Once in `SIGN_MS`."""
-    now = transaction.now
+    now, memory = transaction.now, transaction.memory
+    if 0 <= now - memory.signed_at < SIGN_MS:
+        return
     values = {"session_id": claim.session_id, "heartbeat_at": now, "before": now - SIGN_MS}
     if transaction.one(_sign, values) is not None:
+        memory.signed_at = now
         count_work(transaction, claim)
 
 
@@ -109,6 +112,11 @@ def _sign() -> Any:
 ZERO = peewee.SQL("0")
 ONE = peewee.SQL("1")
 """Written into the text: a partial index serves a condition only when its number is no parameter."""
+
+
+def is_pending(page: Any) -> Any:
+    """The condition that a page waits for an attempt, as the indices of pending pages have it."""
+    return (page.status == ZERO) & (page.attempts_remaining > ZERO) & (page.beyond_depth == ZERO)
 
 
 _ended = reads([Session.id], Session.ended_at, Session.ended_by)

@@ -242,7 +242,7 @@ def drop_redirects(transaction: Transaction, pages: Sequence[int]) -> None:
     """These pages send their readers nowhere any more."""
     if pages:
         places = padded(pages)
-        transaction.run_of(_delete_redirects, len(places), places)
+        transaction.send(_delete_redirects, len(places), places)
 
 
 def _validation_values(validation: Validation | None, parsed_at: int) -> tuple[str, int | None, str, int]:

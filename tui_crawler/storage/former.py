@@ -122,7 +122,7 @@ class Keeper:
     def _copy(self, build: Any, keys: Sequence[int]) -> None:
         for start in range(0, len(keys), PIECE):
             places = padded(keys[start : start + PIECE])
-            self._transaction.run_of(build, len(places), [self._run_id, *places])
+            self._transaction.send(build, len(places), [self._run_id, *places])
 
 
 _CANONICAL = peewee.SQL("'canonical'")

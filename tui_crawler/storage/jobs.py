@@ -17,7 +17,7 @@ from tui_crawler.domain.job import JobChange, JobPlan, JobState, QueueChange
 from tui_crawler.domain.known_word import nearest
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage.activity import ActivityEvent, note
-from tui_crawler.storage.claim import ONE, ZERO, Claim
+from tui_crawler.storage.claim import ONE, ZERO, Claim, is_pending
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import CounterChanges
 from tui_crawler.storage.intake import change_max_depth, move_counters
@@ -271,13 +271,7 @@ def _difference(old: JobRow, new: JobRow) -> tuple[dict[str, object], dict[str, 
 
 def _pending(transaction: Transaction, job_id: int) -> list[tuple[str, int]]:
     """How many pending pages a job has at each origin that takes part."""
-    pending = (
-        (Page.origin == Origin.id)
-        & (Page.job == job_id)
-        & (Page.status == ZERO)
-        & (Page.attempts_remaining > ZERO)
-        & (Page.beyond_depth == ZERO)
-    )
+    pending = (Page.origin == Origin.id) & (Page.job == job_id) & is_pending(Page)
     count = Page.select(peewee.fn.COUNT(peewee.SQL("1"))).where(pending)
     rows = transaction.fetch(Origin.select(Origin.origin, count).where(Origin.participates == 1))
     return [(origin, number) for origin, number in rows if number]

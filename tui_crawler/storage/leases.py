@@ -9,6 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from functools import reduce
+from operator import or_
 from typing import Any
 
 import peewee
@@ -17,7 +19,7 @@ from tui_crawler.domain.run import StoredOrigin
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage.activity import note
 from tui_crawler.storage.candidates import awake
-from tui_crawler.storage.claim import ONE, ZERO, Claim, require
+from tui_crawler.storage.claim import ONE, ZERO, Claim, is_pending, require
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.jobs import UnlistedPages, job_rows
 from tui_crawler.storage.models import Job, Origin, Page, Run, Session
@@ -289,15 +291,12 @@ def is_held(origin: Any, session_id: Any = None) -> Any:
 
 def _has_open(origin: Any, jobs: Sequence[int]) -> Any:
     page = Page.alias("open_page")
-    waits = (page.status == ZERO) & (page.attempts_remaining > ZERO) & (page.beyond_depth == ZERO)
-    return peewee.fn.EXISTS(page.select(ONE).where((page.origin == origin.id) & page.job.in_(list(jobs)) & waits))
+    of_jobs = (page.origin == origin.id) & page.job.in_(list(jobs))
+    return peewee.fn.EXISTS(page.select(ONE).where(of_jobs & is_pending(page)))
 
 
 def _any_suits(some: Sequence[Member], origin: Any) -> Any:
-    suits = some[0].suits(origin)
-    for one in some[1:]:
-        suits |= one.suits(origin)
-    return suits
+    return reduce(or_, (one.suits(origin) for one in some))
 
 
 def _belongs(origin: Any, session: Any) -> Any:
@@ -310,9 +309,8 @@ def _belongs(origin: Any, session: Any) -> Any:
 def _nice(origin_id: Any) -> Any:
     """The lowest niceness, with the tries made, of the open pages of an origin: an index tells it for each job."""
     page = Page.alias("nice_page")
-    waits = (page.status == ZERO) & (page.attempts_remaining > ZERO) & (page.beyond_depth == ZERO)
     priority = page.nice + page.attempts
-    first = page.select(priority).where((page.origin == origin_id) & (page.job == Job.id) & waits)
+    first = page.select(priority).where((page.origin == origin_id) & (page.job == Job.id) & is_pending(page))
     return Job.select(peewee.fn.COALESCE(peewee.fn.MIN(first.order_by(priority).limit(ONE)), peewee.SQL(str(_MANY))))
 
 

@@ -1,5 +1,5 @@
-"""What the writer knows of the database without asking it: the ids of URLs, how far known pages are known, and what it
-counts in the present minute.
+"""What the writer knows of the database without asking it: the ids of URLs, how far known pages are known, what it
+counts in the present minute, and its last sign of life.
 
 All of it only saves questions. A URL keeps its id, and a page that is known stays known, whoever else writes; how far
 it is known may be out of date, which at worst asks the database once more. What was rolled back, and what operators do,
@@ -47,9 +47,10 @@ def standing_of(page: _Page) -> KnownPage:
 class Memory:
     """Bounded: where it is full it begins anew. What a transaction adds counts when it is committed (`keep`)."""
 
-    __slots__ = ("_added", "_pages", "_size", "_standings", "counts", "url_ids")
+    __slots__ = ("_added", "_pages", "_size", "_standings", "counts", "signed_at", "url_ids")
 
     def __init__(self) -> None:
+        self.signed_at = 0  # epoch ms: the last sign of life
         self.url_ids: dict[int, int] = {}
         self.counts: dict[tuple[int, int, int, int], PulseCount] = {}  # rows of `pulse`, as this transaction has them
         self._pages: dict[int, dict[int, KnownPage]] = {}
@@ -93,3 +94,4 @@ class Memory:
         self.forget_pages()
         self.url_ids.clear()
         self.counts.clear()
+        self.signed_at = 0

@@ -12,7 +12,7 @@ import re
 import struct
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, suppress
+from contextlib import AbstractContextManager, contextmanager, suppress
 from secrets import token_hex
 from typing import Any
 
@@ -93,14 +93,21 @@ class _Flag(Loader):
         return int(bytes(data) == b"t")
 
 
+@contextmanager
+def _told_as_peewee() -> Iterator[None]:
+    """Raises what peewee raises."""
+    try:
+        yield
+    except psycopg.Error as error:
+        raise peewee.DatabaseError(str(error)) from error
+
+
 class _Cursor(psycopg.Cursor[Any]):
     """One that raises what peewee raises."""
 
+    @_told_as_peewee()
     def fetchall(self) -> list[Any]:
-        try:
-            return super().fetchall()
-        except psycopg.Error as error:
-            raise peewee.DatabaseError(str(error)) from error
+        return super().fetchall()
 
 
 class PostgresConnection(psycopg.Connection[Any]):
@@ -123,43 +130,32 @@ class PostgresConnection(psycopg.Connection[Any]):
         """Waits for all statements. Raises what became of any."""
         sending, self.sending = self.sending, None
         if sending is not None:
-            try:
+            with _told_as_peewee():
                 sending.__exit__(None, None, None)
-            except psycopg.Error as error:
-                raise peewee.DatabaseError(str(error)) from error
 
+    @_told_as_peewee()
     def execute(self, query: Any, params: Any = None, **kwargs: Any) -> Any:
-        try:
-            return super().execute(query, params, **kwargs)
-        except psycopg.Error as error:
-            raise peewee.DatabaseError(str(error)) from error
+        return super().execute(query, params, **kwargs)
 
+    @_told_as_peewee()
     def executemany(self, query: Any, rows: Any) -> None:
         """Executes a text for every row, all on their way at once."""
-        try:
-            with self.cursor() as cursor:
-                cursor.executemany(query, rows)
-        except psycopg.Error as error:
-            raise peewee.DatabaseError(str(error)) from error
+        with self.cursor() as cursor:
+            cursor.executemany(query, rows)
 
     def stream(self, query: str, params: Any, at_once: int) -> Iterator[Any]:
         """The rows of a query, so many fetched at once, within a transaction."""
-        try:
-            with self.cursor(name=token_hex(4)) as cursor:
-                cursor.itersize = at_once
-                cursor.execute(query, params)
-                yield from cursor
-        except psycopg.Error as error:
-            raise peewee.DatabaseError(str(error)) from error
+        with _told_as_peewee(), self.cursor(name=token_hex(4)) as cursor:
+            cursor.itersize = at_once
+            cursor.execute(query, params)
+            yield from cursor
 
     def copy_in(self, table: str, columns: str, rows: Iterable[Any]) -> None:
         """Takes rows in; in a text of `columns` stand quoted names."""
-        try:
-            with self.cursor() as cursor, cursor.copy(f"COPY {table} ({columns}) FROM STDIN") as copy:
-                for row in rows:
-                    copy.write_row(row)
-        except psycopg.Error as error:
-            raise peewee.DatabaseError(str(error)) from error
+        copying = f"COPY {table} ({columns}) FROM STDIN"
+        with _told_as_peewee(), self.cursor() as cursor, cursor.copy(copying) as copy:
+            for row in rows:
+                copy.write_row(row)
 
 
 peewee.psycopg = psycopg  # type: ignore[attr-defined]  # it was kept from peewee when that was loaded

@@ -174,7 +174,7 @@ def _run_in_chunks(
     """Executes a statement for many pages at once; `values` come before their ids."""
     for start in range(0, len(page_ids), _CHUNK):
         places = padded(page_ids[start : start + _CHUNK])
-        transaction.run_of(build, len(places), [*values, *places])
+        transaction.send(build, len(places), [*values, *places])
 
 
 def _with_blocked(jobs: Mapping[int, Rejudgement]) -> Any:

@@ -19,7 +19,7 @@ from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage import jobs, origins
 from tui_crawler.storage.candidates import todo_page, todo_query
-from tui_crawler.storage.claim import ONE, ZERO, Claim, require, sign_of_life
+from tui_crawler.storage.claim import ONE, ZERO, Claim, is_pending, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.models import Attempt, Origin, Page
 from tui_crawler.storage.rejudging import MOVED, Moving
@@ -321,9 +321,8 @@ def _todo(size: int) -> Any:
 
 def _waits(size: int) -> Any:
     """Pages with tries left that stand on a todo list, or not on the ignore list, and may be crawled now."""
-    open_ = (Page.status == ZERO) & (Page.attempts_remaining > ZERO) & (Page.beyond_depth == ZERO)
     waits = (Page.todo_order > ZERO) | (Page.ignored_run != slot("run_id"))
-    return among(Page.id, size) & open_ & waits & (Page.not_before <= slot("now"))
+    return among(Page.id, size) & is_pending(Page) & waits & (Page.not_before <= slot("now"))
 
 
 def _todo_list() -> Any:

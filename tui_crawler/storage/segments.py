@@ -23,7 +23,7 @@ from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage import origins, segment_files
 from tui_crawler.storage.activity import newest_run, note
-from tui_crawler.storage.claim import ZERO, Claim, require
+from tui_crawler.storage.claim import ZERO, Claim, is_pending, require
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import CounterChanges, mark, set_mark, tally_of, times
 from tui_crawler.storage.intake import Source, move_counters, queue_pages
@@ -368,8 +368,7 @@ def _pending_pages(transaction: Transaction, claim: Claim) -> Iterator[tuple[int
 
 
 def _is_open() -> Any:
-    open_pages = (Page.status == ZERO) & (Page.attempts_remaining > ZERO) & (Page.beyond_depth == ZERO)
-    return open_pages & (Page.external == ZERO)
+    return is_pending(Page) & (Page.external == ZERO)
 
 
 def _open_ids() -> Any:

@@ -27,11 +27,12 @@ from tui_crawler.storage.intake import is_beyond
 from tui_crawler.storage.models import Job, Origin, Page
 from tui_crawler.storage.origins import Counted, OriginRow
 from tui_crawler.storage.settle import PageState, SettleJob
-from tui_crawler.storage.statements import columns, padded, reads_among
+from tui_crawler.storage.statements import among, columns, padded, reads_among
 from tui_crawler.storage.transaction import Row, Transaction
 from tui_crawler.storage.urls import hashes, url_ids
 
 _UNTOUCHED = frozenset({ExitCode.cancelled, ExitCode.someone_stole_my_work})
+_NO_PAGE = (None, None)
 
 
 def settle_together(transaction: Transaction, jobs: Sequence[SettleJob]) -> list[Settled]:
@@ -77,12 +78,14 @@ def _may_be_plain(one: Settle) -> bool:
 
 @dataclass(slots=True)
 class _Entry:
-    """An attempt of a group with what the database has of its page and origin, and the new pages it brings."""
+    """An attempt of a group with what the database has of its page, the depth of its job (None: no limit) and its
+    origin, and the new pages it brings."""
 
     job: SettleJob
     outcome: PageOutcome
     row: OriginRow
     page: PageState
+    max_depth: int | None
     new: list[NewPage] = field(default_factory=list)
     targets: list[int] = field(default_factory=list)
     answer: Settled | None = None
@@ -100,11 +103,15 @@ class _Group:
     def store(self) -> list[Settled | None]:
         """Stores those that are plain; None stands for the others."""
         transaction, claim = self._transaction, self._claim
+        names = padded([clean(job.settle.origin.origin) for job in self._jobs])
+        pages = padded([job.settle.page.page_id for job in self._jobs if job.settle.page is not None])
+        origins_read = transaction.send(_origins, len(names), names)
+        pages_read = transaction.send(_page_states, len(pages), pages)
         require(transaction, claim)
         sign_of_life(transaction, claim)
-        found = self._entries()
+        found = self._entries(origins_read(), pages_read())
         new_ids = self._origin_ids(found)
-        depths = self._max_depths(found)
+        depths = {entry.page.job_id: entry.max_depth for entry in found}
         entries = self._with_new_pages(found, new_ids)
         url_ids(transaction, self._hrefs(entries))
         ids = transaction.memory.url_ids
@@ -112,31 +119,28 @@ class _Group:
         self._insert_pages(entries, ids, new_ids, depths, moves, by_job)
         attempt_ids = self._log(entries, ids)
         self._update_pages(entries, attempt_ids, moves, by_job)
-        for job_id, change in by_job.items():
-            add_to_job(transaction, job_id, change)
+        self._store_content(entries, ids)
         self._write_origins(entries, moves)
         origins.move(transaction, moves)
-        self._store_content(entries, ids)
+        for job_id, change in by_job.items():
+            add_to_job(transaction, job_id, change)
         answers = {id(entry.job): entry.answer for entry in entries}
         return [answers.get(id(job)) for job in self._jobs]
 
-    def _entries(self) -> list[_Entry]:
+    def _entries(self, origin_rows: Iterable[Row], page_rows: Iterable[Row]) -> list[_Entry]:
         """The attempts whose pages and origins are as usual."""
-        transaction = self._transaction
-        names = padded([clean(job.settle.origin.origin) for job in self._jobs])
-        rows = {row[0]: row[1:] for row in transaction.all_of(_origins, len(names), names)}
-        pages = padded([job.settle.page.page_id for job in self._jobs if job.settle.page is not None])
-        states = {row[0]: PageState(*row[1:]) for row in transaction.all_of(_page_states, len(pages), pages)}
-        taken = settle.attempts_of_rivals(transaction, self._claim, states.values())
+        rows = {row[0]: row[1:] for row in origin_rows}
+        states = {row[0]: (PageState(*row[1:-1]), row[-1]) for row in page_rows}
+        taken = settle.attempts_of_rivals(self._transaction, self._claim, (page for page, _ in states.values()))
         entries = []
         for job in self._jobs:
             row, outcome = rows.get(clean(job.settle.origin.origin)), job.settle.page
-            page = states.get(outcome.page_id) if outcome is not None else None
+            page, max_depth = states.get(outcome.page_id, _NO_PAGE) if outcome is not None else _NO_PAGE
             if row is None or page is None or outcome is None or page.last_attempt_id in taken or self._is_lost(row):
                 continue
             if self._is_plain(page, row[0], outcome):
                 origin = OriginRow(row[0], row[1], bool(row[2]), bool(row[3]), row[4])
-                entries.append(_Entry(job, outcome, origin, page))
+                entries.append(_Entry(job, outcome, origin, page, max_depth))
         return entries
 
     def _is_lost(self, row: Row) -> bool:
@@ -159,10 +163,6 @@ class _Group:
             found = {row[0]: row[1] for row in self._transaction.all_of(_origins, len(names), names)}
             known.update((name, found[clean(name)]) for name in wanted if clean(name) in found)
         return known
-
-    def _max_depths(self, entries: Iterable[_Entry]) -> dict[int, int | None]:
-        jobs = padded(sorted({entry.page.job_id for entry in entries}) or [0])
-        return dict(self._transaction.all_of(_depths, len(jobs), jobs))
 
     def _with_new_pages(self, entries: Sequence[_Entry], origin_ids: Mapping[str, int]) -> list[_Entry]:
         """Those attempts whose finds are new, or known and no news; each with the new ones."""
@@ -323,5 +323,9 @@ def _add(moves: CounterChanges, by_job: dict[int, Tally], origin_id: int, job_id
 _origins = reads_among(
     Origin.origin, *columns(Origin, "origin id delay_ms paused participates finish_reason epoch free session_id")
 )
-_page_states = reads_among(Page.id, Page.id, *settle.STATE)
-_depths = reads_among(Job.id, Job.id, Job.max_depth)
+
+
+def _page_states(size: int) -> Any:
+    """Pages as their attempts find them, and the depth of their jobs."""
+    states = Page.select(Page.id, *settle.STATE, Job.max_depth).join(Job, on=(Job.id == Page.job))
+    return states.where(among(Page.id, size))

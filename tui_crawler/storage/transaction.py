@@ -170,8 +170,8 @@ class Transaction:
 
     def run_each(self, build: Callable[[], Any], rows: Sequence[Values], key: str) -> None:
         """Executes an UPDATE for every set of values, each of one row and no two of the same, found by `key`."""
-        if self._texts.are_server:
-            self.each(build, rows, key)
+        if rows and self._texts.are_server:
+            self._by_lists(build, rows, key)
         else:
             self.run_many(build, rows)
 
@@ -179,9 +179,12 @@ class Transaction:
         """The same; answers what RETURNING names, under the value of `key`."""
         if not rows or not self._texts.are_server:
             return {row[key]: answer for row in rows if (answer := self.one(build, row)) is not None}
+        return {found[-1]: found[:-1] for found in self._by_lists(build, rows, key).fetchall()}
+
+    def _by_lists(self, build: Callable[[], Any], rows: Sequence[Values], key: str) -> Any:
         change = self._texts.of_rows(build, key)
         lists = change.lists([[row[name] for name in change.names] for row in rows])
-        return {found[-1]: found[:-1] for found in self._connection.execute(change.text, lists).fetchall()}
+        return self._connection.execute(change.text, lists)
 
     def insert(self, build: Callable[[int], Any], rows: Sequence[Sequence[Any]]) -> None:
         """Inserts rows (values in the order of the columns) by few statements of many rows each.
@@ -210,8 +213,7 @@ class Transaction:
 
     def one(self, build: Callable[[], Any], values: Values) -> Row | None:
         """The first row of a query, or of what RETURNING names."""
-        statement = self._texts.of(build)
-        rows = self._connection.execute(statement.text, statement.ordered(values)).fetchall()
+        rows = self.all(build, values)
         return rows[0] if rows else None
 
     def all(self, build: Callable[[], Any], values: Values) -> list[Row]:
@@ -232,14 +234,15 @@ class Transaction:
         """Tells other workers of the journal, outside of a transaction."""
         notify(self._texts.database)
 
-    def run_of(self, build: Callable[[int], Any], size: int, values: Sequence[Any]) -> None:
-        """Executes a statement with `size` places for a list, `values` standing in the order of the text."""
-        self._connection.execute(self._texts.of(build, size).text, values)
+    def send(self, build: Callable[[int], Any], size: int, values: Sequence[Any]) -> Callable[[], list[Row]]:
+        """Executes a statement with `size` places for a list; `values` already stand in the order of the text. What is
+        answered fetches its rows: for several queries sent before, a server is waited for once."""
+        fetch: Callable[[], list[Row]] = self._connection.execute(self._texts.of(build, size).text, values).fetchall
+        return fetch
 
     def all_of(self, build: Callable[[int], Any], size: int, values: Sequence[Any]) -> list[Row]:
-        """All rows of a query with `size` places for a list; `values` already stand in the order of the text."""
-        statement = self._texts.of(build, size)
-        return self._connection.execute(statement.text, values).fetchall()
+        """All rows of such a query."""
+        return self.send(build, size, values)()
 
     def all_among(self, build: Callable[[int], Any], keys: Sequence[int], *values: Any) -> list[Row]:
         """All rows of a query for a list of keys, however long it is; `values` come after them."""

@@ -356,6 +356,18 @@ class Writer:
         with self._inbox.changed:
             return [self._inbox.jobs.popleft() for _ in range(min(len(self._inbox.jobs), self._settings.group))]
 
+    def _take_late(self, taken: list[_Job], *, apart: bool) -> list[_Job]:
+        """Adds routine jobs that came while the lock was waited for to those `taken`; answers which can be done."""
+        before, waiting = len(taken), self._inbox.jobs
+        most = self._settings.group if self._patient and not apart else 0
+        with self._inbox.changed:
+            while len(taken) < most and waiting and waiting[0].routine and not waiting[0].reads:
+                taken.append(waiting.popleft())
+        return self._prepared(taken[before:])
+
+    def _prepared(self, jobs: list[_Job]) -> list[_Job]:
+        return [job for job in jobs if job.prepare is None or self._alone(job, job.prepare)]
+
     def _fail(self, jobs: list[_Job], error: Exception) -> None:
         for job in jobs:
             job.error = job.error or error
@@ -370,11 +382,10 @@ class Writer:
         for job in readers:
             self._alone(job, job.work)
         self._hand_out(readers)
-        writers = [job for job in jobs if not job.reads]
-        ready = [job for job in writers if job.prepare is None or self._alone(job, job.prepare)]
+        ready = self._prepared([job for job in jobs if not job.reads])
         if ready:
-            self._commit(ready)
-        self._hand_out(writers)
+            self._commit(ready, jobs)
+        self._hand_out(jobs)
 
     def _alone(self, job: _Job, work: Work) -> bool:
         """Does a piece of a job outside of a transaction, again after what passes by itself."""
@@ -397,17 +408,17 @@ class Writer:
             job.error = error
         return job.error is None
 
-    def _commit(self, jobs: list[_Job]) -> None:
-        """One transaction for all jobs. Where one of them fails, they are run again, each in a savepoint. A full disk
-        may roll the whole of it back: then all are run again, those that it has failed when there is room, or not at
-        all when that is not to be waited for."""
-        began = time.monotonic()
-        waiting, apart = jobs, False
+    def _commit(self, waiting: list[_Job], taken: list[_Job]) -> None:
+        """One transaction for all jobs that wait, and those that come before it has its lock. Where one of them fails,
+        they are run again, each in a savepoint. A full disk may roll the whole of it back: then all are run again,
+        those that it has failed when there is room, or not at all when that is not to be waited for."""
+        began, apart = time.monotonic(), False
         while waiting:
             try:
                 self._writing.check()
                 self._begin(apart=apart)
                 transaction = self._begun()
+                waiting += self._take_late(taken, apart=apart)
                 if not apart and not self._together(waiting, transaction):
                     self._abandon()
                     apart = True
