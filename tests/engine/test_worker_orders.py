@@ -10,6 +10,7 @@ import pytest
 
 from tests.engine.crawls import Crawling
 from tests.engine.test_joined import Peers
+from tests.support.memory_store import MemoryStore
 from tests.support.simulated_web import Answer
 from tui_crawler.domain.worker import WorkerOrder, WorkerOrders
 from tui_crawler.engine.clock import run_virtual
@@ -56,6 +57,34 @@ def crawl(act: Callable[[Crawling, Ordered], Any], latency_ms: int = 400, **more
 
     run_virtual(run())
     return crawling, peers, reasons[0]
+
+
+class Hinting(MemoryStore):
+    """A store that hints at what others do, so that they are looked at seldom."""
+
+    def watch(self, told: Any, hinted: Any) -> bool:
+        super().watch(told, hinted)
+        return True
+
+
+def test_where_hints_come_who_has_nothing_left_looks_at_the_others_at_once():
+    looks: list[float] = []
+    finished: list[float] = []
+
+    async def act(crawling: Crawling, peers: Ordered) -> None:
+        async def others_at_work() -> bool:
+            looks.append(asyncio.get_running_loop().time())
+            return not finished
+
+        peers.others_at_work = others_at_work  # type: ignore[method-assign]
+        while not crawling.web.asked or not crawling.engine._table.all_finished():  # noqa: ASYNC110  the clock is virtual
+            await asyncio.sleep(0.01)
+        finished.append(asyncio.get_running_loop().time())
+
+    crawling, _, reason = crawl(act, store=Hinting())
+    assert reason == "exhausted"
+    assert min(at for at in looks if at > finished[0]) - finished[0] <= crawling.engine._settings.poll_ms / 1000
+    assert looks[1] - looks[0] == pytest.approx(1.0)
 
 
 def between(crawling: Crawling, begin: int, end: int) -> list[str]:

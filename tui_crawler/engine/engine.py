@@ -345,13 +345,18 @@ class Engine:
     def _patience_of_loop(self) -> int:
         """How long the loop may wait for something to happen (ms)."""
         now = self._clock.now().mono_ms
-        due = [self._next_poll, self._next_heartbeat]
+        due = [self._poll_due(), self._next_heartbeat]
         if self._cancel_at is not None:
             due.append(self._cancel_at)
         release = self._waiting.next_release(now) if self._may_start() else None
         if release is not None:
             due.append(release)
         return max(0, min(due) - now)
+
+    def _poll_due(self) -> int:
+        """When operator and other workers are looked at next (monotonic ms)."""
+        waits = self._table.all_finished() or self._table.idle or self._slots.leaving or not self._hinted
+        return self._next_poll + (0 if waits or not self._next_poll else max(0, _HINTED_MS - self._settings.poll_ms))
 
     def _may_start(self) -> bool:
         at_work = self._reason is None and self._slots.storage_ok and self._may_ask()
@@ -382,15 +387,12 @@ class Engine:
             if now >= self._next_heartbeat or not self._slots.storage_ok:
                 self._next_heartbeat = now + self._settings.heartbeat_ms
                 await self._beat()
-            if now >= self._next_poll:
+            if now >= self._poll_due():
                 self._next_poll = now + self._settings.poll_ms
                 if self._peers is not None:
                     await self._watch_peers(self._peers)
                 if self._peers is None or await self._peers.store.is_leading():
                     await self._take_actions()
-                waits = self._table.all_finished() or self._table.idle or self._slots.leaving
-                if self._hinted and self._next_poll and not waits:
-                    self._next_poll = now + _HINTED_MS
             if self._table.are_few() and self._reason is None:
                 await self._mind_few_origins()
         except StorageFailure as failure:

@@ -572,7 +572,7 @@ class Writer:
             elif job.error is not None:
                 _log.warning("a mark was not stored: %s", job.error)
         for loop, theirs in by_loop.items():
-            if _is_running(loop):
+            if asyncio._get_running_loop() is loop:
                 self._resolve(theirs)
                 continue
             try:
@@ -590,8 +590,3 @@ class Writer:
             else:
                 job.future.set_result(job.result)
         self._count(-sum(job.urgent for job in jobs))
-
-
-def _is_running(loop: asyncio.AbstractEventLoop) -> bool:
-    """Whether this is called on `loop`."""
-    return asyncio._get_running_loop() is loop
