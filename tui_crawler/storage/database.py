@@ -19,7 +19,7 @@ import peewee
 
 from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
 from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
-from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of, execute, is_server
+from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of, execute, is_server, told_of
 from tui_crawler.storage.faults import BACKUP_PATTERN, ReadOnlyDatabase, storage_failure
 from tui_crawler.storage.file_identity import (
     APPLICATION_ID,
@@ -103,14 +103,9 @@ def upgrade(path: DatabasePlace, settings: OpenSettings | None = None) -> Upgrad
         before, latest = server_module().upgrade_at(path, settings)
         return Upgrade(before, latest, None)
     _check_may_be_written(path)
-    database = _writable(path, settings)
-    try:
+    with told_of(path), contextlib.closing(_writable(path, settings)) as database:
         database.connect()
         return _upgrade(database, path, settings)
-    except DATABASE_ERRORS as error:
-        raise storage_failure(error, path) from error
-    finally:
-        database.close()
 
 
 def connect_readonly(path: DatabasePlace, settings: OpenSettings | None = None) -> peewee.Database:
@@ -133,10 +128,8 @@ def open_readonly(path: DatabasePlace, settings: OpenSettings | None = None) -> 
     """
     settings = settings or OpenSettings()
     check_current(path, settings)
-    try:
+    with told_of(path):
         return connect_readonly(path, settings)
-    except DATABASE_ERRORS as error:
-        raise storage_failure(error, path) from error
 
 
 def let_go_if_lost(database: peewee.Database) -> None:
@@ -267,7 +260,7 @@ def check_integrity(path: DatabasePlace, settings: OpenSettings | None = None) -
     settings, found_log = settings or OpenSettings(), has_log_file(path)
     if examine(path, settings) is FileState.absent:
         raise StorageFailure(f"there is no database at {path}")
-    try:
+    with told_of(path):
         database = connect_readonly(path, settings)
         try:
             schema, problems = _looked_at(database, path)
@@ -275,8 +268,6 @@ def check_integrity(path: DatabasePlace, settings: OpenSettings | None = None) -
             database.close()
             if not found_log:
                 put_log_away(path, only_empty=True)
-    except DATABASE_ERRORS as error:
-        raise storage_failure(error, path) from error
     return IntegrityCheck(problems, schema, settings.version)
 
 

@@ -7,8 +7,8 @@ beginning. Until every row was read again and found the same, the copy has a sch
 from __future__ import annotations
 
 import sqlite3
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager
+from collections.abc import Callable
+from contextlib import closing
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from pathlib import Path
@@ -20,8 +20,7 @@ from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.database import open_readonly, open_writable
-from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of, execute, is_server, reading_text, stream
-from tui_crawler.storage.faults import storage_failure
+from tui_crawler.storage.driver import connection_of, execute, is_server, reading_text, stream, told_of
 from tui_crawler.storage.file_identity import FileState, examine, put_log_away
 from tui_crawler.storage.models import MODELS, create_indexes
 from tui_crawler.storage.open_settings import Durability, OpenSettings
@@ -97,21 +96,12 @@ def copy_crawl(source: DatabasePlace, target: DatabasePlace, tell: Callable[[int
     Raises RunHeld for a crawl that a process holds; NotOurDatabase, OlderDatabase, StorageFailure.
     """
     with closing(open_readonly(source)) as read:
-        with _told(source):
+        with told_of(source):
             check_at_rest(read)
-        with _told(target), closing(open_writable(target, _COPY)) as write:
+        with told_of(target), closing(open_writable(target, _COPY)) as write:
             made = _Copier(read, write, source, target, tell).copy()
     put_log_away(source, only_empty=True)
     return made
-
-
-@contextmanager
-def _told(place: DatabasePlace) -> Iterator[None]:
-    """What goes wrong in a database is told of its place."""
-    try:
-        yield
-    except DATABASE_ERRORS as error:
-        raise storage_failure(error, place) from error
 
 
 @dataclass(slots=True)
@@ -127,7 +117,7 @@ class _Copier:
     _made: CrawlCopy = field(default_factory=CrawlCopy)
 
     def copy(self) -> CrawlCopy:
-        with _told(self._source):
+        with told_of(self._source):
             if isinstance(connection := connection_of(self._read), sqlite3.Connection):
                 connection.text_factory = lambda text: text.decode(errors="surrogateescape")
             execute(self._read, reading_text(self._read))
@@ -139,7 +129,7 @@ class _Copier:
             self._copy_table(table)
         self._verify()
         create_indexes(self._write)
-        with _told(self._source):
+        with told_of(self._source):
             execute(self._read, "COMMIT")
             check_at_rest(self._read)
             if self._marks() != before:
@@ -179,7 +169,7 @@ class _Copier:
         """All rows are read, so that they are hashed; those that are there are not written again."""
         there = execute(self._write, f"SELECT COUNT(*) FROM {table.rows}").fetchone()[0]  # noqa: S608  as above
         found, batch, size = CopiedTable(table.name), [], 0
-        with _told(self._source):
+        with told_of(self._source):
             for stored in stream(self._read, table.select, at_once=table.at_once):
                 row = stored if is_server(self._read) else self._cleaned(stored, table.texts)
                 size += found.add(row)
@@ -202,7 +192,7 @@ class _Copier:
         return tuple(values)
 
     def _put(self, table: _Table, rows: list[tuple[Any, ...]]) -> None:
-        with _told(self._target), self._write.atomic():
+        with told_of(self._target), self._write.atomic():
             if is_server(self._write):
                 connection_of(self._write).copy_in(table.name, table.columns, rows)
             else:

@@ -13,6 +13,9 @@ from typing import Any
 
 import peewee
 
+from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.storage.faults import storage_failure
+
 DATABASE_ERRORS = (sqlite3.Error, peewee.PeeweeException)
 """What the drivers raise."""
 
@@ -32,6 +35,15 @@ def execute(database: peewee.Database, text: str, values: Values = ()) -> Any:
     if is_server(database):
         return connection_of(database).execute(server_text(text), values)
     return connection_of(database).execute(text, values)
+
+
+@contextmanager
+def told_of(place: DatabasePlace) -> Iterator[None]:
+    """What goes wrong in a database is told of its place: raises StorageFailure in place of DATABASE_ERRORS."""
+    try:
+        yield
+    except DATABASE_ERRORS as error:
+        raise storage_failure(error, place) from error
 
 
 def columns_of(database: peewee.Database, table: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ import re
 import struct
 import threading
 from collections.abc import Callable, Iterable, Iterator
-from contextlib import AbstractContextManager, contextmanager, suppress
+from contextlib import AbstractContextManager, closing, contextmanager, suppress
 from secrets import token_hex
 from typing import Any
 
@@ -24,7 +24,7 @@ from psycopg.types.numeric import Int8BinaryDumper
 
 from tui_crawler.domain.database_place import PostgresPlace
 from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
-from tui_crawler.storage.driver import CHANNEL, DATABASE_ERRORS, execute
+from tui_crawler.storage.driver import CHANNEL, DATABASE_ERRORS, execute, told_of
 from tui_crawler.storage.faults import ReadOnlyDatabase, storage_failure, unfinished_copy
 from tui_crawler.storage.file_identity import FileState
 from tui_crawler.storage.migrations import migrate, record_as_migrated
@@ -280,13 +280,8 @@ def version_of(database: PostgresDatabase, place: PostgresPlace, settings: OpenS
 
 def examine_server(place: PostgresPlace, settings: OpenSettings) -> FileState:
     """What stands in the database, without changing it. Raises NotOurDatabase, StorageFailure."""
-    database = connect(place, settings, readonly=True)
-    try:
+    with told_of(place), closing(connect(place, settings, readonly=True)) as database:
         version = version_of(database, place, settings)
-    except DATABASE_ERRORS as error:
-        raise storage_failure(error, place) from error
-    finally:
-        database.close()
     if not version:
         return FileState.absent
     return FileState.older if version < settings.version else FileState.current
@@ -313,16 +308,11 @@ def upgrade(database: PostgresDatabase, settings: OpenSettings) -> tuple[int, in
 def upgrade_at(place: PostgresPlace, settings: OpenSettings) -> tuple[int, int]:
     """The same, by a connection of its own; makes a schema where there is none. Raises NotOurDatabase, StorageFailure,
     too."""
-    database = connect(place, settings, readonly=False)
-    try:
+    with told_of(place), closing(connect(place, settings, readonly=False)) as database:
         if version_of(database, place, settings):
             return upgrade(database, settings)
         _create(database, settings)
         return 0, _number(database, "schema")
-    except DATABASE_ERRORS as error:
-        raise storage_failure(error, place) from error
-    finally:
-        database.close()
 
 
 def look_at(database: PostgresDatabase) -> tuple[int, tuple[str, ...]]:

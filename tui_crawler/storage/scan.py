@@ -34,8 +34,8 @@ from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.counters import mark, set_mark
 from tui_crawler.storage.crawl_log import count_refused
 from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of, reading_text
-from tui_crawler.storage.faults import is_busy, storage_failure
+from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of, reading_text, told_of
+from tui_crawler.storage.faults import is_busy
 from tui_crawler.storage.models import Document, Link, Origin, Page, Redirect, Url
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.seen import SeenIndex, SeenSettings, open_seen, pages_among
@@ -354,14 +354,9 @@ def build_queue(path: DatabasePlace, settings: BuildSettings, admission_of: Call
 
     Raises StorageFailure, also when another build has finished meanwhile; then nothing was changed.
     """
-    database = open_writable(path, settings.opening)
-    try:
-        with contextlib.closing(Sorter()) as sorter:
-            return _Build(SideConnection(database, path, settings.now), path, settings, sorter).run(admission_of)
-    except DATABASE_ERRORS as error:
-        raise storage_failure(error, path) from error
-    finally:
-        database.close()
+    opened = contextlib.closing(open_writable(path, settings.opening))
+    with told_of(path), opened as database, contextlib.closing(Sorter()) as sorter:
+        return _Build(SideConnection(database, path, settings.now), path, settings, sorter).run(admission_of)
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,14 +11,15 @@ import sqlite3
 import threading
 import time
 from collections.abc import Mapping
+from contextlib import closing
 from typing import Any
 
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import QueryProblem
 from tui_crawler.domain.operator_view import QueryAnswer
 from tui_crawler.storage.database import connect_readonly
-from tui_crawler.storage.driver import DATABASE_ERRORS, columns_of, connection_of, is_server, stopping
-from tui_crawler.storage.faults import storage_failure, was_cancelled
+from tui_crawler.storage.driver import DATABASE_ERRORS, columns_of, connection_of, is_server, stopping, told_of
+from tui_crawler.storage.faults import was_cancelled
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.views import VIEWS
 
@@ -68,14 +69,8 @@ class QueryRunner:
 
     def schema(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """The views of INTERFACE.md with their columns. Raises StorageFailure."""
-        try:
-            database = connect_readonly(self._path, self._settings)
-            try:
-                return tuple((view, columns_of(database, view)) for view in VIEWS)
-            finally:
-                database.close()
-        except DATABASE_ERRORS as error:
-            raise storage_failure(error, self._path) from error
+        with told_of(self._path), closing(connect_readonly(self._path, self._settings)) as database:
+            return tuple((view, columns_of(database, view)) for view in VIEWS)
 
     def cancel(self) -> None:
         """Ends the question that is being answered (from any thread)."""
@@ -91,16 +86,12 @@ class QueryRunner:
         verb = _VERB.match(text)
         if verb and verb[1].upper() in _CHANGING:
             raise _refused(verb[1].upper())
-        try:
+        with told_of(self._path):
             database = connect_readonly(self._path, self._settings)
-        except DATABASE_ERRORS as error:
-            raise storage_failure(error, self._path) from error
-        try:
+        with closing(database):
             if is_server(database):
                 return self._ask_server(database, text, most_rows, most_ms)
             return _Question(connection_of(database), self._stop, most_ms).answer(text, most_rows)
-        finally:
-            database.close()
 
     def _ask_server(self, database: Any, text: str, most_rows: int, most_ms: int) -> QueryAnswer:
         """By a cursor in a transaction that only reads: what is no query is no cursor. What else the text may see is up
