@@ -19,12 +19,15 @@ from tests.designs.web import Answer
 from tests.support.postgres_database import made_database
 from tui_crawler.domain.database_place import PostgresPlace, parse_server_url
 from tui_crawler.domain.page_filter import PageFilter, read_page_filter
+from tui_crawler.domain.replayed import ReplayGoal
 from tui_crawler.domain.timeline import LaneSpan
 from tui_crawler.domain.view import LogReach, LogTerms
 from tui_crawler.engine.clock import WALL_0
+from tui_crawler.storage.replayed import ReplayedReader, ReplayedTables
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.reports.sql import QueryRunner
 from tui_crawler.storage.views import VIEWS
+from tui_crawler.wiring.replay_console import crawl_in_file
 
 CONFIG = """
 name: both
@@ -270,3 +273,21 @@ def test_a_console_reads_the_same(crawl: Crawling, server: PostgresPlace, readin
         with closing(Reports(place, now=lambda: crawl.now)) as reports:
             both.append(read(reports, site, other))
     assert repr(both[1]) == repr(both[0])
+
+
+STEPS = (ReplayGoal(at=0), *[ReplayGoal(attempts=9)] * 5, ReplayGoal(failures=-1), ReplayGoal(at=2**62))
+
+
+def test_it_is_seen_again_as_of_the_same_moments(crawl: Crawling, server: PostgresPlace) -> None:
+    both: list[object] = []
+    for place in (crawl.database, server):
+        with crawl_in_file(place, lambda rows: None) as file, closing(ReplayedReader(file)) as reader:
+            tables = ReplayedTables(reader)
+            for goal in STEPS:
+                seen = [tables.go(goal), *(reader.all(f"SELECT * FROM {view}") for view in ("v_page", "v_origin"))]
+                both.append(seen)
+    assert file != server
+    assert not file.exists()
+    assert crawl.database.exists()
+    half = len(both) // 2
+    assert repr(both[half:]) == repr(both[:half])

@@ -15,6 +15,7 @@ from pathlib import Path
 from typing import Any
 
 import peewee
+import psycopg
 import pytest
 
 from tests.storage.bench import GONE
@@ -309,6 +310,25 @@ async def test_a_crawl_on_a_server_that_a_process_holds_is_refused(server: Postg
     store.close()
     copied(server, tmp_path / "target.db")
     assert rows_of(tmp_path / "target.db") == rows_of(server)
+
+
+async def test_for_a_look_a_crawl_that_goes_on_is_copied_as_it_is(server: PostgresPlace, tmp_path: Path) -> None:
+    store = SqliteStore(server)
+    await store.begin_run(plan(f"{A}/"))
+    before, after = rows_of(server), []
+
+    def go_on(_: int) -> None:
+        with psycopg.connect(server.url) as connection:
+            connection.execute("UPDATE meta SET value = value + 1 WHERE name = 'change'")
+            after.append(connection.execute("UPDATE page SET nice = nice + 1 RETURNING nice").fetchone())
+
+    copy_crawl(server, tmp_path / "look.db", go_on, passing=True)
+    assert after
+    before["meta"] = [row for row in before["meta"] if "writer" not in row]  # the mark of a connection
+    assert rows_of(tmp_path / "look.db") == before
+    assert_whole(tmp_path / "look.db")
+    await store.end_run("interrupted", True)
+    store.close()
 
 
 @pytest.mark.parametrize("held", [True, False])

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import existing_database
 from tui_crawler.cli.options import CommandSet, add_common, positive
-from tui_crawler.cli.printer import Printer, local_zone, safe
+from tui_crawler.cli.printer import Printer, Progress, local_zone, safe
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.text.format import count, plural
 
@@ -47,12 +47,16 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     database = existing_database(arguments)
     if arguments.console:
         from tui_crawler.cli.console_command import need_terminal
-        from tui_crawler.wiring.replay_console import replay_console
+        from tui_crawler.wiring.replay_console import crawl_in_file, replay_console
 
         need_terminal("tui-crawler replay prints it")
         if arguments.run is not None and not replay.has_run(database, arguments.run):
             raise _no_run(arguments.run)
-        return replay_console(database, arguments.run)
+        progress = Progress("rows copied")
+        _end_by_signals()
+        with crawl_in_file(database, progress) as file:
+            progress.clear()
+            return replay_console(database, file, arguments.run)
     found = (replay.check_replay if arguments.check else replay.replayed)(database, arguments.run)
     if found is None:
         raise _no_run(arguments.run)
@@ -73,8 +77,7 @@ def _again(told: Iterator[Event], speed: float, printer: Printer, *, as_json: bo
     from tui_crawler.cli.run_watch import JsonLines, PlainLines, summary
     from tui_crawler.domain.run_totals import RunTotals
 
-    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
-        signal.signal(number, lambda received, _: sys.exit(128 + received))
+    _end_by_signals()
     ledger = RunTotals()
     listener = JsonLines(printer) if as_json else PlainLines(printer, ledger, local_zone())
     now = 0
@@ -88,6 +91,11 @@ def _again(told: Iterator[Event], speed: float, printer: Printer, *, as_json: bo
     if not as_json and not printer.quiet:
         printer.lines(summary(ledger))
     return ExitStatus.ok
+
+
+def _end_by_signals() -> None:
+    for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda received, _: sys.exit(128 + received))
 
 
 def _speed(text: str) -> float:

@@ -4,23 +4,25 @@ from __future__ import annotations
 
 import gc
 import os
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.app import CrawlerApp, EngineAccess, Operator, Presentation, ReadingSources
 from tui_crawler.console.clock import MachineClock
 from tui_crawler.console.replay.player import ReplayPlayer, Replays
 from tui_crawler.console.session import SessionFile, state_folder
-from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
-from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.record import replace
+from tui_crawler.storage.database_copy import copy_crawl
 from tui_crawler.storage.file_identity import check_current
 from tui_crawler.storage.replayed import ReplayedReader, ReplayedTables
 from tui_crawler.wiring.console import explainer
 from tui_crawler.wiring.console_reports import ConsoleReports
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tui_crawler.domain.view import RunView
 
 _FIRST = 1 << 32  # version of the first picture; less than it are those before
@@ -59,17 +61,27 @@ class ReplayedReports(ConsoleReports):
         return 0
 
 
-def replay_console(database: DatabasePlace, run_id: int | None) -> int:
-    """Opens the console on a run (None: the whole log) as of then, at its beginning; answers the exit status. Nothing
-    is written. Raises StorageFailure before the screen is taken."""
-    if isinstance(database, PostgresPlace):
-        raise StorageFailure("the console sees crawls in files again: tui-crawler db copy makes one of this crawl")
+@contextmanager
+def crawl_in_file(database: DatabasePlace, tell: Callable[[int], None]) -> Iterator[Path]:
+    """The file of a crawl; of one on a server a copy as it is now, which goes in the end. `tell` is told how many rows
+    are copied so far. Raises StorageFailure."""
     check_current(database)
+    if isinstance(database, Path):
+        yield database
+        return
+    with TemporaryDirectory(prefix="tui-crawler-replay-") as folder:
+        copy_crawl(database, Path(folder, "crawl.db"), tell, passing=True)
+        yield Path(folder, "crawl.db")
+
+
+def replay_console(database: DatabasePlace, file: Path, run_id: int | None) -> int:
+    """Opens the console on a run (None: the whole log) as of then, at its beginning, by the file of the crawl; answers
+    the exit status. Nothing is written. Raises StorageFailure before the screen is taken."""
     player = ReplayPlayer(MachineClock())
 
     def reports() -> ReplayedReports:
         gc.enable()
-        return ReplayedReports(database, run_id, player)
+        return ReplayedReports(file, run_id, player)
 
     app = CrawlerApp(
         ReadingSources(reports, explainer),
