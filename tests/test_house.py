@@ -208,8 +208,8 @@ LINES |= {layer: LINES[layer] + more for layer, more in _REPLAYED.items()}
 """A crawl seen as of then: the tables of a moment in storage, their reports in wiring, its player, and a console
 that is ended meanwhile; what judges URLs, and draws lanes, is loaded from files of its own after the first rows."""
 
-_SCALE = {"cli": 240, "config": 25, "console": 475, "domain": 205, "engine": 115, "storage": 1_880, "text": 5}
-_SCALE |= {"wiring": 25}
+_SCALE = {"cli": 245, "config": 25, "console": 475, "domain": 205, "engine": 115, "storage": 1_850, "text": 5}
+_SCALE |= {"wiring": 35}
 LINES |= {layer: LINES[layer] + more for layer, more in _SCALE.items()}
 """A crawl on PostgreSQL, 3,000 lines in all: its connections, workers that join it, a view of them, its copies."""
 
