@@ -73,9 +73,14 @@ def names(transaction: Transaction) -> list[str]:
 
 async def together(writer: Writer, *jobs):
     """Submits jobs while the writer is held up, so that they share a transaction; answers results or errors."""
-    gate = threading.Event()
-    held = asyncio.ensure_future(writer.read(lambda transaction: gate.wait(PATIENT_S)))
-    await asyncio.sleep(0)
+    gate, begun = threading.Event(), threading.Event()
+
+    def hold_up(transaction: Transaction) -> None:
+        begun.set()
+        gate.wait(PATIENT_S)
+
+    held = asyncio.ensure_future(writer.read(hold_up))
+    await asyncio.to_thread(begun.wait, PATIENT_S)
     tasks = [asyncio.ensure_future(writer.write(job)) for job in jobs]
     await asyncio.sleep(0)
     assert writer.outstanding == len(jobs) + 1
