@@ -75,8 +75,7 @@ def test_detach_attach_pause_and_stop(tmp_path):
                 assert copied in {f"{one.origin}/" for one in read_access_log(log)}
                 assert b"\x1b]52;c;" + base64.b64encode(copied.encode()) + b"\x07" in bytes(second.raw)
                 second.press("P")
-                second.read_until("same as: tui-crawler pause --all")
-                second.read_until("paused")
+                second.read_until("all 8 open origins are paused")
                 second.press("q")
                 assert second.read_to_end() == 0
                 assert f"goes on in process {pid}" in second.text()
