@@ -138,8 +138,8 @@ class _Copier:
             execute(self._read, "COMMIT")
             if not self._passing:
                 check_at_rest(self._read)
-            if not self._passing and self._marks() != before:
-                raise StorageFailure(f"{self._source} was changed meanwhile: asked for again, the copy begins anew")
+                if self._marks() != before:
+                    raise StorageFailure(f"{self._source} was changed meanwhile: asked for again, the copy begins anew")
         self._finish()
         return self._made
 
