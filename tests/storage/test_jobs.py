@@ -76,7 +76,7 @@ def test_a_start_makes_every_job_of_the_plan_with_its_seeds(workbench, reports):
     main, news = reports.jobs()
     assert (main.status, main.pending, news.status, news.pending) == ("ACTIVE", 1, "ACTIVE", 2)
     assert (news.note, news.created_by, news.created_at, news.depth) == ("front pages", "x.yaml", T0, 3)
-    assert workbench.rows("SELECT job, status, nice, depth, concurrency, pending, claimed FROM v_job") == [
+    assert workbench.rows("SELECT job, status, nice, depth, concurrency, pending, claimed FROM v_job ORDER BY job") == [
         ("main", "ACTIVE", 0, None, None, 1, 0),
         ("news", "ACTIVE", -5, 3, 2, 2, 0),
     ]
