@@ -16,7 +16,6 @@ from tui_crawler.console.replay.player import ReplayPlayer, Replays
 from tui_crawler.console.session import SessionFile, state_folder
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.record import replace
-from tui_crawler.storage.database_copy import copy_crawl
 from tui_crawler.storage.file_identity import check_current
 from tui_crawler.storage.replayed import ReplayedReader, ReplayedTables
 from tui_crawler.wiring.console import explainer
@@ -69,6 +68,8 @@ def crawl_in_file(database: DatabasePlace, tell: Callable[[int], None]) -> Itera
     if isinstance(database, Path):
         yield database
         return
+    from tui_crawler.storage.database_copy import copy_crawl  # noqa: PLC0415  a file needs no copy
+
     with TemporaryDirectory(prefix="tui-crawler-replay-") as folder:
         copy_crawl(database, Path(folder, "crawl.db"), tell, passing=True)
         yield Path(folder, "crawl.db")
