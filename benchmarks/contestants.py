@@ -128,13 +128,14 @@ def _found_by(ask: Callable[[str], list[Any]]) -> Found:
     return _found(titles, links)
 
 
-def scrapy(python: Path, processes: int) -> Contestant:
-    """Scrapy with items to JSON lines; several processes share the seeds."""
+def scrapy(python: Path, processes: int, spider: str = "good") -> Contestant:
+    """Scrapy with items to JSON lines; several processes share the seeds. `spider` is good or naive."""
 
     def crawl(site: Site, folder: Path) -> tuple[Spent, Found]:
         files = [folder / f"items{number}.jsonl" for number in range(processes)]
         commands = [
-            [str(python), str(_SPIDER), str(file), *site.seeds[number::processes]] for number, file in enumerate(files)
+            [str(python), str(_SPIDER), spider, str(file), *site.seeds[number::processes]]
+            for number, file in enumerate(files)
         ]
         spent = run_measured(commands, folder)
         items = [json.loads(line) for file in files for line in file.read_text(encoding="utf-8").splitlines()]
@@ -142,7 +143,8 @@ def scrapy(python: Path, processes: int) -> Contestant:
         links = ((item["url"], link[0]) for item in read for link in item["links"])
         return spent, _found(((item["url"], item["title"]) for item in read), links)
 
-    return Contestant(f"Scrapy, {_plural(processes, 'process', 'es')}", crawl)
+    naive = " (naive spider)" if spider == "naive" else ""
+    return Contestant(f"Scrapy{naive}, {_plural(processes, 'process', 'es')}", crawl)
 
 
 def wget2(program: str) -> Contestant:
@@ -167,11 +169,15 @@ def scrapy_python(given: str | None) -> Path:
     cache = Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache")
     folder = cache / "tui-crawler-benchmarks" / "scrapy"
     python = folder / ("Scripts" if os.name == "nt" else "bin") / "python"
-    works = python.exists() and subprocess.run([python, "-c", "import scrapy"], capture_output=True, check=False)
+    works = python.exists() and subprocess.run(
+        [python, "-c", "import scrapy, uvloop"], capture_output=True, check=False
+    )
     if not works or works.returncode:
         print(f"installing Scrapy into {folder}", flush=True)
         venv.create(folder, with_pip=True, clear=True)
-        subprocess.run([python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "scrapy"], check=True)
+        subprocess.run(
+            [python, "-m", "pip", "install", "-q", "--disable-pip-version-check", "scrapy", "uvloop"], check=True
+        )
     return python
 
 

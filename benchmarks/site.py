@@ -71,9 +71,9 @@ class Site:
         """The first page of each origin."""
         return [f"http://127.0.0.1:{port}/" for port in self.ports]
 
-    def bodies(self) -> list[bytes]:
-        """The pages of one site; page n is at /p/n, the first one also at /."""
-        chance = random.Random(self.seed)
+    def bodies(self, origin: int = 0) -> list[bytes]:
+        """Return the pages of one origin; page n is at /p/n, the first one also at /. No two origins share a page."""
+        chance = random.Random(f"{self.seed}/{origin}")
         return [self._page(number, chance) for number in range(self.pages)]
 
     def _page(self, number: int, chance: random.Random) -> bytes:
@@ -84,12 +84,14 @@ class Site:
         at = [""] * max(len(tree), len(others) - self.across)
         at += [f"http://127.0.0.1:{port}" for port in chance.choices(self.ports, k=len(others) - len(at))]
         rows = "".join(
-            f'<li class="entry"><a href="{origin}/p/{other}">Entry {other} of the list</a><p>{text}</p></li>'
+            f'<li class="entry"><a href="{origin}/p/{other}">{" ".join(chance.choices(_WORDS, k=3))} {other}</a>'
+            f"<p>{text}</p></li>"
             for origin, other in zip(at, others, strict=True)
         )
+        title = f"{' '.join(chance.choices(_WORDS, k=4))} {number}"
         return (
-            f"<!doctype html><html><head><meta charset=utf-8><title>Entry {number}</title></head>"
-            f"<body><h1>Entry {number}</h1><ul>{rows}</ul></body></html>"
+            f"<!doctype html><html><head><meta charset=utf-8><title>{title}</title></head>"
+            f"<body><h1>{title}</h1><ul>{rows}</ul></body></html>"
         ).encode()
 
 
@@ -129,14 +131,13 @@ def _whole(body: bytes) -> bytes:
 def serve(site: Site, ready: multiprocessing.synchronize.Event | None = None, log: Path | None = None) -> None:
     """Serves all origins until the process is ended. Each request is a line of the `log`: port, path, when it was
     answered (s since 1970)."""
-    answers = {b"/p/%d" % number: _whole(body) for number, body in enumerate(site.bodies())}
-    answers[b"/"] = answers[b"/p/0"]
-
     lines = log.open("a", buffering=1, encoding="utf-8") if log else None
 
     async def main() -> None:
         loop = asyncio.get_running_loop()
-        for port in site.ports:
+        for origin, port in enumerate(site.ports):
+            answers = {b"/p/%d" % number: _whole(body) for number, body in enumerate(site.bodies(origin))}
+            answers[b"/"] = answers[b"/p/0"]
             await loop.create_server(partial(_Served, answers, port, lines), "127.0.0.1", port)
         if ready is not None:
             ready.set()

@@ -106,10 +106,11 @@ def main(words: Sequence[str] | None = None) -> None:
     if given.server:
         contestants += [ours(number, keeping, given.server) for number in given.workers]
     baseline = contestants[0].name
-    if "scrapy" in given.against:
-        python = scrapy_python(given.scrapy_python)
-        contestants += [scrapy(python, number) for number in given.workers]
-        baseline = contestants[-len(given.workers)].name
+    for against, spider in (("scrapy-naive", "naive"), ("scrapy", "good")):
+        if against in given.against:
+            python = scrapy_python(given.scrapy_python)
+            contestants += [scrapy(python, number, spider) for number in given.workers]
+            baseline = contestants[-len(given.workers)].name
     if "wget2" in given.against:
         program = shutil.which("wget2")
         if program is None:
@@ -140,7 +141,7 @@ def _parser() -> argparse.ArgumentParser:
         description=__doc__,
         formatter_class=argparse.RawDescriptionHelpFormatter,
     )
-    parser.add_argument("--against", action="append", choices=["scrapy", "wget2"], default=[])
+    parser.add_argument("--against", action="append", choices=["scrapy", "scrapy-naive", "wget2"], default=[])
     parser.add_argument("--server", metavar="URL", help="also on this PostgreSQL server, in databases made for it")
     parser.add_argument("--scrapy-python", metavar="PATH", help="the interpreter of an environment that has Scrapy")
     for name, number in (("rounds", 3), ("origins", 20), ("pages", 150), ("links", 60), ("bytes", 40_000)):

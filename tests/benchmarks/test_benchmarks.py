@@ -22,8 +22,9 @@ def test_a_tiny_crawl_finds_every_page_and_link():
     crawler = ours(1, Keeping.defaults)
     results = throughput.compete([crawler], SMALL, 1)
     (only,) = results[crawler.name]
-    each = [set(_targets(body)) for body in SMALL.bodies()]
-    assert (only.found.pages, only.found.links) == (PAGES, 2 * (sum(map(len, each)) + len(each[0])))
+    every = [[set(_targets(body)) for body in SMALL.bodies(origin)] for origin in range(SMALL.origins)]
+    links = sum(sum(map(len, pages)) + len(pages[0]) for pages in every)
+    assert (only.found.pages, only.found.links) == (PAGES, links)
     assert only.spent.cpu > 0 < only.spent.peak
     lines = list(throughput.table(results, crawler.name))
     assert "1.00 1.00 1.00" in lines[2]
@@ -32,6 +33,11 @@ def test_a_tiny_crawl_finds_every_page_and_link():
 
 def _targets(body: bytes) -> Iterator[bytes]:
     yield from (part.partition(b'"')[0] for part in body.split(b'href="')[1:])
+
+
+def test_no_two_pages_of_the_sites_are_equal():
+    bodies = [body for origin in range(SMALL.origins) for body in SMALL.bodies(origin)]
+    assert len(set(bodies)) == len(bodies) == 2 * 5
 
 
 def test_crawlers_that_find_something_else_are_not_compared(monkeypatch):
