@@ -66,6 +66,19 @@ def test_impolite_is_refused_elsewhere_unless_the_command_line_says_so_too(tmp_p
     assert (config.delay.floor_ms, config.impolite_everywhere) == (0, True)
 
 
+def test_delays_below_a_second_are_accepted_for_own_sites(tmp_path):
+    own = "seeds: [http://example.org/x]\nown_sites: ['HTTP://Example.org:80/']\n"
+    config = load_text(tmp_path, own + "delay: {floor: 100ms}\n")
+    assert (config.own_sites, config.delay.floor_ms) == (("http://example.org",), 100)
+    assert load_text(tmp_path, own + FAST).delay.allow_impolite
+    other = "jobs: [{name: j, seeds: [http://example.net/]}]\n"
+    assert problem_of(tmp_path, own + other + FAST).key == "jobs[0].seeds[0]", "own sites allow it for themselves only"
+    assert load_text(tmp_path, own + other + "delay: {floor: 100ms}\n").delay.floor_ms == 100
+    assert problem_of(tmp_path, "seeds: [http://example.org/]\nown_sites: [example.org]\n").key == "own_sites[0]"
+    warnings = load_text(tmp_path, "seeds: [http://example.org/]\nown_sites: ['http://example.com']\n").warnings
+    assert "own_sites[0]" in [one.key for one in warnings]
+
+
 def test_a_long_seed_is_not_overlooked(tmp_path):
     text = f"seeds: ['http://example.org/{'x' * 3000}']\ncrawl: {{max_url_length: 65536}}\n"
     assert problem_of(tmp_path, text + FAST).key == "seeds[0]"

@@ -206,6 +206,16 @@ def test_a_floor_below_a_second_is_for_loopback_only(crawl: Crawling) -> None:
     assert "is not loopback" in refused.out + refused.err
 
 
+def test_delays_below_a_second_are_for_own_sites_only(crawl: Crawling) -> None:
+    own, other = slow(crawl, 10, 10, 10), slow(crawl, 10, 10, 10)
+    text = f"own_sites: [{own.origin!r}]\ndelay: {{default: 100ms, floor: 100ms, start_politeness: 0}}"
+    crawl.run(text)
+    assert own.gaps == [100] * 3
+    assert other.gaps == [1_000] * 3, "loopback alone is not enough without allow_impolite"
+    assert crawl.ask("audit", "--json").json["ok"] is True
+    assert crawl.ask("replay", "--check", "--json").json["differences"] == []
+
+
 def test_a_pause_of_a_day_shortens_nothing(crawl: Crawling) -> None:
     """The wait that was promised before a long rest is over; the delay after the next request is not."""
     site = slow(crawl, 10, 10, 10)

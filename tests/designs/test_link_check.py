@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import json
+import sqlite3
+from contextlib import closing
 from typing import Any
 
 from tests.designs.crawling import GONE, WEEK, Crawling
 from tests.designs.web import Answer, Site
+from tests.storage.whole import assert_counted
 from tui_crawler.domain.command import AddSeeds
 
 CHECKED = "crawl: {check_external: true}"
@@ -216,6 +219,117 @@ def test_a_run_fails_on_what_it_is_told_to(crawl: Crawling) -> None:
     assert last["event"] == "run_finished"
     assert last["fail_on"] == {"broken": 1, "external": 2, "gave_up": 0, "cut": 0, "slow": 0}
     assert (fine.status, fine.err) == (0, "")
+
+
+EMBEDDED = "crawl: {check_embedded: true}"
+KINDS = (
+    "<img src=/img.png?v=3><link rel=stylesheet href=/style.css><script src=/script.js></script>"
+    "<video src=/film.mp4></video><audio src=/sound.mp3></audio><img src=/fine.png>"
+)
+
+
+def test_what_pages_embed_is_checked_once_and_broken_by_its_kind(crawl: Crawling) -> None:
+    home, far = crawl.site(), crawl.site()
+    home.page("/", "/two", body=f"{KINDS}<img src={far.url('/far.png')}>")
+    home.page("/two", body=KINDS)
+    home.file("/fine.png", b"png", "image/png")
+    crawl.run(EMBEDDED, seeds=[home.url()])
+
+    found = broken(crawl)
+    kinds = {url.removeprefix(home.origin): {each["kind"] for each in one["referrers"]} for url, one in found.items()}
+    assert kinds == {
+        "/img.png?v=3": {"img"},
+        "/style.css": {"css"},
+        "/script.js": {"script"},
+        "/film.mp4": {"video"},
+        "/sound.mp3": {"audio"},
+    }
+    assert len(found[home.url("/img.png?v=3")]["referrers"]) == 2
+    assert not any(one["external"] for one in found.values())
+    assert methods(home, "/fine.png") == methods(home, "/img.png?v=3") == ["HEAD"]
+    assert min(home.gaps) >= 1_000, "as polite as anywhere"
+    assert far.seen == [], "other hosts are checked with check_external"
+    with crawl.reports() as reports:
+        assert reports.broken_counts() == {"broken": 5, "external": 0, "fragments": 0}
+    audit = crawl.ask("report", "--json").json
+    assert (audit["broken"]["total"], audit["broken_external"]["total"]) == (5, 0)
+
+
+def test_what_is_embedded_is_no_page_done(crawl: Crawling) -> None:
+    home = crawl.site()
+    home.page("/", body="<img src=/fine.png><img src=/gone.png>")
+    home.file("/fine.png", b"png", "image/png")
+    crawl.run(EMBEDDED, seeds=[home.url()])
+
+    assert dict(crawl.heard.events[-1].extra)["pages_done"] == 1
+    status = crawl.ask("status", "--json").json
+    assert (status["totals"]["done"], status["origins"][0]["done"], status["totals"]["failed"]) == (1, 1, 1)
+    assert crawl.value("SELECT done FROM v_job") == 1
+    assert crawl.value("SELECT count(*) FROM v_document") == 1
+    assert {row["kind"] for row in crawl.rows("SELECT kind FROM v_attempt WHERE url LIKE '%.png'")} == {"check"}
+    assert crawl.page(home.url("/fine.png"))["external"] == 1
+    assert "check_embedded" in crawl.ask("why", home.url("/fine.png")).out
+    with closing(sqlite3.connect(crawl.database)) as database:
+        assert_counted(lambda text: database.execute(text).fetchall())
+    assert crawl.ask("replay", "--check", "--json").json["differences"] == []
+
+
+def test_embedded_files_elsewhere_are_checked_with_check_external(crawl: Crawling) -> None:
+    home, far = crawl.site(), crawl.site()
+    home.page("/", far.url("/gone"), body=f"<img src={far.url('/gone.png')}><img src={far.url('/fine.png')}>")
+    far.file("/fine.png", b"png", "image/png")
+    crawl.run("crawl: {check_embedded: true, check_external: true}", seeds=[home.url()])
+    assert sorted(far.asked) == ["/fine.png", "/gone", "/gone.png"]
+    assert broken(crawl) == {}
+    assert set(broken(crawl, "--external")) == {far.url("/gone"), far.url("/gone.png")}
+
+
+def test_robots_exclusions_and_rules_hold_for_what_is_embedded(crawl: Crawling) -> None:
+    home = crawl.site()
+    home.robots("User-agent: *\nDisallow: /secret")
+    home.page("/docs/", body="<img src=/secret/a.png><img src=/no/b.png><img src=/skip/c.png><img src=/pics/d.png>")
+    text = f"{EMBEDDED}\nexclusions: [{{pattern: /no/}}]\nrules: [{{match: /skip/, skip: true}}]"
+    text += f"\nsites: [{{origin: {home.origin!r}, start_path: /docs/}}]"
+    crawl.run(text, seeds=[home.url("/docs/")])
+    assert home.asked == ["/docs/", "/pics/d.png"]
+    assert crawl.refused() == {"exclusion": 1}
+
+
+def test_failing_images_do_not_end_the_crawl_of_their_origin(crawl: Crawling) -> None:
+    home = crawl.site()
+    home.page("/", *(f"/{number}" for number in range(3)), body="".join(f"<img src=/{n}.png>" for n in range(8)))
+    for number in range(3):
+        home.page(f"/{number}")
+    for number in range(8):
+        home.answer(f"/{number}.png", Answer(500))
+    ended = crawl.run(EMBEDDED, seeds=[home.url()])
+    assert ended.gave_up == 0
+    assert {f"/{number}" for number in range(3)} < set(home.asked)
+    assert len(broken(crawl)) == 8
+    assert crawl.ask("replay", "--check", "--json").json["differences"] == []
+
+
+def test_an_image_that_is_linked_too_is_a_page(crawl: Crawling) -> None:
+    home = crawl.site()
+    home.page("/", "/both.png", "/two", body="<img src=/both.png><img src=/later.png>")
+    home.page("/two", "/later.png")
+    for path in ("/both.png", "/later.png"):
+        home.file(path, b"png", "image/png")
+    crawl.run(EMBEDDED, seeds=[home.url()])
+    assert methods(home, "/both.png") == ["GET"]
+    assert methods(home, "/later.png") == ["HEAD", "GET"]
+    assert crawl.page(home.url("/later.png"))["external"] == 0
+    with closing(sqlite3.connect(crawl.database)) as database:
+        assert_counted(lambda text: database.execute(text).fetchall())
+
+
+def test_embedded_files_are_checked_again_when_due_and_only_while_that_is_wanted(crawl: Crawling) -> None:
+    home = crawl.site()
+    home.page("/", body="<img src=/a.png>")
+    for wanted, asked in ((True, 1), (False, 1), (True, 2)):
+        crawl.run(seeds=[home.url()], crawl__check_embedded=wanted, crawl__force_recrawl=True)
+        assert methods(home, "/a.png") == ["HEAD"] * asked
+        crawl.later(WEEK)
 
 
 FRAGMENTS = "crawl: {check_fragments: true}"

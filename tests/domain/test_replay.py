@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -107,3 +108,6 @@ def test_settings_are_kept_whole():
         origin: again.of(origin).delay.floor_ms for origin in ("http://a.test", "http://127.0.0.1:8", "no origin")
     }
     assert floors == {"http://a.test": 1_000, "http://127.0.0.1:8": 100, "no origin": 100}
+    own = replace(settings, own=("http://a.test",), loopback=False)
+    assert from_json(own.to_json()) == own
+    assert [own.of(origin).delay.floor_ms for origin in ("http://a.test", "http://127.0.0.1:8")] == [100, 1_000]

@@ -18,7 +18,7 @@ _BLOCKED = f"last_exit_code IN ({', '.join(str(int(code)) for code in BLOCKED)})
 _FAILED = f"last_exit_code IN ({', '.join(str(int(code)) for code in FAILURES)})"
 _DONE = (
     f"last_exit_code IS NOT NULL AND NOT {_BLOCKED} AND NOT {_FAILED}"
-    " AND NOT (status IN (0, 2) AND attempts_remaining > 0)"
+    " AND NOT (status IN (0, 2) AND attempts_remaining > 0) AND external <> 2"
 )
 _COUNTERS = {"pending": _PENDING, "done": _DONE, "failed": _FAILED, "blocked": _BLOCKED}
 
@@ -91,7 +91,7 @@ _NONE_OF = (
     "SELECT id FROM attempt a WHERE a.requests <> (SELECT COUNT(*) FROM request r WHERE r.attempt_id = a.id)",
     """SELECT p.id FROM page p WHERE p.last_exit_code IS NOT NULL AND NOT EXISTS
         (SELECT 1 FROM attempt a WHERE a.id = p.last_attempt_id AND a.page_id = p.id)""",
-    """SELECT p.id FROM page p WHERE p.last_exit_code = 20 AND NOT EXISTS
+    """SELECT p.id FROM page p WHERE p.last_exit_code = 20 AND external = 0 AND NOT EXISTS
         (SELECT 1 FROM document d WHERE d.page_id = p.id AND d.stored_at = p.last_crawled_at)""",
     """SELECT a.id FROM attempt a WHERE a.new_pages >
         (SELECT COUNT(*) FROM page p WHERE p.created_at = a.ended_at)""",

@@ -59,9 +59,10 @@ def check_config(config: Config, reader: ConfigReader, start: SourcePlace) -> No
 def _check_delays(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
     delay = config.delay
     for key, floor in (("delay.floor", delay.floor_ms), ("delay.average.floor", delay.average.floor_ms)):
-        if floor < SECOND and not delay.allow_impolite:
+        if floor < SECOND and not delay.allow_impolite and not config.own_sites:
             message = f"a floor of {show_duration(floor)}, below 1s, needs {_ALLOW}: true"
-            reader.report(reader.mark_of(key, start), key, message, "which is for loopback origins")
+            hint = "which is for loopback origins; or name the sites that are yours as own_sites"
+            reader.report(reader.mark_of(key, start), key, message, hint)
     if delay.max_ms < delay.floor_ms:
         message = f"{show_duration(delay.max_ms)} is shorter than delay.floor ({show_duration(delay.floor_ms)})"
         reader.report(_mark(reader, start, "delay.max", "delay.floor"), "delay.max", message)
@@ -74,9 +75,9 @@ def _check_delays(config: Config, reader: ConfigReader, start: SourcePlace) -> N
 
 
 def _check_loopback(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
-    """`allow_impolite` is for loopback origins: names the first seed or whitelisted domain that is none."""
+    """`allow_impolite` is for loopback origins and own sites: reports the first seed or domain that is neither."""
     for key, mark, url in _all_seeds(config, reader, start):
-        if isinstance(url, CrawlUrl) and not is_loopback(url.host):
+        if isinstance(url, CrawlUrl) and not is_loopback(url.host) and url.origin not in config.own_sites:
             message = f"the seed {url.href} is not loopback, so {_ALLOW} is not accepted"
             reader.report(mark, key, message, "remove it, or say --allow-impolite on the command line as well")
             return
@@ -148,17 +149,20 @@ def _warn(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
                 reader.warn(
                     mark, f"{at}[{index}].custom_js", "the browser extra does not exist yet: such pages fail (230)"
                 )
-    if config.sites or config.hosts:
+    if config.sites or config.hosts or config.own_sites:
         _warn_of_no_effect(config, reader, start)
 
 
 def _warn_of_no_effect(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
     seeds = [url for _, _, url in _all_seeds(config, reader, start) if isinstance(url, CrawlUrl)]
     origins = {url.origin for url in seeds}
-    for index, site in enumerate(config.sites):
-        if site.origin not in origins and not config.whitelist:
-            mark = _item_mark(reader, "sites", index, start)
-            reader.warn(mark, f"sites[{index}].origin", f"no seed is of {site.origin}, so this has no effect")
+    named_sites = [("sites", f"sites[{index}].origin", index, site.origin) for index, site in enumerate(config.sites)]
+    named_sites += [
+        ("own_sites", f"own_sites[{index}]", index, origin) for index, origin in enumerate(config.own_sites)
+    ]
+    for at, path, index, origin in named_sites:
+        if origin not in origins and not config.whitelist:
+            reader.warn(_item_mark(reader, at, index, start), path, f"no seed is of {origin}, so this has no effect")
     for index, host in enumerate(config.hosts):
         secure, named = f"https://{host.host}", sorted({url.origin for url in seeds if url.host == host.host})
         if named and secure not in named and (host.headers or host.cookies or host.basic_auth):
@@ -278,11 +282,23 @@ def config_from_seeds(
     reader = _reader(overrides or {}, allow_impolite_cli, Path.cwd())
     given = {"seeds": list(seeds), "name": name, "database": str(database)}
     config = _read(_node(given), reader)
-    kept = json.dumps({"name": name, "seeds": list(config.seeds), **(overrides or {})})
+    kept = json.dumps(_nested({"name": name, "seeds": list(config.seeds), **(overrides or {})}))
     unguarded = replace(config.database, given="")
     return _finish(
         replace(config, text=kept, database=unguarded, impolite_everywhere=allow_impolite_cli), reader, _ON_COMMAND_LINE
     )
+
+
+def _nested(values: Mapping[str, object]) -> dict[str, Any]:
+    """Return values by dotted key as the sections of a configuration."""
+    tree: dict[str, Any] = {}
+    for path, value in values.items():
+        *sections, name = path.split(".")
+        place = tree
+        for section in sections:
+            place = place.setdefault(section, {})
+        place[name] = value
+    return tree
 
 
 _RULES_FILE = Table(

@@ -44,7 +44,7 @@ from tui_crawler.config.sections import (
 )
 from tui_crawler.config.table import ConfigKey, ListOf, Table, key, need, places_of, section, table_of
 from tui_crawler.config.tree import Node
-from tui_crawler.config.web_kinds import HostName, UserAgent
+from tui_crawler.config.web_kinds import HostName, OriginName, UserAgent
 from tui_crawler.domain.content_kind import DataRule, DataType
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import PolicySet, Rule, Whitelist
@@ -125,8 +125,8 @@ class Config:
     `seeds` are as they were written. `file` is the path of the configuration, empty for `config_from_seeds`.
     `sources` pairs each given key with its place (`file:line`, "command line"); what is not in it is a default.
     `impolite_everywhere` is the command line's `--allow-impolite`: without it `delay.floor_ms` and
-    `delay.average.floor_ms` below 1000 hold for loopback origins only. `text` is what was read, as it may be stored:
-    without secrets.
+    `delay.average.floor_ms` below 1000 apply to `own_sites` only, and with `allow_impolite` to loopback origins.
+    `text` is what was read, as it may be stored: without secrets.
     """
 
     seeds: tuple[str, ...] = need(SEEDS, "Where the crawl begins; their origins are crawled.")
@@ -139,6 +139,11 @@ class Config:
         DatabaseName(), Database(""), "The database, relative to this file; by default its name with .db."
     )
     sites: tuple[SiteConfig, ...] = key(ListOf(table_of(SiteConfig), "sites"), (), "Settings of one origin each.")
+    own_sites: tuple[str, ...] = key(
+        ListOf(OriginName(), "origins"),
+        (),
+        "Origins that belong to the operator: delays below 1s are accepted for these.",
+    )
     crawl: CrawlConfig = section(CrawlConfig, "What is crawled, how often, how far.")
     delay: DelayConfig = section(DelayConfig, "How long an origin is left alone after a request.")
     robots: RobotsConfig = section(RobotsConfig, "How robots.txt is kept.")

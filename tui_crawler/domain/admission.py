@@ -140,14 +140,15 @@ class Admission:
         return Admitted(url, url.origin not in self.scope.origins)
 
     def refuses_check(self, url: CrawlUrl, origin_pages: int) -> Refused | None:
-        """Why a link that leaves the crawl is not even checked: excluded, or too like a trap; None: it is."""
-        for step in (self._exclusion(url), *self._trap(url, Discovered(url, origin_pages=origin_pages))):
+        """Why a URL is not even checked: too long, excluded, or too like a trap; None: it is."""
+        trap = self._trap(url, Discovered(url, origin_pages=origin_pages))
+        for step in (self._length(url), self._exclusion(url), *trap):
             if step.verdict == "refuse":
                 return Refused(Refusal(step.stage), step.reason, step.source)
         return None
 
     def judge(
-        self, url: CrawlUrl | InvalidUrl, robots: RobotsRules | None, is_seed: bool = False, external: bool = False
+        self, url: CrawlUrl | InvalidUrl, robots: RobotsRules | None, is_seed: bool = False, external: int = 0
     ) -> Cleared | Denied:
         """Whether a page that is about to be crawled may be requested: the first hit decides.
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from tui_crawler.domain.admission import Admission, Discovered
 from tui_crawler.domain.attempt import Reading, RefusedCount
 from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.page import KnownPage, NewPage, TodoPage
+from tui_crawler.domain.page import EMBEDDED, EXTERNAL, KnownPage, NewPage, TodoPage
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.domain.verdict import Admitted, Refusal, Refused
 
@@ -24,7 +24,8 @@ class Intake:
     """What decides over found links: the filters, which kinds are queued, and how many pages each origin has.
 
     `queues` is false in offline mode (M): then nothing becomes a page. `check_external`: links that leave
-    the crawl become pages that are only checked. `known` has pages by the hash of their URL, as far as they are known
+    the crawl become pages that are only checked; `check_embedded`: so do links of kinds that are not queued, but a.
+    `known` has pages by the hash of their URL, as far as they are known
     without asking: finds that are no news of them go no further.
     """
 
@@ -34,6 +35,7 @@ class Intake:
     queues: bool = True
     check_external: bool = False
     known: Mapping[int, KnownPage] = field(default_factory=dict)
+    check_embedded: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,7 +48,8 @@ class Queue:
 
 class Find(NamedTuple):
     """A URL on its way through the filters, with what its page will hold. `leads`: a reader is led there, so that it is
-    checked where it leaves the crawl; with `nofollow` that is all that may become of it."""
+    checked where it leaves the crawl; with `nofollow` that is all that may become of it. What is `embedded` is checked
+    within the crawl, too, and never crawled."""
 
     url: CrawlUrl
     depth: int
@@ -55,6 +58,7 @@ class Find(NamedTuple):
     lastmod: int = 0
     leads: bool = False
     nofollow: bool = False
+    embedded: bool = False
 
 
 def linked(reading: Reading, page: TodoPage, intake: Intake) -> Iterator[Find]:
@@ -72,6 +76,13 @@ def linked(reading: Reading, page: TodoPage, intake: Intake) -> Iterator[Find]:
                 if type(admission.admit_plain(url)) is Admitted:
                     continue
         yield Find(url, depth, leads=True, nofollow=nofollow)
+    for kind, url, _, _ in (
+        reading.links if intake.check_embedded else ()
+    ):  # after the links: what is crawled is not checked
+        if kind not in kinds and kind is not LinkKind.a:
+            standing = known.get(url.hash)
+            if standing is None or (standing.external and standing.learns(nice, page.depth, 0, 0, external=EMBEDDED)):
+                yield Find(url, depth, leads=True, embedded=True)
 
 
 def listed(reading: Reading, page: TodoPage) -> Iterator[Find]:
@@ -118,8 +129,10 @@ def admit(finds: Iterable[Find], page: TodoPage, intake: Intake) -> Queue:
             known = intake.pages_known.get(url.origin, 0) + added.get(url.origin, 0)
             verdict = admission.admit(Discovered(url, find.hops, page.item_pattern or None, known, find.sitemap))
         leaves = isinstance(verdict, Refused) and verdict.reason is Refusal.scope
-        external = intake.check_external and find.leads and leaves
-        if find.nofollow and not external:
+        external = EXTERNAL if intake.check_external and find.leads and leaves else 0
+        if find.embedded and url.origin in admission.scope.origins:
+            external = EMBEDDED
+        if (find.nofollow or find.embedded) and not external:
             continue
         seen.add(url.href)
         if external:

@@ -236,11 +236,14 @@ POLITE_FLOOR_MS = 1_000
 @dataclass(frozen=True, slots=True)
 class SettingsByOrigin:
     """`common` holds for all; `delays` are pairs of an origin, a host and port, or a host, and its own default delay
-    (ms). `polite_floor`: a floor below one second holds for loopback origins only."""
+    (ms). `polite_floor`: a floor below one second applies only to origins in `own` and, with `loopback`, to loopback
+    origins."""
 
     common: CrawlSettings = field(default_factory=CrawlSettings)
     delays: tuple[tuple[str, int], ...] = ()
     polite_floor: bool = False
+    own: tuple[str, ...] = ()
+    loopback: bool = True
 
     def of(self, origin: str) -> CrawlSettings:
         url = normalise(origin) if self.delays or self.polite_floor else None
@@ -249,7 +252,7 @@ class SettingsByOrigin:
         given, delay = dict(self.delays), self.common.delay
         names = (url.origin, f"{url.host}:{url.port}", url.host)
         delay = replace(delay, default_ms=next((given[name] for name in names if name in given), delay.default_ms))
-        if self.polite_floor and not is_loopback(url.host):
+        if self.polite_floor and url.origin not in self.own and not (self.loopback and is_loopback(url.host)):
             delay = replace(delay, floor_ms=POLITE_FLOOR_MS)
         return replace(self.common, delay=delay)
 
@@ -263,7 +266,8 @@ def from_json(text: str) -> SettingsByOrigin:
     raw = json.loads(text)
     common = _known(CrawlSettings, raw["common"])
     settings = CrawlSettings(**common | {"delay": DelaySettings(**_known(DelaySettings, common["delay"]))})
-    return SettingsByOrigin(settings, tuple((name, ms) for name, ms in raw["delays"]), raw["polite_floor"])
+    delays, own = tuple((name, ms) for name, ms in raw["delays"]), tuple(raw.get("own", ()))
+    return SettingsByOrigin(settings, delays, raw["polite_floor"], own, raw.get("loopback", True))
 
 
 def _known(record: Any, values: dict[str, Any]) -> dict[str, Any]:

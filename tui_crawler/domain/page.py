@@ -8,13 +8,18 @@ from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.status import PageStatus
 
+EXTERNAL = 1
+"""`external` of a URL that leaves the crawl: it is only checked."""
+EMBEDDED = 2
+"""`external` of an image, style, script or media file of a page on a crawled origin: it is only checked, too."""
+
 
 @dataclass(frozen=True, slots=True)
 class TodoPage:
     """A page as the crawl loop holds it in a todo list.
 
     `last_contentful_at` is epoch ms, 0 when the page never gave content. `body_kept` says whether the stored
-    body still exists; without it a recrawl is unconditional. `external`: it leaves the crawl and is checked only.
+    body still exists; without it a recrawl is unconditional. `external`: EXTERNAL or EMBEDDED, it is checked only.
     """
 
     page_id: int
@@ -33,7 +38,7 @@ class TodoPage:
     last_modified: str = ""
     last_contentful_at: int = 0
     body_kept: bool = False
-    external: bool = False
+    external: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +72,8 @@ class NewPage:
     """A URL that passed every filter and is to become a page, unless it is known already.
 
     A duplicate find keeps the lower `nice` and the lower `depth` (B). `sitemap`: it is read as a sitemap, not as a
-    page; `lastmod` (epoch ms, 0: none) is what a sitemap says of it. `external`: it leaves the
-    crawl; it is asked whether it can be had, and never followed.
+    page; `lastmod` (epoch ms, 0: none) is what a sitemap says of it. `external`: EXTERNAL or EMBEDDED, it is checked
+    and never followed.
     """
 
     url: str
@@ -83,7 +88,7 @@ class NewPage:
     not_before: int = 0
     sitemap: bool = False
     lastmod: int = 0
-    external: bool = False
+    external: int = 0
 
 
 class KnownPage(NamedTuple):
@@ -94,7 +99,7 @@ class KnownPage(NamedTuple):
     redirect_hops: int
     seed: bool
     lastmod: int
-    external: bool
+    external: int
 
     def learns_of(self, page: NewPage) -> bool:
         """Whether a find may change anything of the page."""
@@ -103,7 +108,7 @@ class KnownPage(NamedTuple):
         )
 
     def learns(
-        self, nice: int, depth: int, redirect_hops: int, lastmod: int, *, seed: bool = False, external: bool = False
+        self, nice: int, depth: int, redirect_hops: int, lastmod: int, *, seed: bool = False, external: int = 0
     ) -> bool:
         """The same for a find with these values."""
         return (
@@ -135,8 +140,8 @@ class Tally:
         )
 
 
-def tally(status: PageStatus, attempts_remaining: int, last_exit_code: ExitCode | None) -> Tally:
-    """Which counters of its origin a page stands in.
+def tally(status: PageStatus, attempts_remaining: int, last_exit_code: ExitCode | None, external: int = 0) -> Tally:
+    """Which counters of its origin a page stands in. What is embedded is never a page done.
 
     `last_exit_code` is None for a page that was never attempted.
     """
@@ -147,4 +152,4 @@ def tally(status: PageStatus, attempts_remaining: int, last_exit_code: ExitCode 
         return Tally(pending=pending, blocked=1)
     if last_exit_code in FAILURES:
         return Tally(pending=pending, failed=1)
-    return Tally(pending=pending, done=int(not pending))
+    return Tally(pending=pending, done=int(not pending and external != EMBEDDED))

@@ -55,7 +55,7 @@ class PageView:
     validation_type: str = ""
     valid: int | None = None  # 0 or 1; None until a validator has looked at it
     took_ms: int | None = None  # of the last attempt; None until there was one, and where it made no request
-    external: int = 0  # 1: it leaves the crawl and is checked only
+    external: int = 0  # 1: it is checked only
     ignored_in: int = 0  # the run whose ignore list it is on; 0: on none, or on a todo list
     incomplete: str = ""  # names of `domain.cut`, with commas
 

@@ -88,7 +88,8 @@ class LoggedHop:
 @dataclass(frozen=True, slots=True)
 class LoggedAttempt:
     """An attempt as the log has it. `made`: its last exchange was made; `hops` are those of robots.txt before it.
-    `page_left`: status, tries left and last exit code of its page, where this was the last attempt for it."""
+    `page_left`: status, tries left, last exit code and `external` of its page, where this was the last attempt for
+    it."""
 
     attempt_id: int
     run_id: int
@@ -107,7 +108,7 @@ class LoggedAttempt:
     delay_ms_after: int
     delay_reason: str
     made: bool = False
-    page_left: tuple[int, int, ExitCode | None] | None = None
+    page_left: tuple[int, int, ExitCode | None, int] | None = None
     hops: tuple[LoggedHop, ...] = ()
     headers: Headers = ()  # of the last answer, where they decide the delay
     retry_after_ms: int | None = None
@@ -369,8 +370,8 @@ class OriginReplay:
         self._sums.update(requests=logged.requests, bytes=logged.bytes, attempts=1)
         self._exits[logged.exit_code.name] += 1
         if logged.page_left is not None:
-            status, remaining, code = logged.page_left
-            one = tally(PageStatus(status), remaining, code)
+            status, remaining, code, external = logged.page_left
+            one = tally(PageStatus(status), remaining, code, external)
             self._sums.update(done=one.done, failed=one.failed, blocked=one.blocked)
         stands = logged.kind is not AttemptKind.robots or is_problem(logged.exit_code, logged.kind.value)
         if stands or self._last is None or self._last.url == logged.url:
@@ -417,7 +418,8 @@ def _folded(state: OriginState, logged: LoggedAttempt, code: ExitCode, settings:
         return after_robots(
             state, RobotsAnswer(code, status, taken, rules, retry_after_ms=logged.retry_after_ms), now, settings
         )
-    answer = CrawlAnswer(logged.page_id or 0, code, status, taken, logged.retry_after_ms)
+    is_check = logged.kind is AttemptKind.check
+    answer = CrawlAnswer(logged.page_id or 0, code, status, taken, logged.retry_after_ms, is_check)
     if logged.page_id is None:
         return after_check(state, _CHECK, answer, now, settings)
     if code is ExitCode.local_processing_error and not logged.requests and not logged.patience_after:

@@ -10,6 +10,7 @@ from datetime import UTC, datetime, timedelta, tzinfo
 from typing import TYPE_CHECKING, assert_never
 
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.page import EMBEDDED, EXTERNAL
 from tui_crawler.domain.record import dataclass, field
 from tui_crawler.domain.recovery import NextTry, is_recoverable, next_try
 from tui_crawler.domain.status import PageStatus
@@ -76,7 +77,7 @@ class PageStanding:
     concurrency: int | None = None
     max_depth: int | None = None
     tag: str = ""
-    external: bool = False
+    external: int = 0
 
     @property
     def last_code(self) -> ExitCode | None:
@@ -243,9 +244,15 @@ def length(ms: int) -> str:
     return "1 second" if ms >= _UNITS[-1][0] else "less than a second"
 
 
+_CHECKED = {
+    EXTERNAL: "a link that leaves the crawl: it is checked, not crawled (crawl.check_external)",
+    EMBEDDED: "an image, style, script or media file of a page: it is checked, not crawled (crawl.check_embedded)",
+}
+
+
 def _known(page: PageStanding, zone: tzinfo) -> str:
     what = "a sitemap" if page.sitemap else "a seed" if page.seed else "a page"
-    what = "a link that leaves the crawl: it is checked, not crawled (crawl.check_external)" if page.external else what
+    what = _CHECKED.get(page.external, what)
     more = ", forced" if page.force else ""
     more += f", changed {date_time(page.lastmod, zone)} says its sitemap" if page.lastmod else ""
     return f"{what}{more}"

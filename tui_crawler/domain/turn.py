@@ -94,13 +94,15 @@ class RobotsAnswer:
 
 @dataclass(frozen=True, slots=True)
 class CrawlAnswer:
-    """How the crawl of a page of the todo list ended; `response_ms` None: no request was made."""
+    """How the crawl of a page of the todo list ended; `response_ms` None: no request was made. `is_check`: the page was
+    only checked."""
 
     page_id: int
     exit_code: ExitCode
     http_status: int | None = None
     response_ms: int | None = None
     retry_after_ms: int | None = None
+    is_check: bool = False
 
 
 def next_turn(state: OriginState, now: Moment, full: Container[int] = frozenset(), crawls: bool = True) -> Turn:  # noqa: C901  a turn machine is clearest in one piece
@@ -184,7 +186,10 @@ def after_crawl(state: OriginState, answer: CrawlAnswer, now: Moment, settings: 
         first = bool(state.todo) and state.todo[0].page_id == answer.page_id
         rest = state.todo[1:] if first else tuple(page for page in state.todo if page.page_id != answer.page_id)
         state = replace(state, todo=rest)
-    state = _patience_after(state, answer.exit_code, settings)
+    # an image that fails is a finding; that the server cannot be reached, or limits the rate, counts as for a page
+    spared = answer.is_check and not state.external and answer.http_status not in {None, 429}
+    if not spared:
+        state = _patience_after(state, answer.exit_code, settings)
     if answer.response_ms is None:
         return state
     return _delayed(state, answer, now, settings)

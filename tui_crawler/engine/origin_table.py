@@ -50,6 +50,7 @@ class EngineSettings:
     sitemaps: bool = True
     canonical: CanonicalRule = "obey"
     check_external: bool = False
+    check_embedded: bool = False
     offline: bool = False
     min_origins: int = 0
     load_next: bool = False
@@ -163,7 +164,8 @@ class OriginTable:
         """What decides over the links of a page of this job, as it stands now."""
         settings, judge = self.settings, self.job_filters.of(job_id)
         kinds, queues = settings.link_kinds_queued, not settings.offline
-        return Intake(judge, kinds, self.pages_known, queues, settings.check_external, self._known_pages(job_id))
+        checks, known = (settings.check_external, settings.check_embedded), self._known_pages(job_id)
+        return Intake(judge, kinds, self.pages_known, queues, checks[0], known, checks[1])
 
     def take_up(self, job_id: int) -> None:
         """One page more of this job is in flight."""

@@ -25,7 +25,7 @@ from tui_crawler.domain.outcome import (
     settle_refusal,
     settle_robots,
 )
-from tui_crawler.domain.page import TodoPage
+from tui_crawler.domain.page import EMBEDDED, EXTERNAL, TodoPage
 from tui_crawler.domain.record import replace
 from tui_crawler.domain.recrawl import condition_of
 from tui_crawler.domain.robots import RobotsRules, parse_robots
@@ -122,7 +122,8 @@ class TurnRunner:
         listed = {page.page_id for page in todo}
         denied: list[tuple[TodoPage, Denied]] = []
         for page in found.pages:
-            if page.page_id in listed or (state.external and not page.external):
+            unwanted = page.external == EMBEDDED and not settings.check_embedded
+            if page.page_id in listed or unwanted or (state.external and not page.external):
                 continue
             verdict = self._judge(origin, page, _url_of(page.url))
             if isinstance(verdict, Denied):
@@ -296,6 +297,7 @@ class TurnRunner:
             exchange.http_status,
             exchange.response_ms if exchange.requests else None,
             exchange.retry_after_ms,
+            bool(crawled.page.external),
         )
         intake = table.intake(crawled.page.job_id)
         queue = await self._queue(crawled, code, intake)
@@ -325,7 +327,7 @@ class TurnRunner:
         if joining:
             settle = replace(settle, origin=record_of(self._table.states[origin]))
         settled = await self._store.settle(settle)
-        external = {page.origin for page in settle.new_pages if page.external}
+        external = {page.origin for page in settle.new_pages if page.external == EXTERNAL}
         for name, count in settled.new_pages:
             if name in external and name not in self._table.states:
                 await self._callbacks.join(name, True)

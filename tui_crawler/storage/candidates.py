@@ -133,7 +133,7 @@ def todo_page(row: Row, tries: int) -> TodoPage:
         last_modified,
         contentful_at,
         body is not None,
-        bool(external),
+        external,
     )
 
 

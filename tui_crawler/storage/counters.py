@@ -32,10 +32,12 @@ if TYPE_CHECKING:
     from tui_crawler.storage.claim import Claim
 
 
-def tally_of(status: int, attempts_remaining: int, exit_code: int | None, beyond_depth: int) -> Tally:
+def tally_of(
+    status: int, attempts_remaining: int, exit_code: int | None, beyond_depth: int, external: int = 0
+) -> Tally:
     """`domain.page.tally` of a row; a page beyond its job's depth does not count as pending."""
     code = None if exit_code is None else ExitCode(exit_code)
-    counted = tally(PageStatus(status), attempts_remaining, code)
+    counted = tally(PageStatus(status), attempts_remaining, code, external)
     return Tally(0, counted.done, counted.failed, counted.blocked) if beyond_depth else counted
 
 

@@ -154,7 +154,7 @@ class Known:
 
     def tally(self) -> Tally:
         """What it adds to the counters of its origin."""
-        return tally_of(self.status, self.attempts_remaining, self.last_exit_code, self.beyond_depth)
+        return tally_of(self.status, self.attempts_remaining, self.last_exit_code, self.beyond_depth, self.external)
 
 
 @dataclass(frozen=True, slots=True)
@@ -318,7 +318,7 @@ def _found_once_more(page: Known, claim: Claim, source: Source, wanted: NewPage,
     )
     done = page.status == PageStatus.READY and not page.attempts_remaining
     if wanted.external < page.external:
-        return again(replace(new, external=0), claim, wanted)
+        return again(replace(new, external=wanted.external), claim, wanted)
     if wanted.force and done and page.ignored_run != claim.run_id:
         return again(new, claim, wanted)
     return new

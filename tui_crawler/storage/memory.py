@@ -34,14 +34,12 @@ class _Page(Protocol):
     @property
     def lastmod(self) -> int: ...
     @property
-    def external(self) -> bool | int: ...
+    def external(self) -> int: ...
 
 
 def standing_of(page: _Page) -> KnownPage:
     """How far a page is known that was found or read."""
-    return KnownPage(
-        page.nice, page.depth, page.redirect_hops, bool(page.seed), page.lastmod, external=bool(page.external)
-    )
+    return KnownPage(page.nice, page.depth, page.redirect_hops, bool(page.seed), page.lastmod, page.external)
 
 
 class Memory:

@@ -28,6 +28,7 @@ from tui_crawler.domain.command import (
     from_json,
 )
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
+from tui_crawler.domain.page import EMBEDDED
 from tui_crawler.domain.pulse import MINUTE_MS
 from tui_crawler.domain.record import dataclass, field
 from tui_crawler.domain.replayed import FOLDED, UNTOUCHED, PageFold, ReplayGoal, ReplayMoment, ReplaySpan
@@ -103,7 +104,7 @@ FROM t JOIN main.page p ON p.id = t.id LEFT JOIN main.attempt a ON a.id = t.touc
 )
 _OPEN = "status IN (0, 2) AND attempts_remaining > 0"
 _TALLY = f"""SELECT origin_id, job_id, SUM({_OPEN} AND beyond_depth = 0),
-    SUM(last_exit_code NOT IN ({_codes(BLOCKED | FAILURES)}) AND NOT ({_OPEN})),
+    SUM(last_exit_code NOT IN ({_codes(BLOCKED | FAILURES)}) AND NOT ({_OPEN}) AND external <> {EMBEDDED}),
     SUM(last_exit_code IN ({_codes(FAILURES)})), SUM(last_exit_code IN ({_codes(BLOCKED)})), COUNT(*)
 FROM temp.page WHERE {{among}} GROUP BY origin_id, job_id"""
 _TOUCHED = (

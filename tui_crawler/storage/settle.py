@@ -10,7 +10,7 @@ from typing import Any
 import peewee
 
 from tui_crawler.domain.attempt import AttemptRecord, FillRecord, OriginRecord, PageOutcome, Settle
-from tui_crawler.domain.exit_code import FAILURES, ExitCode
+from tui_crawler.domain.exit_code import FAILURES, AttemptKind, ExitCode
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.page import NewPage, Tally
 from tui_crawler.domain.run import Settled
@@ -39,7 +39,7 @@ _UNTOUCHED = frozenset({ExitCode.cancelled, ExitCode.someone_stole_my_work})
 STATE = columns(
     Page,
     """origin job status attempts_remaining last_exit_code beyond_depth todo_order last_contentful_at
-last_attempt_id claimed_by stash depth unscanned last_http_status""",
+last_attempt_id claimed_by stash depth unscanned last_http_status external""",
 )
 _OUTCOME = columns(
     Page,
@@ -66,10 +66,16 @@ class PageState:
     depth: int
     unscanned: int
     last_http_status: int | None
+    external: int
 
     def tally(self) -> Tally:
         """What it adds to the counters of its origin."""
-        return tally_of(self.status, self.attempts_remaining, self.last_exit_code, self.beyond_depth)
+        return tally_of(self.status, self.attempts_remaining, self.last_exit_code, self.beyond_depth, self.external)
+
+    def tally_after(self, outcome: PageOutcome) -> Tally:
+        """What it adds to them after an attempt."""
+        code = outcome.exit_code.value
+        return tally_of(outcome.status.value, outcome.attempts_remaining, code, self.beyond_depth, self.external)
 
     def ended(self) -> tuple[int | None, int | None]:
         """Exit code and HTTP status of its last attempt, None before the first."""
@@ -311,15 +317,14 @@ def _store(
     attempt = settle.attempt
     attempt_id = log_attempt(transaction, claim, attempt, row, ids, new_pages)
     count_refused(transaction, row.id, settle.refused)
-    if settle.page is None or page is None:
+    outcome = outcome_for(settle, page)
+    if outcome is None or page is None:
         return Tally(), 0
     if attempt.exit_code in _UNTOUCHED:
-        return _give_back(transaction, page, settle.page, attempt_id, attempt.exit_code)
-    outcome = settle.page
+        return _give_back(transaction, page, outcome, attempt_id, attempt.exit_code)
     Keeper(transaction, claim).ended([(page.ended(), outcome)])
     transaction.run(update_page, page_values(claim, page, outcome, attempt_id))
-    after = tally_of(outcome.status.value, outcome.attempts_remaining, outcome.exit_code.value, page.beyond_depth)
-    return after.minus(page.tally()), int(page.todo_order > 0)
+    return page.tally_after(outcome).minus(page.tally()), int(page.todo_order > 0)
 
 
 def _give_back(
@@ -336,6 +341,13 @@ def _give_back(
     }
     transaction.run(_return_page, values)
     return Tally(), int(page.todo_order > 0 and not keeps)
+
+
+def outcome_for(settle: Settle, page: PageState | None) -> PageOutcome | None:
+    """Return how an attempt leaves its page; a page that was linked while it was checked is still to be crawled."""
+    if settle.page is not None and page is not None and settle.attempt.kind is AttemptKind.check and not page.external:
+        return replace(settle.page, attempts_remaining=page.attempts_remaining, forget_ignored=True)
+    return settle.page
 
 
 def page_values(claim: Claim, page: PageState, outcome: PageOutcome, attempt_id: int) -> dict[str, Any]:

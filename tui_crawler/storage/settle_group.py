@@ -21,7 +21,7 @@ from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage import crawl_log, documents, intake, origins, settle
 from tui_crawler.storage.claim import Claim, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import CountedAttempt, CounterChanges, add_to_job, count_attempts, plus, tally_of
+from tui_crawler.storage.counters import CountedAttempt, CounterChanges, add_to_job, count_attempts, plus
 from tui_crawler.storage.former import Keeper
 from tui_crawler.storage.intake import is_beyond
 from tui_crawler.storage.models import Job, Origin, Page
@@ -140,7 +140,7 @@ class _Group:
                 continue
             if self._is_plain(page, row[0], outcome):
                 origin = OriginRow(row[0], row[1], bool(row[2]), bool(row[3]), row[4])
-                entries.append(_Entry(job, outcome, origin, page, max_depth))
+                entries.append(_Entry(job, settle.outcome_for(job.settle, page) or outcome, origin, page, max_depth))
         return entries
 
     def _is_lost(self, row: Row) -> bool:
@@ -268,10 +268,7 @@ class _Group:
         for entry, attempt_id in zip(entries, attempt_ids, strict=True):
             outcome, page = entry.outcome, entry.page
             rows.append(settle.page_values(self._claim, page, outcome, attempt_id))
-            after = tally_of(
-                outcome.status.value, outcome.attempts_remaining, outcome.exit_code.value, page.beyond_depth
-            )
-            _add(moves, by_job, entry.row.id, page.job_id, after.minus(page.tally()))
+            _add(moves, by_job, entry.row.id, page.job_id, page.tally_after(outcome).minus(page.tally()))
         self._keeper.ended((entry.page.ended(), entry.outcome) for entry in entries)
         self._transaction.run_each(settle.update_page, rows, "page_id")
 

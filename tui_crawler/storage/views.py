@@ -68,6 +68,9 @@ VALIDATION_TYPE = """CASE d.validation_type WHEN 'html5' THEN 'html' WHEN 'atom'
 """The kind a validator judged document `d` as: html, xml, css or rss (CRAWL.md section 5). Older versions stored html5
 and atom."""
 
+IS_CHECKED = "CASE p.external WHEN 0 THEN 0 ELSE 1 END AS external"
+"""Whether page `p` is only checked, 0 or 1."""
+
 _URL = "JOIN url u ON u.id = p.url_id"
 _FROM_URL = _URL.replace("u.", "f.").replace("url u", "url f")
 """The URL of page `p`."""
@@ -85,7 +88,7 @@ FROM origin o LEFT JOIN session s ON s.id = o.session_id AND o.participates = 1"
     NULLIF(p.last_crawled_at, 0) AS last_crawled_at, {PAGE_DUE_AT} AS due_at,
     COALESCE(d.etag, '') AS etag, COALESCE(d.last_modified, '') AS last_modified,
     COALESCE(d.content_type, '') AS content_type, d.size, COALESCE(d.title, '') AS title,
-    COALESCE(d.sha256, '') AS sha256, {VALIDATION_TYPE} AS validation_type, d.valid, p.external,
+    COALESCE(d.sha256, '') AS sha256, {VALIDATION_TYPE} AS validation_type, d.valid, {IS_CHECKED},
     COALESCE(d.incomplete, (SELECT a.cut FROM attempt a WHERE a.id = p.last_attempt_id), '') AS incomplete
 FROM page p {_URL} JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
     LEFT JOIN document d ON d.page_id = p.id""",

@@ -71,8 +71,8 @@ def settings_by_origin(config: Config) -> Callable[[str], CrawlSettings]:
 
 
 def crawl_settings(config: Config) -> SettingsByOrigin:
-    """The same as a value: `hosts` replaces the default delay (R). A floor below one second holds for loopback origins
-    only, unless the command line said so."""
+    """The same as a value: `hosts` replaces the default delay (R). A floor below one second applies only to own sites
+    and, with `allow_impolite`, to loopback origins, unless the command line allows it for all."""
     delay = config.delay
     common = CrawlSettings(
         delay=DelaySettings(
@@ -86,7 +86,8 @@ def crawl_settings(config: Config) -> SettingsByOrigin:
         robots_expiry_ms=config.robots.expiry_ms,
     )
     own = tuple((host.host, host.default_delay_ms) for host in config.hosts if host.default_delay_ms is not None)
-    return SettingsByOrigin(common, own, delay.floor_ms < POLITE_FLOOR_MS and not config.impolite_everywhere)
+    polite = delay.floor_ms < POLITE_FLOOR_MS and not config.impolite_everywhere
+    return SettingsByOrigin(common, own, polite, config.own_sites, delay.allow_impolite)
 
 
 def contract_of(config: Config, origin: str, user_agent: str) -> Contract:

@@ -126,6 +126,7 @@ def engine_settings(config: Config, options: RunOptions) -> EngineSettings:
         sitemaps=config.crawl.sitemaps,
         canonical=config.crawl.canonical,
         check_external=config.crawl.check_external,
+        check_embedded=config.crawl.check_embedded,
         offline=config.crawl.mode == "offline",
         min_origins=config.queue.min_origins,
         load_next=config.queue.on_few_origins == "load_next",

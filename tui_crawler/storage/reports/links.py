@@ -7,6 +7,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.page import EXTERNAL
 from tui_crawler.domain.page_view import BrokenLink, LinkEnd, LinkView, Referrer, Referrers
 from tui_crawler.domain.standing import Referral
 from tui_crawler.storage.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
@@ -144,7 +145,7 @@ _OLDEST = """p.failed = 1
     AND NOT EXISTS (SELECT 1 FROM page q WHERE q.url_id = p.url_id AND q.failed = 1 AND q.id < p.id)"""
 
 BROKEN = f"""SELECT p.id, p.url_id, u.href, p.last_exit_code, p.last_http_status, p.external
-FROM page p JOIN url u ON u.id = p.url_id WHERE {_OLDEST} AND p.id > ? AND p.external <= ?
+FROM page p JOIN url u ON u.id = p.url_id WHERE {_OLDEST} AND p.id > ? AND p.external <> ?
 ORDER BY p.id LIMIT ?"""
 """Failed pages by age, after one and with or without those that leave the crawl; of a URL that several jobs have the
 oldest."""
@@ -220,18 +221,19 @@ class LinkAuditReports(SubjectReports):
         """How many `broken_links` there are: of the crawl, those that leave it (external), and fragments."""
         pages: dict[int, int] = dict(self._reader.all(COUNT_BROKEN))
         fragments = self._reader.number(COUNT_FRAGMENTS)
-        return {"broken": pages.get(0, 0), "external": pages.get(1, 0), "fragments": fragments}
+        external = pages.pop(EXTERNAL, 0)
+        return {"broken": sum(pages.values()), "external": external, "fragments": fragments}
 
     def broken_links(self, limit: int, external: bool = False) -> Iterator[BrokenLink]:
         """Failed pages that a link, a redirect or a sitemap names, by age, in windows; each with at most `limit` of
         those that name it. `external`: also the URLs that leave the crawl. Then the fragments that are missing on their
         pages."""
-        after = 0
-        while rows := self._reader.all(BROKEN, (after, int(external), _WINDOW)):
+        after, without = 0, -1 if external else EXTERNAL
+        while rows := self._reader.all(BROKEN, (after, without, _WINDOW)):
             for page_id, url_id, href, code, http_status, leaves in rows:
                 named_by = _referrers(self._reader, page_id, url_id, limit)
                 if named_by.first:
-                    yield BrokenLink(href, exit_name(code), http_status, named_by, external=bool(leaves))
+                    yield BrokenLink(href, exit_name(code), http_status, named_by, external=leaves == EXTERNAL)
             after = rows[-1][0]
         yield from broken_fragments(self._reader, limit)
 

@@ -34,7 +34,7 @@ from tui_crawler.storage.reports.links import (
 )
 from tui_crawler.storage.reports.overview import exit_name
 from tui_crawler.storage.transaction import Row
-from tui_crawler.storage.views import PAGE_DUE_AT, VALIDATION_TYPE
+from tui_crawler.storage.views import IS_CHECKED, PAGE_DUE_AT, VALIDATION_TYPE
 
 LINKS = 500
 """So many links of each kind, unless more are asked for."""
@@ -47,7 +47,7 @@ PAGES = f"""SELECT p.id AS page_id, u.href AS url, o.origin, j.name AS job, p.st
     COALESCE({PAGE_DUE_AT}, 0) AS due_at, COALESCE(d.etag, '') AS etag,
     COALESCE(d.last_modified, '') AS last_modified, COALESCE(d.content_type, '') AS content_type, d.size,
     COALESCE(d.title, '') AS title, COALESCE(d.sha256, '') AS sha256, COALESCE(a.message, '') AS message,
-    COALESCE({VALIDATION_TYPE}, '') AS validation_type, d.valid, a.response_ms AS took_ms, p.external,
+    COALESCE({VALIDATION_TYPE}, '') AS validation_type, d.valid, a.response_ms AS took_ms, {IS_CHECKED},
     CASE WHEN p.todo_order = 0 THEN p.ignored_run ELSE 0 END AS ignored_in,
     COALESCE(d.incomplete, a.cut, '') AS incomplete
 FROM page p JOIN url u ON u.id = p.url_id JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id

@@ -41,7 +41,7 @@ _CHANGES = """SELECT at, run_id, event = 'origin_joined' FROM activity WHERE ori
     AND (event = 'origin_joined' OR event = 'origin_finished' AND message = 'database_error') ORDER BY id"""
 _ATTEMPTS = """SELECT a.id, a.run_id, a.session_id, a.page_id, u.href, a.kind, a.exit_code, a.http_status, a.ended_at,
     a.response_ms, a.bytes, a.requests, a.patience_after, a.politeness_after, a.delay_ms_after, a.delay_reason,
-    CASE WHEN p.last_attempt_id = a.id THEN p.status END, p.attempts_remaining
+    CASE WHEN p.last_attempt_id = a.id THEN p.status END, p.attempts_remaining, p.external
 FROM attempt a JOIN url u ON u.id = a.url_id LEFT JOIN page p ON p.id = a.page_id
 WHERE a.origin_id = ? AND a.run_id <= ? ORDER BY a.id"""
 _CODE_BEFORE = """SELECT exit_code FROM attempt WHERE url_id = (SELECT url_id FROM page WHERE id = ?) AND page_id = ?
@@ -133,10 +133,10 @@ class ReplayLog:
 
     def attempts(self, origin_id: int, up_to_run: int) -> Iterator[LoggedAttempt]:
         """The attempts at an origin in the order of the log."""
-        for *row, status, remaining in self._ask(_ATTEMPTS, (origin_id, up_to_run)):
-            yield self._attempt(row, status, remaining)
+        for *row, status, remaining, external in self._ask(_ATTEMPTS, (origin_id, up_to_run)):
+            yield self._attempt(row, status, remaining, external)
 
-    def _attempt(self, row: list[Any], status: int | None, remaining: int) -> LoggedAttempt:
+    def _attempt(self, row: list[Any], status: int | None, remaining: int, external: int) -> LoggedAttempt:
         attempt_id, page_id, http_status, requests = row[0], row[3], row[7], row[11]
         kind, code = AttemptKind(row[5]), ExitCode(row[6])
         row[5:7] = kind, code
@@ -145,7 +145,7 @@ class ReplayLog:
             before = [code.value]
             if code in _UNTOUCHED:
                 before = [one for (one,) in self._ask(_CODE_BEFORE, (page_id, page_id, attempt_id))]
-            left = (status, remaining, ExitCode(before[0]) if before else None)
+            left = (status, remaining, ExitCode(before[0]) if before else None, external)
         if http_status not in _ASKED_TO_WAIT and kind is not AttemptKind.robots:
             return replace(LoggedAttempt(*row), made=requests > 0, page_left=left)
         exchanges: list[Row] = []

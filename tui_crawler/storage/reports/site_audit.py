@@ -13,6 +13,7 @@ from tui_crawler.domain import site_audit as record
 from tui_crawler.domain.audit import audit
 from tui_crawler.domain.cut import cut_names
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode
+from tui_crawler.domain.page import EXTERNAL
 from tui_crawler.domain.site_audit import Found, SiteAudit, chains, over_time, politeness
 from tui_crawler.domain.timeline import LaneSpan
 from tui_crawler.storage.reader import EVERY, Reader, SubjectReports
@@ -125,7 +126,7 @@ class _Tables:
         causes = f"{_EXIT}, q.http_status, g.pages, g.origins, u.href, COALESCE(a.message, '')"
         yield self._listed("failures", causes, _CAUSES, "g.pages DESC, q.page_id")
         broken = f"u.href, {_EXIT}, q.http_status, {_LINKS} AS links, q.page_id"
-        for key, where in ("broken", "q.external = 0"), ("broken_external", "q.external = 1"):
+        for key, where in ("broken", f"q.external <> {EXTERNAL}"), ("broken_external", f"q.external = {EXTERNAL}"):
             found = self._listed(key, broken, f"{_FAILED} AND {where} AND {_NAMED}", "links DESC, q.page_id")
             rows = [(*row[:-1], referrers_of(self._reader, row[-1], record.NAMED).first) for row in found[1]]
             yield key, rows, found[2]
