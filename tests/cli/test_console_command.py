@@ -2,13 +2,16 @@
 
 from __future__ import annotations
 
+import sqlite3
 from collections.abc import Callable
+from contextlib import closing
 from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
 
 from tests.cli.conftest import CONFIG, TAKEN, Said, Terminal, Wiring
+from tests.cli.crawls import store_crawl
 from tui_crawler.cli import console_command
 from tui_crawler.cli.main import main
 from tui_crawler.console.welcome.first_step import Cancelled, FromConfiguration, FromDatabase, FromDemo, FromSeeds
@@ -132,6 +135,39 @@ class TestOnATerminal:
         assert main(["crawl", "http://[::1]:8000/"]) == 0
         assert wiring.consoles[0][1].parent == here
         assert ":" not in wiring.consoles[0][1].name
+
+    def test_another_port_has_a_file_of_its_own(self, here: Path, wiring: Wiring):
+        for url in ("https://example.org/", "http://example.org:80/", "https://example.org:8443/a"):
+            assert main(["crawl", url]) == 0
+        names = [database.name for _, database, _ in wiring.consoles]
+        assert names == ["example.org.db", "example.org.db", "example.org_8443.db"]
+
+    def test_a_file_of_an_older_version_is_used_for_the_port_that_it_has_crawled(self, here: Path, wiring: Wiring):
+        old = store_crawl(here / "example.org.db", "http://example.org:8080/")
+        assert main(["crawl", "http://example.org:8080/b"]) == 0
+        assert main(["crawl", "http://example.org:9090/"]) == 0
+        assert main(["crawl", "http://example.org/"]) == 0
+        with closing(sqlite3.connect(old)) as database, database:
+            database.execute("UPDATE origin SET joined = 'external'")
+        assert main(["crawl", "http://example.org:8080/b"]) == 0
+        old.write_bytes(b"not a database")
+        assert main(["crawl", "http://example.org:8080/b"]) == 0
+        names = [database.name for _, database, _ in wiring.consoles]
+        own, other = "example.org_8080.db", "example.org_9090.db"
+        assert names == ["example.org.db", other, "example.org.db", own, own]
+
+    def test_a_file_of_the_new_name_comes_first(self, here: Path, wiring: Wiring):
+        store_crawl(here / "example.org.db", "http://example.org:8080/")
+        (here / "example.org_8080.db").touch()
+        assert main(["crawl", "http://example.org:8080/"]) == 0
+        assert wiring.consoles[0][1].name == "example.org_8080.db"
+
+    def test_own_sites_have_short_delays(self, here: Path, wiring: Wiring):
+        assert main(["crawl", "https://example.org/a", "https://example.org/b", "http://a.example:81/", "--own"]) == 0
+        ((config, _, _),) = wiring.consoles
+        own = ("https://example.org", "http://a.example:81")
+        assert (config.own_sites, config.delay.floor_ms, config.delay.default_ms) == (own, 100, 1_000)
+        assert [(host.host, host.default_delay_ms) for host in config.hosts] == [(origin, 100) for origin in own]
 
     def test_a_seed_that_is_none(self, wiring: Wiring, capsys: pytest.CaptureFixture[str]):
         assert main(["crawl", "nonsense\x1b[31m"]) == 2

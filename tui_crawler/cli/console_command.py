@@ -20,6 +20,7 @@ from tui_crawler.cli.known_names import (
 from tui_crawler.cli.options import CommandSet, add_database, add_ignore_database_name, add_watching, add_workers
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.cli.seed_crawl import add_seeds, config_of_seeds
 from tui_crawler.domain.database_place import DatabasePlace
 
 if TYPE_CHECKING:
@@ -41,10 +42,10 @@ def declare(commands: CommandSet) -> None:
         "open the console on these seeds, without a configuration file",
         crawl,
         "Opens the console and crawls from these seeds with the default settings. Without --db (or TUI_CRAWLER_DB) "
-        "the crawl is kept in the current folder, in a database named after the first seed's host.",
+        "the crawl is kept in the current folder, in a database named after the first seed's host and port.",
         examples=("crawl https://example.org/", "crawl https://example.org/docs/ --db docs.db"),
     )
-    parser.add_argument("urls", metavar="URL", nargs="+", help="a seed")
+    add_seeds(parser)
     add_watching(parser)
     add_database(parser)
 
@@ -78,16 +79,7 @@ def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
 
 def crawl(arguments: argparse.Namespace, printer: Printer) -> int:
     _need_terminal_for(None)
-
-    from tui_crawler.config.load import config_from_seeds
-    from tui_crawler.config.problem import ConfigErrors
-
-    database = named_database(arguments) or Path(f"{_host(arguments.urls[0])}.db").absolute()
-    try:
-        config = config_from_seeds(arguments.urls, database)
-    except ConfigErrors as errors:
-        raise UsageProblem(*(str(problem) for problem in errors.problems)) from errors
-    tell_warnings(config, printer)
+    config, database = config_of_seeds(arguments, printer, "crawl")
     return _open(config, database, _options(arguments))
 
 
@@ -152,13 +144,3 @@ def _config_here(arguments: argparse.Namespace) -> str | None:
     if named_database(arguments) is not None or not Path(DEFAULT_CONFIG).is_file():
         return None
     return DEFAULT_CONFIG
-
-
-def _host(seed: str) -> str:
-    """The host of a seed as a file name; `crawl` for what is no URL (the configuration tells what is wrong)."""
-    from tui_crawler.domain.url import CrawlUrl, normalise
-
-    url = normalise(seed)
-    if not isinstance(url, CrawlUrl):
-        return "crawl"
-    return "".join(char if char.isalnum() or char in ".-" else "_" for char in url.host)

@@ -31,12 +31,12 @@ holds the database the console attaches to it, else it carries the run out itsel
 neither a configuration (tui-crawler.yaml) nor a database yet, it shows the ways to begin.
 """
 _COMMANDS = (
-    "demo", "console", "run", "check", "status", "why", "steer", "failures", "links", "tree", "rules", "audit", "pulse",
-    "report", "diff", "replay", "rehearse", "export", "exclude", "jobs", "pages", "queue", "log", "serve", "workers",
-    "database", "completion",
+    "demo", "console", "run", "site_audit", "archive", "check", "status", "why", "steer", "failures", "links", "tree",
+    "rules", "audit", "pulse", "report", "diff", "replay", "rehearse", "export", "exclude", "jobs", "pages", "queue",
+    "log", "serve", "workers", "database", "completion",
 )  # fmt: skip
 """The modules that declare commands, in the order of the list in the help."""
-_OWN = frozenset(_COMMANDS) - {"console", "steer", "database"}
+_OWN = frozenset(_COMMANDS) - {"console", "site_audit", "steer", "database"}
 """Those that declare a command of their name: where it stands first, no other need be declared."""
 _CONFIG_ENDS = (".yaml", ".yml")
 _EPILOG = """\

@@ -15,7 +15,9 @@ from tui_crawler.text import format as words
 from tui_crawler.text.format import size
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.site_audit import Cell, ReportCell
+    from pathlib import Path
+
+    from tui_crawler.domain.site_audit import Cell, ReportCell, SiteAudit
 
 FORMATS = ("html", "md", "junit", "json")
 _DESCRIPTION = """\
@@ -47,18 +49,23 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     database = existing_database(arguments)
     path = target_of(arguments, database)
 
-    from tui_crawler.export.report import report_html, report_json, report_junit, report_markdown
-
     with reports_of(database) as reports:
         audit = reports.site_audit(arguments.run)
     if audit is None:
         raise UsageProblem(f"there is no run {arguments.run} in {database}", hint="without --run: all runs")
+    write_report(audit, path, arguments, printer)
+    return ExitStatus.ok
+
+
+def write_report(audit: SiteAudit, path: Path | None, arguments: argparse.Namespace, printer: Printer) -> None:
+    """Write a report into a file (None: standard output) in the form that `--format` names."""
+    from tui_crawler.export.report import report_html, report_json, report_junit, report_markdown
+
     forms = dict(zip(FORMATS, (report_html, report_markdown, report_junit, report_json), strict=True))
     with output_of(path, arguments) as output:
         for piece in forms[arguments.format](audit, shown):
             output.write(piece.encode())
     printer.note(f"{size(output.bytes)} -> {output.name}")
-    return ExitStatus.ok
 
 
 def shown(kind: ReportCell, cell: Cell) -> str:

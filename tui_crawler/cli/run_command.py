@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.event import Event
     from tui_crawler.text.terminal_signals import TerminalSignals
+    from tui_crawler.wiring import RunOptions
 
 FAULTS = ("broken", "external", "fragments", "gave_up", "cut", "slow")
 """What `--fail-on` knows: links of the crawl that are broken, links that leave it and are, fragments that no page has,
@@ -66,16 +67,21 @@ def declare(commands: CommandSet) -> None:
     add_run_options(parser)
     add_workers(parser)
     add_watching(parser)
+    add_fail_on(parser)
+    parser.add_argument("--join", type=positive, metavar="NUMBER", help=argparse.SUPPRESS)
+    add_common(parser, "one JSON object per event; the last is run_finished")
+
+
+def add_fail_on(parser: argparse.ArgumentParser, default: str = "") -> None:
+    """`--fail-on`; `default` says what it is otherwise."""
     parser.add_argument(
         "--fail-on",
         type=_faults,
         metavar="WHAT,…",
         default={},
         help="end with status 1 when there is any of broken, external (links; crawl.check_external), fragments "
-        "(crawl.check_fragments), gave_up (origins), cut (pages), slow=2s (pages that took longer)",
+        f"(crawl.check_fragments), gave_up (origins), cut (pages), slow=2s (pages that took longer){default}",
     )
-    parser.add_argument("--join", type=positive, metavar="NUMBER", help=argparse.SUPPRESS)
-    add_common(parser, "one JSON object per event; the last is run_finished")
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -94,8 +100,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         database = database_of_run(arguments, config)
     check_workers(arguments.workers, config)
 
-    from tui_crawler.cli.run_watch import watch
-    from tui_crawler.wiring import RunOptions, run_headless
+    from tui_crawler.wiring import RunOptions
 
     options = RunOptions(
         new_run=arguments.new_run,
@@ -106,6 +111,16 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         metrics=arguments.metrics,
         on_event=arguments.on_event,
     )
+    return run_to_end(config, database, options, arguments, printer)
+
+
+def run_to_end(
+    config: Config, database: DatabasePlace, options: RunOptions, arguments: argparse.Namespace, printer: Printer
+) -> int:
+    """Crawl until the end and show the run as `--json` asks; return the exit status, by `--fail-on`, too."""
+    from tui_crawler.cli.run_watch import watch
+    from tui_crawler.wiring import run_headless
+
     signals = partial(terminal_signals, config)
 
     def carry_out(shows: RunListener, listener: RunListener | None = None) -> int:

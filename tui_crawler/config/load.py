@@ -10,6 +10,7 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -294,10 +295,7 @@ def _nested(values: Mapping[str, object]) -> dict[str, Any]:
     tree: dict[str, Any] = {}
     for path, value in values.items():
         *sections, name = path.split(".")
-        place = tree
-        for section in sections:
-            place = place.setdefault(section, {})
-        place[name] = value
+        reduce(lambda place, section: place.setdefault(section, {}), sections, tree)[name] = value
     return tree
 
 

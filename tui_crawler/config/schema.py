@@ -140,9 +140,7 @@ class Config:
     )
     sites: tuple[SiteConfig, ...] = key(ListOf(table_of(SiteConfig), "sites"), (), "Settings of one origin each.")
     own_sites: tuple[str, ...] = key(
-        ListOf(OriginName(), "origins"),
-        (),
-        "Origins that belong to the operator: delays below 1s are accepted for these.",
+        ListOf(OriginName(), "origins"), (), "Origins that belong to the operator, who may ask for delays below 1s."
     )
     crawl: CrawlConfig = section(CrawlConfig, "What is crawled, how often, how far.")
     delay: DelayConfig = section(DelayConfig, "How long an origin is left alone after a request.")

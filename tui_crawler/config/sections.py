@@ -99,10 +99,7 @@ class CrawlConfig:
         Flag(), False, "Asks links that leave the crawl whether they can be had: by HEAD, politely, never followed."
     )
     check_embedded: bool = key(
-        Flag(),
-        False,
-        "Checks images, styles, scripts and media of the pages as check_external checks links: those of the crawled "
-        "origins, with check_external also those elsewhere.",
+        Flag(), False, "Checks images, styles, scripts and media of pages; on other hosts only with check_external."
     )
     check_fragments: bool = key(
         Flag(), False, "Checks fragments (`#id`) of links to crawled pages against the ids of their target."
@@ -130,9 +127,7 @@ class DelayConfig:
     )
     default_ms: int = key(Duration(0, WEEK), SECOND, "The least delay where robots.txt has no Crawl-delay.")
     floor_ms: int = key(
-        Duration(0, WEEK),
-        SECOND,
-        "No delay is shorter. Below 1s only for own_sites, or with allow_impolite on loopback origins.",
+        Duration(0, WEEK), SECOND, "No delay is shorter. Below 1s only for own_sites; on loopback, with allow_impolite."
     )
     crawl_delay_cap_ms: int | None = key(
         Nullable(Duration(0, YEAR), "obeying any"), 120 * SECOND, "The longest Crawl-delay that is obeyed in full."

@@ -76,9 +76,8 @@ def linked(reading: Reading, page: TodoPage, intake: Intake) -> Iterator[Find]:
                 if type(admission.admit_plain(url)) is Admitted:
                     continue
         yield Find(url, depth, leads=True, nofollow=nofollow)
-    for kind, url, _, _ in (
-        reading.links if intake.check_embedded else ()
-    ):  # after the links: what is crawled is not checked
+    embedded = reading.links if intake.check_embedded else ()
+    for kind, url, _, _ in embedded:  # after the links: what is crawled is not checked
         if kind not in kinds and kind is not LinkKind.a:
             standing = known.get(url.hash)
             if standing is None or (standing.external and standing.learns(nice, page.depth, 0, 0, external=EMBEDDED)):

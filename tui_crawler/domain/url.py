@@ -244,3 +244,9 @@ def is_loopback(host: str) -> bool:
         return ip_address(bare).is_loopback
     except ValueError:
         return bare == "localhost" or bare.endswith(".localhost")
+
+
+def file_stem(url: CrawlUrl | InvalidUrl, *, with_port: bool = True) -> str:
+    """Return what a file is named after a seed: its host, and a port that is not the default; `crawl` for no URL."""
+    name = "crawl" if isinstance(url, InvalidUrl) else url.origin.partition("://")[2] if with_port else url.host
+    return "".join(char if char.isalnum() or char in ".-" else "_" for char in name)

@@ -108,6 +108,19 @@ class FilePlace:
         raise StorageFailure(f"the database was {become} while it was open: {self._path}")
 
 
+def knows_origin(path: Path, origin: str) -> bool:
+    """Whether a database file of any schema version has crawled an origin; False where the file cannot be read."""
+
+    def ask(location: str) -> bool:
+        with contextlib.closing(sqlite3.connect(location, timeout=0, uri=True)) as database:
+            found = database.execute("SELECT 1 FROM origin WHERE origin = ? AND joined <> 'external'", (origin,))
+            return found.fetchone() is not None
+
+    with contextlib.suppress(sqlite3.Error):
+        return path.is_file() and open_to_read(path, ask, (sqlite3.Error,))
+    return False
+
+
 APPLICATION_ID = 0x74756363  # "tucc", in the header of every database of ours
 _SMALLEST = 512  # bytes, one page; SQLite itself takes a file of a few bytes for an empty database
 

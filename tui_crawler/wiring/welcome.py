@@ -22,7 +22,7 @@ from tui_crawler.console.welcome.first_step import (
 )
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.status_words import run_word
-from tui_crawler.domain.url import CrawlUrl, normalise
+from tui_crawler.domain.url import file_stem, normalise
 from tui_crawler.storage.file_identity import FileState, examine
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.text.format import plural
@@ -84,10 +84,8 @@ class Folder:
         return sorted(path for path in found if path.is_file())
 
     def _new_database(self, seed: str) -> Path:
-        """A name after the seed's host that no file has yet."""
-        url = normalise(seed)
-        host = url.host if isinstance(url, CrawlUrl) else "crawl"
-        stem = "".join(char if char.isalnum() or char in ".-" else "_" for char in host)
+        """A name after the seed's host and port that no file has yet."""
+        stem = file_stem(normalise(seed))
         number, path = 1, self._path / f"{stem}.db"
         while path.exists():
             number += 1

@@ -237,6 +237,11 @@ class LinkAuditReports(SubjectReports):
             after = rows[-1][0]
         yield from broken_fragments(self._reader, limit)
 
+    def requisites_left_out(self) -> int:
+        """How many images, styles, scripts and media files that pages name are not part of the crawl."""
+        text = "SELECT COUNT(DISTINCT l.to_url_id) FROM link l WHERE l.kind <> 'a'"
+        return self._reader.number(f"{text} AND NOT EXISTS (SELECT 1 FROM page p WHERE p.url_id = l.to_url_id)")
+
     def referrers(self, page_id: int, limit: int) -> Referrers:
         """Who names a page, the first `limit` of them."""
         return referrers_of(self._reader, page_id, limit)

@@ -1,0 +1,76 @@
+"""`site-audit`: one's own site crawled, checked and reported in one command."""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from tui_crawler.cli.known_names import reports_of
+from tui_crawler.cli.options import CommandSet
+from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.report_command import FORMATS, write_report
+from tui_crawler.cli.run_command import add_fail_on
+from tui_crawler.cli.seed_crawl import ENDING, add_seed_run, run_seeds, site_of
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.site_audit import SiteAudit
+
+SETTINGS: Mapping[str, object] = {
+    "crawl.check_fragments": True,
+    "crawl.check_external": True,
+    "crawl.check_embedded": True,
+    "crawl.canonical": "same_origin",
+    "crawl.force_recrawl": True,
+    **ENDING,
+}
+"""What an audit is, by dotted key of the configuration. A later audit looks at every page again."""
+_ENDINGS = dict(zip(FORMATS, ("html", "md", "xml", "json"), strict=True))
+_DESCRIPTION = """\
+Crawls a site of your own without the console and checks its links, their fragments, links to other sites, images,
+styles, scripts and media; then writes the report into a file named after the site, in place of an older one. A second
+call checks everything again. Ends with status 1 when the report has a fault or a seed gave no content.
+"""
+
+
+def declare(commands: CommandSet) -> None:
+    parser = commands.add(
+        "site-audit",
+        "crawl and check a site of your own, and write the report",
+        execute,
+        _DESCRIPTION,
+        examples=("site-audit https://example.org/ --own", "site-audit https://example.org/ --format junit"),
+    )
+    add_seed_run(parser)
+    parser.add_argument("--format", choices=FORMATS, default="html", help="html (default), md, junit, json")
+    parser.add_argument("--output", metavar="FILE", help="write the report here (default: example.org-audit.html)")
+    add_fail_on(parser, " (default: any fault in the report)")
+    parser.set_defaults(force=True)
+
+
+def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    output = f"{site_of(arguments)}-audit.{_ENDINGS[arguments.format]}"
+    status, database, path = run_seeds(arguments, printer, "audit", output, SETTINGS)
+    if path is None:
+        return status
+    with reports_of(database) as reports:
+        audit = reports.site_audit(None)
+    if audit is None:
+        return status
+    write_report(audit, path, arguments, printer)
+    found = {} if arguments.fail_on else _faults_in(audit)
+    if found:
+        printer.error(f"faults: {', '.join(f'{count} {name}' for name, count in found.items())}")
+    return status or int(bool(found))
+
+
+def _faults_in(audit: SiteAudit) -> dict[str, int]:
+    """Return the number of faults by section, and of seeds without content; other pages that nothing names are none."""
+    from tui_crawler.domain.exit_code import BLOCKED, FAILURES
+    from tui_crawler.domain.site_audit import FindingSeverity
+
+    sections = {one.key: one for one in audit.sections if one.key != "failed_unnamed"}
+    counts = {one.key: one.total for one in sections.values() if one.severity is FindingSeverity.fault}
+    without_content = {code.name for code in FAILURES | BLOCKED}
+    counts["seeds"] = sum(code in without_content for _, code, _ in sections["seeds"].rows)
+    return {name: count for name, count in counts.items() if count}
