@@ -32,7 +32,7 @@ from tui_crawler.wiring.replay_console import crawl_in_file
 CONFIG = """
 name: both
 delay: {default: 100ms, floor: 100ms, start_politeness: 0, allow_impolite: true}
-crawl: {patience: 9, check_fragments: true, recrawl_interval: 1s}
+crawl: {patience: 9, check_fragments: true, check_embedded: true, recrawl_interval: 1s}
 policies: {do_not_crawl: [{path: /admin}], url_query_parameters: [{match: {path: /list}, allow: [page]}]}
 exclusions: [{pattern: /private/, reason: asked}, {domain: example.net}]
 rules: [{match: /cal/, skip: true}]
@@ -53,7 +53,10 @@ def write(crawl: Crawling) -> None:
     site.robots("User-agent: *\nDisallow: /secret")
     paths = [f"/{name}" for name in ("B", "a", "_z", "é", "b", "A%20a", "~x/1", "~x/2", "Ab/", "ab/")]
     odd = ("/admin", "/list?page=2", "/list?sid=1", "/private/x", "/cal/1", "/secret", "/moved", "/gone", "/a#none")
-    site.page("/", *paths, *odd, other.url("/bad"), other.url("/"), "https://example.net/x", "/slow", "/broken")
+    embedded = "<img src=/gone.png><img src=/fine.png>"
+    site.file("/fine.png", b"png", "image/png")
+    far = (other.url("/bad"), other.url("/"), "https://example.net/x")
+    site.page("/", *paths, *odd, *far, "/slow", "/broken", body=embedded)
     for path, title in zip((*paths, "/list?page=2"), TITLES, strict=True):
         site.page(path.replace("é", "%C3%A9"), "/", "/gone", body=f"<title>{title}</title><b>{title}</b>")
     site.redirect("/moved", "/onward#part")
