@@ -8,7 +8,6 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.export_command import target_of
 from tui_crawler.cli.known_names import named_database, tell_warnings
 from tui_crawler.cli.options import add_database, add_json, add_watching, positive
 from tui_crawler.cli.printer import Printer
@@ -76,6 +75,7 @@ def run_seeds(
 
     The file is that of `--output` (default: `output`), None after a run that did not finish. Raises UsageProblem.
     """
+    from tui_crawler.cli.export_command import target_of
     from tui_crawler.cli.run_command import run_to_end
     from tui_crawler.wiring import RunOptions
 
@@ -88,6 +88,7 @@ def run_seeds(
         raise UsageProblem("--output -: standard output shows the run", hint=f"name a file, such as {output}")
     options = RunOptions(metrics=arguments.metrics, on_event=arguments.on_event)
     status = run_to_end(config, database, options, arguments, printer)
+    printer.finish()  # what is printed now follows the last line of the run
     if status in {ExitStatus.ok, 1}:
         return status, database, path
     printer.note(f"{path} was not written: the run did not finish")
@@ -108,8 +109,7 @@ def _file_of(seed: str, suffix: str) -> Path:
     from tui_crawler.storage.file_identity import knows_origin
 
     url = normalise(seed)
-    path, former = (Path(f"{file_stem(url, with_port=port)}.db").absolute() for port in (True, False))
-    if suffix:
-        return path.with_name(f"{path.stem}{suffix}.db")
+    names = (f"{file_stem(url)}{suffix}.db", f"{file_stem(url, with_port=False)}{suffix}.db")
+    path, former = (Path(name).absolute() for name in names)
     is_kept = not path.exists() and not isinstance(url, InvalidUrl) and knows_origin(former, url.origin)
     return former if is_kept else path
