@@ -84,8 +84,8 @@ class Folder:
         return sorted(path for path in found if path.is_file())
 
     def _new_database(self, seed: str) -> Path:
-        """A name after the seed's host and port that no file has yet."""
-        stem = file_stem(normalise(seed))
+        """A name after the seed's host that no file has yet."""
+        stem = file_stem(normalise(seed), with_port=False)
         number, path = 1, self._path / f"{stem}.db"
         while path.exists():
             number += 1
