@@ -238,7 +238,8 @@ class AttemptRecord:
 
 @dataclass(frozen=True, slots=True)
 class PageOutcome:
-    """How an attempt leaves its page. `forget_ignored` takes it off the ignore list of this run (U)."""
+    """How an attempt leaves its page. `forget_ignored` takes it off the ignore list of this run (U). `unlinks`: its
+    links, fragments and redirect are deleted."""
 
     page_id: int
     status: PageStatus
@@ -253,6 +254,7 @@ class PageOutcome:
     not_before: int = 0
     depth: int | None = None  # the depth from which the depths of the found pages were counted
     unscanned: bool = False  # without a document it names URLs that wait for the offline mode (M)
+    unlinks: bool = False
 
 
 @dataclass(frozen=True, slots=True)

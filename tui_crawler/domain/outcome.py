@@ -20,7 +20,7 @@ from tui_crawler.domain.attempt import (
     first_values,
 )
 from tui_crawler.domain.content_kind import CanonicalRule, LinkKind
-from tui_crawler.domain.exit_code import DISPOSITIONS, AttemptKind, ExitCode, attempts_left, retries_in_run
+from tui_crawler.domain.exit_code import DISPOSITIONS, AttemptKind, ExitCode, attempts_left, retries_in_run, unlinks
 from tui_crawler.domain.intake import Find, Intake, Queue, admit, linked, listed
 from tui_crawler.domain.origin import Check, OriginState, record_of
 from tui_crawler.domain.page import TodoPage
@@ -179,6 +179,7 @@ def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
         forget_ignored=not cancelled and left > 0 and (asked_again or retries_in_run(code, status)),
         fresh_until=fresh_until(crawled.exchange.headers, crawled.ended.wall_ms),
         depth=page.depth,
+        unlinks=unlinks(code, status),
     )
 
 
@@ -219,6 +220,7 @@ def settle_refusal(page: TodoPage, why: Refusing, state: OriginState, now: Momen
             http_status=None,
             crawled_at=now.wall_ms,
             contentful=False,
+            unlinks=unlinks(code, None),
         ),
     )
 
@@ -370,10 +372,12 @@ def _document_of(crawled: Crawled, storing: Storing, scanned: bool) -> DocumentR
 
 
 def _links_of(crawled: Crawled, code: ExitCode) -> tuple[FoundLink, ...] | None:
-    """The link rows of a page: None leaves them as they are; nofollow, redirects and non-canonical pages have none."""
+    """The link rows of a page: None leaves them as they are; nofollow, redirects and non-canonical pages have none. Of
+    a page that did not change there is a reading when its links were deleted."""
     reading = crawled.reading
-    if not DISPOSITIONS[code].contentful:
+    again = code is ExitCode.file_did_not_change and reading is not None
+    if not DISPOSITIONS[code].contentful and not again:
         return None
-    if reading is None or reading.nofollow or code not in {*_READ, ExitCode.noindex}:
+    if reading is None or reading.nofollow or code not in {*_READ, ExitCode.noindex, ExitCode.file_did_not_change}:
         return ()
     return reading.links

@@ -168,6 +168,15 @@ def store_second_reading(transaction: Transaction, document: WaitingDocument, fo
         transaction.run(_store_message, said)
 
 
+def stored_content(page_id: int, transaction: Transaction) -> tuple[str, bytes] | None:
+    """Content type and body of the document of a page; None where no body is stored."""
+    row = transaction.one(_content, {"page_id": page_id})
+    if row is None:
+        return None
+    mime, charset, size, packed = row
+    return f"{mime}; charset={charset}", zstandard.ZstdDecompressor().decompress(packed, max_output_size=size)
+
+
 def drop_document(transaction: Transaction, page_id: int) -> None:
     """Removes the document of a page with its data blocks, and its body unless another page has the same."""
     for _, sha256, *_, had_data in transaction.all_of(_former, 1, [page_id]):
@@ -201,6 +210,16 @@ def _keep_links(keeper: Keeper, lost: Sequence[LinkRow], came: Sequence[LinkRow]
     keeper.links(sorted(changed), gone)
 
 
+def drop_links(transaction: Transaction, pages: Sequence[int], keeper: Keeper) -> None:
+    """Deletes the links, fragments and redirects of pages that are gone or refused, but not what the offline mode has
+    still to scan."""
+    waiting = {row[0] for row in transaction.all_among(_unscanned, pages)}
+    pages = [page_id for page_id in pages if page_id not in waiting]
+    store_links(transaction, (), pages, keeper)
+    drop_redirects(transaction, pages, keeper)
+    transaction.run_many(_delete_fragments, [{"from_page_id": page_id} for page_id in pages])
+
+
 def link_rows(page_id: int, links: Iterable[FoundLink], to_urls: Iterable[int], at: int) -> list[LinkRow]:
     """The links of a page by kind and target (`to_urls`: the ids of theirs), for `store_links`; the first of several to
     one target counts."""
@@ -229,7 +248,7 @@ def store_redirect(
 ) -> None:
     """Where the page sends its reader now; None: nowhere. Former targets go."""
     if redirect is None:
-        drop_redirects(transaction, [page_id])
+        drop_redirects(transaction, [page_id], keeper)
         return
     to_url = ids[url_hash(clean(redirect.to_url))]
     keeper.redirect(page_id, to_url)
@@ -238,9 +257,11 @@ def store_redirect(
     transaction.insert(_store_redirect, [(*key.values(), clean(redirect.to_fragment), redirect.permanent, at)])
 
 
-def drop_redirects(transaction: Transaction, pages: Sequence[int]) -> None:
+def drop_redirects(transaction: Transaction, pages: Sequence[int], keeper: Keeper) -> None:
     """These pages send their readers nowhere any more."""
     if pages:
+        if keeper.keeps:
+            keeper.unnamed(sorted({to_url for (to_url,) in transaction.all_among(_redirects_of, pages)}))
         places = padded(pages)
         transaction.send(_delete_redirects, len(places), places)
 
@@ -265,6 +286,18 @@ def _former(size: int) -> Any:
     data = DataBlock.select(peewee.SQL("1")).where(DataBlock.page == Document.page)
     chosen = (*columns(Document, "page sha256 title canonical"), peewee.fn.EXISTS(data))
     return Document.select(*chosen).where(among(Document.page, size))
+
+
+def _unscanned(size: int) -> Any:
+    joined = Page.select(Page.id).join(Document, peewee.JOIN.LEFT_OUTER, on=(Document.page == Page.id))
+    waits = (Page.unscanned == peewee.SQL("1")) | (Document.scanned_at == peewee.SQL("0"))
+    return joined.where(among(Page.id, size) & waits)
+
+
+def _content() -> Any:
+    chosen = (Document.content_type, Document.charset, Body.size, Body.zstd)
+    joined = Document.select(*chosen).join(Body, on=(Body.sha256 == Document.sha256))
+    return joined.where(Document.page == slot("page_id"))
 
 
 def _waiting() -> Any:
@@ -380,6 +413,7 @@ _insert_data = inserts(_DATA, once=_DATA[:3])
 _links_of = reads_among(Link.from_page, *_LINK)
 _delete_link = deletes(*_LINK[:3])
 insert_links = inserts(_LINK)
+_redirects_of = reads_among(Redirect.page, Redirect.to_url)
 _store_redirect = upserts(columns(Redirect, "page source to_url"), columns(Redirect, "to_fragment permanent seen_at"))
 _anchors = reads([PageAnchors.url], PageAnchors.names)
 _anchors_among = reads_among(PageAnchors.url, PageAnchors.url, PageAnchors.names)

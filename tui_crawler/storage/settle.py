@@ -316,8 +316,11 @@ def _store(
     if attempt.exit_code in _UNTOUCHED:
         return _give_back(transaction, page, settle.page, attempt_id, attempt.exit_code)
     outcome = settle.page
-    Keeper(transaction, claim).ended([(page.ended(), outcome)])
+    keeper = Keeper(transaction, claim)
+    keeper.ended([(page.ended(), outcome)])
     transaction.run(update_page, page_values(claim, page, outcome, attempt_id))
+    if outcome.unlinks and page.last_attempt_id:
+        documents.drop_links(transaction, [outcome.page_id], keeper)
     after = tally_of(outcome.status.value, outcome.attempts_remaining, outcome.exit_code.value, page.beyond_depth)
     return after.minus(page.tally()), int(page.todo_order > 0)
 

@@ -294,7 +294,7 @@ class _Group:
 
     def _store_content(self, entries: Iterable[_Entry], ids: Mapping[int, int]) -> None:
         """Only pages that had an attempt before may have had a document, links and redirects."""
-        stored, links, gone = list[Any](), list[documents.LinkRow](), list[int]()
+        stored, links, sent_nowhere, gone = list[Any](), list[documents.LinkRow](), list[int](), list[int]()
         documents_again, links_again = list[int](), list[int]()
         for entry in entries:
             one, outcome, again = entry.job.settle, entry.outcome, entry.page.last_attempt_id > 0
@@ -307,10 +307,13 @@ class _Group:
                 links += documents.link_rows(outcome.page_id, one.links, to_urls, at)
                 links_again += page
             if outcome.contentful:
+                sent_nowhere += page
+            if outcome.unlinks:
                 gone += page
         documents.store_documents(self._transaction, stored, documents_again, self._keeper)
         documents.store_links(self._transaction, links, links_again, self._keeper)
-        documents.drop_redirects(self._transaction, gone)
+        documents.drop_redirects(self._transaction, sent_nowhere, self._keeper)
+        documents.drop_links(self._transaction, gone, self._keeper)
 
 
 def _add(moves: CounterChanges, by_job: dict[int, Tally], origin_id: int, job_id: int, change: Tally) -> None:

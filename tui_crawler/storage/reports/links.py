@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.exit_code import UNLINKED, ExitCode
 from tui_crawler.domain.page_view import BrokenLink, LinkEnd, LinkView, Referrer, Referrers
 from tui_crawler.domain.standing import Referral
 from tui_crawler.storage.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
@@ -157,14 +157,16 @@ REDIRECTING = """SELECT f.href AS url, r.source AS kind, '' AS text
 FROM redirect r JOIN page p ON p.id = r.page_id JOIN url f ON f.id = p.url_id
 WHERE r.to_url_id = ? ORDER BY r.page_id LIMIT ?"""
 
-LISTING = """SELECT f.href AS url, 'sitemap' AS kind, '' AS text
-FROM page p JOIN page s ON s.id = p.found_on_page_id AND s.sitemap = 1 JOIN url f ON f.id = s.url_id WHERE p.id = ?"""
+LISTED_BY = f"s.id = p.found_on_page_id AND s.sitemap = 1 AND NOT {among('s.last_exit_code', UNLINKED)}"
+"""That page s is the sitemap that page p was found in, and is not gone: its entries are not stored as links."""
 
+LISTING = f"""SELECT f.href AS url, 'sitemap' AS kind, '' AS text
+FROM page p JOIN page s ON {LISTED_BY} JOIN url f ON f.id = s.url_id WHERE p.id = ?"""
 
 COUNT_BROKEN = f"""SELECT p.external, COUNT(*) FROM page p WHERE {_OLDEST}
     AND (EXISTS (SELECT 1 FROM link l WHERE l.to_url_id = p.url_id)
         OR EXISTS (SELECT 1 FROM redirect r WHERE r.to_url_id = p.url_id)
-        OR EXISTS (SELECT 1 FROM page s WHERE s.id = p.found_on_page_id AND s.sitemap = 1))
+        OR EXISTS (SELECT 1 FROM page s WHERE {LISTED_BY}))
 GROUP BY p.external"""
 
 _MISSING = f"""FROM fragment g JOIN url t ON t.id = g.to_url_id
