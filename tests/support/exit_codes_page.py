@@ -18,7 +18,8 @@ def exit_codes_markdown() -> str:
         "*links* says what becomes of the links, fragments and redirects that the page had: `removed` is for pages",
         "that are gone or refused; what they linked to is no longer reported.",
         "",
-        "| id | name | when | group | contentful | retry | patience | slow | left | links | counts as failed | severity |",
+        "| id | name | when | group | contentful | retry | patience | slow | left | links | counts as failed "
+        "| severity |",
         "|---|---|---|---|---|---|---|---|---|---|---|---|",
     ]
     for code, row in DISPOSITIONS.items():

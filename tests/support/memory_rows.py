@@ -86,7 +86,6 @@ class Rows:
     max_depths: dict[int, int | None] = field(default_factory=dict)
     by_url: dict[tuple[int, int], int] = field(default_factory=dict)
     of_origin: dict[str, list[int]] = field(default_factory=dict)
-    asked_since: set[int] = field(default_factory=set)  # pages with attempts since their document, other than 304
 
     def copy(self) -> Rows:
         """Rows of their own, with the same values."""
@@ -98,7 +97,6 @@ class Rows:
             dict(self.max_depths),
             dict(self.by_url),
             {key: list(value) for key, value in self.of_origin.items()},
-            set(self.asked_since),
         )
 
     def queue(self, run: StoredRun, job_id: int, parent: int | None, pages: Iterable[NewPage]) -> Counter[str]:
@@ -136,7 +134,7 @@ class Rows:
             page.ignored_run = 0 if outcome.forget_ignored else run.run_id
         self._keep_content(settle, page.page_id, outcome.crawled_at, outcome.contentful)
         if outcome.unlinks:
-            self.links.pop(page.page_id, None)
+            page.contentful_at = 0 if self.links.pop(page.page_id, None) else page.contentful_at
             self.redirects.pop(page.page_id, None)
 
     def judge_again(self, rejudgement: Rejudgement, tries: int, listed: Container[int]) -> Counter[str]:
@@ -222,10 +220,6 @@ class Rows:
             page.contentful_at,
             current is not None and current.body is not None,
             page.external,
-            page.page_id in self.asked_since
-            and not self.links.get(page.page_id)
-            and document is not None
-            and document.body is not None,
         )
 
     def _insert(self, run: StoredRun, job_id: int, parent: int | None, wanted: NewPage) -> None:
@@ -279,9 +273,6 @@ class Rows:
             self.documents.pop(page_id, None)
         if settle.document is not None:
             self.documents[page_id] = (settle.document, at)
-            self.asked_since.discard(page_id)
-        elif settle.attempt.exit_code is not ExitCode.file_did_not_change:
-            self.asked_since.add(page_id)
         if settle.links is not None:
             former = self.links.get(page_id, {})
             found: dict[tuple[str, str], tuple[bool, int]] = {}

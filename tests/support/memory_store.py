@@ -72,13 +72,6 @@ class MemoryStore:
         self._held = False
         self._taken = 0
 
-    async def stored_content(self, page_id: int) -> tuple[str, bytes] | None:
-        await self._enter("stored_content")
-        document, _ = self.rows.documents.get(page_id, (None, 0))
-        if document is None or document.body is None:
-            return None
-        return f"{document.content_type}; charset={document.charset}", document.body
-
     def known_pages(self, job_id: int) -> dict[int, KnownPage]:
         return {}
 

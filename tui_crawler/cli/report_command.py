@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.cli.export_command import add_output, output_of, target_of
@@ -48,11 +49,13 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     path = target_of(arguments, database)
 
     from tui_crawler.export.report import report_html, report_json, report_junit, report_markdown
+    from tui_crawler.wiring.origin_settings import checks_made
 
     with reports_of(database) as reports:
         audit = reports.site_audit(arguments.run)
-    if audit is None:
-        raise UsageProblem(f"there is no run {arguments.run} in {database}", hint="without --run: all runs")
+        if audit is None:
+            raise UsageProblem(f"there is no run {arguments.run} in {database}", hint="without --run: all runs")
+        audit = replace(audit, checks=checks_made(reports, arguments.run))
     forms = dict(zip(FORMATS, (report_html, report_markdown, report_junit, report_json), strict=True))
     with output_of(path, arguments) as output:
         for piece in forms[arguments.format](audit, shown):

@@ -93,6 +93,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         tell_warnings(config, printer)
         database = database_of_run(arguments, config)
     check_workers(arguments.workers, config)
+    check_faults(arguments.fail_on, config)
 
     from tui_crawler.cli.run_watch import watch
     from tui_crawler.wiring import RunOptions, run_headless
@@ -217,6 +218,18 @@ def check_workers(workers: int, config: Config) -> None:
         raise UsageProblem(f"--workers {workers}: at most {MOST_WORKERS} workers share one database")
     if config.queue.min_origins:
         raise UsageProblem("--workers cannot be combined with queue.min_origins: no worker sees all origins")
+
+
+def check_faults(wanted: Mapping[str, int], config: Config) -> None:
+    """Raises UsageProblem for faults that no run of this configuration can find."""
+    from tui_crawler.domain.site_audit import LINK_CHECKS
+    from tui_crawler.wiring.origin_settings import switched_off
+
+    for check in LINK_CHECKS:
+        if check.name in wanted and (key := switched_off(check, config)):
+            raise UsageProblem(f"--fail-on {check.name}: {check.title} are not checked ({key})", hint=f"change {key}")
+    if wanted.get("slow", 0) > config.network.total_timeout_ms:
+        raise UsageProblem("--fail-on slow: no response takes longer than network.total_timeout")
 
 
 def worker_words(arguments: argparse.Namespace, database: DatabasePlace) -> tuple[str, ...]:

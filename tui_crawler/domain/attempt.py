@@ -238,8 +238,7 @@ class AttemptRecord:
 
 @dataclass(frozen=True, slots=True)
 class PageOutcome:
-    """How an attempt leaves its page. `forget_ignored` takes it off the ignore list of this run (U). `unlinks`: its
-    links, fragments and redirect are deleted."""
+    """How an attempt leaves its page. `forget_ignored` takes it off the ignore list of this run (U)."""
 
     page_id: int
     status: PageStatus
@@ -254,7 +253,7 @@ class PageOutcome:
     not_before: int = 0
     depth: int | None = None  # the depth from which the depths of the found pages were counted
     unscanned: bool = False  # without a document it names URLs that wait for the offline mode (M)
-    unlinks: bool = False
+    unlinks: bool = False  # it is gone or refused: its links, fragments and redirects are deleted
 
 
 @dataclass(frozen=True, slots=True)

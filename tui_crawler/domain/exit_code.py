@@ -94,11 +94,8 @@ class PatienceChange(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Disposition:
-    """One row of the table: what the settle step does after an attempt that ended so.
-
-    `unlinks`: the page is gone, or refused; what it linked to counts no longer. A contentful outcome replaces its
-    links, any other keeps them.
-    """
+    """One row of the table: what the settle step does after an attempt that ended so. `unlinks`: the page is gone or
+    refused, and its links are deleted; a contentful outcome replaces them."""
 
     when: str
     group: Group
@@ -209,13 +206,7 @@ def attempts_left(code: ExitCode, http_status: int | None, before: int) -> int:
     """`attempts_remaining` after an attempt; `before` is the number before the claim lowered it (B)."""
     if is_final(code, http_status):
         return 0
-    match DISPOSITIONS[code].left:
-        case Left.zero:
-            return 0
-        case Left.keep:
-            return max(0, before - 1)
-        case Left.given_back | Left.untouched:
-            return before
+    return max(0, before - 1) if DISPOSITIONS[code].left is Left.keep else before
 
 
 def unlinks(code: ExitCode, http_status: int | None) -> bool:

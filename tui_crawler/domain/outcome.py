@@ -372,12 +372,10 @@ def _document_of(crawled: Crawled, storing: Storing, scanned: bool) -> DocumentR
 
 
 def _links_of(crawled: Crawled, code: ExitCode) -> tuple[FoundLink, ...] | None:
-    """The link rows of a page: None leaves them as they are; nofollow, redirects and non-canonical pages have none. Of
-    a page that did not change there is a reading when its links were deleted."""
+    """The link rows of a page: None leaves them as they are; nofollow, redirects and non-canonical pages have none."""
     reading = crawled.reading
-    again = code is ExitCode.file_did_not_change and reading is not None
-    if not DISPOSITIONS[code].contentful and not again:
+    if not DISPOSITIONS[code].contentful:
         return None
-    if reading is None or reading.nofollow or code not in {*_READ, ExitCode.noindex, ExitCode.file_did_not_change}:
+    if reading is None or reading.nofollow or code not in {*_READ, ExitCode.noindex}:
         return ()
     return reading.links

@@ -15,7 +15,6 @@ class TodoPage:
 
     `last_contentful_at` is epoch ms, 0 when the page never gave content. `body_kept` says whether the stored
     body still exists; without it a recrawl is unconditional. `external`: it leaves the crawl and is checked only.
-    `links_lost`: its links may have been deleted since that body was stored.
     """
 
     page_id: int
@@ -35,7 +34,6 @@ class TodoPage:
     last_contentful_at: int = 0
     body_kept: bool = False
     external: bool = False
-    links_lost: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -76,9 +76,6 @@ class Store(Protocol):
     async def settle(self, settle: Settle) -> Settled:
         """Stores one attempt, whole; answers where the counters of its origin stand now."""
 
-    async def stored_content(self, page_id: int) -> tuple[str, bytes] | None:
-        """Content type and body of the document of a page; None where no body is stored."""
-
     def known_pages(self, job_id: int) -> Mapping[int, KnownPage]:
         """Pages of a job that are known to be stored, by the hash of their URL; few or many, as it happens."""
 

@@ -8,7 +8,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass
 from functools import lru_cache
 
-from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, Reading, RequestRecord, Settle
+from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, RequestRecord, Settle
 from tui_crawler.domain.content_kind import OTHER
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.exit_code import ExitCode
@@ -254,8 +254,6 @@ class TurnRunner:
         reading = None
         if page.external:
             exchange = replace(exchange, cut=())  # nobody wanted the body
-        elif page.links_lost and exchange.exit_code is ExitCode.file_did_not_change:
-            reading = await self._read_stored(url, page, exchange)
         elif exchange.exit_code in _READ:
             reading = await self._fetcher.read(url, exchange, sitemap=page.sitemap)
         was_read = reading is not None and exchange.left_size is None
@@ -263,14 +261,6 @@ class TurnRunner:
         crawled = Crawled(page, url, exchange, reading, digest, started, ended, ruleset_id, table.settings.canonical)
         await self._settle(origin, crawled)
         return bool(exchange.requests)
-
-    async def _read_stored(self, url: CrawlUrl, page: TodoPage, exchange: Exchange) -> Reading | None:
-        """The stored body of a page that is back unchanged, for the links that were deleted when it was gone."""
-        if (kept := await self._store.stored_content(page.page_id)) is None:
-            return None
-        headers = (("Content-Type", kept[0]), *exchange.headers)
-        stored = replace(exchange, exit_code=ExitCode.file_ingested, http_status=200, headers=headers, body=kept[1])
-        return await self._fetcher.read(url, stored, sitemap=page.sitemap)
 
     async def break_off(self, origin: str, hop: RobotsHop) -> None:
         """Logs the requests of a robots.txt that was still led on when the run ends, as cancelled: each request is in

@@ -7,13 +7,12 @@ from typing import Any
 
 import peewee
 
-from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import Candidates, TodoPage
 from tui_crawler.domain.recrawl import NEVER, DueBounds, due_bounds
 from tui_crawler.storage.claim import ONE, ZERO, Claim, is_pending
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.jobs import JobRow, job_rows
-from tui_crawler.storage.models import Attempt, Body, Document, Link, Origin, Page, Url
+from tui_crawler.storage.models import Body, Document, Origin, Page, Url
 from tui_crawler.storage.statements import Build, among, columns, reads, slot
 from tui_crawler.storage.transaction import Row, Transaction
 
@@ -135,18 +134,13 @@ def todo_page(row: Row, tries: int) -> TodoPage:
         contentful_at,
         body is not None,
         bool(external),
-        bool(row[-1]),
     )
 
 
 def todo_query(*more: Any) -> Any:
-    """Pages with what `todo_page` needs, and further columns before its last one."""
-    linked = peewee.fn.EXISTS(Link.select(ONE).where(Link.from_page == Page.id))
-    otherwise = Attempt.exit_code != peewee.SQL(str(ExitCode.file_did_not_change.value))
-    since = (Attempt.url == Page.url) & (Attempt.page == Page.id) & (Attempt.ended_at > Document.stored_at)
-    links_lost = Body.sha256.is_null(False) & ~linked & peewee.fn.EXISTS(Attempt.select(ONE).where(since & otherwise))
+    """Pages with what `todo_page` needs, and further columns after it."""
     return (
-        Page.select(*_TODO, Page.not_before, Page.external, *more, links_lost)
+        Page.select(*_TODO, Page.not_before, Page.external, *more)
         .join(Url, on=(Url.id == Page.url))
         .join(Document, peewee.JOIN.LEFT_OUTER, on=(Document.page == Page.id))
         .join(Body, peewee.JOIN.LEFT_OUTER, on=(Body.sha256 == Document.sha256))

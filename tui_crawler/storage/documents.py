@@ -168,15 +168,6 @@ def store_second_reading(transaction: Transaction, document: WaitingDocument, fo
         transaction.run(_store_message, said)
 
 
-def stored_content(page_id: int, transaction: Transaction) -> tuple[str, bytes] | None:
-    """Content type and body of the document of a page; None where no body is stored."""
-    row = transaction.one(_content, {"page_id": page_id})
-    if row is None:
-        return None
-    mime, charset, size, packed = row
-    return f"{mime}; charset={charset}", zstandard.ZstdDecompressor().decompress(packed, max_output_size=size)
-
-
 def drop_document(transaction: Transaction, page_id: int) -> None:
     """Removes the document of a page with its data blocks, and its body unless another page has the same."""
     for _, sha256, *_, had_data in transaction.all_of(_former, 1, [page_id]):
@@ -211,13 +202,15 @@ def _keep_links(keeper: Keeper, lost: Sequence[LinkRow], came: Sequence[LinkRow]
 
 
 def drop_links(transaction: Transaction, pages: Sequence[int], keeper: Keeper) -> None:
-    """Deletes the links, fragments and redirects of pages that are gone or refused, but not what the offline mode has
-    still to scan."""
+    """Deletes the links, fragments and redirects of pages that are gone or refused, unless the offline mode has still
+    to scan their documents. What had some is asked for without conditions when it is back, so that it has them again.
+    """
     waiting = {row[0] for row in transaction.all_among(_unscanned, pages)}
-    pages = [page_id for page_id in pages if page_id not in waiting]
-    store_links(transaction, (), pages, keeper)
-    drop_redirects(transaction, pages, keeper)
-    transaction.run_many(_delete_fragments, [{"from_page_id": page_id} for page_id in pages])
+    if gone := [page_id for page_id in pages if page_id not in waiting]:
+        transaction.send(_forget_content, len(places := padded(gone)), places)
+        store_links(transaction, (), gone, keeper)
+        drop_redirects(transaction, gone, keeper)
+        transaction.run_many(_delete_fragments, [{"from_page_id": page_id} for page_id in gone])
 
 
 def link_rows(page_id: int, links: Iterable[FoundLink], to_urls: Iterable[int], at: int) -> list[LinkRow]:
@@ -289,15 +282,12 @@ def _former(size: int) -> Any:
 
 
 def _unscanned(size: int) -> Any:
-    joined = Page.select(Page.id).join(Document, peewee.JOIN.LEFT_OUTER, on=(Document.page == Page.id))
-    waits = (Page.unscanned == peewee.SQL("1")) | (Document.scanned_at == peewee.SQL("0"))
-    return joined.where(among(Page.id, size) & waits)
+    return Document.select(Document.page).where(among(Document.page, size) & (Document.scanned_at == peewee.SQL("0")))
 
 
-def _content() -> Any:
-    chosen = (Document.content_type, Document.charset, Body.size, Body.zstd)
-    joined = Document.select(*chosen).join(Body, on=(Body.sha256 == Document.sha256))
-    return joined.where(Document.page == slot("page_id"))
+def _forget_content(size: int) -> Any:
+    had = [peewee.fn.EXISTS(one.select(one.to_url).where(one.from_page == Page.id)) for one in (Link, Fragment)]
+    return Page.update({Page.last_contentful_at: peewee.SQL("0")}).where(among(Page.id, size) & (had[0] | had[1]))
 
 
 def _waiting() -> Any:

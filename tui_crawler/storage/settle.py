@@ -319,7 +319,7 @@ def _store(
     keeper = Keeper(transaction, claim)
     keeper.ended([(page.ended(), outcome)])
     transaction.run(update_page, page_values(claim, page, outcome, attempt_id))
-    if outcome.unlinks and page.last_attempt_id:
+    if outcome.unlinks and page.last_attempt_id and not page.unscanned:
         documents.drop_links(transaction, [outcome.page_id], keeper)
     after = tally_of(outcome.status.value, outcome.attempts_remaining, outcome.exit_code.value, page.beyond_depth)
     return after.minus(page.tally()), int(page.todo_order > 0)

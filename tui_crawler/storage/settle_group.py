@@ -308,7 +308,7 @@ class _Group:
                 links_again += page
             if outcome.contentful:
                 sent_nowhere += page
-            if outcome.unlinks:
+            if outcome.unlinks and not entry.page.unscanned:
                 gone += page
         documents.store_documents(self._transaction, stored, documents_again, self._keeper)
         documents.store_links(self._transaction, links, links_again, self._keeper)

@@ -53,7 +53,7 @@ from tui_crawler.storage.claim import Claim, require
 from tui_crawler.storage.clock import mono_clock, wall_clock
 from tui_crawler.storage.counters import measure
 from tui_crawler.storage.database import connect_readonly, open_writable
-from tui_crawler.storage.documents import store_second_reading, stored_content, waiting_documents
+from tui_crawler.storage.documents import store_second_reading, waiting_documents
 from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
 from tui_crawler.storage.file_identity import server_module
 from tui_crawler.storage.heartbeat import MOST_MS, Heartbeat, Lease, lease_clock
@@ -364,9 +364,6 @@ class SqliteStore:
         if settle_value.document is not None and settle_value.document.waits:
             self.waiting.set()
         return settled
-
-    async def stored_content(self, page_id: int) -> tuple[str, bytes] | None:
-        return await self._writer.read(partial(stored_content, page_id))
 
     async def waiting_documents(self) -> list[WaitingDocument]:
         """The first few documents that wait for validators and data rules."""

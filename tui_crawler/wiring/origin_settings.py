@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.domain.admission import Admission, Limits, Scope
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.database_place import DatabasePlace
     from tui_crawler.domain.exclusion import Exclusion
     from tui_crawler.domain.policy import PolicySet
+    from tui_crawler.domain.site_audit import CheckMade, LinkCheck
     from tui_crawler.domain.view import RunView
     from tui_crawler.storage.reports.reports import Reports
 
@@ -154,6 +156,34 @@ def stored_config(text: str, run: RunView | None) -> Config:
     from tui_crawler.config.schema import Config  # noqa: PLC0415  where rulesets are stored none is read
 
     return (read_kept(text, run.config_name) if run is not None else None) or Config((), text=text)
+
+
+def switched_off(check: LinkCheck, config: Config) -> str:
+    """The key by which a configuration switches a check off; empty where it is made."""
+    if not attrgetter(check.key)(config):
+        return check.key
+    return "crawl.mode" if check.queues and config.crawl.mode == "offline" else ""
+
+
+def checks_made(reports: Reports, run: int | None = None) -> list[CheckMade]:
+    """The checks of a run (None: the newest), by the configurations that are kept of it and of those before it.
+
+    Pages that were last read before a check was switched on are not checked, also where they did not change since.
+    """
+    from tui_crawler.domain.site_audit import LINK_CHECKS, CheckMade, CheckStatus  # noqa: PLC0415  few need it
+
+    read, runs, made = cache(read_kept), reports.kept_configs(run), []
+    configs = [read(text, name) for _, text, name in runs]
+    for check in LINK_CHECKS:
+        off = [check.key if one is None else switched_off(check, one) for one in configs]
+        since = next((number for number, key in enumerate(off) if key), 0)
+        pages = reports.pages_read_before(runs[since - 1][0]) if since else 0
+        status = CheckStatus.unknown
+        if configs and configs[0] is not None:
+            read_whole = CheckStatus.partly_checked if pages else CheckStatus.checked
+            status = CheckStatus.not_checked if off[0] else read_whole
+        made.append(CheckMade(check, status, (off and off[0]) or check.key, pages))
+    return made
 
 
 def kept_config(database: DatabasePlace) -> Config | None:

@@ -163,11 +163,10 @@ LISTED_BY = f"s.id = p.found_on_page_id AND s.sitemap = 1 AND NOT {among('s.last
 LISTING = f"""SELECT f.href AS url, 'sitemap' AS kind, '' AS text
 FROM page p JOIN page s ON {LISTED_BY} JOIN url f ON f.id = s.url_id WHERE p.id = ?"""
 
-COUNT_BROKEN = f"""SELECT p.external, COUNT(*) FROM page p WHERE {_OLDEST}
-    AND (EXISTS (SELECT 1 FROM link l WHERE l.to_url_id = p.url_id)
-        OR EXISTS (SELECT 1 FROM redirect r WHERE r.to_url_id = p.url_id)
-        OR EXISTS (SELECT 1 FROM page s WHERE {LISTED_BY}))
-GROUP BY p.external"""
+NAMED = f"""(EXISTS (SELECT 1 FROM link l WHERE l.to_url_id = p.url_id)
+    OR EXISTS (SELECT 1 FROM redirect r WHERE r.to_url_id = p.url_id)
+    OR EXISTS (SELECT 1 FROM page s WHERE {LISTED_BY}))"""
+COUNT_BROKEN = f"SELECT p.external, COUNT(*) FROM page p WHERE {_OLDEST} AND {NAMED} GROUP BY p.external"
 
 _MISSING = f"""FROM fragment g JOIN url t ON t.id = g.to_url_id
     JOIN page p ON p.url_id = t.id AND {among("p.last_exit_code", _READ)}
@@ -240,6 +239,15 @@ class LinkAuditReports(SubjectReports):
     def referrers(self, page_id: int, limit: int) -> Referrers:
         """Who names a page, the first `limit` of them."""
         return referrers_of(self._reader, page_id, limit)
+
+    def kept_configs(self, run: int | None) -> list[tuple[int, str, str]]:
+        """Start (epoch ms), configuration and its name of a run (None: the newest) and of those before it."""
+        text = "SELECT started_at, config_text, config_name FROM run WHERE id <= ? ORDER BY id DESC"
+        return self._reader.all(text, (EVERY if run is None else run,))
+
+    def pages_read_before(self, at: int) -> int:
+        """How many HTML pages were last read before a time (epoch ms). Looks at every document."""
+        return self._reader.number("SELECT COUNT(*) FROM document WHERE kind = 'html' AND stored_at < ?", (at,))
 
     def pages_slower(self, ms: int) -> int:
         """How many pages took longer than `ms` in their last attempt. Looks at every page."""
