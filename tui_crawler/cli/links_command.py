@@ -65,14 +65,9 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             left += [f"{plural(external, 'broken link')} to other sites (--external)"] if external else []
             left += [f"{plural(pending, 'page')} not crawled yet"] if pending else []
             lines = chain(_broken_lines(broken), ["not looked at: " + "; ".join(left)] if left else [])
+            counted = {"external_left_out": external, "pending": pending}
             listed = {"not_checked": [{"check": one.check.name, **one.document} for one in unmade]}
-            document = {
-                "broken": map(_broken_document, broken),
-                **listed,
-                "external_left_out": external,
-                "pending": pending,
-            }
-            return printer.answer(arguments.json, document, lines)
+            return printer.answer(arguments.json, {"broken": map(_broken_document, broken), **listed, **counted}, lines)
         limit = arguments.limit or (None if arguments.json else SHOWN)
         inlinks = tuple(islice(reports.inlinks(arguments.url, limit), limit))
         outlinks = tuple(islice(reports.outlinks(arguments.url, limit), limit))

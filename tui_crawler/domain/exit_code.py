@@ -204,9 +204,8 @@ def is_final(code: ExitCode, http_status: int | None) -> bool:
 
 def attempts_left(code: ExitCode, http_status: int | None, before: int) -> int:
     """`attempts_remaining` after an attempt; `before` is the number before the claim lowered it (B)."""
-    if is_final(code, http_status):
-        return 0
-    return max(0, before - 1) if DISPOSITIONS[code].left is Left.keep else before
+    left = max(0, before - 1) if DISPOSITIONS[code].left is Left.keep else before
+    return 0 if is_final(code, http_status) else left
 
 
 def unlinks(code: ExitCode, http_status: int | None) -> bool:
@@ -214,6 +213,7 @@ def unlinks(code: ExitCode, http_status: int | None) -> bool:
     return DISPOSITIONS[code].unlinks or (code is ExitCode.server_blamed_client and is_final(code, http_status))
 
 
+UNTOUCHED = frozenset({ExitCode.cancelled, ExitCode.someone_stole_my_work})  # they leave their page as it was
 UNLINKED: frozenset[ExitCode] = frozenset(code for code, row in DISPOSITIONS.items() if row.unlinks)
 FAILURES: frozenset[ExitCode] = frozenset(code for code, row in DISPOSITIONS.items() if row.failure)
 _NO_ROBOTS = frozenset({ExitCode.server_blamed_client, ExitCode.file_gone, ExitCode.file_not_found})

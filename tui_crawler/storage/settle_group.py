@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tui_crawler.domain.attempt import PageOutcome, Settle
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.exit_code import UNTOUCHED
 from tui_crawler.domain.page import KnownPage, NewPage, Tally
 from tui_crawler.domain.run import Settled
 from tui_crawler.domain.status import PageStatus
@@ -31,7 +31,6 @@ from tui_crawler.storage.statements import among, columns, padded, reads_among
 from tui_crawler.storage.transaction import Row, Transaction
 from tui_crawler.storage.urls import hashes, url_ids
 
-_UNTOUCHED = frozenset({ExitCode.cancelled, ExitCode.someone_stole_my_work})
 _NO_PAGE = (None, None)
 
 
@@ -72,7 +71,7 @@ def _may_be_plain(one: Settle) -> bool:
         and one.fragments is None
         and not one.drop_document
         and not one.save_robots
-        and one.attempt.exit_code not in _UNTOUCHED
+        and one.attempt.exit_code not in UNTOUCHED
     )
 
 

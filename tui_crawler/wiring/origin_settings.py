@@ -172,18 +172,18 @@ def checks_made(reports: Reports, run: int | None = None) -> list[CheckMade]:
     """
     from tui_crawler.domain.site_audit import LINK_CHECKS, CheckMade, CheckStatus  # noqa: PLC0415  few need it
 
-    read, runs, made = cache(read_kept), reports.kept_configs(run), []
-    configs = [read(text, name) for _, text, name in runs]
-    for check in LINK_CHECKS:
+    read, runs = cache(read_kept), reports.kept_configs(run)
+    configs = [read(text, name) for _, text, name in runs] or [None]
+
+    def made(check: LinkCheck) -> CheckMade:
         off = [check.key if one is None else switched_off(check, one) for one in configs]
+        if off[0]:
+            return CheckMade(check, CheckStatus.not_checked if configs[0] else CheckStatus.unknown, off[0])
         since = next((number for number, key in enumerate(off) if key), 0)
         pages = reports.pages_read_before(runs[since - 1][0]) if since else 0
-        status = CheckStatus.unknown
-        if configs and configs[0] is not None:
-            read_whole = CheckStatus.partly_checked if pages else CheckStatus.checked
-            status = CheckStatus.not_checked if off[0] else read_whole
-        made.append(CheckMade(check, status, (off and off[0]) or check.key, pages))
-    return made
+        return CheckMade(check, CheckStatus.partly_checked if pages else CheckStatus.checked, check.key, pages)
+
+    return [made(check) for check in LINK_CHECKS]
 
 
 def kept_config(database: DatabasePlace) -> Config | None:
