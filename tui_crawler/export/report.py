@@ -191,11 +191,10 @@ def _summary(audit: SiteAudit, show: Show) -> Iterator[str]:
         if section.severity:
             severity, unmade = section.severity if section.total else None, audit.made(section).words
             total = section.total or (None if unmade else 0)
-            word, sign = unmade or severity or "none", "?" if unmade else _SIGNS[severity]
+            kind, sign = ("warning", "?") if unmade else (severity or "none", _SIGNS[severity])
             title = f'<a href="#{section.key}">{section.title}</a>' if section.rows else section.title
             yield f'<tr><th scope="row">{title}</th><td class="n">{show(ReportCell.count, total)}</td>'
-            kind = "warning" if unmade else word
-            yield f'<td class="{kind}"><span aria-hidden="true">{sign}</span> {escape(word)}</td></tr>\n'
+            yield f'<td class="{kind}"><span aria-hidden="true">{sign}</span> {escape(unmade) or kind}</td></tr>\n'
     yield "</table></section>\n"
 
 

@@ -93,6 +93,8 @@ def crawl_settings(config: Config) -> SettingsByOrigin:
 
 def contract_of(config: Config, origin: str, user_agent: str) -> Contract:
     """The contract with one origin; `user_agent` is that of the run, empty for the configured one."""
+    from tui_crawler.domain.site_audit import LINK_CHECKS  # noqa: PLC0415  few need it
+
     url = normalise(origin)
     host = "" if isinstance(url, InvalidUrl) else url.host
     return Contract(
@@ -102,6 +104,7 @@ def contract_of(config: Config, origin: str, user_agent: str) -> Contract:
         **same_named(Contract, config.crawl, config.network),
         robots_expiry_ms=config.robots.expiry_ms,
         robots_max_bytes=config.robots.max_bytes,
+        not_checked=tuple(filter(None, (switched_off(check, config) for check in LINK_CHECKS))),
     )
 
 

@@ -172,6 +172,7 @@ class GroupList:
         words, held = [f"By {grouping_words(self.by)}"], ""
         if self._counted is not None:
             words.append(counted_words(self._counted))
+            words += [f"not checked: {', '.join(self._counted.not_checked)}"] if self._counted.not_checked else []
             if self._counted.count.looked_at > MANY:
                 held = counted_at(clock(self._counted.at, self._screen.console.clock.zone), self._screen.key_names)
         return " · ".join(word for word in words if word), held
