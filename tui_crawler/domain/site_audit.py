@@ -69,7 +69,7 @@ class CheckStatus(StrEnum):
     unknown = "not known whether checked ({key})"
 
 
-class CheckMade(NamedTuple):
+class CheckOutcome(NamedTuple):
     """A check as a run made it. `key` decides about it; `pages` were read while it was switched off."""
 
     check: LinkCheck
@@ -146,11 +146,11 @@ class SiteAudit:
     at: int
     summary: Sequence[tuple[ReportColumn, Cell]]
     sections: Sequence[Section]
-    checks: Sequence[CheckMade] = ()
+    checks: Sequence[CheckOutcome] = ()
 
-    def made(self, section: Section) -> CheckMade:
+    def made(self, section: Section) -> CheckOutcome:
         """Whether the check of a section was made; what nothing switches off was."""
-        always = CheckMade(LinkCheck("", "", ""), CheckStatus.checked)
+        always = CheckOutcome(LinkCheck("", "", ""), CheckStatus.checked)
         return next((one for one in self.checks if one.check.section == section.key), always)
 
     @property

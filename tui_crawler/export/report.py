@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from tui_crawler import __version__
 from tui_crawler.domain.exit_code import FAILURES, Group
-from tui_crawler.domain.site_audit import Cell, CheckMade, FindingSeverity, ReportCell, Section, SiteAudit
+from tui_crawler.domain.site_audit import Cell, CheckOutcome, FindingSeverity, ReportCell, Section, SiteAudit
 from tui_crawler.domain.timeline import LaneCell, LaneEvent, LanePhase, Timeline
 from tui_crawler.text.charts import round_top
 from tui_crawler.text.format import date_time, phase, plural
@@ -116,7 +116,7 @@ def report_junit(audit: SiteAudit, show: Show) -> Iterator[str]:
     yield "</testsuites>\n"
 
 
-def _cases(section: Section, made: CheckMade, show: Show) -> Iterator[tuple[str, ...]]:
+def _cases(section: Section, made: CheckOutcome, show: Show) -> Iterator[tuple[str, ...]]:
     """`failure`, `skipped` or nothing, then name and further words of each test case of a check."""
 
     def words(kind: ReportCell, cell: Cell, between: str = ", ") -> str:

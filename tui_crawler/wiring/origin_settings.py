@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.database_place import DatabasePlace
     from tui_crawler.domain.exclusion import Exclusion
     from tui_crawler.domain.policy import PolicySet
-    from tui_crawler.domain.site_audit import CheckMade, LinkCheck
+    from tui_crawler.domain.site_audit import CheckOutcome, LinkCheck
     from tui_crawler.domain.view import RunView
     from tui_crawler.storage.reports.reports import Reports
 
@@ -168,23 +168,23 @@ def switched_off(check: LinkCheck, config: Config) -> str:
     return "crawl.mode" if check.queues and config.crawl.mode == "offline" else ""
 
 
-def checks_made(reports: Reports, run: int | None = None) -> list[CheckMade]:
+def checks_made(reports: Reports, run: int | None = None) -> list[CheckOutcome]:
     """The checks of a run (None: the newest), by the configurations that are kept of it and of those before it.
 
     Pages that were last read before a check was switched on are not checked, also where they did not change since.
     """
-    from tui_crawler.domain.site_audit import LINK_CHECKS, CheckMade, CheckStatus  # noqa: PLC0415  few need it
+    from tui_crawler.domain.site_audit import LINK_CHECKS, CheckOutcome, CheckStatus  # noqa: PLC0415  few need it
 
     read, runs = cache(read_kept), reports.kept_configs(run)
     configs = [read(text, name) for _, text, name in runs] or [None]
 
-    def made(check: LinkCheck) -> CheckMade:
+    def made(check: LinkCheck) -> CheckOutcome:
         off = [check.key if one is None else switched_off(check, one) for one in configs]
         if off[0]:
-            return CheckMade(check, CheckStatus.not_checked if configs[0] else CheckStatus.unknown, off[0])
+            return CheckOutcome(check, CheckStatus.not_checked if configs[0] else CheckStatus.unknown, off[0])
         since = next((number for number, key in enumerate(off) if key), 0)
         pages = reports.pages_read_before(runs[since - 1][0]) if since else 0
-        return CheckMade(check, CheckStatus.partly_checked if pages else CheckStatus.checked, check.key, pages)
+        return CheckOutcome(check, CheckStatus.partly_checked if pages else CheckStatus.checked, check.key, pages)
 
     return [made(check) for check in LINK_CHECKS]
 
