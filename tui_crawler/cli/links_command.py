@@ -60,10 +60,9 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             broken = reports.broken_links(arguments.limit or SHOWN, arguments.external)
             unmade = [one for one in checks_made(reports) if one.words]
             external = 0 if arguments.external else reports.broken_counts()["external"]
-            pending = reports.totals().pending
             left = [f"{one.check.title}: {one.words}" for one in unmade]
             left += [f"{plural(external, 'broken link')} to other sites (--external)"] if external else []
-            left += [f"{plural(pending, 'page')} not crawled yet"] if pending else []
+            left += [f"{plural(pending, 'page')} not crawled yet"] if (pending := reports.totals().pending) else []
             lines = chain(_broken_lines(broken), ["not looked at: " + "; ".join(left)] if left else [])
             counted = {"external_left_out": external, "pending": pending}
             listed = {"not_checked": [{"check": one.check.name, **one.document} for one in unmade]}
