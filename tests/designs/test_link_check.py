@@ -294,6 +294,11 @@ def test_pages_that_were_read_before_a_check_was_switched_on_are_not_checked(cra
     crawl.run(FRAGMENTS)
     assert made(crawl)["broken_fragments"] == ("partly_checked", "crawl.check_fragments")
     assert "not checked on 2 pages" in crawl.ask("links", "--broken").out
+    config = crawl.configure(f"{FRAGMENTS}\n{QUICK}")
+    with crawl.web.in_thread():
+        said = crawl.command("run", str(config), "--db", str(crawl.database), "--new-run", "--fail-on", "fragments")
+    assert said.status == 1, "what was not checked did not pass"
+    assert "not checked on 2 pages" in said.err
     crawl.run(FRAGMENTS, crawl__force_recrawl=True)
     assert made(crawl)["broken_fragments"] == ("checked", None)
     assert list(missing(crawl)) == ["nowhere"]

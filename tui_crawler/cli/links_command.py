@@ -53,10 +53,10 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         raise UsageProblem("links wants a URL, or --broken", hint="see tui-crawler links --help")
     if arguments.external and not arguments.broken:
         raise UsageProblem("--external goes with --broken")
-    from tui_crawler.wiring.origin_settings import checks_made
-
     with reports_of(existing_database(arguments)) as reports:
         if arguments.broken:
+            from tui_crawler.wiring.origin_settings import checks_made
+
             broken = reports.broken_links(arguments.limit or SHOWN, arguments.external)
             unmade = [one for one in checks_made(reports) if one.words]
             external = 0 if arguments.external else reports.broken_counts()["external"]

@@ -117,7 +117,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         return watch(printer, arguments.json, carry_out, signals)
     faults = Faults(wanted, database)
     status = watch(printer, arguments.json, lambda one: carry_out(one, faults.before(one)), signals)
-    told = ", ".join(f"{count} {name}" for name, count in faults.found.items() if count)
+    told = ", ".join([*(f"{count} {name}" for name, count in faults.found.items() if count), *faults.unmade])
     if told:
         printer.error(f"--fail-on: {told}")
     return status or int(bool(told))
@@ -140,6 +140,7 @@ class Faults:
         self._database = database
         self._listener: RunListener
         self.found: dict[str, int] = {}
+        self.unmade: list[str] = []
 
     def before(self, listener: RunListener) -> Faults:
         """Stands before a listener from now on."""
@@ -167,8 +168,11 @@ class Faults:
 
     def _count(self) -> dict[str, int]:
         from tui_crawler.domain.run_totals import GAVE_UP
+        from tui_crawler.wiring.origin_settings import checks_made
 
         with reports_of(self._database) as reports:
+            asked = [one for one in checks_made(reports) if one.check.name in self._wanted]
+            self.unmade = [f"{one.check.title} {one.words}" for one in asked if one.words]
             found = {name: count for name, count in reports.broken_counts().items() if name in self._wanted}
             if "gave_up" in self._wanted:
                 origins = reports.origins_changed().rows

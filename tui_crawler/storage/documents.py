@@ -202,9 +202,8 @@ def _keep_links(keeper: Keeper, lost: Sequence[LinkRow], came: Sequence[LinkRow]
 
 
 def drop_links(transaction: Transaction, pages: Sequence[int], keeper: Keeper) -> None:
-    """Deletes the links, fragments and redirects of pages that are gone or refused, unless the offline mode has still
-    to scan their documents. What had some is asked for without conditions when it is back, so that it has them again.
-    """
+    """Deletes links, fragments and redirects of pages that are gone or refused, unless the offline mode has still to
+    scan them. A page that had some is asked for without conditions when it is back, and has them again."""
     waiting = {row[0] for row in transaction.all_among(_unscanned, pages)}
     if gone := [page_id for page_id in pages if page_id not in waiting]:
         transaction.send(_forget_content, len(places := padded(gone)), places)

@@ -199,14 +199,8 @@ def broken_fragments(reader: Reader, limit: int) -> Iterator[BrokenLink]:
         after = rows[-1][:2]
 
 
-def referrers_of(reader: Reader, page_id: int, limit: int) -> Referrers:
-    """Who names a page: at most `limit` of them."""
-    row = reader.one("SELECT url_id FROM page WHERE id = ?", (page_id,))
-    return Referrers(()) if row is None else _referrers(reader, page_id, row[0], limit)
-
-
-def _referrers(reader: Reader, page_id: int, url_id: int, limit: int) -> Referrers:
-    """Links, then redirects; of a page that nothing else names the sitemap that it was found in."""
+def referrers_of(reader: Reader, page_id: int, url_id: int, limit: int) -> Referrers:
+    """Links, then redirects, at most `limit`; of a page that nothing else names the sitemap that it was found in."""
     links = reader.records(_REFERRER, REFERRING, (url_id, limit))
     redirects = reader.records(_REFERRER, REDIRECTING, (url_id, limit + 1))
     named_by = (links + redirects)[:limit] or reader.records(_REFERRER, LISTING, (page_id,))
@@ -230,7 +224,7 @@ class LinkAuditReports(SubjectReports):
         after = 0
         while rows := self._reader.all(BROKEN, (after, int(external), _WINDOW)):
             for page_id, url_id, href, code, http_status, leaves in rows:
-                named_by = _referrers(self._reader, page_id, url_id, limit)
+                named_by = referrers_of(self._reader, page_id, url_id, limit)
                 if named_by.first:
                     yield BrokenLink(href, exit_name(code), http_status, named_by, external=bool(leaves))
             after = rows[-1][0]
@@ -238,7 +232,8 @@ class LinkAuditReports(SubjectReports):
 
     def referrers(self, page_id: int, limit: int) -> Referrers:
         """Who names a page, the first `limit` of them."""
-        return referrers_of(self._reader, page_id, limit)
+        row = self._reader.one("SELECT url_id FROM page WHERE id = ?", (page_id,))
+        return Referrers(()) if row is None else referrers_of(self._reader, page_id, row[0], limit)
 
     def kept_configs(self, run: int | None) -> list[tuple[int, str, str]]:
         """Start (epoch ms), configuration and its name of a run (None: the newest) and of those before it."""
@@ -246,8 +241,9 @@ class LinkAuditReports(SubjectReports):
         return self._reader.all(text, (EVERY if run is None else run,))
 
     def pages_read_before(self, at: int) -> int:
-        """How many HTML pages were last read before a time (epoch ms). Looks at every document."""
-        return self._reader.number("SELECT COUNT(*) FROM document WHERE kind = 'html' AND stored_at < ?", (at,))
+        """How many HTML pages that are there were last read before a time (epoch ms). Looks at every document."""
+        text = "SELECT COUNT(*) FROM page p JOIN document d ON d.page_id = p.id WHERE kind = 'html' AND stored_at < ?"
+        return self._reader.number(f"{text} AND {among('p.last_exit_code', _READ)}", (at,))
 
     def pages_slower(self, ms: int) -> int:
         """How many pages took longer than `ms` in their last attempt. Looks at every page."""

@@ -122,10 +122,10 @@ class _Tables:
     def _failures(self) -> Iterator[Found]:
         causes = f"{_EXIT}, q.http_status, g.pages, g.origins, u.href, COALESCE(a.message, '')"
         yield self._listed("failures", causes, _CAUSES, "g.pages DESC, q.page_id")
-        broken = f"u.href, {_EXIT}, q.http_status, {_LINKS} AS links, q.page_id"
+        broken = f"u.href, {_EXIT}, q.http_status, {_LINKS} AS links, q.page_id, q.url_id"
         for key, where in ("broken", "q.external = 0"), ("broken_external", "q.external = 1"):
             found = self._listed(key, broken, f"{_FAILED} AND {where} AND {NAMED}", "links DESC, q.page_id")
-            rows = [(*row[:-1], referrers_of(self._reader, row[-1], record.NAMED).first) for row in found[1]]
+            rows = [(*row[:-2], referrers_of(self._reader, row[-2], row[-1], record.NAMED).first) for row in found[1]]
             yield key, rows, found[2]
         missing = islice(broken_fragments(self._reader, record.NAMED), record.LISTED)
         by = [(one.url, one.fragment, one.referrers) for one in missing]
