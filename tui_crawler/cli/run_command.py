@@ -93,7 +93,8 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         tell_warnings(config, printer)
         database = database_of_run(arguments, config)
     check_workers(arguments.workers, config)
-    check_faults(arguments.fail_on, config)
+    if arguments.fail_on:
+        check_faults(arguments.fail_on, config)
 
     from tui_crawler.cli.run_watch import watch
     from tui_crawler.wiring import RunOptions, run_headless
