@@ -115,17 +115,7 @@ def outcome(page: TodoPage, code: ExitCode, at: int, status: int | None = 200, *
 def document(page: TodoPage, body: bytes | None = b"<p>hello", **more: Any) -> DocumentRecord:
     sha256 = hashlib.sha256(body or b"").hexdigest()
     made = DocumentRecord(
-        page.page_id,
-        "html",
-        "text/html",
-        "utf-8",
-        "a title",
-        sha256,
-        len(body or b""),
-        '"e1"',
-        "Mon",
-        body=body,
-        scanned=True,
+        page.page_id, "html", "text/html", "utf-8", "a title", sha256, len(body or b""), '"e1"', "Mon", body=body
     )
     return replace(made, **more)
 
