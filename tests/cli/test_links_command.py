@@ -157,7 +157,7 @@ def test_broken_links_with_who_names_them(say: Say) -> None:
     ]
     lines = say("links", "--broken").out.splitlines()
     assert lines[:2] == [f"file_not_found           404  {A}/1", f'    a        {HOME}  "page 1"']
-    assert lines[-1] == "2 broken links"
+    assert "2 broken links" in lines[-2:]
     pages = say("failures", "--list", "--referrers", "--json").document["pages"]
     assert {page["url"]: page["referrers"] for page in pages}[f"{A}/1"] == [named_by]
     assert {page["url"]: page["referrers"] for page in pages}[f"{A}/alone"] == []
@@ -193,5 +193,5 @@ def test_a_url_or_what_is_broken(say: Say, words: tuple[str, ...]) -> None:
 
 
 def test_nothing_is_broken(say: Say) -> None:
-    assert say("links", "--broken").out == "no link is broken\n"
-    assert say("links", "--broken", "--json").document == {"broken": []}
+    assert say("links", "--broken").out.splitlines()[0] == "no link is broken"
+    assert say("links", "--broken", "--json").document["broken"] == []

@@ -42,6 +42,7 @@ from tui_crawler.console.table.cells import cell_text
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.domain.command import RetryPages, TopUpPatience
+from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.page_view import PageView
 from tui_crawler.domain.recovery import NextTry
@@ -260,6 +261,20 @@ async def test_groups_show_recent_ones_origins_and_a_trend_of_an_hour() -> None:
         other = table(held, "groups").row((("exit_code", "file_not_found"),))
         assert other is not None
         assert cell_text(other.cells[3]) == "no"
+
+
+async def test_checks_that_are_switched_off_are_named_as_the_groups_are_counted() -> None:
+    class Unchecked(FakeReports):
+        def contract(self, origin: str) -> Contract:
+            return replace(super().contract(origin), not_checked=("crawl.check_external", "crawl.check_fragments"))
+
+    async with stage((180, 40), reports=Unchecked()) as held:
+        await held.press("2", rounds=3)
+        assert "not checked: crawl.check_external, crawl.check_fragments" in held.text()
+        assert "2 checks off" in held.text()
+    async with stage((180, 40)) as held:
+        await held.press("2", rounds=3)
+        assert "not checked" not in held.text()
 
 
 async def test_pages_tell_tries_the_last_duration_and_the_next_try() -> None:

@@ -7,8 +7,11 @@ import sqlite3
 from contextlib import closing
 from typing import Any
 
+import pytest
+from lxml import etree
+
 from tests.designs.crawling import GONE, WEEK, Crawling
-from tests.designs.web import Answer, Site
+from tests.designs.web import HTML, Answer, Site
 from tests.storage.whole import assert_counted
 from tui_crawler.domain.command import AddSeeds
 
@@ -209,7 +212,7 @@ def test_a_run_fails_on_what_it_is_told_to(crawl: Crawling) -> None:
     with crawl.web.in_thread():
         run = ("run", str(config), "--db", str(crawl.database), "--json", "--new-run", "--fail-on")
         said = crawl.command(*run, "broken,external,gave_up,cut,slow=1m")
-        fine = crawl.command(*run, "fragments,gave_up")
+        fine = crawl.command(*run, "cut,gave_up")
         for wrong in ("brokn", "slow", "slow=x", "broken=1", ","):
             assert crawl.command(*run, wrong).status == 2, wrong
         assert "did you mean broken?" in crawl.command(*run, "brokn").err
@@ -252,7 +255,7 @@ def test_what_pages_embed_is_checked_once_and_broken_by_its_kind(crawl: Crawling
     with crawl.reports() as reports:
         assert reports.broken_counts() == {"broken": 5, "external": 0, "fragments": 0}
     audit = crawl.ask("report", "--json").json
-    assert (audit["broken"]["total"], audit["broken_external"]["total"]) == (5, 0)
+    assert [audit[key]["total"] for key in ("broken", "broken_embedded", "broken_external")] == [0, 5, 0]
 
 
 def test_what_is_embedded_is_no_page_done(crawl: Crawling) -> None:
@@ -333,6 +336,114 @@ def test_embedded_files_are_checked_again_when_due_and_only_while_that_is_wanted
 
 
 FRAGMENTS = "crawl: {check_fragments: true}"
+NOT_MADE = {
+    "external": (FRAGMENTS, "crawl.check_external"),
+    "fragments": (CHECKED, "crawl.check_fragments"),
+    "external,broken": ("crawl: {check_external: true, mode: offline}", "crawl.mode"),
+    "slow=2m": ("network: {total_timeout: 1m}", "network.total_timeout"),
+}
+
+
+@pytest.mark.parametrize("what", NOT_MADE)
+def test_a_run_is_not_asked_to_fail_on_what_it_cannot_find(crawl: Crawling, what: str) -> None:
+    site = crawl.site()
+    text, key = NOT_MADE[what]
+    config = crawl.configure(f"{text}\n{QUICK}", [site.url()])
+    with crawl.web.in_thread():
+        said = crawl.command("run", str(config), "--db", str(crawl.database), "--fail-on", what)
+    assert said.status == 2
+    assert key in said.err
+    assert site.seen == []
+
+
+def made(crawl: Crawling, *words: str) -> dict[str, tuple[str, str | None]]:
+    """Status and key of the sections that a configuration can switch off, as JSON has them."""
+    report = crawl.ask("report", "--json", *words).json
+    assert {report[key]["status"] for key in ("broken", "redirect_loops", "noindex")} == {"checked"}
+    sections = {key: report[key] for key in ("broken_embedded", "broken_external", "broken_fragments")}
+    return {key: (one["status"], one.get("key")) for key, one in sections.items()}
+
+
+def test_what_was_not_checked_is_shown_as_such_in_every_form(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", "/two#nowhere")
+    site.page("/two")
+    crawl.run()
+    keys = {f"broken_{name}": f"crawl.check_{name}" for name in ("embedded", "external", "fragments")}
+    assert made(crawl) == {name: ("not_checked", key) for name, key in keys.items()}
+    for form in ("html", "md"):
+        text = crawl.ask("report", "--format", form).out.replace("\\", "")
+        assert all(text.count(f"not checked ({key})") == 2 for key in keys.values()), "in the verdict and in the list"
+    suites = etree.fromstring(crawl.ask("report", "--format", "junit").raw)
+    for name, key in keys.items():
+        (case,) = suites.findall(f".//testcase[@classname='site_audit.{name}']")
+        assert [(one.tag, key in one.get("message")) for one in case] == [("skipped", True)]
+    (case,) = suites.findall(".//testcase[@classname='site_audit.broken']")
+    assert list(case) == []
+
+    crawl.later(5 * WEEK)
+    crawl.run("crawl: {check_external: true, check_embedded: true, check_fragments: true}")
+    assert {status for status, _ in made(crawl).values()} == {"checked"}
+    assert "not checked" not in crawl.ask("report", "--format", "md").out
+    assert made(crawl, "--run", "1")["broken_fragments"] == ("not_checked", "crawl.check_fragments")
+    crawl.later(5 * WEEK)
+    crawl.run()
+    report = crawl.ask("report", "--json").json["broken_fragments"]
+    assert (report["status"], report["total"]) == ("not_checked", 1), "what an earlier run found is still listed"
+
+
+def test_pages_that_were_read_before_a_check_was_switched_on_are_not_checked(crawl: Crawling) -> None:
+    """A server that says that a page did not change sends nothing to check."""
+    site = crawl.site()
+    kept = (("ETag", '"one"'), ("Content-Type", HTML))
+    page = b"<!DOCTYPE html><title>t</title><p id=here><a href='/two#nowhere'>x</a>"
+    for path in ("/", "/two"):
+        site.answer(path, Answer(200, page, kept), Answer(304), Answer(200, page, kept))
+    crawl.run()
+    crawl.later(5 * WEEK)
+    crawl.run(FRAGMENTS)
+    assert made(crawl)["broken_fragments"] == ("partly_checked", "crawl.check_fragments")
+    assert "not checked on 2 pages" in crawl.ask("links", "--broken").out
+    config = crawl.configure(f"{FRAGMENTS}\n{QUICK}")
+    with crawl.web.in_thread():
+        said = crawl.command("run", str(config), "--db", str(crawl.database), "--new-run", "--fail-on", "fragments")
+    assert said.status == 1, "what was not checked did not pass"
+    assert "not checked on 2 pages" in said.err
+    crawl.run(FRAGMENTS, crawl__force_recrawl=True)
+    assert made(crawl)["broken_fragments"] == ("checked", None)
+    assert list(missing(crawl)) == ["nowhere"]
+
+
+def test_where_no_configuration_is_kept_it_is_not_known_what_was_checked(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page()
+    crawl.run(FRAGMENTS)
+    with closing(sqlite3.connect(crawl.database)) as database, database:
+        database.execute("UPDATE run SET config_text = ''")
+    assert made(crawl)["broken_fragments"] == ("unknown", "crawl.check_fragments")
+    assert "not known whether checked (crawl.check_fragments)" in crawl.ask("links", "--broken").out
+
+
+def test_broken_links_are_listed_with_what_was_not_looked_at(crawl: Crawling) -> None:
+    home, far = crawl.site(), crawl.site()
+    home.page("/", "/one", far.url("/gone"))
+    home.page("/one")
+    crawl.run("crawl: {check_external: true, max_requests: 2}", seeds=[home.url()])
+    document = crawl.ask("links", "--broken", "--json").json
+    assert document["broken"] == []
+    assert document["not_checked"] == [
+        {"check": name, "status": "not_checked", "key": f"crawl.check_{name}"} for name in ("embedded", "fragments")
+    ]
+    assert (document["external_left_out"], document["pending"]) == (0, 2)
+    assert "2 pages not crawled yet" in crawl.ask("links", "--broken").out
+    checks = "crawl: {check_external: true, check_embedded: true, check_fragments: true}"
+    crawl.run(checks, seeds=[home.url()], crawl__force_recrawl=True)
+    assert crawl.ask("links", "--broken").out.splitlines()[1:] == [
+        "not looked at: 1 broken link to other sites (--external)"
+    ]
+    document = crawl.ask("links", "--broken", "--external", "--json").json
+    assert (document["not_checked"], document["external_left_out"], document["pending"]) == ([], 0, 0)
+    assert len(crawl.ask("links", "--broken", "--external").out.splitlines()) == 3
 
 
 def missing(crawl: Crawling) -> dict[str, list[str]]:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from tests.designs.crawling import WEEK, Crawling
-from tests.designs.web import Site
+from tests.designs.web import Answer, Site
 
 OFFLINE = "crawl: {mode: offline}"
 
@@ -191,6 +191,19 @@ def test_a_page_that_fails_after_an_offline_crawl_still_waits_for_a_build(crawl:
     assert crawl.codes(seeds[0]) == ["permanent_redirect", "file_not_found"]
     assert build(crawl)["scanned"] == 2
     assert crawl.refused() == {"scope": 2}
+
+
+def test_links_of_a_page_that_is_gone_wait_for_a_build_and_go_after_it(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", "/found")
+    site.page("/found")
+    crawl.run(OFFLINE)
+    site.answer("/", Answer(404))
+    for links, scanned in (1, 1), (0, 0):
+        crawl.later(5 * WEEK)
+        crawl.run(OFFLINE)
+        assert crawl.value("SELECT count(*) FROM v_link") == links
+        assert build(crawl)["scanned"] == scanned
 
 
 def test_with_few_origins_left_the_rest_is_saved_as_a_segment_and_the_run_stops(crawl: Crawling) -> None:

@@ -20,6 +20,7 @@ from tui_crawler.domain.exit_code import (
     is_problem,
     retries_in_run,
     severity,
+    unlinks,
 )
 
 DOCS = Path(__file__).parents[2] / "docs"
@@ -47,6 +48,25 @@ def test_the_page_of_the_documentation_is_the_table():
 )
 def test_attempts_left(code, status, expected):
     assert attempts_left(code, status, 3) == expected
+
+
+def test_what_is_gone_or_refused_links_to_nothing_and_what_may_pass_does():
+    """Links are deleted only where the page cannot be had and no retry in sight changes that."""
+    removed = {code for code in ExitCode if unlinks(code, None)}
+    assert removed == BLOCKED | {
+        ExitCode.file_gone,
+        ExitCode.file_not_found,
+        ExitCode.invalid_url,
+        ExitCode.blocked_address,
+    }
+    assert [
+        status for status in (400, 401, 403, 405, 408, 418, 451) if unlinks(ExitCode.server_blamed_client, status)
+    ] == [
+        401,
+        403,
+        405,
+        451,
+    ]
 
 
 def test_only_gateway_errors_are_retried_in_the_run():

@@ -18,7 +18,7 @@ from tui_crawler.domain.attempt import (
     Settle,
 )
 from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.exit_code import DISPOSITIONS, AttemptKind, ExitCode, attempts_left, retries_in_run
+from tui_crawler.domain.exit_code import DISPOSITIONS, AttemptKind, ExitCode, attempts_left, retries_in_run, unlinks
 from tui_crawler.domain.page import NewPage, TodoPage
 from tui_crawler.domain.run import RunPlan
 from tui_crawler.domain.status import PageStatus
@@ -107,6 +107,7 @@ def outcome(page: TodoPage, code: ExitCode, at: int, status: int | None = 200, *
         DISPOSITIONS[code].contentful,
         forget_ignored=code is not ExitCode.cancelled and left > 0 and retries_in_run(code, status),
         depth=page.depth,
+        unlinks=unlinks(code, status),
     )
     return replace(made, **more)
 

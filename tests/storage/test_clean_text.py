@@ -52,8 +52,10 @@ async def test_hostile_text_everywhere_is_stored_and_read_back(database_bench: D
     )
     await store.settle(settle)
     odd = "http://a.example/" + HOSTILE
-    refused = attempt(home, ExitCode.invalid_url, T0 + 1, None, url=odd, requests=(request(odd, T0 + 1, None),))
-    left = outcome(home, ExitCode.invalid_url, T0 + 1, None)
+    refused = attempt(
+        home, ExitCode.local_processing_error, T0 + 1, None, url=odd, requests=(request(odd, T0 + 1, None),)
+    )
+    left = outcome(home, ExitCode.local_processing_error, T0 + 1, None)
     await store.settle(Settle(refused, record(in_flight_url=HOSTILE), left))
     await store.add_pages((seed(f"{A}/item", item_pattern=HOSTILE),), "")
     database_bench.ask(AddSeeds((HOSTILE,), pattern=HOSTILE))

@@ -129,7 +129,10 @@ def settle_of(page: TodoPage, at: int, way: str, links: tuple[str, ...], number:
         new_pages=(*finds, new_page(new, page.depth + 1)),
         links=(*(made.links or ()), link(new), link(elsewhere, text=f"else\0where {number}")),
         document=document(
-            page, f"body {number}".encode(), data=(DataValue("price", "text", 0, "1"),) if number == 2 else ()
+            page,
+            f"body {number}".encode(),
+            data=(DataValue("price", "text", 0, "1"),) if number == 2 else (),
+            scanned=number != 1,
         ),
         refused=(RefusedCount("scope", number + 1, "https://else.example/"),),
     )

@@ -125,7 +125,9 @@ class Pair:
             return replace(made, document=None, drop_document=self.dice.random() < 0.5, redirect=target)
         assert made.page is not None
         fresh = now + self.dice.choice((0, WEEK, 8 * WEEK))
-        return replace(made, page=replace(made.page, fresh_until=fresh))
+        assert made.document is not None
+        document = replace(made.document, scanned=now % 2 == 0)
+        return replace(made, page=replace(made.page, fresh_until=fresh), document=document)
 
     def _found(self, text: str) -> Any:
         return new_page(

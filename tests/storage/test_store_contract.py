@@ -93,10 +93,28 @@ async def test_links_are_diffed_and_kept_ones_keep_first_seen(bench):
         ("a", f"{A}/2"): (True, T0),
         ("img", f"{A}/3"): (False, T0 + 500),
     }
-    await store.settle(replace(failed(home, T0 + 600, ExitCode.file_not_found, 404), links=None))
+    await store.settle(replace(failed(home, T0 + 600, ExitCode.server_internal_error, 500), links=None))
     assert len(bench.links(HOME)) == 2
     await store.settle(replace(crawled(home, T0 + 700), links=()))
     assert bench.links(HOME) == {}
+
+
+@pytest.mark.parametrize("code", [ExitCode.file_not_found, ExitCode.blocked_by_robots_txt])
+async def test_a_page_that_is_gone_or_refused_has_no_links_and_comes_back_without_conditions(bench, code):
+    store = bench.open()
+    await store.begin_run(plan(recrawl_interval_ms=0))
+    (home,) = await taken(store)
+    made = replace(crawled(home, T0, f"{A}/1"), document=document(home, scanned=True))
+    await store.settle(made)
+    await store.settle(failed(home, T0 + 100, code, None))
+    assert bench.links(HOME) == {}
+    await store.settle(failed(home, T0 + 200, ExitCode.request_timeout, None))
+    await store.end_run("exhausted", True)
+    await store.begin_run(plan(recrawl_interval_ms=0, new_run=True))
+    (home, *_) = await taken(store)
+    assert (home.etag, home.last_contentful_at, home.body_kept) == ("", 0, False)
+    await store.settle(replace(made, page=replace(made.page, crawled_at=T0 + 300)))
+    assert list(bench.links(HOME)) == [("a", f"{A}/1")]
 
 
 async def test_the_same_target_twice_is_one_link(bench):

@@ -133,6 +133,10 @@ class Rows:
             page.contentful_at = outcome.crawled_at if outcome.contentful else page.contentful_at
             page.ignored_run = 0 if outcome.forget_ignored else run.run_id
         self._keep_content(settle, page.page_id, outcome.crawled_at, outcome.contentful)
+        document, _ = self.documents.get(page.page_id, (None, 0))
+        if outcome.unlinks and (document is None or document.scanned):
+            page.contentful_at = 0 if self.links.pop(page.page_id, None) else page.contentful_at
+            self.redirects.pop(page.page_id, None)
 
     def judge_again(self, rejudgement: Rejudgement, tries: int, listed: Container[int]) -> Counter[str]:
         """Refused pages whose verdict is another one now get their tries back; those waiting that are refused as they

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator, Sequence
-from itertools import islice
+from itertools import chain, islice
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import crawl_urls, existing_database, reports_of
@@ -55,8 +55,18 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         raise UsageProblem("--external goes with --broken")
     with reports_of(existing_database(arguments)) as reports:
         if arguments.broken:
+            from tui_crawler.wiring.origin_settings import checks_made
+
             broken = reports.broken_links(arguments.limit or SHOWN, arguments.external)
-            return printer.answer(arguments.json, {"broken": map(_broken_document, broken)}, _broken_lines(broken))
+            unmade = [one for one in checks_made(reports) if one.words]
+            external = 0 if arguments.external else reports.broken_counts()["external"]
+            left = [f"{one.check.title}: {one.words}" for one in unmade]
+            left += [f"{plural(external, 'broken link')} to other sites (--external)"] if external else []
+            left += [f"{plural(pending, 'page')} not crawled yet"] if (pending := reports.totals().pending) else []
+            lines = chain(_broken_lines(broken), ["not looked at: " + "; ".join(left)] if left else [])
+            counted = {"external_left_out": external, "pending": pending}
+            listed = {"not_checked": [{"check": one.check.name, **one.document} for one in unmade]}
+            return printer.answer(arguments.json, {"broken": map(_broken_document, broken), **listed, **counted}, lines)
         limit = arguments.limit or (None if arguments.json else SHOWN)
         inlinks = tuple(islice(reports.inlinks(arguments.url, limit), limit))
         outlinks = tuple(islice(reports.outlinks(arguments.url, limit), limit))

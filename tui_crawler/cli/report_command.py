@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Callable
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.cli.export_command import add_output, output_of, target_of
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tui_crawler.domain.site_audit import Cell, ReportCell, SiteAudit
+    from tui_crawler.storage.reports.reports import Reports
 
 FORMATS = ("html", "md", "junit", "json")
 _DESCRIPTION = """\
@@ -50,11 +52,19 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     path = target_of(arguments, database)
 
     with reports_of(database) as reports:
-        audit = reports.site_audit(arguments.run)
+        audit = audit_of(reports, arguments.run)
     if audit is None:
         raise UsageProblem(f"there is no run {arguments.run} in {database}", hint="without --run: all runs")
     write_report(audit, path, arguments, printer)
     return ExitStatus.ok
+
+
+def audit_of(reports: Reports, run: int | None = None) -> SiteAudit | None:
+    """Return the site audit of a run (None: of all) with the checks that were made; None where there is no such run."""
+    from tui_crawler.wiring.origin_settings import checks_made
+
+    audit = reports.site_audit(run)
+    return audit and replace(audit, checks=checks_made(reports, run))
 
 
 def write_report(audit: SiteAudit, path: Path | None, arguments: argparse.Namespace, printer: Printer) -> None:

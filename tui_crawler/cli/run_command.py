@@ -117,21 +117,24 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 def run_to_end(
     config: Config, database: DatabasePlace, options: RunOptions, arguments: argparse.Namespace, printer: Printer
 ) -> int:
-    """Crawl until the end and show the run as `--json` asks; return the exit status, by `--fail-on`, too."""
+    """Crawl until the end and show the run as `--json` asks; return the exit status, by `--fail-on`, too.
+    Raises UsageProblem where that names what cannot be found."""
     from tui_crawler.cli.run_watch import watch
     from tui_crawler.wiring import run_headless
 
+    wanted: dict[str, int] = arguments.fail_on
+    if wanted:
+        check_faults(wanted, config)
     signals = partial(terminal_signals, config)
 
     def carry_out(shows: RunListener, listener: RunListener | None = None) -> int:
         return run_headless(config, database, options, listener or shows, getattr(shows, "on_alarm", None))
 
-    wanted: dict[str, int] = arguments.fail_on
     if not wanted:
         return watch(printer, arguments.json, carry_out, signals)
     faults = Faults(wanted, database)
     status = watch(printer, arguments.json, lambda one: carry_out(one, faults.before(one)), signals)
-    told = ", ".join(f"{count} {name}" for name, count in faults.found.items() if count)
+    told = ", ".join([*(f"{count} {name}" for name, count in faults.found.items() if count), *faults.unmade])
     if told:
         printer.error(f"--fail-on: {told}")
     return status or int(bool(told))
@@ -154,6 +157,7 @@ class Faults:
         self._database = database
         self._listener: RunListener
         self.found: dict[str, int] = {}
+        self.unmade: list[str] = []
 
     def before(self, listener: RunListener) -> Faults:
         """Stands before a listener from now on."""
@@ -181,8 +185,11 @@ class Faults:
 
     def _count(self) -> dict[str, int]:
         from tui_crawler.domain.run_totals import GAVE_UP
+        from tui_crawler.wiring.origin_settings import checks_made
 
         with reports_of(self._database) as reports:
+            asked = [one for one in checks_made(reports) if one.check.name in self._wanted]
+            self.unmade = [f"{one.check.title} {one.words}" for one in asked if one.words]
             found = {name: count for name, count in reports.broken_counts().items() if name in self._wanted}
             if "gave_up" in self._wanted:
                 origins = reports.origins_changed().rows
@@ -232,6 +239,18 @@ def check_workers(workers: int, config: Config) -> None:
         raise UsageProblem(f"--workers {workers}: at most {MOST_WORKERS} workers share one database")
     if config.queue.min_origins:
         raise UsageProblem("--workers cannot be combined with queue.min_origins: no worker sees all origins")
+
+
+def check_faults(wanted: Mapping[str, int], config: Config) -> None:
+    """Raises UsageProblem for faults that no run of this configuration can find."""
+    from tui_crawler.domain.site_audit import LINK_CHECKS
+    from tui_crawler.wiring.origin_settings import switched_off
+
+    for check in LINK_CHECKS:
+        if check.name in wanted and (key := switched_off(check, config)):
+            raise UsageProblem(f"--fail-on {check.name}: {check.title} are not checked ({key})", hint=f"change {key}")
+    if wanted.get("slow", 0) > config.network.total_timeout_ms:
+        raise UsageProblem("--fail-on slow: no response takes longer than network.total_timeout")
 
 
 def worker_words(arguments: argparse.Namespace, database: DatabasePlace) -> tuple[str, ...]:

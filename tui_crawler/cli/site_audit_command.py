@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.cli.known_names import reports_of
 from tui_crawler.cli.options import CommandSet
 from tui_crawler.cli.printer import Printer
-from tui_crawler.cli.report_command import FORMATS, write_report
+from tui_crawler.cli.report_command import FORMATS, audit_of, write_report
 from tui_crawler.cli.run_command import add_fail_on
 from tui_crawler.cli.seed_crawl import ENDING, add_seed_run, run_seeds, site_of
 
@@ -54,7 +54,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     if path is None:
         return status
     with reports_of(database) as reports:
-        audit = reports.site_audit(None)
+        audit = audit_of(reports)
     if audit is None:
         return status
     write_report(audit, path, arguments, printer)

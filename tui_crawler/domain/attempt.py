@@ -253,6 +253,7 @@ class PageOutcome:
     not_before: int = 0
     depth: int | None = None  # the depth from which the depths of the found pages were counted
     unscanned: bool = False  # without a document it names URLs that wait for the offline mode (M)
+    unlinks: bool = False  # it is gone or refused: its links, fragments and redirects are deleted
 
 
 @dataclass(frozen=True, slots=True)

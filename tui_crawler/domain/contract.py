@@ -30,6 +30,7 @@ class Contract:
     read_timeout_ms: int = 30_000
     robots_expiry_ms: int = 1_800_000
     robots_max_bytes: int = 512_000
+    not_checked: tuple[str, ...] = ()  # keys of the checks of links that are switched off
 
 
 @dataclass(frozen=True, slots=True)

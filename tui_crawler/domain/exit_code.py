@@ -94,7 +94,8 @@ class PatienceChange(Enum):
 
 @dataclass(frozen=True, slots=True)
 class Disposition:
-    """One row of the table: what the settle step does after an attempt that ended so."""
+    """One row of the table: what the settle step does after an attempt that ended so. `unlinks`: the page is gone or
+    refused, and its links are deleted; a contentful outcome replaces them."""
 
     when: str
     group: Group
@@ -104,6 +105,7 @@ class Disposition:
     slow: bool = False
     left: Left = Left.zero
     severity: Severity = Severity.info
+    unlinks: bool = False
 
     @property
     def failure(self) -> bool:
@@ -114,6 +116,7 @@ class Disposition:
 _LOSE = PatienceChange.lose_one
 _WARNING, _ERROR = Severity.warning, Severity.error
 _OF_SERVER = partial(Disposition, group=Group.server, patience=_LOSE, left=Left.keep, severity=_ERROR)
+_REFUSED = partial(Disposition, group=Group.blocked, unlinks=True)
 _OF_NETWORK = partial(Disposition, group=Group.network, retry=True, patience=_LOSE, left=Left.keep, severity=_WARNING)
 
 DISPOSITIONS: Mapping[ExitCode, Disposition] = {
@@ -136,12 +139,12 @@ DISPOSITIONS: Mapping[ExitCode, Disposition] = {
     ExitCode.server_blamed_client: Disposition(
         "other 4xx; 401, 403, 405 and 451 leave no attempt", Group.client, left=Left.keep, severity=_WARNING
     ),
-    ExitCode.file_gone: Disposition("410", Group.client, severity=_WARNING),
+    ExitCode.file_gone: Disposition("410", Group.client, severity=_WARNING, unlinks=True),
     ExitCode.did_not_understand_answer: _OF_SERVER(
         "bad status line, header, chunk or compression; 304 or 206 not asked for; 3xx with no or bad "
         "Location; other 3xx; status below 200 or above 599"
     ),
-    ExitCode.file_not_found: Disposition("404", Group.client, severity=_WARNING),
+    ExitCode.file_not_found: Disposition("404", Group.client, severity=_WARNING, unlinks=True),
     ExitCode.rate_limited: Disposition(
         "429",
         Group.server,
@@ -155,10 +158,10 @@ DISPOSITIONS: Mapping[ExitCode, Disposition] = {
     ExitCode.connection_failed: _OF_NETWORK("refused, DNS, TLS, closed before any byte (after one fluke retry)"),
     ExitCode.request_timeout: _OF_NETWORK("no response head in time; 408"),
     ExitCode.error_reading_response: _OF_NETWORK("stall, reset or short body after the head"),
-    ExitCode.blocked_by_robots_txt: Disposition("robots.txt denies", Group.blocked),
-    ExitCode.blocked_url_by_local_policy: Disposition("do_not_crawl, query policy, whitelist", Group.blocked),
-    ExitCode.blocked_by_exclusion_list: Disposition("exclusion list", Group.blocked),
-    ExitCode.skipped_by_rule: Disposition("rule `skip`; the page becomes SKIPPED", Group.blocked, left=Left.untouched),
+    ExitCode.blocked_by_robots_txt: _REFUSED("robots.txt denies"),
+    ExitCode.blocked_url_by_local_policy: _REFUSED("do_not_crawl, query policy, whitelist"),
+    ExitCode.blocked_by_exclusion_list: _REFUSED("exclusion list"),
+    ExitCode.skipped_by_rule: _REFUSED("rule `skip`; the page becomes SKIPPED", left=Left.untouched),
     ExitCode.not_canonical: Disposition(
         "page names another canonical URL: result dropped, canonical queued", Group.dropped, contentful=True
     ),
@@ -166,9 +169,9 @@ DISPOSITIONS: Mapping[ExitCode, Disposition] = {
     ExitCode.file_too_large: Disposition(
         "more than `max_body_bytes`; reading stopped, connection closed", Group.dropped, severity=_WARNING
     ),
-    ExitCode.invalid_url: Disposition("cannot be requested", Group.local, severity=_WARNING),
-    ExitCode.blocked_address: Disposition(
-        "the host resolves to an address that `network` does not allow", Group.blocked, severity=_WARNING
+    ExitCode.invalid_url: Disposition("cannot be requested", Group.local, severity=_WARNING, unlinks=True),
+    ExitCode.blocked_address: _REFUSED(
+        "the host resolves to an address that `network` does not allow", severity=_WARNING
     ),
     ExitCode.local_processing_error: Disposition("parser or hook raised", Group.local, left=Left.keep, severity=_ERROR),
 }
@@ -201,17 +204,17 @@ def is_final(code: ExitCode, http_status: int | None) -> bool:
 
 def attempts_left(code: ExitCode, http_status: int | None, before: int) -> int:
     """`attempts_remaining` after an attempt; `before` is the number before the claim lowered it (B)."""
-    if is_final(code, http_status):
-        return 0
-    match DISPOSITIONS[code].left:
-        case Left.zero:
-            return 0
-        case Left.keep:
-            return max(0, before - 1)
-        case Left.given_back | Left.untouched:
-            return before
+    left = max(0, before - 1) if DISPOSITIONS[code].left is Left.keep else before
+    return 0 if is_final(code, http_status) else left
 
 
+def unlinks(code: ExitCode, http_status: int | None) -> bool:
+    """Whether a page that ends so links to nothing any more (`Disposition.unlinks`), as after a final other 4xx."""
+    return DISPOSITIONS[code].unlinks or (code is ExitCode.server_blamed_client and is_final(code, http_status))
+
+
+UNTOUCHED = frozenset({ExitCode.cancelled, ExitCode.someone_stole_my_work})  # they leave their page as it was
+UNLINKED: frozenset[ExitCode] = frozenset(code for code, row in DISPOSITIONS.items() if row.unlinks)
 FAILURES: frozenset[ExitCode] = frozenset(code for code, row in DISPOSITIONS.items() if row.failure)
 _NO_ROBOTS = frozenset({ExitCode.server_blamed_client, ExitCode.file_gone, ExitCode.file_not_found})
 REFUSED_BY_RULES: frozenset[ExitCode] = frozenset(

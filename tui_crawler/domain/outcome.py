@@ -20,7 +20,7 @@ from tui_crawler.domain.attempt import (
     first_values,
 )
 from tui_crawler.domain.content_kind import CanonicalRule, LinkKind
-from tui_crawler.domain.exit_code import DISPOSITIONS, AttemptKind, ExitCode, attempts_left, retries_in_run
+from tui_crawler.domain.exit_code import DISPOSITIONS, AttemptKind, ExitCode, attempts_left, retries_in_run, unlinks
 from tui_crawler.domain.intake import Find, Intake, Queue, admit, linked, listed
 from tui_crawler.domain.origin import Check, OriginState, record_of
 from tui_crawler.domain.page import TodoPage
@@ -179,6 +179,7 @@ def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
         forget_ignored=not cancelled and left > 0 and (asked_again or retries_in_run(code, status)),
         fresh_until=fresh_until(crawled.exchange.headers, crawled.ended.wall_ms),
         depth=page.depth,
+        unlinks=unlinks(code, status),
     )
 
 
@@ -219,6 +220,7 @@ def settle_refusal(page: TodoPage, why: Refusing, state: OriginState, now: Momen
             http_status=None,
             crawled_at=now.wall_ms,
             contentful=False,
+            unlinks=unlinks(code, None),
         ),
     )
 

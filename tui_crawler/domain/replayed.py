@@ -2,11 +2,8 @@
 
 from __future__ import annotations
 
-from tui_crawler.domain.exit_code import BLOCKED, ExitCode, attempts_left
+from tui_crawler.domain.exit_code import BLOCKED, UNTOUCHED, ExitCode, attempts_left
 from tui_crawler.domain.record import dataclass
-
-UNTOUCHED = frozenset({ExitCode.cancelled, ExitCode.someone_stole_my_work})
-"""Attempts that leave their page as it was."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum, StrEnum
 from itertools import starmap
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from tui_crawler.domain.record import dataclass
 
@@ -41,6 +41,52 @@ class ReportCell(Enum):
     series = "over_time"  # counts per span of time
     timeline = "timeline"  # a `timeline.Timeline`
     text = ""
+
+
+class LinkCheck(NamedTuple):
+    """A check that a configuration can switch off. `name` is its name for `run --fail-on`, `section` the key of its
+    section, if it has one. `queues`: it makes pages of what it checks, which the offline mode does not."""
+
+    name: str
+    key: str
+    title: str
+    section: str = ""
+    queues: bool = False
+
+
+LINK_CHECKS = (
+    LinkCheck("external", "crawl.check_external", "links to other sites", "broken_external", queues=True),
+    LinkCheck("embedded", "crawl.check_embedded", "images, styles, scripts and media", "broken_embedded", queues=True),
+    LinkCheck("fragments", "crawl.check_fragments", "fragments", "broken_fragments"),
+)
+
+
+class CheckStatus(StrEnum):
+    """Whether a check was made; the values are for people."""
+
+    checked = ""
+    not_checked = "not checked ({key})"
+    partly_checked = "not checked on {pages} pages that were read before {key} was switched on"
+    unknown = "not known whether checked ({key})"
+
+
+class CheckOutcome(NamedTuple):
+    """A check as a run made it. `key` decides about it; `pages` were read while it was switched off."""
+
+    check: LinkCheck
+    status: CheckStatus
+    key: str = ""
+    pages: int = 0
+
+    @property
+    def words(self) -> str:
+        """Its status for people, empty if it was made."""
+        return self.status.value.format(key=self.key, pages=self.pages)
+
+    @property
+    def document(self) -> dict[str, object]:
+        """Its status as members of a JSON object."""
+        return {"status": self.status.name, **({"key": self.key} if self.words else {})}
 
 
 class FindingSeverity(StrEnum):
@@ -101,6 +147,12 @@ class SiteAudit:
     at: int
     summary: Sequence[tuple[ReportColumn, Cell]]
     sections: Sequence[Section]
+    checks: Sequence[CheckOutcome] = ()
+
+    def made(self, section: Section) -> CheckOutcome:
+        """Whether the check of a section was made; what nothing switches off was."""
+        always = CheckOutcome(LinkCheck("", "", ""), CheckStatus.checked)
+        return next((one for one in self.checks if one.check.section == section.key), always)
 
     @property
     def scope(self) -> str:
@@ -109,9 +161,10 @@ class SiteAudit:
 
     @property
     def verdict(self) -> str:
-        """How many findings of each severity there are, in a sentence."""
+        """How many findings of each severity there are, in a sentence; then what was not checked."""
         sums = [(sum(one.total for one in self.sections if one.severity is each), each) for each in FindingSeverity]
-        return ", ".join(f"{number} {name}{'' if number == 1 else 's'}" for number, name in sums) + "."
+        unmade = "".join(f" {one.check.title.capitalize()}: {one.words}." for one in self.checks if one.words)
+        return ", ".join(f"{number} {name}{'' if number == 1 else 's'}" for number, name in sums) + f".{unmade}"
 
 
 _OF_ALL = "Pages as they are now; requests, exit codes and politeness over all runs."
@@ -123,6 +176,8 @@ failures|Failures by cause||exit_code http_status pages* origins sample_url mess
 Pages that failed, by exit code and HTTP status, with one of them.
 broken|Broken links|fault|url exit_code http_status links referrers
 Pages that failed and that links, redirects or sitemaps name, those with most links first; {NAMED} referrers of each.
+broken_embedded|Broken images, styles, scripts and media|fault|url exit_code http_status links referrers
+Files of the crawled sites that pages embed and that failed (crawl.check_embedded), those with most links first.
 broken_external|Broken links to other sites|fault|url exit_code http_status links referrers
 URLs outside of the crawl that links name and that failed (crawl.check_external), those with most links first.
 broken_fragments|Missing fragments|fault|url fragment links referrers

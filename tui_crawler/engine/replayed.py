@@ -9,7 +9,7 @@ from tui_crawler.domain.attempt import AttemptRecord
 from tui_crawler.domain.command import BadCommand, PauseOrigins, ResumeOrigins, from_json
 from tui_crawler.domain.delay import Pace
 from tui_crawler.domain.event import Event
-from tui_crawler.domain.exit_code import AttemptKind, ExitCode
+from tui_crawler.domain.exit_code import UNTOUCHED, AttemptKind, ExitCode
 from tui_crawler.domain.operator_view import ActionView, ActivityView
 from tui_crawler.domain.origin import OriginState
 from tui_crawler.domain.page import tally
@@ -21,7 +21,6 @@ from tui_crawler.engine import events
 from tui_crawler.engine.origin_table import Counts
 
 Entry = AttemptView | ActivityView | ActionView
-_UNTOUCHED = frozenset({ExitCode.cancelled, ExitCode.someone_stole_my_work})
 _NOT_LOGGED = frozenset({"todo", "paused"})
 
 
@@ -59,7 +58,7 @@ class ReplayedRun:
         counts = self._counts.setdefault(view.origin, Counts())
         counts.failed -= view.url in self._failed
         self._failed.discard(view.url)
-        if code not in _UNTOUCHED:
+        if code not in UNTOUCHED:
             left = tally(PageStatus.READY, 0, code)
             counts.done += left.done and kind is not AttemptKind.check
             counts.failed += left.failed

@@ -21,7 +21,7 @@ from urllib.parse import quote
 
 from tui_crawler import __version__
 from tui_crawler.domain.exit_code import FAILURES, Group
-from tui_crawler.domain.site_audit import Cell, FindingSeverity, ReportCell, Section, SiteAudit
+from tui_crawler.domain.site_audit import Cell, CheckOutcome, FindingSeverity, ReportCell, Section, SiteAudit
 from tui_crawler.domain.timeline import LaneCell, LaneEvent, LanePhase, Timeline
 from tui_crawler.text.charts import round_top
 from tui_crawler.text.format import date_time, phase, plural
@@ -54,7 +54,8 @@ def report_json(audit: SiteAudit, _: Show) -> Iterator[str]:
     document |= {"generated_at": audit.at, "summary": {column.name: cell for column, cell in audit.summary}}
     for section in audit.sections:
         rows = [{column.name: cell for column, cell in row} for row in section.cells]
-        document[section.key] = {"severity": section.severity, "total": section.total, "rows": rows}
+        shown = {"severity": section.severity, "total": section.total, "rows": rows}
+        document[section.key] = shown | audit.made(section).document
     yield json.dumps(document, indent=1, default=_plain).replace("\x7f", "\\u007f") + "\n"
 
 
@@ -86,7 +87,8 @@ def report_markdown(audit: SiteAudit, show: Show) -> Iterator[str]:
     yield f"Made {show(ReportCell.moment, audit.at)}. All times are UTC.\n\n"
     yield table([[(column.title, cell(column.kind, value)) for column, value in audit.summary if value is not None]])
     for section in audit.sections:
-        found = f": {section.total or 'none'}" if section.severity else ""
+        unmade = text(ReportCell.text, audit.made(section).words)
+        found = f": {unmade or section.total or 'none'}" if section.severity else ""
         if section.rows or found:
             yield f"## {section.title}{found}\n\n"
         if section.rows:
@@ -98,7 +100,7 @@ def report_markdown(audit: SiteAudit, show: Show) -> Iterator[str]:
 def report_junit(audit: SiteAudit, show: Show) -> Iterator[str]:
     """A test suite for each check. What it found fails, or is skipped if it is only to be known; one test passes where
     there is none."""
-    suites = [(section, [*_cases(section, show)]) for section in audit.sections if section.severity]
+    suites = [(one, [*_cases(one, audit.made(one), show)]) for one in audit.sections if one.severity]
     name = escape(show(ReportCell.text, f"site audit: {audit.crawl}"))
     sums = _sums([case for _, cases in suites for case in cases])
     yield f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="{name}" {sums} time="0">\n'
@@ -114,7 +116,7 @@ def report_junit(audit: SiteAudit, show: Show) -> Iterator[str]:
     yield "</testsuites>\n"
 
 
-def _cases(section: Section, show: Show) -> Iterator[tuple[str, ...]]:
+def _cases(section: Section, made: CheckOutcome, show: Show) -> Iterator[tuple[str, ...]]:
     """`failure`, `skipped` or nothing, then name and further words of each test case of a check."""
 
     def words(kind: ReportCell, cell: Cell, between: str = ", ") -> str:
@@ -125,7 +127,9 @@ def _cases(section: Section, show: Show) -> Iterator[tuple[str, ...]]:
         return between.join(told) or show(kind, cell)
 
     outcome = "skipped" if section.severity is FindingSeverity.notice else "failure"
-    if not section.rows:
+    if made.words:
+        yield "skipped", made.status.name.replace("_", " "), made.words
+    elif not section.rows:
         yield "", "none"
     for row in section.cells:
         others = [(column.title, words(column.kind, cell)) for column, cell in row[1:]]
@@ -185,11 +189,12 @@ def _summary(audit: SiteAudit, show: Show) -> Iterator[str]:
     yield _CHECKS
     for section in audit.sections:
         if section.severity:
-            severity = section.severity if section.total else None
-            word = severity or "none"
+            severity, unmade = section.severity if section.total else None, audit.made(section).words
+            total = section.total or (None if unmade else 0)
+            kind, sign = ("warning", "?") if unmade else (severity or "none", _SIGNS[severity])
             title = f'<a href="#{section.key}">{section.title}</a>' if section.rows else section.title
-            yield f'<tr><th scope="row">{title}</th><td class="n">{show(ReportCell.count, section.total)}</td>'
-            yield f'<td class="{word}"><span aria-hidden="true">{_SIGNS[severity]}</span> {word}</td></tr>\n'
+            yield f'<tr><th scope="row">{title}</th><td class="n">{show(ReportCell.count, total)}</td>'
+            yield f'<td class="{kind}"><span aria-hidden="true">{sign}</span> {escape(unmade) or kind}</td></tr>\n'
     yield "</table></section>\n"
 
 

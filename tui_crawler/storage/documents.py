@@ -201,6 +201,17 @@ def _keep_links(keeper: Keeper, lost: Sequence[LinkRow], came: Sequence[LinkRow]
     keeper.links(sorted(changed), gone)
 
 
+def drop_links(transaction: Transaction, pages: Sequence[int], keeper: Keeper) -> None:
+    """Deletes links, fragments and redirects of pages that are gone or refused, unless the offline mode has still to
+    scan them. A page that had some is asked for without conditions when it is back, and has them again."""
+    waiting = {row[0] for row in transaction.all_among(_unscanned, pages)}
+    if gone := [page_id for page_id in pages if page_id not in waiting]:
+        transaction.send(_forget_content, len(places := padded(gone)), places)
+        store_links(transaction, (), gone, keeper)
+        drop_redirects(transaction, gone, keeper)
+        transaction.run_many(_delete_fragments, [{"from_page_id": page_id} for page_id in gone])
+
+
 def link_rows(page_id: int, links: Iterable[FoundLink], to_urls: Iterable[int], at: int) -> list[LinkRow]:
     """The links of a page by kind and target (`to_urls`: the ids of theirs), for `store_links`; the first of several to
     one target counts."""
@@ -229,7 +240,7 @@ def store_redirect(
 ) -> None:
     """Where the page sends its reader now; None: nowhere. Former targets go."""
     if redirect is None:
-        drop_redirects(transaction, [page_id])
+        drop_redirects(transaction, [page_id], keeper)
         return
     to_url = ids[url_hash(clean(redirect.to_url))]
     keeper.redirect(page_id, to_url)
@@ -238,9 +249,11 @@ def store_redirect(
     transaction.insert(_store_redirect, [(*key.values(), clean(redirect.to_fragment), redirect.permanent, at)])
 
 
-def drop_redirects(transaction: Transaction, pages: Sequence[int]) -> None:
+def drop_redirects(transaction: Transaction, pages: Sequence[int], keeper: Keeper) -> None:
     """These pages send their readers nowhere any more."""
     if pages:
+        if keeper.keeps:
+            keeper.unnamed(sorted({to_url for (to_url,) in transaction.all_among(_redirects_of, pages)}))
         places = padded(pages)
         transaction.send(_delete_redirects, len(places), places)
 
@@ -265,6 +278,15 @@ def _former(size: int) -> Any:
     data = DataBlock.select(peewee.SQL("1")).where(DataBlock.page == Document.page)
     chosen = (*columns(Document, "page sha256 title canonical"), peewee.fn.EXISTS(data))
     return Document.select(*chosen).where(among(Document.page, size))
+
+
+def _unscanned(size: int) -> Any:
+    return Document.select(Document.page).where(among(Document.page, size) & (Document.scanned_at == peewee.SQL("0")))
+
+
+def _forget_content(size: int) -> Any:
+    had = [peewee.fn.EXISTS(one.select(one.to_url).where(one.from_page == Page.id)) for one in (Link, Fragment)]
+    return Page.update({Page.last_contentful_at: peewee.SQL("0")}).where(among(Page.id, size) & (had[0] | had[1]))
 
 
 def _waiting() -> Any:
@@ -380,6 +402,7 @@ _insert_data = inserts(_DATA, once=_DATA[:3])
 _links_of = reads_among(Link.from_page, *_LINK)
 _delete_link = deletes(*_LINK[:3])
 insert_links = inserts(_LINK)
+_redirects_of = reads_among(Redirect.page, Redirect.to_url)
 _store_redirect = upserts(columns(Redirect, "page source to_url"), columns(Redirect, "to_fragment permanent seen_at"))
 _anchors = reads([PageAnchors.url], PageAnchors.names)
 _anchors_among = reads_among(PageAnchors.url, PageAnchors.url, PageAnchors.names)

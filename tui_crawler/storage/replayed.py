@@ -27,11 +27,11 @@ from tui_crawler.domain.command import (
     TopUpPatience,
     from_json,
 )
-from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
+from tui_crawler.domain.exit_code import BLOCKED, FAILURES, UNTOUCHED, ExitCode
 from tui_crawler.domain.page import EMBEDDED
 from tui_crawler.domain.pulse import MINUTE_MS
 from tui_crawler.domain.record import dataclass, field
-from tui_crawler.domain.replayed import FOLDED, UNTOUCHED, PageFold, ReplayGoal, ReplayMoment, ReplaySpan
+from tui_crawler.domain.replayed import FOLDED, PageFold, ReplayGoal, ReplayMoment, ReplaySpan
 from tui_crawler.domain.status import PageStatus, RobotsStatus
 from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.turn import OriginCommand, robots_status

@@ -10,7 +10,7 @@ from typing import Any
 import peewee
 
 from tui_crawler.domain.attempt import AttemptRecord, FillRecord, OriginRecord, PageOutcome, Settle
-from tui_crawler.domain.exit_code import FAILURES, AttemptKind, ExitCode
+from tui_crawler.domain.exit_code import FAILURES, UNTOUCHED, AttemptKind, ExitCode
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.page import NewPage, Tally
 from tui_crawler.domain.run import Settled
@@ -35,7 +35,6 @@ TODO_BASE = 2**40
 """The place of the first page of a fill on its todo list; before it there is room."""
 
 _BRIEF_BYTES, _BRIEF_ROWS = 256 * 1024, 1_000
-_UNTOUCHED = frozenset({ExitCode.cancelled, ExitCode.someone_stole_my_work})
 STATE = columns(
     Page,
     """origin job status attempts_remaining last_exit_code beyond_depth todo_order last_contentful_at
@@ -320,10 +319,12 @@ def _store(
     outcome = outcome_for(settle, page)
     if outcome is None or page is None:
         return Tally(), 0
-    if attempt.exit_code in _UNTOUCHED:
+    if attempt.exit_code in UNTOUCHED:
         return _give_back(transaction, page, outcome, attempt_id, attempt.exit_code)
-    Keeper(transaction, claim).ended([(page.ended(), outcome)])
+    (keeper := Keeper(transaction, claim)).ended([(page.ended(), outcome)])
     transaction.run(update_page, page_values(claim, page, outcome, attempt_id))
+    if outcome.unlinks and page.last_attempt_id and not page.unscanned:
+        documents.drop_links(transaction, [outcome.page_id], keeper)
     return page.tally_after(outcome).minus(page.tally()), int(page.todo_order > 0)
 
 

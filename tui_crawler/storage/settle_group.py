@@ -14,7 +14,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tui_crawler.domain.attempt import PageOutcome, Settle
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.exit_code import UNTOUCHED
 from tui_crawler.domain.page import KnownPage, NewPage, Tally
 from tui_crawler.domain.run import Settled
 from tui_crawler.domain.status import PageStatus
@@ -31,7 +31,6 @@ from tui_crawler.storage.statements import among, columns, padded, reads_among
 from tui_crawler.storage.transaction import Row, Transaction
 from tui_crawler.storage.urls import hashes, url_ids
 
-_UNTOUCHED = frozenset({ExitCode.cancelled, ExitCode.someone_stole_my_work})
 _NO_PAGE = (None, None)
 
 
@@ -72,7 +71,7 @@ def _may_be_plain(one: Settle) -> bool:
         and one.fragments is None
         and not one.drop_document
         and not one.save_robots
-        and one.attempt.exit_code not in _UNTOUCHED
+        and one.attempt.exit_code not in UNTOUCHED
     )
 
 
@@ -291,7 +290,7 @@ class _Group:
 
     def _store_content(self, entries: Iterable[_Entry], ids: Mapping[int, int]) -> None:
         """Only pages that had an attempt before may have had a document, links and redirects."""
-        stored, links, gone = list[Any](), list[documents.LinkRow](), list[int]()
+        stored, links, sent_nowhere, gone = list[Any](), list[documents.LinkRow](), list[int](), list[int]()
         documents_again, links_again = list[int](), list[int]()
         for entry in entries:
             one, outcome, again = entry.job.settle, entry.outcome, entry.page.last_attempt_id > 0
@@ -304,10 +303,13 @@ class _Group:
                 links += documents.link_rows(outcome.page_id, one.links, to_urls, at)
                 links_again += page
             if outcome.contentful:
+                sent_nowhere += page
+            if outcome.unlinks and not entry.page.unscanned:
                 gone += page
         documents.store_documents(self._transaction, stored, documents_again, self._keeper)
         documents.store_links(self._transaction, links, links_again, self._keeper)
-        documents.drop_redirects(self._transaction, gone)
+        documents.drop_redirects(self._transaction, sent_nowhere, self._keeper)
+        documents.drop_links(self._transaction, gone, self._keeper)
 
 
 def _add(moves: CounterChanges, by_job: dict[int, Tally], origin_id: int, job_id: int, change: Tally) -> None:

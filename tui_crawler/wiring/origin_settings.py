@@ -7,6 +7,7 @@ import contextlib
 from collections.abc import Callable, Container, Iterable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import cache
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.domain.admission import Admission, Limits, Scope
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.database_place import DatabasePlace
     from tui_crawler.domain.exclusion import Exclusion
     from tui_crawler.domain.policy import PolicySet
+    from tui_crawler.domain.site_audit import CheckOutcome, LinkCheck
     from tui_crawler.domain.view import RunView
     from tui_crawler.storage.reports.reports import Reports
 
@@ -92,6 +94,8 @@ def crawl_settings(config: Config) -> SettingsByOrigin:
 
 def contract_of(config: Config, origin: str, user_agent: str) -> Contract:
     """The contract with one origin; `user_agent` is that of the run, empty for the configured one."""
+    from tui_crawler.domain.site_audit import LINK_CHECKS  # noqa: PLC0415  few need it
+
     url = normalise(origin)
     host = "" if isinstance(url, InvalidUrl) else url.host
     return Contract(
@@ -101,6 +105,7 @@ def contract_of(config: Config, origin: str, user_agent: str) -> Contract:
         **same_named(Contract, config.crawl, config.network),
         robots_expiry_ms=config.robots.expiry_ms,
         robots_max_bytes=config.robots.max_bytes,
+        not_checked=tuple(filter(None, (switched_off(check, config) for check in LINK_CHECKS))),
     )
 
 
@@ -155,6 +160,34 @@ def stored_config(text: str, run: RunView | None) -> Config:
     from tui_crawler.config.schema import Config  # noqa: PLC0415  where rulesets are stored none is read
 
     return (read_kept(text, run.config_name) if run is not None else None) or Config((), text=text)
+
+
+def switched_off(check: LinkCheck, config: Config) -> str:
+    """The key by which a configuration switches a check off; empty where it is made."""
+    if not attrgetter(check.key)(config):
+        return check.key
+    return "crawl.mode" if check.queues and config.crawl.mode == "offline" else ""
+
+
+def checks_made(reports: Reports, run: int | None = None) -> list[CheckOutcome]:
+    """The checks of a run (None: the newest), by the configurations that are kept of it and of those before it.
+
+    Pages that were last read before a check was switched on are not checked, also where they did not change since.
+    """
+    from tui_crawler.domain.site_audit import LINK_CHECKS, CheckOutcome, CheckStatus  # noqa: PLC0415  few need it
+
+    read, runs = cache(read_kept), reports.kept_configs(run)
+    configs = [read(text, name) for _, text, name in runs] or [None]
+
+    def made(check: LinkCheck) -> CheckOutcome:
+        off = [check.key if one is None else switched_off(check, one) for one in configs]
+        if off[0]:
+            return CheckOutcome(check, CheckStatus.not_checked if configs[0] else CheckStatus.unknown, off[0])
+        since = next((number for number, key in enumerate(off) if key), 0)
+        pages = reports.pages_read_before(runs[since - 1][0]) if since else 0
+        return CheckOutcome(check, CheckStatus.partly_checked if pages else CheckStatus.checked, check.key, pages)
+
+    return [made(check) for check in LINK_CHECKS]
 
 
 def kept_config(database: DatabasePlace) -> Config | None:

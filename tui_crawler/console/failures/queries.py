@@ -11,6 +11,7 @@ from tui_crawler.console.ports import OriginReports
 from tui_crawler.console.reading.refresh import ONCE_MS, SLOW_MS, WINDOW, PagePart, Part
 
 if TYPE_CHECKING:
+    from tui_crawler.domain.contract import Contract
     from tui_crawler.domain.page_filter import PageWindow
     from tui_crawler.domain.page_view import FailureCount, Referrers
     from tui_crawler.domain.view import OriginView
@@ -25,6 +26,7 @@ class FailureReports(OriginReports, Protocol):
     ) -> PageWindow: ...
     def failure_urls(self, key: tuple[tuple[str, str], ...], limit: int) -> tuple[tuple[str, str], ...]: ...
     def referrers(self, page_id: int, limit: int) -> Referrers: ...
+    def contract(self, origin: str) -> Contract: ...
 
 
 FIRST_PAGES, MOST_PAGES = 2_000, 200_000
@@ -48,10 +50,11 @@ GroupKey = tuple[tuple[str, str], ...]
 
 @dataclass(frozen=True, slots=True)
 class CountedFailures:
-    """Groups as they were counted at a moment (epoch ms)."""
+    """Groups as they were counted at a moment (epoch ms), and the keys that switch checks of links off."""
 
     at: int
     count: FailureCount
+    not_checked: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +77,8 @@ class FailureGroups(Part):
     """What failed in the last minutes does so without a commit."""
 
     def read(self, reports: FailureReports, now: int) -> CountedFailures:
-        return CountedFailures(now, reports.failure_count(self.by, self.limit, now, self.sought))
+        count = reports.failure_count(self.by, self.limit, now, self.sought)
+        return CountedFailures(now, count, reports.contract("").not_checked)
 
 
 @dataclass(frozen=True, slots=True)

@@ -57,7 +57,7 @@ from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.window_list import PageList
 from tui_crawler.domain.page_view import FailureCount, Referrer, Referrers
-from tui_crawler.text.format import READING, clock, count
+from tui_crawler.text.format import READING, clock, count, plural
 
 if TYPE_CHECKING:
     from tui_crawler.console.reading.refresh import Part
@@ -172,6 +172,8 @@ class GroupList:
         words, held = [f"By {grouping_words(self.by)}"], ""
         if self._counted is not None:
             words.append(counted_words(self._counted))
+            if off := self._counted.not_checked:
+                words, held = [*words, f"{plural(len(off), 'check')} off"], f"not checked: {', '.join(off)}"
             if self._counted.count.looked_at > MANY:
                 held = counted_at(clock(self._counted.at, self._screen.console.clock.zone), self._screen.key_names)
         return " · ".join(word for word in words if word), held

@@ -6,7 +6,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.exit_code import UNLINKED, ExitCode
 from tui_crawler.domain.page import EXTERNAL
 from tui_crawler.domain.page_view import BrokenLink, LinkEnd, LinkView, Referrer, Referrers
 from tui_crawler.domain.standing import Referral
@@ -158,15 +158,16 @@ REDIRECTING = """SELECT f.href AS url, r.source AS kind, '' AS text
 FROM redirect r JOIN page p ON p.id = r.page_id JOIN url f ON f.id = p.url_id
 WHERE r.to_url_id = ? ORDER BY r.page_id LIMIT ?"""
 
-LISTING = """SELECT f.href AS url, 'sitemap' AS kind, '' AS text
-FROM page p JOIN page s ON s.id = p.found_on_page_id AND s.sitemap = 1 JOIN url f ON f.id = s.url_id WHERE p.id = ?"""
+LISTED_BY = f"s.id = p.found_on_page_id AND s.sitemap = 1 AND NOT {among('s.last_exit_code', UNLINKED)}"
+"""That page s is the sitemap that page p was found in, and is not gone: its entries are not stored as links."""
 
+LISTING = f"""SELECT f.href AS url, 'sitemap' AS kind, '' AS text
+FROM page p JOIN page s ON {LISTED_BY} JOIN url f ON f.id = s.url_id WHERE p.id = ?"""
 
-COUNT_BROKEN = f"""SELECT p.external, COUNT(*) FROM page p WHERE {_OLDEST}
-    AND (EXISTS (SELECT 1 FROM link l WHERE l.to_url_id = p.url_id)
-        OR EXISTS (SELECT 1 FROM redirect r WHERE r.to_url_id = p.url_id)
-        OR EXISTS (SELECT 1 FROM page s WHERE s.id = p.found_on_page_id AND s.sitemap = 1))
-GROUP BY p.external"""
+NAMED = f"""(EXISTS (SELECT 1 FROM link l WHERE l.to_url_id = p.url_id)
+    OR EXISTS (SELECT 1 FROM redirect r WHERE r.to_url_id = p.url_id)
+    OR EXISTS (SELECT 1 FROM page s WHERE {LISTED_BY}))"""
+COUNT_BROKEN = f"SELECT p.external, COUNT(*) FROM page p WHERE {_OLDEST} AND {NAMED} GROUP BY p.external"
 
 _MISSING = f"""FROM fragment g JOIN url t ON t.id = g.to_url_id
     JOIN page p ON p.url_id = t.id AND {among("p.last_exit_code", _READ)}
@@ -199,14 +200,8 @@ def broken_fragments(reader: Reader, limit: int) -> Iterator[BrokenLink]:
         after = rows[-1][:2]
 
 
-def referrers_of(reader: Reader, page_id: int, limit: int) -> Referrers:
-    """Who names a page: at most `limit` of them."""
-    row = reader.one("SELECT url_id FROM page WHERE id = ?", (page_id,))
-    return Referrers(()) if row is None else _referrers(reader, page_id, row[0], limit)
-
-
-def _referrers(reader: Reader, page_id: int, url_id: int, limit: int) -> Referrers:
-    """Links, then redirects; of a page that nothing else names the sitemap that it was found in."""
+def referrers_of(reader: Reader, page_id: int, url_id: int, limit: int) -> Referrers:
+    """Links, then redirects, at most `limit`; of a page that nothing else names the sitemap that it was found in."""
     links = reader.records(_REFERRER, REFERRING, (url_id, limit))
     redirects = reader.records(_REFERRER, REDIRECTING, (url_id, limit + 1))
     named_by = (links + redirects)[:limit] or reader.records(_REFERRER, LISTING, (page_id,))
@@ -231,7 +226,7 @@ class LinkAuditReports(SubjectReports):
         after, without = 0, -1 if external else EXTERNAL
         while rows := self._reader.all(BROKEN, (after, without, _WINDOW)):
             for page_id, url_id, href, code, http_status, leaves in rows:
-                named_by = _referrers(self._reader, page_id, url_id, limit)
+                named_by = referrers_of(self._reader, page_id, url_id, limit)
                 if named_by.first:
                     yield BrokenLink(href, exit_name(code), http_status, named_by, external=leaves == EXTERNAL)
             after = rows[-1][0]
@@ -244,7 +239,18 @@ class LinkAuditReports(SubjectReports):
 
     def referrers(self, page_id: int, limit: int) -> Referrers:
         """Who names a page, the first `limit` of them."""
-        return referrers_of(self._reader, page_id, limit)
+        row = self._reader.one("SELECT url_id FROM page WHERE id = ?", (page_id,))
+        return Referrers(()) if row is None else referrers_of(self._reader, page_id, row[0], limit)
+
+    def kept_configs(self, run: int | None) -> list[tuple[int, str, str]]:
+        """Start (epoch ms), configuration and its name of a run (None: the newest) and of those before it."""
+        text = "SELECT started_at, config_text, config_name FROM run WHERE id <= ? ORDER BY id DESC"
+        return self._reader.all(text, (EVERY if run is None else run,))
+
+    def pages_read_before(self, at: int) -> int:
+        """How many HTML pages that are there were last read before a time (epoch ms). Looks at every document."""
+        text = "SELECT COUNT(*) FROM page p JOIN document d ON d.page_id = p.id WHERE kind = 'html' AND stored_at < ?"
+        return self._reader.number(f"{text} AND {among('p.last_exit_code', _READ)}", (at,))
 
     def pages_slower(self, ms: int) -> int:
         """How many pages took longer than `ms` in their last attempt. Looks at every page."""

@@ -12,7 +12,7 @@ from typing import Any
 
 from tui_crawler.domain.attempt import CRAWL_DELAY
 from tui_crawler.domain.command import BadCommand, SetDelay, StopOrigins, from_json
-from tui_crawler.domain.exit_code import AttemptKind, ExitCode
+from tui_crawler.domain.exit_code import UNTOUCHED, AttemptKind, ExitCode
 from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.replay import LoggedAttempt, LoggedChange, LoggedCommand, LoggedHop, LoggedSession, StoredState
 from tui_crawler.domain.turn import OriginCommand
@@ -52,7 +52,6 @@ _CRAWL_DELAY = f"SELECT value FROM attempt_result WHERE attempt_id = ? AND type 
 _MIRRORED_MS = 5_000  # so long after the first worker has carried a command out the others repeat it, at most
 OF_ALL = ""
 """Stands for every origin."""
-_UNTOUCHED = frozenset({ExitCode.cancelled, ExitCode.someone_stole_my_work})
 _ASKED_TO_WAIT = frozenset({429, 503})
 
 
@@ -143,7 +142,7 @@ class ReplayLog:
         left = None
         if status is not None:
             before = [code.value]
-            if code in _UNTOUCHED:
+            if code in UNTOUCHED:
                 before = [one for (one,) in self._ask(_CODE_BEFORE, (page_id, page_id, attempt_id))]
             left = (status, remaining, ExitCode(before[0]) if before else None, external)
         if http_status not in _ASKED_TO_WAIT and kind is not AttemptKind.robots:

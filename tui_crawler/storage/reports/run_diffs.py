@@ -33,6 +33,7 @@ from tui_crawler.domain.run_diff import (
     text_of,
 )
 from tui_crawler.storage.reader import RowMapper, SubjectReports, among
+from tui_crawler.storage.reports.links import LISTED_BY
 from tui_crawler.storage.reports.pages import known_rows
 from tui_crawler.storage.transaction import Row
 
@@ -45,10 +46,10 @@ _CANONICAL = """COALESCE(NULLIF(d.canonical, ''), (SELECT c.href FROM redirect r
     WHERE r.page_id = p.id AND r.source = 'canonical' LIMIT 1), '')"""
 _NOW = f"""p.last_exit_code, p.last_http_status, COALESCE(d.sha256, ''), COALESCE(d.title, ''), {_CANONICAL},
     {_REDIRECT}"""
-_UNREACHED = """(p.seed = 0 AND p.sitemap = 0 AND (SELECT run_id FROM attempt a WHERE a.id = p.last_attempt_id) <= :old
+_UNREACHED = f"""(p.seed = 0 AND p.sitemap = 0 AND (SELECT run_id FROM attempt a WHERE a.id = p.last_attempt_id) <= :old
     AND NOT EXISTS (SELECT 1 FROM link l WHERE l.to_url_id = p.url_id AND l.from_page_id <> p.id)
     AND NOT EXISTS (SELECT 1 FROM redirect r WHERE r.to_url_id = p.url_id AND r.page_id <> p.id)
-    AND NOT EXISTS (SELECT 1 FROM page s WHERE s.id = p.found_on_page_id AND s.sitemap = 1))"""
+    AND NOT EXISTS (SELECT 1 FROM page s WHERE {LISTED_BY}))"""
 FORMER = "SELECT * FROM former_page WHERE run_id = {run} AND (origin_id, page_id) > (:from, :page) AND origin_id <= :to"
 CHANGES = f"""SELECT f.run_id, f.origin_id, f.page_id, f.links, u.href, o.origin, {_UNREACHED},
     f.exit_code, f.http_status, f.sha256, f.title, f.canonical, f.redirect_id, {_NOW}

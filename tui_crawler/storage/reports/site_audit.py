@@ -13,12 +13,12 @@ from tui_crawler.domain import site_audit as record
 from tui_crawler.domain.audit import audit
 from tui_crawler.domain.cut import cut_names
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode
-from tui_crawler.domain.page import EXTERNAL
+from tui_crawler.domain.page import EMBEDDED, EXTERNAL
 from tui_crawler.domain.site_audit import Found, SiteAudit, chains, over_time, politeness
 from tui_crawler.domain.timeline import LaneSpan
 from tui_crawler.storage.reader import EVERY, Reader, SubjectReports
 from tui_crawler.storage.reports.attempts import sent_requests
-from tui_crawler.storage.reports.links import FRAGMENTS, broken_fragments, referrers_of
+from tui_crawler.storage.reports.links import FRAGMENTS, NAMED, broken_fragments, referrers_of
 from tui_crawler.storage.reports.timeline import TimelineReports
 from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import name_of
@@ -46,11 +46,9 @@ WHERE response_ms IS NOT NULL AND {{of_run}} GROUP BY 1"""
 _CAUSES = """(SELECT MIN(page_id) AS page_id, COUNT(*) AS pages, COUNT(DISTINCT origin_id) AS origins FROM outcome
     WHERE failed = 1 GROUP BY exit_code, http_status) g CROSS JOIN outcome q ON q.page_id = g.page_id
     JOIN url u ON u.id = q.url_id LEFT JOIN attempt a ON a.id = q.attempt_id"""
-_NAMED = """(EXISTS (SELECT 1 FROM link l WHERE l.to_url_id = q.url_id)
-    OR EXISTS (SELECT 1 FROM redirect r WHERE r.to_url_id = q.url_id)
-    OR EXISTS (SELECT 1 FROM page p JOIN page s ON s.id = p.found_on_page_id AND s.sitemap = 1
-        WHERE p.id = q.page_id))"""
-_FAILED = "outcome q JOIN url u ON u.id = q.url_id LEFT JOIN attempt a ON a.id = q.attempt_id WHERE q.failed = 1"
+_FAILED = """outcome q JOIN page p ON p.id = q.page_id JOIN url u ON u.id = q.url_id
+    LEFT JOIN attempt a ON a.id = q.attempt_id WHERE q.failed = 1"""
+_BY_HAND = "(p.seed = 1 OR p.found_on_page_id IS NULL)"
 _LINKS = "(SELECT COUNT(*) FROM link l WHERE l.to_url_id = q.url_id)"
 _ATTEMPTED = "outcome q CROSS JOIN attempt a ON a.id = q.attempt_id CROSS JOIN url u ON u.id = q.url_id"
 _HTML = """document d JOIN page p ON p.id = d.page_id JOIN url u ON u.id = p.url_id
@@ -125,17 +123,18 @@ class _Tables:
     def _failures(self) -> Iterator[Found]:
         causes = f"{_EXIT}, q.http_status, g.pages, g.origins, u.href, COALESCE(a.message, '')"
         yield self._listed("failures", causes, _CAUSES, "g.pages DESC, q.page_id")
-        broken = f"u.href, {_EXIT}, q.http_status, {_LINKS} AS links, q.page_id"
-        for key, where in ("broken", f"q.external <> {EXTERNAL}"), ("broken_external", f"q.external = {EXTERNAL}"):
-            found = self._listed(key, broken, f"{_FAILED} AND {where} AND {_NAMED}", "links DESC, q.page_id")
-            rows = [(*row[:-1], referrers_of(self._reader, row[-1], record.NAMED).first) for row in found[1]]
+        broken = f"u.href, {_EXIT}, q.http_status, {_LINKS} AS links, q.page_id, q.url_id"
+        for key, kind in ("broken", 0), ("broken_embedded", EMBEDDED), ("broken_external", EXTERNAL):
+            where = f"{_FAILED} AND q.external = {kind} AND {NAMED}"
+            found = self._listed(key, broken, where, "links DESC, q.page_id")
+            rows = [(*row[:-2], referrers_of(self._reader, row[-2], row[-1], record.NAMED).first) for row in found[1]]
             yield key, rows, found[2]
         missing = islice(broken_fragments(self._reader, record.NAMED), record.LISTED)
         by = [(one.url, one.fragment, one.referrers) for one in missing]
         named = [(url, fragment, len(those.first) + those.more, those.first) for url, fragment, those in by]
         yield "broken_fragments", named, self._rows(f"SELECT COUNT(*) FROM ({FRAGMENTS}) f", (0, "", EVERY))[0][0]
         unnamed = f"u.href, {_EXIT}, q.http_status, COALESCE(a.message, '')"
-        yield self._listed("failed_unnamed", unnamed, f"{_FAILED} AND NOT {_NAMED}")
+        yield self._listed("failed_unnamed", unnamed, f"{_FAILED} AND {_BY_HAND} AND NOT {NAMED}")
 
     def _redirects(self) -> Iterator[Found]:
         found = chains(self._reader.stream(_CHAINED_REDIRECTS))
