@@ -274,6 +274,12 @@ class Crawling:
             connection.row_factory = sqlite3.Row
             return [dict(row) for row in connection.execute(query, values)]
 
+    def change(self, statement: str, *values: object) -> None:
+        """Changes the database at rest, as an earlier version may have left it."""
+        with contextlib.closing(sqlite3.connect(self.database)) as connection:
+            connection.execute(statement, values)
+            connection.commit()
+
     def value(self, query: str, *values: object) -> Any:
         """The one value of a query."""
         (row,) = self.rows(query, *values)

@@ -5,17 +5,22 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import re
 import zlib
 from dataclasses import replace
 from email.utils import formatdate
 
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from tests.fetch.asking import CORPORA, SHORT, USER_AGENT, ask, fetching, frozen, head, traced_peak, whole
+from tests.fetch.asking import CORPORA, SHORT, USER_AGENT, again, ask, fetching, frozen, head, traced_peak, whole
 from tests.support.held_time import HeldTime
 from tests.support.hostile_web import AwaitHangup, Close, Flood, HostileWeb, Pass, Send, Wait
 from tui_crawler.domain.attempt import Exchange, FetchRequest
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.page import TodoPage
+from tui_crawler.domain.recrawl import condition_of, validator_of
 from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.client import HttpFetcher
 from tui_crawler.fetch.limits import FetchLimits
@@ -177,6 +182,34 @@ async def test_retry_after_is_a_wait(web: HostileWeb, fields: tuple[str, ...], w
     exchange = await fetcher.exchange(ask(web.url("/")))
     await fetcher.close()
     assert (exchange.exit_code, exchange.retry_after_ms) == (ExitCode.server_internal_error, wait)
+
+
+_SENT = re.compile(rb"(GET|HEAD) [!-~]+ HTTP/1\.1\r\n([!#-'*+.^_`|~0-9A-Za-z-]+: [\t -~\x80-\xff]+\r\n)+\r\n")
+
+
+@given(st.lists(st.binary(max_size=40) | st.sampled_from([b"*", b'"a\r\n b"', b"x" * 9_000]), min_size=6, max_size=6))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_nothing_that_a_server_says_makes_the_next_request_illegal(
+    web: HostileWeb, fetcher: HttpFetcher, values: list[bytes]
+) -> None:
+    path = f"/{len(web.requests)}"
+    names = (b"ETag", b"Last-Modified", b"Location", b"Refresh", b"Retry-After", b"Set-Cookie")
+    fields = b"".join(b"%s: %s\r\n" % pair for pair in zip(names, values, strict=True))
+    web.answer(path, b"HTTP/1.1 301 Moved\r\n" + fields + b"Connection: close\r\n\r\n")
+    first = await fetcher.exchange(ask(web.url(path)))
+    etag, modified = validator_of(first.header("etag")), validator_of(first.header("last-modified"))
+    page = TodoPage(1, 1, web.url(path), etag=etag, last_modified=modified, last_contentful_at=1, body_kept=True)
+    unchecked = replace(page, etag=first.header("etag"), last_modified=first.header("last-modified"))
+    condition = condition_of(page, forced=False)
+    assert condition == condition_of(unchecked, forced=False)
+    count = len(web.requests)
+    asked_again = await fetcher.exchange(again(web.url(path), condition.etag, condition.since))
+    assert len(web.requests) == count + 1, asked_again
+    if first.location is not None and first.location.origin == web.origin:
+        await fetcher.exchange(replace(ask(web.origin), url=first.location))
+        assert len(web.requests) == count + 2
+    for request in web.requests[count:]:
+        assert _SENT.fullmatch(request), request
 
 
 async def test_cookies_are_neither_kept_nor_sent(web: HostileWeb, fetcher: HttpFetcher) -> None:

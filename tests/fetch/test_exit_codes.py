@@ -364,7 +364,8 @@ async def test_an_address_that_is_not_allowed_is_222(web: HostileWeb) -> None:
     assert web.connections == 0
 
 
-async def test_a_user_agent_that_cannot_be_sent_is_230(web: HostileWeb, fetcher: HttpFetcher) -> None:
-    exchange = await fetcher.exchange(replace(ask(web.url("/")), user_agent="one\r\nX-Two: 2"))
+@pytest.mark.parametrize("agent", ["one\r\nX-Two: 2", "one\x01", "one\x7f"])
+async def test_a_user_agent_that_cannot_be_sent_is_230(web: HostileWeb, fetcher: HttpFetcher, agent: str) -> None:
+    exchange = await fetcher.exchange(replace(ask(web.url("/")), user_agent=agent))
     assert exchange.exit_code is ExitCode.local_processing_error
     assert web.requests == []

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.attempt import first_values
+from tui_crawler.domain.attempt import first_values, is_field_value
 
 if TYPE_CHECKING:
     from tui_crawler.domain.attempt import Headers
@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 NEVER = 2**62  # later than any time
 MAX_FRESHNESS_MS = 365 * 86_400_000  # a server cannot put a page off for longer than a year
+LONGEST_VALIDATOR = 4_096  # characters: servers refuse a request with a header field of more than about 8 KiB
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +33,20 @@ def condition_of(page: TodoPage, forced: bool) -> RequestCondition:
     """
     if forced or page.force or not page.body_kept or not page.last_contentful_at:
         return RequestCondition()
-    return RequestCondition(page.etag, page.last_modified or http_date(page.last_contentful_at))
+    etag, since = validator_of(page.etag), validator_of(page.last_modified)
+    return RequestCondition(etag, since or http_date(page.last_contentful_at))
+
+
+def validator_of(value: str) -> str:
+    """Return an ETag or Last-Modified as a later request can send it, verbatim, or "" if none can.
+
+    A server chooses the value: one with a control character would make our request illegal, a very long one would have
+    it refused, and `*` would match every version of the page (RFC 9110, 13.1.2). Checked when a document is stored,
+    and again when the value is sent: databases of earlier versions hold what was not checked.
+    """
+    value = value.strip(" \t")
+    verbatim = is_field_value(value) and max(value, default="") <= "\xff"
+    return value if verbatim and len(value) <= LONGEST_VALIDATOR and value != "*" else ""
 
 
 def http_date(at_ms: int) -> str:

@@ -10,8 +10,9 @@ from datetime import UTC, datetime, timedelta, timezone
 from email.utils import parsedate_to_datetime
 from functools import lru_cache
 
-from tui_crawler.domain.attempt import Headers, first_values
+from tui_crawler.domain.attempt import Headers, first_values, is_field_value
 from tui_crawler.domain.url import without_userinfo
+from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
 
 RawHeaders = Sequence[tuple[bytes, bytes]]
 
@@ -45,7 +46,13 @@ def decode_headers(raw: RawHeaders, max_bytes: int) -> tuple[Headers, bool]:
 
 
 def encode_headers(headers: Headers) -> list[tuple[bytes, bytes]]:
-    """Header fields as bytes: validators go back as they came (ISO 8859-1), other text as UTF-8."""
+    """Return header fields as bytes: validators go back as they came (ISO 8859-1), other text as UTF-8.
+
+    Raises TransferFailed for a value that no field may hold.
+    """
+    for name, value in headers:
+        if not is_field_value(value):
+            raise TransferFailed(Phase.head, Trouble.local, f"illegal value of {name}")
     return [(name.encode("ascii"), _encode_value(value)) for name, value in headers]
 
 
