@@ -9,7 +9,9 @@ import re
 import zlib
 from dataclasses import replace
 from email.utils import formatdate
+from unittest.mock import Mock
 
+import httptools
 import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
@@ -21,8 +23,11 @@ from tui_crawler.domain.attempt import Exchange, FetchRequest
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import TodoPage
 from tui_crawler.domain.recrawl import condition_of, validator_of
+from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.client import HttpFetcher
+from tui_crawler.fetch.connection_log import ConnectionLog
+from tui_crawler.fetch.http1 import Http1Connection
 from tui_crawler.fetch.limits import FetchLimits
 
 LLHTTP = json.loads((CORPORA / "llhttp_responses.json").read_text())["cases"]
@@ -381,3 +386,53 @@ async def test_robots_txt_is_cut_and_not_refused(web: HostileWeb, fetcher: HttpF
     assert exchange.cut == ("body",)
     whole_one: Exchange = await fetcher.exchange(replace(request, max_body_bytes=13_000))
     assert (len(whole_one.body), whole_one.cut) == (13_000, ())
+
+
+FOLDED = (
+    b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n ;b\r\n\r\nHTTP/1.1 200 OK\r\nA: one\r\n  two\n\tthree\r\n"
+    b'Transfer-Encoding: chunked\r\nETag: "x\r\n y"\r\n\r\n8\r\na\r\n b\n\tc\r\n0\r\nB: c\r\n d\r\n\r\n'
+)
+
+
+async def test_a_folded_line_is_one_and_a_body_is_left_as_it_is(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    web.answer("/", FOLDED)
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert exchange.body == b"a\r\n b\n\tc"
+    assert exchange.header("a").split() == ["one", "two", "three"]
+    assert exchange.header("etag") == '"x y"'
+
+
+def test_folded_lines_cost_what_their_bytes_do_however_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """llhttp copies what came before at each fold that it sees: none reaches it, and each byte does at most once."""
+    seen: list[bytes] = []
+
+    class Counting(httptools.HttpResponseParser):
+        def feed_data(self, data: bytes | memoryview) -> None:
+            seen.append(bytes(data))
+            super().feed_data(data)
+
+    async def answered(data: bytes, size: int) -> tuple[list[tuple[bytes, bytes]], bytes]:
+        seen.clear()
+        connection = Http1Connection("127.0.0.1", SHORT, frozen((0, 0)))
+        connection.connection_made(Mock(asyncio.Transport))
+        asked = asyncio.ensure_future(connection.ask(b"", ConnectionLog(), head_only=False))
+        await asyncio.sleep(0)
+        for start in range(0, len(data), size):
+            connection.data_received(data[start : start + size])
+        await asked
+        body = b"".join([piece async for piece in connection.chunks()])
+        connection.abort()
+        return connection.headers, body
+
+    monkeypatch.setattr(httptools, "HttpResponseParser", Counting)
+    monkeypatch.setattr(connection_log, "silent_ms", lambda stream: 0)
+    at_once = asyncio.run(answered(FOLDED, len(FOLDED)))
+    for size in range(1, len(FOLDED)):
+        assert asyncio.run(answered(FOLDED, size)) == at_once
+    many = b"HTTP/1.1 200 OK\r\nA: b\r\n" + b" c\r\n" * 15_000 + b"Content-Length: 0\r\n\r\n"
+    for size in (1, 2, 3, 1_460, len(many)):
+        headers, _ = asyncio.run(answered(many, size))
+        assert headers[0] == (b"A", b"b" + b" c" * 15_000)
+        assert len(seen) <= len(many) // size + 2
+        assert not any(re.search(rb"\n[ \t]", piece) for piece in seen)
+        assert sum(map(len, seen)) == len(many) - 2 * 15_000

@@ -24,11 +24,6 @@ _MIME = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+")
 _CHARSET = re.compile(r""";\s*charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""", re.IGNORECASE)
 
 
-def block_bytes(raw: RawHeaders) -> int:
-    """The size of a header block in bytes, as it was on the wire."""
-    return sum(len(name) + len(value) + _SEPARATORS_BYTES for name, value in raw)
-
-
 def decode_headers(raw: RawHeaders, max_bytes: int) -> tuple[Headers, bool]:
     """The fields as text (ISO 8859-1, which loses no byte), and whether some were cut to stay within `max_bytes`.
 

@@ -43,6 +43,9 @@ from tui_crawler.fetch.transfer import WireRequest
 _WAITING_BYTES = 256 * 1024  # so much of a body waits to be read before the socket is left alone
 _FRAMING_BYTES = 64 * 1024  # chunk sizes, extensions and trailers between two pieces of a body
 _HEAD_SLACK = 64 * 1024  # heads up to here are read whole, so that `transfer` can tell their size
+_HEAD_END = re.compile(rb"\n\r?\n")
+_FOLD = re.compile(rb"\r?\n(?=[ \t])")  # of a line of the head that goes on in the next (RFC 9112, 5.2)
+_LINE_END = re.compile(rb"(?:\r?\n\r?|\r)\Z")
 _BEGINNING = b"HTTP/"  # llhttp takes other protocols as well
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _LONGEST_NAME = 253  # RFC 1035, 2.3.4
@@ -62,8 +65,9 @@ class _State(Enum):
 class Http1Connection(asyncio.Protocol):
     """A connection to `address`. It carries one exchange at a time: `ask`, then `chunks`, then `release`.
 
-    An answer whose head has come has `status` and `headers`. `read_timeout_s` is how long nothing may come while
-    somebody waits, `keep_alive_s` how long it lies idle before it closes itself.
+    An answer whose head has come has `status` and `headers`; `head_bytes` came of it, with all interim ones, and
+    `received` after it. `read_timeout_s` is how long nothing may come while somebody waits, `keep_alive_s` how long it
+    lies idle before it closes itself.
     """
 
     def __init__(self, address: str, limits: FetchLimits, now: Callable[[], Moment]) -> None:
@@ -86,6 +90,8 @@ class Http1Connection(asyncio.Protocol):
         self._chunks: list[bytes] = []
         self._waiting = 0
         self._framing = 0
+        self.head_bytes = self.received = 0
+        self._held = b""  # the end of a line of the head: the next byte says whether it is folded there
         self._head_only = self._interim = self._until_close = self._reusable = self._paused = False
 
     # one exchange
@@ -113,8 +119,8 @@ class Http1Connection(asyncio.Protocol):
         )
         self._state = _State.head
         self._head_only, self._interim, self._until_close = head_only, False, False
-        self._framing = self._waiting = 0
-        self.headers = []
+        self._framing = self._waiting = self.head_bytes = self.received = 0
+        self.headers, self._held = [], b""
         self._touch()
         if self._transport is not None:
             self._transport.write(request)
@@ -178,25 +184,52 @@ class Http1Connection(asyncio.Protocol):
                 self.abort()
             return
         self._hear(connection_log.silent_ms(self._transport))
-        in_body = self._state is _State.body
-        if not self._framing and not in_body and not data.startswith(_BEGINNING) and not _BEGINNING.startswith(data):
-            self._fail(Phase.head, Trouble.protocol, f"illegal HTTP: an answer that begins with {data[:20]!r}")
-        self._framing += len(data)
         try:
-            parser.feed_data(data)
+            at = 0
+            while at < len(data) and self._failure is None and self._state is _State.head:
+                at += self._feed_head(parser, data, at)
+            if at < len(data) and self._failure is None:
+                self._feed_body(parser, memoryview(data)[at:])
         except httptools.HttpParserUpgrade:
             self._reusable = False
         except httptools.HttpParserError as error:
             self._fail_parsing(error)
-        if in_body or self._state is _State.body:
-            if self._framing > _FRAMING_BYTES + len(data) and self._failure is None:
-                self._fail(Phase.body, Trouble.protocol, f"illegal HTTP: more than {_FRAMING_BYTES} bytes of framing")
-        elif self._framing > self._most_head and self._state is _State.head and self._failure is None:
-            self._fail(Phase.head, Trouble.protocol, f"a header block of more than {self._most_head} bytes")
         if self._waiting > _WAITING_BYTES and not self._paused and self._transport is not None:
             self._paused = True
             self._transport.pause_reading()
         self._wake()
+
+    def _feed_head(self, parser: httptools.HttpResponseParser, data: bytes, at: int) -> int:
+        """Reads what came of a head from `at` on, no further than its end; returns how many bytes that were.
+
+        Folded lines are joined here: llhttp hands over each by itself, to be copied with all before it.
+        """
+        if not self.head_bytes and not data.startswith(_BEGINNING) and not _BEGINNING.startswith(data):
+            self._fail(Phase.head, Trouble.protocol, f"illegal HTTP: an answer that begins with {data[:20]!r}")
+        held = len(self._held)
+        if held:
+            data, at = self._held + data[at:], 0
+        ended = _HEAD_END.search(data, at)
+        piece = data[at : ended.end() if ended else None]
+        self.head_bytes += len(piece) - held
+        if self.head_bytes > self._most_head:
+            self._fail(Phase.head, Trouble.protocol, f"a header block of more than {self._most_head} bytes")
+            return len(piece) - held
+        cut = None if ended else _LINE_END.search(piece)
+        self._held = cut[0] if cut else b""
+        parser.feed_data(_FOLD.sub(b"", piece[: cut.start()] if cut else piece))
+        return len(piece) - held
+
+    def _feed_body(self, parser: httptools.HttpResponseParser, data: memoryview) -> None:
+        """Reads what came after the head."""
+        if self._state is not _State.body:
+            self._reusable = False
+            return
+        self.received += len(data)
+        self._framing += len(data)
+        parser.feed_data(data)
+        if self._framing > _FRAMING_BYTES + len(data):
+            self._fail(Phase.body, Trouble.protocol, f"illegal HTTP: more than {_FRAMING_BYTES} bytes of framing")
 
     def eof_received(self) -> None:
         """The other side has ended: that completes a body without a length, and cuts anything else short."""
@@ -219,7 +252,7 @@ class Http1Connection(asyncio.Protocol):
         if self._state in (_State.head, _State.body):
             self._hear(0)
         if self._failure is None and self._state is _State.head:
-            if self._framing == 0:
+            if self.head_bytes == 0:
                 self._failure = TransferFailed(
                     Phase.head, Trouble.network, f"{words} before any byte of an answer", closed_unanswered=True
                 )
@@ -265,7 +298,6 @@ class Http1Connection(asyncio.Protocol):
         self._reusable = parser.should_keep_alive()
         self._frame_body()
         self._state = _State.body
-        self._framing = 0
         if self._head_only:
             self._state = _State.done
 
@@ -521,15 +553,20 @@ class Http1Wire:
 class Http1Answer:
     """An answer whose head has come; its body is read raw."""
 
-    __slots__ = ("_closed", "_connection", "_origin", "_wire", "headers", "status")
+    __slots__ = ("_closed", "_connection", "_origin", "_wire", "head_bytes", "headers", "status")
 
     def __init__(self, connection: Http1Connection, wire: Http1Wire, origin: str) -> None:
         self.status = connection.status
+        self.head_bytes = connection.head_bytes
         self.headers: RawHeaders = connection.headers
         self._connection = connection
         self._closed = False
         self._wire = wire
         self._origin = origin
+
+    @property
+    def received(self) -> int:
+        return self._connection.received
 
     def chunks(self) -> AsyncGenerator[bytes, None]:
         return self._connection.chunks()
