@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 
 NEVER = 2**62  # later than any time
 MAX_FRESHNESS_MS = 365 * 86_400_000  # a server cannot put a page off for longer than a year
+_LONGEST_DATE = 64  # characters
 LONGEST_VALIDATOR = 4_096  # characters: servers refuse a request with a header field of more than about 8 KiB
 
 
@@ -55,13 +56,16 @@ def http_date(at_ms: int) -> str:
 
 
 def parse_http_date(text: str) -> int | None:
-    """Epoch ms of an HTTP date in any of its three forms, None when it is none."""
+    """Epoch ms of a date of HTTP in any of its three forms (RFC 9110, 5.6.7), which RFC 822 and RSS have, too; None
+    when it is none."""
+    text = text.strip()
+    if not text or len(text) > _LONGEST_DATE:
+        return None
     try:
-        parsed = parsedate_to_datetime(text.strip())
-        if parsed.tzinfo is None:
-            parsed = parsed.replace(tzinfo=UTC)
-        return int(parsed.timestamp() * 1000)
-    except (ValueError, TypeError, OverflowError, IndexError):
+        parsed = parsedate_to_datetime(text)
+        parsed = parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)
+        return int(parsed.astimezone(UTC).timestamp() * 1000)
+    except (ValueError, TypeError, OverflowError, IndexError):  # what email.utils raises for nonsense
         return None
 
 

@@ -31,6 +31,7 @@ from tui_crawler.fetch.address_guard import (
     AddressRefused,
     Resolver,
     bare_host,
+    check_name,
     is_address,
     is_out_of_descriptors,
 )
@@ -48,8 +49,6 @@ _FOLD = re.compile(rb"\r?\n(?=[ \t])")  # of a line of the head that goes on in 
 _LINE_END = re.compile(rb"(?:\r?\n\r?|\r)\Z")
 _BEGINNING = b"HTTP/"  # llhttp takes other protocols as well
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_LONGEST_NAME = 253  # RFC 1035, 2.3.4
-_LONGEST_LABEL = 63
 _ILLEGAL_THERE = re.compile(rb"[\x00\r\n]")  # what no recipient may let stand (RFC 9110, 5.5)
 _NO_BODY = frozenset({204, 304})  # RFC 9112, 6.3
 
@@ -417,8 +416,6 @@ class Http1Wire:
             self._let_go(origin)
             if connection is not None:
                 connection.abort()
-            if isinstance(error, AddressRefused):
-                raise _refused(error) from error
             if isinstance(error, OutOfDescriptors):  # gives those back that nobody uses
                 await self.close()
             raise
@@ -471,7 +468,7 @@ class Http1Wire:
     async def _connect(self, url: CrawlUrl, log: ConnectionLog) -> Http1Connection:
         """A connection to one of the host's allowed addresses, tried one after the other within the timeout.
 
-        Raises TransferFailed, AddressRefused.
+        Raises TransferFailed.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._limits.connect_timeout_ms / 1000
@@ -581,9 +578,7 @@ class Http1Answer:
 def _request(call: WireRequest) -> bytes:
     """The head of a request as it is sent (RFC 9112, 3). Raises TransferFailed for what no request can hold."""
     url = call.url
-    name = url.host.removesuffix(".")
-    if len(name) > _LONGEST_NAME or any(not 0 < len(label) <= _LONGEST_LABEL for label in name.split(".")):
-        raise TransferFailed(Phase.connect, Trouble.invalid_target, f"{url.host} cannot be asked of a name server")
+    check_name(url.host)
     port = "" if url.port == _DEFAULT_PORTS[url.scheme] else f":{url.port}"
     asked = f"{url.scheme}://{url.host}{port}{url.target}"
     if asked != url.href or not asked.isascii():
@@ -597,11 +592,6 @@ def _fields(headers: Headers, secret: Headers) -> bytes:
     """Header fields as they are sent, and the end of the head. Raises TransferFailed for what none may hold."""
     lines = [name + b": " + value for name, value in encode_headers((*headers, *secret))]
     return b"\r\n".join((*lines, b"", b""))
-
-
-def _refused(error: AddressRefused) -> TransferFailed:
-    trouble = Trouble.excluded_address if error.excluded else Trouble.blocked_address
-    return TransferFailed(Phase.connect, trouble, error.message)
 
 
 def _unreachable(address: str, port: int, words: str, trouble: Trouble) -> TransferFailed:

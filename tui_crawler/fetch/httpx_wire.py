@@ -21,9 +21,9 @@ from tui_crawler.domain.failure import OutOfDescriptors
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch.address_guard import (
     AddressGuard,
-    AddressRefused,
     Resolver,
     bare_host,
+    check_name,
     is_address,
     is_out_of_descriptors,
 )
@@ -199,8 +199,6 @@ def _innermost(error: BaseException) -> str:
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # trusts nobody
-_LONGEST_NAME = 253  # RFC 1035, 2.3.4
-_LONGEST_LABEL = 63
 
 
 class HttpxWire:
@@ -309,13 +307,10 @@ class HttpxWire:
 
     def _check_address(self, url: CrawlUrl, origin: _Origin) -> None:
         """A kept connection is judged again: the exclusion list may have grown. Raises TransferFailed."""
-        try:
-            if self._proxy is not None:
-                self._guard.check_literal(url.host)
-            elif origin.last_address:
-                self._guard.check_excluded(url.host, origin.last_address)
-        except AddressRefused as refused:
-            raise failure_of(refused, Phase.connect, None) from refused
+        if self._proxy is not None:
+            self._guard.check_literal(url.host)
+        elif origin.last_address:
+            self._guard.check_excluded(url.host, origin.last_address)
 
     def _request(self, call: WireRequest) -> httpx.Request:
         """The request as httpx has it. Raises TransferFailed(invalid_target)."""
@@ -402,9 +397,6 @@ def failure_of(error: Exception, phase: Phase, stream: WatchedStream | None) -> 
     """What an exception of the client means in this phase. Its text may hold bytes of the server."""
     text = str(error) or type(error).__name__
     match error:
-        case AddressRefused():
-            trouble = Trouble.excluded_address if error.excluded else Trouble.blocked_address
-            return TransferFailed(Phase.connect, trouble, text)
         case httpx.ConnectTimeout() | httpx.PoolTimeout():
             return TransferFailed(Phase.connect, Trouble.timeout, text)
         case httpx.TimeoutException():
@@ -429,9 +421,7 @@ def _invalid_target(message: str) -> TransferFailed:
 
 def _client_url(url: CrawlUrl) -> httpx.URL:
     """The URL as httpx has it. Raises TransferFailed when httpx would ask for something else than was judged."""
-    name = url.host.removesuffix(".")
-    if len(name) > _LONGEST_NAME or any(not 0 < len(label) <= _LONGEST_LABEL for label in name.split(".")):
-        raise _invalid_target(f"{url.host} cannot be asked of a name server")
+    check_name(url.host)
     try:
         theirs = httpx.URL(url.href)
     except httpx.InvalidURL as error:
