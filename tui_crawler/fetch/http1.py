@@ -491,10 +491,10 @@ class Http1Wire:
     async def _addresses(self, url: CrawlUrl, host: str, log: ConnectionLog, deadline: float) -> tuple[str, ...]:
         if is_address(host):
             return self._guard.allowed(url.host, (host,))
-        began = self._now().mono_ms
         try:
-            async with asyncio.timeout_at(deadline):
-                found = await self._resolve(host, url.port)
+            with log.timing(ConnectionStep.dns, self._now):
+                async with asyncio.timeout_at(deadline):
+                    found = await self._resolve(host, url.port)
         except TimeoutError:
             raise TransferFailed(Phase.connect, Trouble.timeout, f"no address for {host} in time") from None
         except OSError as error:
@@ -502,8 +502,6 @@ class Http1Wire:
                 raise OutOfDescriptors(f"no address for {host}: {_told(error)}") from error
             message = f"no address for {host}: {_told(error)}"
             raise TransferFailed(Phase.connect, Trouble.network, message, closed_unanswered=True) from error
-        finally:
-            log.took[ConnectionStep.dns] = self._now().mono_ms - began
         return self._guard.allowed(url.host, found)
 
     async def _connect_to(self, address: str, url: CrawlUrl, log: ConnectionLog, until: float) -> Http1Connection:
@@ -513,14 +511,10 @@ class Http1Wire:
         plain = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         try:
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            began, silent = self._now().mono_ms, 0
-            try:
+            with log.timing(ConnectionStep.connect, self._now) as lap:
                 async with asyncio.timeout_at(until):
                     await loop.sock_connect(plain, (address, url.port))
-                silent = connection_log.silent_ms(plain)
-            finally:
-                took = max(0, self._now().mono_ms - silent - began)
-                log.took[ConnectionStep.connect] = log.took.get(ConnectionStep.connect, 0) + took
+                lap.stream = plain
             log.remote_address = address
             if url.scheme != "https":
                 _, connection = await loop.create_connection(
@@ -528,8 +522,7 @@ class Http1Wire:
                 )
                 return connection
             context = self._tls(url)
-            began, silent = self._now().mono_ms, 0
-            try:
+            with log.timing(ConnectionStep.tls, self._now) as lap:
                 async with asyncio.timeout_at(until):
                     _, connection = await loop.create_connection(
                         lambda: Http1Connection(address, self._limits, self._now),
@@ -538,10 +531,8 @@ class Http1Wire:
                         server_hostname=bare_host(url.host),
                         ssl_handshake_timeout=self._limits.connect_timeout_ms / 1000,
                     )
-                silent = connection_log.silent_ms(plain)
+                lap.stream = plain
                 return connection
-            finally:
-                log.took[ConnectionStep.tls] = max(0, self._now().mono_ms - silent - began)
         except BaseException:
             plain.close()
             raise
