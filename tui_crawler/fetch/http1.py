@@ -16,7 +16,7 @@ import ssl
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable
 from enum import Enum
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import cast
 
 import httptools
@@ -37,7 +37,7 @@ from tui_crawler.fetch.address_guard import (
 )
 from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionStep
-from tui_crawler.fetch.headers import RawHeaders, encode_headers
+from tui_crawler.fetch.headers import encode_headers
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.transfer import WireRequest
 
@@ -62,7 +62,7 @@ class _State(Enum):
 
 
 class Http1Connection(asyncio.Protocol):
-    """A connection to `address`. It carries one exchange at a time: `ask`, then `chunks`, then `release`.
+    """A connection to `address`. It carries one exchange at a time: `ask`, then `chunks`, then `close`.
 
     An answer whose head has come has `status` and `headers`; `head_bytes` came of it, with all interim ones, and
     `received` after it. `read_timeout_s` is how long nothing may come while somebody waits, `keep_alive_s` how long it
@@ -75,6 +75,7 @@ class Http1Connection(asyncio.Protocol):
         self.address = address
         self.status = 0
         self.headers: list[tuple[bytes, bytes]] = []
+        self.give_back: Callable[[Http1Connection], None] = Http1Connection.abort
         self._loop = asyncio.get_running_loop()
         self._read_timeout_s = limits.read_timeout_ms / 1000
         self._keep_alive_s = limits.keep_alive_ms / 1000
@@ -146,6 +147,10 @@ class Http1Connection(asyncio.Protocol):
                 return
             else:
                 await self._wait()
+
+    async def close(self) -> None:
+        """Gives the connection back, or closes it when the body was not read to its end or more came than that."""
+        self.give_back(self)
 
     def release(self) -> bool:
         """Ends the exchange; whether the connection is kept: its answer was complete, and nothing came after it."""
@@ -400,7 +405,7 @@ class Http1Wire:
         self._kept: OrderedDict[str, Http1Connection] = OrderedDict()
         self._in_use: dict[str, int] = {}
 
-    async def open(self, call: WireRequest, log: ConnectionLog) -> Http1Answer:
+    async def open(self, call: WireRequest, log: ConnectionLog) -> Http1Connection:
         request = _request(call)
         origin = call.url.origin
         self._in_use[origin] = self._in_use.get(origin, 0) + 1
@@ -419,7 +424,8 @@ class Http1Wire:
             if isinstance(error, OutOfDescriptors):  # gives those back that nobody uses
                 await self.close()
             raise
-        return Http1Answer(connection, self, origin)
+        connection.give_back = partial(self._give_back, origin)
+        return connection
 
     async def forget(self, origin: str) -> None:
         connection = self._kept.pop(origin, None)
@@ -432,7 +438,7 @@ class Http1Wire:
         for origin in list(self._kept):
             await self.forget(origin)
 
-    def give_back(self, origin: str, connection: Http1Connection) -> None:
+    def _give_back(self, origin: str, connection: Http1Connection) -> None:
         """Ends the exchange of a connection and keeps it, if it can be kept and the origin has no other."""
         self._let_go(origin)
         if not connection.release():
@@ -536,34 +542,6 @@ class Http1Wire:
         except BaseException:
             plain.close()
             raise
-
-
-class Http1Answer:
-    """An answer whose head has come; its body is read raw."""
-
-    __slots__ = ("_closed", "_connection", "_origin", "_wire", "head_bytes", "headers", "status")
-
-    def __init__(self, connection: Http1Connection, wire: Http1Wire, origin: str) -> None:
-        self.status = connection.status
-        self.head_bytes = connection.head_bytes
-        self.headers: RawHeaders = connection.headers
-        self._connection = connection
-        self._closed = False
-        self._wire = wire
-        self._origin = origin
-
-    @property
-    def received(self) -> int:
-        return self._connection.received
-
-    def chunks(self) -> AsyncGenerator[bytes, None]:
-        return self._connection.chunks()
-
-    async def close(self) -> None:
-        """Gives the connection back, or closes it when the body was not read to its end or more came than that."""
-        if not self._closed:
-            self._closed = True
-            self._wire.give_back(self._origin, self._connection)
 
 
 def _request(call: WireRequest) -> bytes:

@@ -76,7 +76,8 @@ class Crawl:
     ) -> None:
         """`clock` None: that of the machine. Raises StorageFailure when the database cannot be opened."""
         self._config = config
-        opening = OpenSettings(durability=Durability(config.storage.durability))
+        secrets_sent = any(host.headers or host.cookies or host.basic_auth for host in config.hosts)
+        opening = OpenSettings(durability=Durability(config.storage.durability), private=secrets_sent)
         several = options.workers > 1 or options.may_join
         token = options.token or secrets.token_hex()
         storing = StoreSettings(
