@@ -221,7 +221,8 @@ class Http1Connection(asyncio.Protocol):
             return len(piece) - held
         cut = None if ended else _LINE_END.search(piece)
         self._held = cut[0] if cut else b""
-        parser.feed_data(_FOLD.sub(b"", piece[: cut.start()] if cut else piece))
+        lines = piece[: cut.start()] if cut else piece
+        parser.feed_data(_FOLD.sub(b"", lines) if b"\n " in lines or b"\n\t" in lines else lines)
         return len(piece) - held
 
     def _feed_body(self, parser: httptools.HttpResponseParser, data: memoryview) -> None:

@@ -58,7 +58,9 @@ def storage_failure(error: BaseException, path: DatabasePlace) -> StorageFailure
                 f"the disk is full: {path} takes no more; nothing was lost, it goes on when there is room"
             )
         case sqlite3.SQLITE_IOERR:
-            return StorageHeldUp(f"the disk of {path} has an I/O error ({said}); nothing was lost, a run that began waits")
+            return StorageHeldUp(
+                f"the disk of {path} has an I/O error ({said}); nothing was lost, a run that began waits"
+            )
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED | sqlite3.SQLITE_PROTOCOL:
             return DatabaseLocked(f"{path} is locked by another program")
         case sqlite3.SQLITE_READONLY:
