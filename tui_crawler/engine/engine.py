@@ -325,6 +325,7 @@ class Engine:
             found = await self._store.awake(tuple(self._table.states), self._clock.now().wall_ms)
         except StorageFailure as failure:  # whether there is more is not known: it is asked again
             self._falter(failure)
+            self._slots.wake.clear()
             await self._clock.wait(self._slots.wake, self._settings.poll_ms)
             return True
         idle = [name for name in found if self._table.states[name].finished is FinishReason.exhausted]
