@@ -53,8 +53,14 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
+_UMASK = os.umask(0o022)
+os.umask(_UMASK)
+
+
 def pytest_runtest_teardown() -> None:
-    """Textual remembers the last 1,024 widgets it painted, of whatever program: those of a test are gone after it."""
+    """Textual remembers the last 1,024 widgets it painted, of whatever program: those of a test are gone after it. A
+    crawl with credentials has changed the umask of its process."""
+    os.umask(_UMASK)
     if "textual" in sys.modules:
         from textual._styles_cache import StylesCache  # noqa: PLC0415  # most tests need no Textual
 

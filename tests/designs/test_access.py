@@ -53,6 +53,7 @@ def test_what_is_secret_goes_to_its_origin_alone_and_is_nowhere_to_be_read(
     assert "•••" in said[2].decode()
     for secret in SECRETS:
         assert not [number for number, text in enumerate(said) if secret.encode() in text], secret
+    assert {file.stat().st_mode & 0o777 for file in crawl.folder.glob("crawl.db*")} == {0o600}
 
 
 def test_that_certificates_are_not_verified_is_told_as_long_as_the_run_is_shown(crawl: Crawling) -> None:

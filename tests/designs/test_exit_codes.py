@@ -230,7 +230,8 @@ def test_database_error_ends_the_origin_and_is_told(crawl: Crawling) -> None:
     reasons = {row["origin"]: row["finish_reason"] for row in crawl.rows("SELECT origin, finish_reason FROM v_origin")}
     assert reasons == {site.origin: "database_error", other_site.origin: "exhausted"}
     assert crawl.codes(site.url()) == []
-    assert ended.gave_up == 1
+    assert (ended.reason, ended.gave_up) == (RunReason.error, 1), "pages are pending: not exhausted"
+    assert crawl.value("SELECT finish_reason FROM v_run") == "error"
 
 
 def test_a_page_that_another_worker_has_taken_meanwhile_is_left_alone(crawl: Crawling) -> None:

@@ -127,6 +127,41 @@ def test_a_recrawl_asks_with_the_validators_verbatim(recrawled: Recrawled) -> No
     assert [row["conditional"] for row in requests] == [0, 1]
 
 
+ILLEGAL = {  # what a server can say of a page that no request of ours may repeat
+    "control": '"a\x01b"',
+    "delete": '"a\x7f"',
+    "vertical-tab": '"a\x0bb"',
+    "long": f'"{"x" * 60_000}"',
+    "every-version": "*",
+}
+
+
+@pytest.mark.parametrize("value", ILLEGAL.values(), ids=ILLEGAL)
+def test_a_validator_that_no_request_may_hold_is_left_out(crawl: Crawling, value: str) -> None:
+    """The page is crawled again all the same; the other validator, or the time of the last crawl, is asked with."""
+    site = crawl.site()
+    site.answer("/", kept(("ETag", value), ("Last-Modified", DATE)))
+    site.answer("/b", kept(("ETag", TAG), ("Last-Modified", value)))
+    crawl.run(seeds=[site.url(), site.url("/b")])
+    assert [crawl.page(site.url(path))[field] for path, field in (("/", "etag"), ("/b", "last_modified"))] == ["", ""]
+    crawl.later(5 * WEEK)
+    crawl.run(seeds=[site.url(), site.url("/b")])
+    assert conditions(site)[1:] == [(None, DATE)]
+    assert conditions(site, "/b")[1][0] == TAG
+    assert crawl.codes(site.url()) == ["file_ingested"] * 2
+
+
+def test_a_database_that_holds_such_a_validator_crawls_the_page_again(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.answer("/", kept(("ETag", TAG), ("Last-Modified", DATE)))
+    crawl.run()
+    crawl.change("UPDATE document SET etag = ?, last_modified = ?", '"a\x01"', "\ufffd\x02")
+    crawl.later(5 * WEEK)
+    crawl.run()
+    assert conditions(site)[1] == (None, "Fri, 15 Jan 2027 08:16:41 GMT")
+    assert crawl.codes(site.url()) == ["file_ingested"] * 2
+
+
 def test_without_last_modified_the_last_contentful_crawl_is_asked_with(recrawled: Recrawled) -> None:
     _, sites, _ = recrawled
     assert conditions(sites["no-last-modified"]) == [(None, None), (None, "Fri, 15 Jan 2027 08:16:41 GMT")]

@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from tui_crawler.domain.page import TodoPage
 from tui_crawler.domain.recrawl import (
+    LONGEST_VALIDATOR,
     MAX_FRESHNESS_MS,
     RequestCondition,
     condition_of,
@@ -17,6 +18,7 @@ from tui_crawler.domain.recrawl import (
     fresh_until,
     http_date,
     parse_http_date,
+    validator_of,
 )
 
 NOW = 1_700_000_000_000
@@ -30,6 +32,29 @@ def test_the_stored_validators_are_sent_verbatim():
 
 def test_without_last_modified_the_last_contentful_crawl_is_the_date():
     assert condition_of(KNOWN, forced=False).since == "Tue, 14 Nov 2023 22:13:20 GMT"
+
+
+@pytest.mark.parametrize(
+    ("value", "sent"),
+    [
+        ('"a"', '"a"'),
+        ("unquoted", "unquoted"),
+        ('"a\tb"', '"a\tb"'),
+        ('"\x80\xff"', '"\x80\xff"'),
+        ('\t"a" ', '"a"'),
+        ("x" * LONGEST_VALIDATOR, "x" * LONGEST_VALIDATOR),
+        ("x" * (LONGEST_VALIDATOR + 1), ""),
+        ('"a\r\nX-Other: b"', ""),
+        ('"\0"', ""),
+        ('"\u0100"', ""),
+        ("*", ""),
+        ("", ""),
+    ],
+)
+def test_a_validator_goes_back_verbatim_or_not_at_all(value, sent):
+    page = replace(KNOWN, etag=value, last_modified=value)
+    assert validator_of(value) == sent
+    assert condition_of(page, forced=False) == RequestCondition(sent, sent or http_date(NOW))
 
 
 @pytest.mark.parametrize(

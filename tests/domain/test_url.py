@@ -176,6 +176,14 @@ def test_no_password_stands_in_what_is_told_of_a_url(raw: str) -> None:
     assert f"{MASK}@h" in url.raw
 
 
+@pytest.mark.parametrize("again", ["http: ", "http:", "//@", "@", " ", "a", "/ ", "https:\x0b", "ftp:"])
+def test_a_text_that_is_made_to_take_long_is_read_once(again: str) -> None:
+    """Of 60 KB: looking from each place to the end of all of them would take minutes."""
+    for text in (f"http:{again * 30_000}x/@", f"{again * 30_000}me:secret@h", f"//{again * 30_000}me:secret@h"):
+        assert len(without_userinfo(text)) <= len(text) + 30_000 * len(MASK)
+    assert "secret" not in without_userinfo(f"http:{again * 30_000}//me:secret@h")
+
+
 @pytest.mark.parametrize("raw", ["mailto:a@example.org", "https://h:x/@me", "http://h/\x00/@a", "file:///a/b@c"])
 def test_what_is_no_user_name_stays(raw: str) -> None:
     url = normalise(raw)

@@ -1,5 +1,7 @@
 """`tui-crawler` on a disk without room: no connection lets its database grow while the file SWITCH exists.
 
+Where SWITCH has a text, no transaction begins: that result code of SQLite ("SQLITE_CORRUPT") is raised.
+
 `python -m tests.e2e.full_disk_child SWITCH WORD…`; the processes that it starts have the same disk.
 """
 
@@ -16,11 +18,16 @@ _MANY = 1_000_000
 
 
 class FullDisk(sqlite3.Connection):
-    """A connection whose database takes no new page while there is a switch."""
+    """A connection whose database takes no new page, or nothing, while there is a switch."""
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
         if str(arguments[0]).startswith("BEGIN IMMEDIATE"):
-            super().execute(f"PRAGMA max_page_count={1 if Path(os.environ[SWITCH]).exists() else _MANY}")
+            switch = Path(os.environ[SWITCH])
+            if code := switch.read_text(encoding="ascii") if switch.exists() else "":
+                error = sqlite3.OperationalError(f"{code} by the test")
+                error.sqlite_errorcode = getattr(sqlite3, code)
+                raise error
+            super().execute(f"PRAGMA max_page_count={1 if switch.exists() else _MANY}")
         return super().execute(*arguments)
 
 

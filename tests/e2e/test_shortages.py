@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import contextlib
 import json
+import resource
 import signal
 import subprocess
 import sys
@@ -124,6 +125,39 @@ def test_a_run_waits_for_room_on_the_disk_and_goes_on(port, tmp_path):
     assert set(Site.asked.values()) == {1}
 
 
+def limit_writing(process: subprocess.Popen[bytes], most: int) -> None:
+    """From now on the process may write to no file beyond so many bytes: SQLite reports that as an I/O error."""
+    resource.prlimit(process.pid, resource.RLIMIT_FSIZE, (most, resource.RLIM_INFINITY))
+
+
+def test_an_io_error_is_waited_for_as_a_full_disk_is(port, tmp_path):
+    config, database = configured(tmp_path, port, 3, 3, "300ms")
+    command = [sys.executable, "-m", "tui_crawler", "run", str(config), "--json"]
+    with subprocess.Popen(command, cwd=ROOT, stdout=subprocess.PIPE) as process:
+        lines: list[dict[str, object]] = []
+        reading = threading.Thread(target=lambda: lines.extend(map(json.loads, process.stdout or ())))
+        reading.start()
+        try:
+            await_that(lambda: sum(one["event"] == "attempt_finished" for one in lines) >= 3)
+            limit_writing(process, 1)
+            await_that(lambda: any(one["event"] == "database_failed" for one in lines))
+            shown = tui_crawler("status", "--db", str(database))
+            asked = Site.asked.total()
+            time.sleep(2)
+            assert Site.asked.total() <= asked + 3, "of each origin at most what was in flight"
+            limit_writing(process, resource.RLIM_INFINITY)
+            assert process.wait(PATIENT_S) == 0
+        finally:
+            process.kill()
+            reading.join()
+    (failed,) = [one for one in lines if one["event"] == "database_failed"]
+    assert "I/O error" in str(failed["message"])
+    assert shown.returncode == 0
+    assert lines[-1]["reason"] == "exhausted"
+    assert_all_crawled(database, 3)
+    assert set(Site.asked.values()) == {1}
+
+
 def test_few_descriptors_cost_requests_in_flight_and_no_origin(port, tmp_path):
     config, database = configured(tmp_path, port, 60, 60, "50ms")
     words = ["-m", "tui_crawler", "run", str(config), "--json"]
@@ -155,3 +189,32 @@ def test_a_run_that_is_ended_while_the_disk_is_full_tells_what_is_left_and_the_n
     assert tui_crawler("run", str(config)).returncode == 0
     assert_all_crawled(database, 3)
     assert max(Site.asked.values()) <= 2, "what was in flight was asked for again"
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("SQLITE_CORRUPT", "is damaged"),
+        ("SQLITE_NOTADB", "is damaged"),
+        ("SQLITE_READONLY", "read-only"),
+        ("SQLITE_ERROR", "is not as this program makes it"),
+    ],
+)
+def test_a_database_of_no_more_use_ends_a_run_with_status_3_and_its_reason(port, tmp_path, code, said):
+    config, database = configured(tmp_path, port, 3, 3, "300ms")
+    switch, told = tmp_path / "full", tmp_path / "told"
+    with running(full_disk(switch, config), told) as process:
+        await_that(lambda: names(told)["attempt_finished"] >= 3)
+        draft = tmp_path / "draft"
+        draft.write_text(code)
+        draft.rename(switch)
+        assert process.wait(PATIENT_S) == 3
+    last = events(told)[-1]
+    assert (last["event"], last["reason"]) == ("run_finished", "error")
+    assert said in str(last["message"])
+    assert said in told.with_suffix(".errors").read_text()
+    assert names(told)["origin_finished"] == 0
+    switch.unlink()
+    assert value(database, "SELECT count(*) FROM v_page WHERE attempts_remaining > 0") > 0
+    assert tui_crawler("run", str(config)).returncode == 0
+    assert_all_crawled(database, 3)

@@ -640,7 +640,9 @@ def test_a_database_that_takes_nothing_stops_all_requests_until_it_does():
         return replace(found, latency_ms=600) if url.origin == B else found
 
     crawling, reason = crawl([A, B], answer, operator=operator)
-    assert reason == "exhausted"
+    assert reason == "error", "pages of A are pending"
+    (finished,) = crawling.heard.named("run_finished")
+    assert "refused an attempt of http://a.test" in str(dict(finished.extra)["message"])
     assert crawling.heard.finish_reasons() == {A: "database_error", B: "exhausted"}
     (failed,) = crawling.heard.named("database_failed")
     (restored,) = crawling.heard.named("database_restored")

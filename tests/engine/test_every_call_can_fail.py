@@ -14,7 +14,7 @@ import pytest
 
 from tests.engine.crawls import Crawling
 from tests.support.simulated_web import linked_site
-from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.domain.failure import DatabaseUnusable, StorageFailure
 from tui_crawler.engine.clock import run_virtual
 
 A, B = "http://a.test", "http://b.test"
@@ -67,6 +67,20 @@ def test_a_store_call_that_fails(number):
     first, second, reason = run_virtual(crawl_twice(Nth(number, StorageFailure("disk I/O error")), of_store=True))
     assert reason == "exhausted"
     assert_whole(first, second)
+
+
+@pytest.mark.parametrize("number", SAMPLE)
+def test_a_database_that_is_of_no_more_use_ends_the_run_and_no_origin(number):
+    fault = Nth(number, DatabaseUnusable("the file is read-only"))
+    first, second, reason = run_virtual(crawl_twice(fault, of_store=True))
+    assert reason == "exhausted"
+    assert_whole(first, second)
+    ended = first.heard.named("run_finished")
+    if fault.left < 0 and ended:
+        (finished,) = ended
+        assert dict(finished.extra)["reason"] == "error"
+        assert "read-only" in str(dict(finished.extra)["message"])
+        assert "database_error" not in first.heard.finish_reasons().values()
 
 
 @pytest.mark.parametrize("number", range(14))

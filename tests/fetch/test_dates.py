@@ -8,7 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.fetch.headers import is_rfc_3339, mail_date_ms, w3c_date_ms
+from tui_crawler.domain.recrawl import parse_http_date
+from tui_crawler.fetch.headers import is_rfc_3339, w3c_date_ms
 
 
 def ms(*parts: int) -> int:
@@ -65,7 +66,7 @@ def test_w3c_dates(text: str, moment: int | None) -> None:
     ],
 )
 def test_mail_dates(text: str, moment: int | None) -> None:
-    assert mail_date_ms(text) == moment
+    assert parse_http_date(text) == moment
 
 
 @pytest.mark.parametrize(
@@ -86,7 +87,7 @@ def test_dates_of_atom(text: str, is_date: bool) -> None:
     st.text(max_size=70) | st.from_regex(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d+)?([+-]\d\d:\d\d|Z)?", fullmatch=True)
 )
 def test_no_text_raises(text: str) -> None:
-    for moment in (w3c_date_ms(text), mail_date_ms(text)):
+    for moment in (w3c_date_ms(text), parse_http_date(text)):
         assert moment is None or ms(1, 1, 1) <= moment < ms(9999, 12, 31, 23, 59, 59) + 1000
     assert is_rfc_3339(text) in (True, False)
 

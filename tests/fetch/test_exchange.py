@@ -5,19 +5,29 @@ from __future__ import annotations
 import asyncio
 import gzip
 import json
+import re
 import zlib
 from dataclasses import replace
 from email.utils import formatdate
+from unittest.mock import Mock
 
+import httptools
 import pytest
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
 
-from tests.fetch.asking import CORPORA, SHORT, USER_AGENT, ask, fetching, frozen, head, traced_peak, whole
+from tests.fetch.asking import CORPORA, SHORT, USER_AGENT, again, ask, fetching, frozen, head, traced_peak, whole
 from tests.support.held_time import HeldTime
 from tests.support.hostile_web import AwaitHangup, Close, Flood, HostileWeb, Pass, Send, Wait
 from tui_crawler.domain.attempt import Exchange, FetchRequest
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.page import TodoPage
+from tui_crawler.domain.recrawl import condition_of, validator_of
+from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.client import HttpFetcher
+from tui_crawler.fetch.connection_log import ConnectionLog
+from tui_crawler.fetch.http1 import Http1Connection
 from tui_crawler.fetch.limits import FetchLimits
 
 LLHTTP = json.loads((CORPORA / "llhttp_responses.json").read_text())["cases"]
@@ -177,6 +187,34 @@ async def test_retry_after_is_a_wait(web: HostileWeb, fields: tuple[str, ...], w
     exchange = await fetcher.exchange(ask(web.url("/")))
     await fetcher.close()
     assert (exchange.exit_code, exchange.retry_after_ms) == (ExitCode.server_internal_error, wait)
+
+
+_SENT = re.compile(rb"(GET|HEAD) [!-~]+ HTTP/1\.1\r\n([!#-'*+.^_`|~0-9A-Za-z-]+: [\t -~\x80-\xff]+\r\n)+\r\n")
+
+
+@given(st.lists(st.binary(max_size=40) | st.sampled_from([b"*", b'"a\r\n b"', b"x" * 9_000]), min_size=6, max_size=6))
+@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+async def test_nothing_that_a_server_says_makes_the_next_request_illegal(
+    web: HostileWeb, fetcher: HttpFetcher, values: list[bytes]
+) -> None:
+    path = f"/{len(web.requests)}"
+    names = (b"ETag", b"Last-Modified", b"Location", b"Refresh", b"Retry-After", b"Set-Cookie")
+    fields = b"".join(b"%s: %s\r\n" % pair for pair in zip(names, values, strict=True))
+    web.answer(path, b"HTTP/1.1 301 Moved\r\n" + fields + b"Connection: close\r\n\r\n")
+    first = await fetcher.exchange(ask(web.url(path)))
+    etag, modified = validator_of(first.header("etag")), validator_of(first.header("last-modified"))
+    page = TodoPage(1, 1, web.url(path), etag=etag, last_modified=modified, last_contentful_at=1, body_kept=True)
+    unchecked = replace(page, etag=first.header("etag"), last_modified=first.header("last-modified"))
+    condition = condition_of(page, forced=False)
+    assert condition == condition_of(unchecked, forced=False)
+    count = len(web.requests)
+    asked_again = await fetcher.exchange(again(web.url(path), condition.etag, condition.since))
+    assert len(web.requests) == count + 1, asked_again
+    if first.location is not None and first.location.origin == web.origin:
+        await fetcher.exchange(replace(ask(web.origin), url=first.location))
+        assert len(web.requests) == count + 2
+    for request in web.requests[count:]:
+        assert _SENT.fullmatch(request), request
 
 
 async def test_cookies_are_neither_kept_nor_sent(web: HostileWeb, fetcher: HttpFetcher) -> None:
@@ -348,3 +386,53 @@ async def test_robots_txt_is_cut_and_not_refused(web: HostileWeb, fetcher: HttpF
     assert exchange.cut == ("body",)
     whole_one: Exchange = await fetcher.exchange(replace(request, max_body_bytes=13_000))
     assert (len(whole_one.body), whole_one.cut) == (13_000, ())
+
+
+FOLDED = (
+    b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n ;b\r\n\r\nHTTP/1.1 200 OK\r\nA: one\r\n  two\n\tthree\r\n"
+    b'Transfer-Encoding: chunked\r\nETag: "x\r\n y"\r\n\r\n8\r\na\r\n b\n\tc\r\n0\r\nB: c\r\n d\r\n\r\n'
+)
+
+
+async def test_a_folded_line_is_one_and_a_body_is_left_as_it_is(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    web.answer("/", FOLDED)
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert exchange.body == b"a\r\n b\n\tc"
+    assert exchange.header("a").split() == ["one", "two", "three"]
+    assert exchange.header("etag") == '"x y"'
+
+
+def test_folded_lines_cost_what_their_bytes_do_however_they_come(monkeypatch: pytest.MonkeyPatch) -> None:
+    """llhttp copies what came before at each fold that it sees: none reaches it, and each byte does at most once."""
+    seen: list[bytes] = []
+
+    class Counting(httptools.HttpResponseParser):
+        def feed_data(self, data: bytes | memoryview) -> None:
+            seen.append(bytes(data))
+            super().feed_data(data)
+
+    async def answered(data: bytes, size: int) -> tuple[list[tuple[bytes, bytes]], bytes]:
+        seen.clear()
+        connection = Http1Connection("127.0.0.1", SHORT, frozen((0, 0)))
+        connection.connection_made(Mock(asyncio.Transport))
+        asked = asyncio.ensure_future(connection.ask(b"", ConnectionLog(), head_only=False))
+        await asyncio.sleep(0)
+        for start in range(0, len(data), size):
+            connection.data_received(data[start : start + size])
+        await asked
+        body = b"".join([piece async for piece in connection.chunks()])
+        connection.abort()
+        return connection.headers, body
+
+    monkeypatch.setattr(httptools, "HttpResponseParser", Counting)
+    monkeypatch.setattr(connection_log, "silent_ms", lambda stream: 0)
+    at_once = asyncio.run(answered(FOLDED, len(FOLDED)))
+    for size in range(1, len(FOLDED)):
+        assert asyncio.run(answered(FOLDED, size)) == at_once
+    many = b"HTTP/1.1 200 OK\r\nA: b\r\n" + b" c\r\n" * 15_000 + b"Content-Length: 0\r\n\r\n"
+    for size in (1, 2, 3, 1_460, len(many)):
+        headers, _ = asyncio.run(answered(many, size))
+        assert headers[0] == (b"A", b"b" + b" c" * 15_000)
+        assert len(seen) <= len(many) // size + 2
+        assert not any(re.search(rb"\n[ \t]", piece) for piece in seen)
+        assert sum(map(len, seen)) == len(many) - 2 * 15_000

@@ -285,7 +285,7 @@ async def test_more_than_the_bound_is_220(web: HostileWeb, framing: str) -> None
     await fetcher.close()
     assert exchange.exit_code is ExitCode.file_too_large
     assert exchange.body == b""
-    assert exchange.wire_bytes <= 5000
+    assert exchange.wire_bytes <= 5 * len(piece)
     assert "1000" in exchange.message
 
 
@@ -299,6 +299,69 @@ async def test_more_on_the_wire_than_the_bound_is_220(web: HostileWeb) -> None:
     announced = await fetcher.exchange(ask(web.url("/")))
     await fetcher.close()
     assert (announced.exit_code, announced.wire_bytes) == (ExitCode.file_too_large, 0)
+
+
+PADDED = b"1;" + b"x" * 60_000 + b"\r\na\r\n"  # one byte of a body
+WIRE = 100_000
+FRAMED = WIRE + WIRE // 8 + 64 * 1024 + 2 * 65_536 + 256 * 1024  # with what is read ahead
+
+
+async def test_what_frames_a_body_is_counted_too(web: HostileWeb) -> None:
+    fetcher = fetching(replace(SHORT, max_wire_bytes=WIRE))
+    web.on("/", Send(head("200 OK", "Transfer-Encoding: chunked")), Flood(PADDED, 12_000), Send(b"0\r\n\r\n"))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    robots = await fetcher.exchange(replace(ask(web.url("/")), max_body_bytes=512_000, truncate=True))
+    await fetcher.close()
+    assert exchange.exit_code is robots.exit_code is ExitCode.file_too_large
+    assert WIRE < exchange.wire_bytes <= FRAMED
+    assert "frames the body" in exchange.message
+
+
+@pytest.mark.parametrize("status", ["301 Moved", "404 Not Found", "503 Busy"])
+async def test_what_frames_a_body_that_is_not_wanted_is_counted_too(web: HostileWeb, status: str) -> None:
+    fetcher = fetching(replace(SHORT, drain_bytes=WIRE))
+    web.on("/", Send(head(status, "Transfer-Encoding: chunked", "Location: /x")), Flood(PADDED, 12_000))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    await fetcher.close()
+    assert exchange.http_status == int(status[:3])
+    assert WIRE < exchange.wire_bytes <= FRAMED
+
+
+async def test_a_page_in_many_small_chunks_is_taken(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    web.answer("/", head("200 OK", "Transfer-Encoding: chunked") + b"1\r\na\r\n" * 12_000 + b"0\r\nX: y\r\n\r\n")
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert (exchange.exit_code, exchange.body) == (ExitCode.file_ingested, b"a" * 12_000)
+    assert exchange.wire_bytes == 12_000 * 6 + 3 + 6 + 2
+
+
+@pytest.mark.parametrize(
+    "piece",
+    [
+        b"HTTP/1.1 100 Continue\r\n\r\n" * 1_000,
+        b"HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n" * 1_000,
+        b"HTTP/1.1 102 \nA: b\n c\n\n" * 1_000,
+        b"\r\n" * 30_000,
+        b" " * 60_000,
+        b"HTTP/1.1 200 OK\r\nA: b\r\n" + b" c\r\n" * 15_000,
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n" + b"0" * 60_000,
+        b"HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n0\r\n" + b"A: b\r\n" * 10_000,
+    ],
+    ids=["100", "103", "102 folded", "empty lines", "spaces", "folded", "zeros", "trailers"],
+)
+async def test_a_flood_before_or_after_an_answer_is_42(web: HostileWeb, fetcher: HttpFetcher, piece: bytes) -> None:
+    more = piece.rpartition(b"\r\n\r\n")[2] or piece
+    web.on("/", Send(piece), Flood(more, 100_000_000 // len(more)))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert exchange.exit_code is ExitCode.did_not_understand_answer
+    assert exchange.wire_bytes <= FRAMED
+    assert exchange.requests[0].response_headers == () or exchange.http_status == 200
+
+
+async def test_folded_lines_count_as_they_came(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    web.answer("/", whole(b"x", "A: b", *[" "] * 23_000))  # 69 KB, which are 23 KB when they are joined
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert exchange.exit_code is ExitCode.did_not_understand_answer
+    assert "header block" in exchange.message
 
 
 async def test_exactly_the_bound_is_not_too_large(web: HostileWeb) -> None:
@@ -364,7 +427,8 @@ async def test_an_address_that_is_not_allowed_is_222(web: HostileWeb) -> None:
     assert web.connections == 0
 
 
-async def test_a_user_agent_that_cannot_be_sent_is_230(web: HostileWeb, fetcher: HttpFetcher) -> None:
-    exchange = await fetcher.exchange(replace(ask(web.url("/")), user_agent="one\r\nX-Two: 2"))
+@pytest.mark.parametrize("agent", ["one\r\nX-Two: 2", "one\x01", "one\x7f"])
+async def test_a_user_agent_that_cannot_be_sent_is_230(web: HostileWeb, fetcher: HttpFetcher, agent: str) -> None:
+    exchange = await fetcher.exchange(replace(ask(web.url("/")), user_agent=agent))
     assert exchange.exit_code is ExitCode.local_processing_error
     assert web.requests == []

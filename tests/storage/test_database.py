@@ -3,13 +3,16 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import hashlib
 import os
 import random
 import sqlite3
+import stat
 import subprocess
 import sys
 import tempfile
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
 from pathlib import Path
@@ -21,9 +24,11 @@ from tests.storage.making import T0, A, plan
 from tests.support.patience import PATIENT_S
 from tui_crawler.domain.failure import NotOurDatabase, RunHeld, StorageFailure
 from tui_crawler.storage.database import check_integrity, open_readonly, open_writable, upgrade
+from tui_crawler.storage.database_copy import copy_crawl
 from tui_crawler.storage.driver import connection_of, execute
 from tui_crawler.storage.faults import ReadOnlyDatabase, storage_failure
 from tui_crawler.storage.file_identity import APPLICATION_ID, FileState, examine
+from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.migrations import MIGRATIONS_DIRECTORY, latest_version, migrate, record_as_migrated
 from tui_crawler.storage.models import create_tables
 from tui_crawler.storage.open_settings import Durability, OpenSettings
@@ -406,3 +411,56 @@ def test_a_read_only_file_or_folder_opens_as_a_viewer(what):
 
 def test_read_only_is_a_storage_failure():
     assert issubclass(ReadOnlyDatabase, StorageFailure)
+
+
+def modes(folder: Path) -> dict[str, int]:
+    return {file.name: stat.S_IMODE(file.stat().st_mode) for file in folder.iterdir() if file.is_file()}
+
+
+@pytest.fixture
+def usual_mask() -> Iterator[None]:
+    before = os.umask(0o022)
+    yield
+    os.umask(before)
+
+
+@pytest.mark.usefixtures("usual_mask")
+def test_a_private_database_is_its_owners_alone_with_all_that_is_made_beside_it(path):
+    database = open_writable(path, OpenSettings(private=True))
+    execute(database, "UPDATE meta SET value = value")
+    assert {"crawl.db", "crawl.db-wal", "crawl.db-shm"} <= set(modes(path.parent))
+    assert set(modes(path.parent).values()) == {0o600}
+    (path.parent / "segment").touch()
+    database.close()
+    os.umask(0o022)
+    journal = Journal(path)  # who does not know the configuration goes by the file
+    (path.parent / "backup").touch()
+    journal.close()
+    assert set(modes(path.parent).values()) == {0o600}
+
+
+@pytest.mark.usefixtures("usual_mask")
+def test_a_database_that_others_can_read_is_made_private(path):
+    first = open_writable(path, OpenSettings())
+    execute(first, "UPDATE meta SET value = value")
+    assert set(modes(path.parent).values()) == {0o644}
+    second = open_writable(path, OpenSettings(private=True))
+    assert set(modes(path.parent).values()) == {0o600}
+    second.close()
+    first.close()
+
+
+@pytest.mark.usefixtures("usual_mask")
+def test_copies_of_a_private_database_are_private(path):
+    open_writable(path, OpenSettings(private=True)).close()
+    os.umask(0o022)
+    copy_crawl(path, path.with_name("copy.db"), lambda rows: None)
+    os.umask(0o022)
+    database = open_writable(path, OpenSettings())
+    database.pragma("user_version", 1)
+    database.close()
+    os.umask(0o022)
+    with contextlib.suppress(peewee.PeeweeException, StorageFailure):  # its tables are of this version already
+        upgrade(path)
+    assert any(name.endswith(".bak") for name in modes(path.parent))
+    assert set(modes(path.parent).values()) == {0o600}

@@ -17,24 +17,45 @@ from tests.storage.making import T0, A, B, crawled, failed, fill_of, plan, recor
 from tests.storage.whole import assert_whole
 from tui_crawler.domain.attempt import FillRecord
 from tui_crawler.domain.command import RetryPages
+from tui_crawler.domain.database_place import PostgresPlace
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.domain.failure import (
+    DatabaseDamaged,
+    DatabaseLocked,
+    DatabaseUnusable,
+    StorageFailure,
+    StorageHeldUp,
+)
+from tui_crawler.storage.database import open_writable
+from tui_crawler.storage.driver import DATABASE_ERRORS, execute
+from tui_crawler.storage.faults import ReadOnlyDatabase, storage_failure
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.store import SqliteStore, StoreSettings
+from tui_crawler.storage.writer import WriterSettings
+
+
+def made(code: int, text: str = "disk I/O error (made by the test)") -> sqlite3.OperationalError:
+    """An error of SQLite with an extended result code."""
+    error = sqlite3.OperationalError(text)
+    error.sqlite_errorcode = code
+    return error
 
 
 class Counted(sqlite3.Connection):
-    """Counts calls; the one with the number `fails` raises before it does anything."""
+    """Counts calls; the one with the number `fails` raises before it does anything but, where it `rolls_back`, to end
+    the transaction, as SQLite does after some errors."""
 
     calls = 0
     fails = 0
+    code = sqlite3.SQLITE_IOERR
+    rolls_back = False
 
     def _count(self) -> None:
         Counted.calls += 1
         if Counted.calls == Counted.fails:
-            error = sqlite3.OperationalError("disk I/O error (made by the test)")
-            error.sqlite_errorcode = sqlite3.SQLITE_IOERR
-            raise error
+            if Counted.rolls_back and self.in_transaction:
+                super().execute("ROLLBACK")
+            raise made(Counted.code)
 
     def execute(self, *arguments: Any) -> sqlite3.Cursor:
         self._count()
@@ -48,11 +69,13 @@ class Counted(sqlite3.Connection):
 class Crawl:
     """A short crawl that goes on after failures, as the engine does, and counts what was told as stored."""
 
-    def __init__(self, path: Path) -> None:
-        settings = StoreSettings(opening=OpenSettings(connection=Counted), now=lambda: T0, owner=GONE)
+    def __init__(self, path: Path, patience_at_work_ms: int = 0) -> None:
+        writing = WriterSettings(patience_at_work_ms=patience_at_work_ms)
+        opening = OpenSettings(connection=Counted)
+        settings = StoreSettings(opening=opening, writing=writing, now=lambda: T0, owner=GONE)
         self.store = SqliteStore(path, settings)
         self.told = 0
-        self.failures = 0
+        self.failures = self.failures_at_start = 0
 
     async def tried(self, call: Any, attempts: int = 0) -> Any:
         """The answer of a call, None when it failed; `attempts` are stored if it did not."""
@@ -68,6 +91,7 @@ class Crawl:
         store, begin = self.store, plan(f"{A}/", f"{B}/")
         if await self.tried(store.begin_run(begin)) is None and await self.tried(store.begin_run(begin)) is None:
             return
+        self.failures_at_start = self.failures
         found = await self.tried(store.candidates(A, T0, 10, True))
         for page in found.pages if found else ():
             await self.tried(store.fill(fill_of((page,))))
@@ -136,6 +160,109 @@ async def test_whichever_call_fails(database_path, calls, number):
     assert more == 0
     assert stored_attempts(path) == told + again
     assert_whole(path)
+
+
+@pytest.mark.parametrize("number", range(24))
+async def test_an_io_error_at_whichever_call_is_waited_for_once_a_run_has_begun(
+    database_path, calls, number, monkeypatch
+):
+    """Also where SQLite has ended the transaction itself: the ROLLBACK that then fails hides nothing."""
+    chance = random.Random(number)
+    codes = (sqlite3.SQLITE_IOERR, sqlite3.SQLITE_IOERR_WRITE, sqlite3.SQLITE_IOERR_FSYNC, sqlite3.SQLITE_IOERR_READ)
+    monkeypatch.setattr(Counted, "code", chance.choice(codes))
+    monkeypatch.setattr(Counted, "rolls_back", chance.random() < 0.5)
+    Counted.calls, Counted.fails = 0, chance.randrange(1, calls + 1)
+    try:
+        crawl = Crawl(database_path, patience_at_work_ms=60_000)
+    except StorageHeldUp:
+        return  # it could not even be opened
+    try:
+        await crawl.run()
+    finally:
+        crawl.store.close()
+        Counted.fails = 0
+    assert crawl.failures == crawl.failures_at_start
+    assert stored_attempts(database_path) == crawl.told == 4
+    assert_whole(database_path)
+
+
+@pytest.mark.parametrize(
+    ("code", "kind", "said"),
+    [
+        (sqlite3.SQLITE_FULL, StorageHeldUp, "the disk is full"),
+        (sqlite3.SQLITE_IOERR_SHMSIZE, StorageHeldUp, "the disk is full"),
+        (sqlite3.SQLITE_IOERR, StorageHeldUp, "I/O error"),
+        (sqlite3.SQLITE_IOERR_READ, StorageHeldUp, "I/O error"),
+        (sqlite3.SQLITE_IOERR_SHMMAP, StorageHeldUp, "I/O error"),
+        (sqlite3.SQLITE_CANTOPEN, StorageHeldUp, "cannot be opened"),
+        (sqlite3.SQLITE_BUSY_SNAPSHOT, DatabaseLocked, "locked"),
+        (sqlite3.SQLITE_CORRUPT_INDEX, DatabaseDamaged, "damaged"),
+        (sqlite3.SQLITE_IOERR_CORRUPTFS, DatabaseDamaged, "damaged"),
+        (sqlite3.SQLITE_NOTADB, DatabaseDamaged, "damaged"),
+        (sqlite3.SQLITE_READONLY_ROLLBACK, ReadOnlyDatabase, "read-only"),
+        (sqlite3.SQLITE_ERROR, DatabaseUnusable, "no such table"),
+        (sqlite3.SQLITE_CONSTRAINT_TRIGGER, StorageFailure, "no such table"),
+    ],
+)
+def test_what_passes_by_itself_and_what_does_not(code, kind, said):
+    failure = storage_failure(made(code, "no such table"), Path("crawl.db"))
+    assert type(failure) is kind
+    assert said in str(failure)
+    assert "crawl.db" in str(failure)
+
+
+@pytest.mark.parametrize(
+    ("state", "kind"),
+    [
+        ("58030", StorageHeldUp),  # io_error
+        ("53100", StorageHeldUp),  # disk_full
+        ("53200", StorageHeldUp),
+        ("53300", StorageHeldUp),
+        ("57P01", StorageHeldUp),  # admin_shutdown
+        ("57P02", StorageHeldUp),
+        ("57P03", StorageHeldUp),
+        ("08006", StorageHeldUp),
+        ("57P04", DatabaseUnusable),  # database_dropped
+        ("3D000", DatabaseUnusable),
+        ("42P01", DatabaseUnusable),  # undefined_table
+        ("42501", ReadOnlyDatabase),
+        ("58P01", DatabaseDamaged),  # undefined_file
+        ("XX001", DatabaseDamaged),
+        ("23505", StorageFailure),
+    ],
+)
+def test_what_passes_by_itself_on_a_server_and_what_does_not(state, kind):
+    class FromServer(Exception):
+        sqlstate = state
+
+    failure = storage_failure(FromServer("could not read block 7"), PostgresPlace("postgresql://host/crawl"))
+    assert type(failure) is kind
+
+
+def test_a_rollback_that_fails_does_not_hide_what_went_wrong(database_path):
+    database = open_writable(database_path, OpenSettings())
+    with pytest.raises(DATABASE_ERRORS) as raised, database.atomic():
+        execute(database, "ROLLBACK")  # as SQLite does itself after some I/O errors
+        raise made(sqlite3.SQLITE_IOERR_WRITE)
+    database.close()
+    assert "cannot rollback" in str(raised.value)
+    failure = storage_failure(raised.value, database_path)
+    assert type(failure) is StorageHeldUp
+    assert "disk I/O error" in str(failure)
+
+
+def test_a_failed_transaction_of_a_server_does_not_hide_what_went_wrong():
+    class FromServer(Exception):
+        def __init__(self, state: str) -> None:
+            super().__init__(state)
+            self.sqlstate = state
+
+    with pytest.raises(FromServer) as raised:
+        try:
+            raise FromServer("58030")
+        finally:
+            raise FromServer("25P02")
+    assert type(storage_failure(raised.value, PostgresPlace("postgresql://host/crawl"))) is StorageHeldUp
 
 
 async def test_the_database_can_be_read_while_it_is_written(database_path):

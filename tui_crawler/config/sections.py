@@ -162,12 +162,14 @@ class NetworkConfig:
     read_timeout_ms: int = key(Duration(1, HOUR), 30 * SECOND, "Longest silence of a server.")
     total_timeout_ms: int = key(Duration(1, DAY), 60 * SECOND, "Longest exchange from first to last byte.")
     max_body_bytes: int = key(
-        Size(KIB, 1024 * MIB), 10 * MIB, "Longest body, on the wire and decoded; a longer one is not kept."
+        Size(KIB, 1024 * MIB),
+        10 * MIB,
+        "Longest body, decoded and on the wire (chunk framing: an eighth more, and 64 KiB); a longer one is not kept.",
     )
     max_header_bytes: int = key(
         Size(KIB, 16 * MIB),
         64 * KIB,
-        "Longest header of an answer; one with a longer is not understood (cut: headers).",
+        "Longest header of an answer, as it is received; one with a longer is not understood (cut: headers).",
     )
     proxy: str | None = key(Nullable(ProxyAddress(), "no proxy"), None, "HTTP proxy for all requests.")
     allow_private_addresses: PrivateAddresses = key(

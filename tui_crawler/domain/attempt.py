@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -17,6 +18,14 @@ if TYPE_CHECKING:
 
 
 Headers = tuple[tuple[str, str], ...]
+
+
+_CONTROL = re.compile("[\x00-\x08\x0a-\x1f\x7f]")
+
+
+def is_field_value(text: str) -> bool:
+    """Return whether a header field may hold a text: it has no control character but the tab (RFC 9110, 5.5)."""
+    return _CONTROL.search(text) is None
 
 
 def first_values(headers: Headers) -> dict[str, str]:

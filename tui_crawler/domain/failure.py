@@ -8,14 +8,19 @@ class StorageFailure(Exception):
 
 
 class StorageHeldUp(StorageFailure):
-    """What passes by itself: the disk is full, another program holds a lock, no descriptor is left. Nothing is lost."""
+    """What passes by itself: the disk is full or has an I/O error, another program holds a lock, no descriptor is left.
+    Nothing is lost."""
 
 
 class DatabaseLocked(StorageHeldUp):
     """Another program holds a lock on the database that it will give back: nothing is lost, it can be tried again."""
 
 
-class DatabaseDamaged(StorageFailure):
+class DatabaseUnusable(StorageFailure):
+    """The database takes no attempt any more, and that does not pass by itself: a run ends."""
+
+
+class DatabaseDamaged(DatabaseUnusable):
     """The file is no whole database any more: nothing that is asked of it can be trusted."""
 
 
@@ -51,7 +56,7 @@ class BadSegment(ValueError):
     """A segment that cannot be taken: no segment, damaged, or consumed before. Nothing was changed."""
 
 
-class NotOurDatabase(StorageFailure):
+class NotOurDatabase(DatabaseUnusable):
     """The file is not a database of this program, or one of a newer version; it was not touched."""
 
 

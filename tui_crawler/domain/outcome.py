@@ -25,7 +25,7 @@ from tui_crawler.domain.intake import Find, Intake, Queue, admit, linked, listed
 from tui_crawler.domain.origin import Check, OriginState, record_of
 from tui_crawler.domain.page import TodoPage
 from tui_crawler.domain.record import dataclass, replace
-from tui_crawler.domain.recrawl import fresh_until
+from tui_crawler.domain.recrawl import fresh_until, validator_of
 from tui_crawler.domain.status import PageStatus
 
 if TYPE_CHECKING:
@@ -353,8 +353,8 @@ def _document_of(crawled: Crawled, storing: Storing, scanned: bool) -> DocumentR
         title=reading.title,
         sha256=crawled.sha256,
         size=len(exchange.body) if exchange.left_size is None else exchange.left_size,
-        etag=fields.get("etag", ""),
-        last_modified=fields.get("last-modified", ""),
+        etag=validator_of(fields.get("etag", "")),
+        last_modified=validator_of(fields.get("last-modified", "")),
         cache_control=fields.get("cache-control", ""),
         expires=fields.get("expires", ""),
         age=fields.get("age", ""),

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.attempt import first_values
+from tui_crawler.domain.attempt import first_values, is_field_value
 
 if TYPE_CHECKING:
     from tui_crawler.domain.attempt import Headers
@@ -15,6 +15,8 @@ if TYPE_CHECKING:
 
 NEVER = 2**62  # later than any time
 MAX_FRESHNESS_MS = 365 * 86_400_000  # a server cannot put a page off for longer than a year
+_LONGEST_DATE = 64  # characters
+LONGEST_VALIDATOR = 4_096  # characters: servers refuse a request with a header field of more than about 8 KiB
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,7 +34,20 @@ def condition_of(page: TodoPage, forced: bool) -> RequestCondition:
     """
     if forced or page.force or not page.body_kept or not page.last_contentful_at:
         return RequestCondition()
-    return RequestCondition(page.etag, page.last_modified or http_date(page.last_contentful_at))
+    etag, since = validator_of(page.etag), validator_of(page.last_modified)
+    return RequestCondition(etag, since or http_date(page.last_contentful_at))
+
+
+def validator_of(value: str) -> str:
+    """Return an ETag or Last-Modified as a later request can send it, verbatim, or "" if none can.
+
+    A server chooses the value: one with a control character would make our request illegal, a very long one would have
+    it refused, and `*` would match every version of the page (RFC 9110, 13.1.2). Checked when a document is stored,
+    and again when the value is sent: databases of earlier versions hold what was not checked.
+    """
+    value = value.strip(" \t")
+    verbatim = is_field_value(value) and max(value, default="") <= "\xff"
+    return value if verbatim and len(value) <= LONGEST_VALIDATOR and value != "*" else ""
 
 
 def http_date(at_ms: int) -> str:
@@ -41,13 +56,16 @@ def http_date(at_ms: int) -> str:
 
 
 def parse_http_date(text: str) -> int | None:
-    """Epoch ms of an HTTP date in any of its three forms, None when it is none."""
+    """Epoch ms of a date of HTTP in any of its three forms (RFC 9110, 5.6.7), which RFC 822 and RSS have, too; None
+    when it is none."""
+    text = text.strip()
+    if not text or len(text) > _LONGEST_DATE:
+        return None
     try:
-        parsed = parsedate_to_datetime(text.strip())
-        if parsed.tzinfo is None:
-            parsed = parsed.replace(tzinfo=UTC)
-        return int(parsed.timestamp() * 1000)
-    except (ValueError, TypeError, OverflowError, IndexError):
+        parsed = parsedate_to_datetime(text)
+        parsed = parsed if parsed.tzinfo is not None else parsed.replace(tzinfo=UTC)
+        return int(parsed.astimezone(UTC).timestamp() * 1000)
+    except (ValueError, TypeError, OverflowError, IndexError):  # what email.utils raises for nonsense
         return None
 
 

@@ -19,7 +19,9 @@ CLIENT_MAX_LENGTH = 65_536  # httpx refuses longer URLs, whatever `max_url_lengt
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _REMOVED = dict.fromkeys(map(ord, "\t\n\r"))  # by WHATWG, wherever they stand
 _STRIPPED = "".join(map(chr, range(0x21)))  # C0 controls and space, which WHATWG strips at both ends
-_USERINFO = re.compile(r"([/\\]{2}|https?:[/\\\s]*|^\s*(?!mailto:)[a-z0-9._~%+-]+:)[^/\\?#]*@", re.IGNORECASE)
+_BEFORE_AT = re.compile(r"(?:^|(?<=[/\\?#]))[^/\\?#]*@")
+_SCHEME = re.compile(r"https?:\s*", re.IGNORECASE)
+_FIRST_SCHEME = re.compile(r"\s*(?!mailto:)[a-z0-9._~%+-]+:", re.IGNORECASE)
 MASK = "•••"
 """Stands for what is secret, wherever it would be shown."""
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # tab, LF and CR are removed by WHATWG
@@ -87,7 +89,21 @@ def without_userinfo(text: str) -> str:
     """What is, or is meant as, a URL, to be shown: user name and password (RFC 3986, 3.2.1) masked."""
     if "@" not in text:
         return text
-    return _USERINFO.sub(rf"\1{MASK}@", text.translate(_REMOVED))
+    return _BEFORE_AT.sub(_masked, text.translate(_REMOVED))
+
+
+def _masked(found: re.Match[str]) -> str:
+    """Mask what is before an "@" from where a user name can begin: behind two slashes or a scheme. Each character is
+    looked at a few times at most: the text may be a server's, and made to take long."""
+    text, part, start = found.string, found[0], found.start()
+    slashes = start
+    while slashes and (text[slashes - 1] in "/\\" or text[slashes - 1].isspace()):
+        slashes -= 1
+    behind = text[max(0, slashes - 6) : slashes].lower().endswith(("http:", "https:"))
+    if behind or (start > 1 and text[start - 2] in "/\\" and text[start - 1] in "/\\"):
+        return f"{MASK}@"
+    scheme = (None if start else _FIRST_SCHEME.match(part)) or _SCHEME.search(part)
+    return f"{part[: scheme.end()]}{MASK}@" if scheme else part
 
 
 def url_hash(href: str) -> int:

@@ -11,7 +11,7 @@ from types import MappingProxyType
 from tui_crawler.domain.admission import Admission
 from tui_crawler.domain.command import Command, PauseOrigins, PendingAction, ResumeOrigins
 from tui_crawler.domain.event import Event
-from tui_crawler.domain.failure import BadSegment, StorageFailure
+from tui_crawler.domain.failure import BadSegment, DatabaseUnusable, StorageFailure
 from tui_crawler.domain.job import QueueChange
 from tui_crawler.domain.origin import OriginState, Takeover, record_of, says_all
 from tui_crawler.domain.record import replace
@@ -61,7 +61,7 @@ class FewOrigins:
             return ()
 
 
-_BY_ITSELF = frozenset({RunReason.exhausted, RunReason.operator})
+_BY_ITSELF = frozenset({RunReason.exhausted, RunReason.operator, RunReason.error})
 _CONTINUED = "what was not stored is asked for again: the next start continues this run with all that is left"
 FEW_ORIGINS_DRAIN_MS = 5_000  # running requests may end for so long before the rest is saved
 _OPENED = 512  # so many origins are stored at once as they begin
@@ -162,7 +162,7 @@ class Engine:
         self._slots.wake.set()
 
     async def run(self) -> RunReason:
-        """The whole run. Raises RunHeld or StorageFailure when it cannot begin."""
+        """The whole run. Raises RunHeld or StorageFailure when it cannot begin, DatabaseUnusable when it must end."""
         start = await self._store.begin_run(self._settings.plan)
         self._begun = True
         self._hinted = self._store.watch(self._on_held_up, self.wake)
@@ -178,6 +178,8 @@ class Engine:
             reason = await self._loop()
         finally:
             await self._close(reason)
+        if isinstance(self._slots.lost, DatabaseUnusable):
+            raise self._slots.lost
         return reason
 
     async def _enter(self, origins: Iterable[StoredOrigin], continued: bool, unclean: bool) -> None:
@@ -321,21 +323,29 @@ class Engine:
             if not self._table.all_finished():
                 return True
             found = await self._store.awake(tuple(self._table.states), self._clock.now().wall_ms)
-        except StorageFailure:
-            return False
+        except StorageFailure as failure:  # whether there is more is not known: it is asked again
+            self._falter(failure)
+            self._slots.wake.clear()
+            await self._clock.wait(self._slots.wake, self._settings.poll_ms)
+            return True
         idle = [name for name in found if self._table.states[name].finished is FinishReason.exhausted]
         await self._awaken(idle)
         return bool(idle)
 
     def _ending(self) -> RunReason | None:
         """Why the run ends now, None while there is more to do."""
+        if self._slots.lost:
+            self._reason = self._reason or RunReason.error
         if self._reason is not None:
             return self._reason
         if self._at_limit(0) and (self._peers is None or self._peers.is_spent):
             return RunReason.max_requests
         others = self._peers is not None and self._peers.others_at_work
         if self._table.all_finished() and not self._slots and not others:
-            return RunReason.operator if self._table.all_stopped() else RunReason.exhausted
+            if self._table.all_stopped():
+                return RunReason.operator
+            refused = any(one.finished is FinishReason.database_error for one in self._table.states.values())
+            return RunReason.error if refused else RunReason.exhausted
         if others or not self._table.all_stopped():
             self._cancel_at = None
         elif self._cancel_at is None:
@@ -396,8 +406,14 @@ class Engine:
             if self._table.are_few() and self._reason is None:
                 await self._mind_few_origins()
         except StorageFailure as failure:
-            self._slots.hinder(str(failure))
-            self._next_heartbeat = self._next_poll = self._clock.now().mono_ms + self._settings.heartbeat_ms
+            self._falter(failure)
+
+    def _falter(self, failure: StorageFailure) -> None:
+        """The database was asked in vain: it is asked again later, unless it is of no more use."""
+        self._slots.hinder(str(failure))
+        if isinstance(failure, DatabaseUnusable):
+            self._slots.lost = failure
+        self._next_heartbeat = self._next_poll = self._clock.now().mono_ms + self._settings.heartbeat_ms
 
     async def _watch_peers(self, peers: PeerWorker) -> None:
         """Among several workers: leases origins, repeats what the leading one did, wakes what others found work for."""
@@ -537,13 +553,19 @@ class Engine:
                 await self._few.save_rest()
             await self._store.end_run(reason.value, self._slots.storage_ok and not self._slots.lost)
         except StorageFailure as failure:
-            self._slots.lost = str(failure)
+            self._slots.lost = self._slots.lost or failure
         finally:
             counts = self._runner.counts.values()
             done, failed = sum(c.done for c in counts), sum(c.failed for c in counts)
-            unstored = self._slots.lost and f"{self._slots.lost}; {_CONTINUED}"
-            at, complaint = self._clock.now().wall_ms, self._complaint or unstored or self._few.complaint
+            at, complaint = self._clock.now().wall_ms, self._complaint or self._unstored() or self._few.complaint
             self._tell(events.run_finished(at, reason, self._slots.requests, done, failed, complaint))
+
+    def _unstored(self) -> str:
+        """Why something was not stored, if it was not, and what becomes of it."""
+        lost = self._slots.lost
+        if lost is None:
+            return self._slots.refused
+        return str(lost) if isinstance(lost, DatabaseUnusable) else f"{lost}; {_CONTINUED}"
 
     async def _finish_rest(self) -> None:
         now, names = self._clock.now(), tuple(self._table.states)

@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable
 from typing import assert_never
 
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.failure import OutOfDescriptors, StorageFailure, StorageHeldUp
+from tui_crawler.domain.failure import DatabaseUnusable, OutOfDescriptors, StorageFailure, StorageHeldUp
 from tui_crawler.domain.page import TodoPage
 from tui_crawler.domain.scheduler import Released
 from tui_crawler.domain.turn import CheckUrl, CrawlAnswer, CrawlNext, FetchRobots, FillTodo, Finish, Sleep, after_crawl
@@ -27,7 +27,8 @@ class Slots:
 
     `requests` counts the turns that made a request; `trouble` is why the database takes nothing, until it does again:
     the listener is told of both. `unsaved` are the origins whose state it does not have. `lost`: why outcomes of turns
-    were not stored, which the end of the run did not wait for; mostly empty.
+    were not stored, which the end of the run did not wait for; `refused`: what the database said of the first attempt
+    that it refused. Both are mostly empty.
     """
 
     def __init__(
@@ -55,7 +56,8 @@ class Slots:
         self.is_stopping: Callable[[], bool] = lambda: False
         self.requests = 0
         self.trouble = ""
-        self.lost = ""
+        self.lost: StorageFailure | None = None
+        self.refused = ""
         self.unsaved: set[str] = set()
         self.leaving: set[str] = set()  # origins that have no more turns here
 
@@ -98,9 +100,6 @@ class Slots:
                 await self._fetcher.forget(origin)
         except OutOfDescriptors:  # what is in flight gives some back
             await self._clock.wait(asyncio.Event(), _DESCRIPTORS_MS)
-        except StorageHeldUp as failure:  # not waited for any more: the run ends, and the next one asks again
-            self.lost = str(failure)
-            self.hinder(str(failure))
         except StorageFailure as failure:
             self._lose_database(origin, failure)
         except Exception as error:
@@ -160,12 +159,20 @@ class Slots:
             self._probes.give_up(origin, "robots.txt could not be fetched, so nothing else was asked")
 
     def _lose_database(self, origin: str, failure: StorageFailure) -> None:
-        """The database did not take an attempt: exit code -3. Nothing more is asked until it takes rows again."""
-        answer = CrawlAnswer(0, ExitCode.database_error)
-        state = self._table.states[origin]
-        settings = self._table.settings.settings_of(origin)
-        self._table.update(after_crawl(state, answer, self._clock.now(), settings))
-        self.unsaved.add(origin)
+        """The database did not take an attempt. Nothing more is asked until it takes rows again.
+
+        Where it refuses the attempt the origin ends (exit code -3). Where it takes nothing, for good or for longer than
+        is waited for, the run ends, and the next one asks again.
+        """
+        if isinstance(failure, StorageHeldUp | DatabaseUnusable):
+            self.lost = failure
+        else:
+            answer = CrawlAnswer(0, ExitCode.database_error)
+            state = self._table.states[origin]
+            settings = self._table.settings.settings_of(origin)
+            self._table.update(after_crawl(state, answer, self._clock.now(), settings))
+            self.unsaved.add(origin)
+            self.refused = self.refused or f"the database refused an attempt of {origin}: {failure}"
         self.hinder(str(failure))
 
     @property

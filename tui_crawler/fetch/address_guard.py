@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from ipaddress import IPv4Address, IPv6Address, ip_address, ip_network
 from typing import Literal
 
+from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
 from tui_crawler.fetch.threads import run_in_thread
 
 AllowPrivate = Literal["auto"] | bool
@@ -34,13 +35,19 @@ _NOT_PUBLIC = tuple(  # besides what Python's ipaddress knows, which differs bet
 )
 
 
-class AddressRefused(Exception):
+class AddressRefused(TransferFailed):
     """An address that must not be connected to; `excluded` when the exclusion list names it."""
 
     def __init__(self, message: str, *, excluded: bool) -> None:
-        super().__init__(message)
-        self.message = message
+        super().__init__(Phase.connect, Trouble.excluded_address if excluded else Trouble.blocked_address, message)
         self.excluded = excluded
+
+
+def check_name(host: str) -> None:
+    """Raises TransferFailed for a host that cannot be looked up (RFC 1035, 2.3.4)."""
+    name = host.removesuffix(".")
+    if len(name) > 253 or any(not 0 < len(label) <= 63 for label in name.split(".")):
+        raise TransferFailed(Phase.connect, Trouble.invalid_target, f"{host} cannot be asked of a name server")
 
 
 def nothing_excluded(address: str) -> str:

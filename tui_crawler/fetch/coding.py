@@ -122,8 +122,8 @@ class BodyDecoder:
         """What is decoded so far."""
         return bytes(self._body)
 
-    def feed(self, data: bytes) -> None:
-        """Takes the next bytes of the wire. Raises IllegalCoding, BodyTooLarge."""
+    def feed(self, data: bytes) -> bool:
+        """Takes the next bytes of the wire; whether the rest is cut. Raises IllegalCoding, BodyTooLarge."""
         for piece in self._through(0, data):
             room = self._max_bytes - len(self._body)
             if len(piece) <= room:
@@ -133,7 +133,8 @@ class BodyDecoder:
                 raise BodyTooLarge(f"the body has more than {self._max_bytes} bytes")
             self._body += piece[:room]
             self.cut = True
-            return
+            break
+        return self.cut
 
     def finish(self) -> bytes:
         """The body, whole unless `cut`. Raises TruncatedCoding when compressed data ends too soon."""

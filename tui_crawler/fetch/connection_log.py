@@ -13,7 +13,7 @@ import socket
 import struct
 import sys
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from dataclasses import dataclass, field
 from enum import Enum
 from typing import TYPE_CHECKING, Any
@@ -48,6 +48,19 @@ def silent_ms(stream: httpcore.AsyncNetworkStream | asyncio.BaseTransport | sock
     return max(0, min(_SINCE_HEARD.unpack(told)) - _GRAIN_MS) if len(told) == _SINCE_HEARD.size else 0
 
 
+def _arrival(stream: httpcore.AsyncNetworkStream | socket.socket | None, now: Callable[[], Moment]) -> Moment:
+    """When the other side was heard last; the present moment without one."""
+    silent = 0 if stream is None else silent_ms(stream)  # before the clock: rather too late than too early
+    return now().later(-silent)
+
+
+@dataclass(slots=True)
+class MeasuredStep:
+    """A step that is being measured, and the connection it has led to: its end may have been noticed late."""
+
+    stream: httpcore.AsyncNetworkStream | socket.socket | None = None
+
+
 @dataclass(slots=True)
 class ConnectionLog:
     """What is known of the connection of one request, filled in while it comes about.
@@ -64,6 +77,16 @@ class ConnectionLog:
     heard: Moment | None = None
     waited_ms: int = 0
 
+    @contextmanager
+    def timing(self, step: ConnectionStep, now: Callable[[], Moment]) -> Iterator[MeasuredStep]:
+        """Adds how long this takes, however it ends. Behind a proxy there may be two TLS handshakes: their sum."""
+        began, lap = now().mono_ms, MeasuredStep()
+        try:
+            yield lap
+        finally:
+            ended = _arrival(lap.stream, now).mono_ms
+            self.took[step] = self.took.get(step, 0) + max(0, ended - began)
+
     def answer_ms(self) -> int | None:
         """What connecting, the handshake and the answer took, without what this process did meanwhile and without the
         look-up of the name; None without an answer."""
@@ -71,13 +94,6 @@ class ConnectionLog:
             return None
         made = self.took.get(ConnectionStep.connect, 0) + self.took.get(ConnectionStep.tls, 0)
         return made + self.waited_ms + self.heard.mono_ms - self.asked.mono_ms
-
-
-@dataclass(slots=True)
-class MeasuredStep:
-    """A step that is being measured, and the connection it has led to: its end may have been noticed late."""
-
-    stream: httpcore.AsyncNetworkStream | None = None
 
 
 class ConnectionLogs:
@@ -97,16 +113,9 @@ class ConnectionLogs:
         finally:
             del self._of_tasks[task]
 
-    @contextmanager
-    def timing(self, step: ConnectionStep) -> Iterator[MeasuredStep]:
-        """Adds how long this takes, however it ends. Behind a proxy there may be two TLS handshakes: their sum."""
-        began = self._now().mono_ms
-        lap = MeasuredStep()
-        try:
-            yield lap
-        finally:
-            took = self._log().took
-            took[step] = took.get(step, 0) + max(0, self._arrival(lap.stream).mono_ms - began)
+    def timing(self, step: ConnectionStep) -> AbstractContextManager[MeasuredStep]:
+        """Measures a step of the request of this task."""
+        return self._log().timing(step, self._now)
 
     def begin(self) -> None:
         """A connection is asked for."""
@@ -133,13 +142,8 @@ class ConnectionLogs:
 
         None: the connection ended, which nobody dates.
         """
-        moment = self._arrival(stream)
+        moment = _arrival(stream, self._now)
         log.heard = moment if log.asked is None else max(moment, log.asked)
-
-    def _arrival(self, stream: httpcore.AsyncNetworkStream | None) -> Moment:
-        """When the other side was heard last; the present moment without one."""
-        silent = 0 if stream is None else silent_ms(stream)  # before the clock: rather too late than too early
-        return self._now().later(-silent)
 
     def _log(self) -> ConnectionLog:
         """The log of this task; one that nobody reads for a task that makes no request."""

@@ -7,11 +7,12 @@ import re
 import unicodedata
 from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta, timezone
-from email.utils import parsedate_to_datetime
 from functools import lru_cache
 
-from tui_crawler.domain.attempt import Headers, first_values
+from tui_crawler.domain.attempt import Headers, first_values, is_field_value
+from tui_crawler.domain.recrawl import parse_http_date
 from tui_crawler.domain.url import without_userinfo
+from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
 
 RawHeaders = Sequence[tuple[bytes, bytes]]
 
@@ -21,11 +22,6 @@ _POINTING = frozenset({b"location", b"content-location", b"refresh"})
 _SEPARATORS_BYTES = 4  # ": " and the line end
 _MIME = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+")
 _CHARSET = re.compile(r""";\s*charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""", re.IGNORECASE)
-
-
-def block_bytes(raw: RawHeaders) -> int:
-    """The size of a header block in bytes, as it was on the wire."""
-    return sum(len(name) + len(value) + _SEPARATORS_BYTES for name, value in raw)
 
 
 def decode_headers(raw: RawHeaders, max_bytes: int) -> tuple[Headers, bool]:
@@ -45,7 +41,13 @@ def decode_headers(raw: RawHeaders, max_bytes: int) -> tuple[Headers, bool]:
 
 
 def encode_headers(headers: Headers) -> list[tuple[bytes, bytes]]:
-    """Header fields as bytes: validators go back as they came (ISO 8859-1), other text as UTF-8."""
+    """Return header fields as bytes: validators go back as they came (ISO 8859-1), other text as UTF-8.
+
+    Raises TransferFailed for a value that no field may hold.
+    """
+    for name, value in headers:
+        if not is_field_value(value):
+            raise TransferFailed(Phase.head, Trouble.local, f"illegal value of {name}")
     return [(name.encode("ascii"), _encode_value(value)) for name, value in headers]
 
 
@@ -60,11 +62,6 @@ def values_of(headers: Headers, name: str) -> Iterator[str]:
     """All values of a field, in order."""
     wanted = name.lower()
     return (value for key, value in headers if key.lower() == wanted)
-
-
-def first_value(headers: Headers, name: str) -> str | None:
-    """The first value of a field, None when it is absent."""
-    return next(values_of(headers, name), None)
 
 
 def location_text(value: str) -> str:
@@ -106,10 +103,10 @@ def retry_after_ms(value: str | None, date: str | None, now_ms: int) -> int | No
     text = (value or "").strip()
     if text.isascii() and text.isdigit():
         return min(int(text[:12]) * 1000, LONGEST_WAIT_MS) if len(text) <= 12 else LONGEST_WAIT_MS
-    until = mail_date_ms(text)
+    until = parse_http_date(text)
     if until is None:
         return None
-    answered = mail_date_ms((date or "").strip())
+    answered = parse_http_date(date or "")
     return max(0, min(until - (now_ms if answered is None else answered), LONGEST_WAIT_MS))
 
 
@@ -155,19 +152,8 @@ def w3c_date_ms(text: str) -> int | None:
             microsecond,
             _zone(zone),
         )
-        return _epoch_ms(moment)
+        return (moment.astimezone(UTC) - _EPOCH) // timedelta(milliseconds=1)
     except (ValueError, OverflowError):
-        return None
-
-
-def mail_date_ms(text: str) -> int | None:
-    """A date of RFC 822 and its successors, which HTTP (RFC 9110, 5.6.7) and RSS use too; None when it is none."""
-    if not text or len(text) > _LONGEST:
-        return None
-    try:
-        moment = parsedate_to_datetime(text)
-        return _epoch_ms(moment if moment.tzinfo is not None else moment.replace(tzinfo=UTC))
-    except (ValueError, TypeError, IndexError, OverflowError):  # what email.utils raises for nonsense
         return None
 
 
@@ -183,8 +169,3 @@ def _zone(text: str | None) -> timezone:
     digits = text[1:].replace(":", "")
     offset = timedelta(hours=int(digits[:2]), minutes=int(digits[2:]))
     return timezone(-offset if text[0] == "-" else offset)
-
-
-def _epoch_ms(moment: datetime) -> int:
-    """Raises OverflowError for a moment whose UTC is not within the years 1 to 9999."""
-    return (moment.astimezone(UTC) - _EPOCH) // timedelta(milliseconds=1)

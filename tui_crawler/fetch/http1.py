@@ -16,7 +16,7 @@ import ssl
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable
 from enum import Enum
-from functools import lru_cache
+from functools import lru_cache, partial
 from typing import cast
 
 import httptools
@@ -31,23 +31,24 @@ from tui_crawler.fetch.address_guard import (
     AddressRefused,
     Resolver,
     bare_host,
+    check_name,
     is_address,
     is_out_of_descriptors,
 )
 from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionStep
-from tui_crawler.fetch.headers import RawHeaders, encode_headers
+from tui_crawler.fetch.headers import encode_headers
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.transfer import WireRequest
 
 _WAITING_BYTES = 256 * 1024  # so much of a body waits to be read before the socket is left alone
 _FRAMING_BYTES = 64 * 1024  # chunk sizes, extensions and trailers between two pieces of a body
 _HEAD_SLACK = 64 * 1024  # heads up to here are read whole, so that `transfer` can tell their size
-_ILLEGAL = re.compile(rb"[\x00-\x08\x0a-\x1f\x7f]")  # RFC 9110, 5.5
+_HEAD_END = re.compile(rb"\n\r?\n")
+_FOLD = re.compile(rb"\r?\n(?=[ \t])")  # of a line of the head that goes on in the next (RFC 9112, 5.2)
+_LINE_END = re.compile(rb"(?:\r?\n\r?|\r)\Z")
 _BEGINNING = b"HTTP/"  # llhttp takes other protocols as well
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_LONGEST_NAME = 253  # RFC 1035, 2.3.4
-_LONGEST_LABEL = 63
 _ILLEGAL_THERE = re.compile(rb"[\x00\r\n]")  # what no recipient may let stand (RFC 9110, 5.5)
 _NO_BODY = frozenset({204, 304})  # RFC 9112, 6.3
 
@@ -61,10 +62,11 @@ class _State(Enum):
 
 
 class Http1Connection(asyncio.Protocol):
-    """A connection to `address`. It carries one exchange at a time: `ask`, then `chunks`, then `release`.
+    """A connection to `address`. It carries one exchange at a time: `ask`, then `chunks`, then `close`.
 
-    An answer whose head has come has `status` and `headers`. `read_timeout_s` is how long nothing may come while
-    somebody waits, `keep_alive_s` how long it lies idle before it closes itself.
+    An answer whose head has come has `status` and `headers`; `head_bytes` came of it, with all interim ones, and
+    `received` after it. `read_timeout_s` is how long nothing may come while somebody waits, `keep_alive_s` how long it
+    lies idle before it closes itself.
     """
 
     def __init__(self, address: str, limits: FetchLimits, now: Callable[[], Moment]) -> None:
@@ -73,6 +75,7 @@ class Http1Connection(asyncio.Protocol):
         self.address = address
         self.status = 0
         self.headers: list[tuple[bytes, bytes]] = []
+        self.give_back: Callable[[Http1Connection], None] = Http1Connection.abort
         self._loop = asyncio.get_running_loop()
         self._read_timeout_s = limits.read_timeout_ms / 1000
         self._keep_alive_s = limits.keep_alive_ms / 1000
@@ -87,6 +90,8 @@ class Http1Connection(asyncio.Protocol):
         self._chunks: list[bytes] = []
         self._waiting = 0
         self._framing = 0
+        self.head_bytes = self.received = 0
+        self._held = b""  # the end of a line of the head: the next byte says whether it is folded there
         self._head_only = self._interim = self._until_close = self._reusable = self._paused = False
 
     # one exchange
@@ -114,8 +119,8 @@ class Http1Connection(asyncio.Protocol):
         )
         self._state = _State.head
         self._head_only, self._interim, self._until_close = head_only, False, False
-        self._framing = self._waiting = 0
-        self.headers = []
+        self._framing = self._waiting = self.head_bytes = self.received = 0
+        self.headers, self._held = [], b""
         self._touch()
         if self._transport is not None:
             self._transport.write(request)
@@ -142,6 +147,10 @@ class Http1Connection(asyncio.Protocol):
                 return
             else:
                 await self._wait()
+
+    async def close(self) -> None:
+        """Gives the connection back, or closes it when the body was not read to its end or more came than that."""
+        self.give_back(self)
 
     def release(self) -> bool:
         """Ends the exchange; whether the connection is kept: its answer was complete, and nothing came after it."""
@@ -179,25 +188,53 @@ class Http1Connection(asyncio.Protocol):
                 self.abort()
             return
         self._hear(connection_log.silent_ms(self._transport))
-        in_body = self._state is _State.body
-        if not self._framing and not in_body and not data.startswith(_BEGINNING) and not _BEGINNING.startswith(data):
-            self._fail(Phase.head, Trouble.protocol, f"illegal HTTP: an answer that begins with {data[:20]!r}")
-        self._framing += len(data)
         try:
-            parser.feed_data(data)
+            at = 0
+            while at < len(data) and self._failure is None and self._state is _State.head:
+                at += self._feed_head(parser, data, at)
+            if at < len(data) and self._failure is None:
+                self._feed_body(parser, memoryview(data)[at:])
         except httptools.HttpParserUpgrade:
             self._reusable = False
         except httptools.HttpParserError as error:
             self._fail_parsing(error)
-        if in_body or self._state is _State.body:
-            if self._framing > _FRAMING_BYTES + len(data) and self._failure is None:
-                self._fail(Phase.body, Trouble.protocol, f"illegal HTTP: more than {_FRAMING_BYTES} bytes of framing")
-        elif self._framing > self._most_head and self._state is _State.head and self._failure is None:
-            self._fail(Phase.head, Trouble.protocol, f"a header block of more than {self._most_head} bytes")
         if self._waiting > _WAITING_BYTES and not self._paused and self._transport is not None:
             self._paused = True
             self._transport.pause_reading()
         self._wake()
+
+    def _feed_head(self, parser: httptools.HttpResponseParser, data: bytes, at: int) -> int:
+        """Reads what came of a head from `at` on, no further than its end; returns how many bytes that were.
+
+        Folded lines are joined here: llhttp hands over each by itself, to be copied with all before it.
+        """
+        if not self.head_bytes and not data.startswith(_BEGINNING) and not _BEGINNING.startswith(data):
+            self._fail(Phase.head, Trouble.protocol, f"illegal HTTP: an answer that begins with {data[:20]!r}")
+        held = len(self._held)
+        if held:
+            data, at = self._held + data[at:], 0
+        ended = _HEAD_END.search(data, at)
+        piece = data[at : ended.end() if ended else None]
+        self.head_bytes += len(piece) - held
+        if self.head_bytes > self._most_head:
+            self._fail(Phase.head, Trouble.protocol, f"a header block of more than {self._most_head} bytes")
+            return len(piece) - held
+        cut = None if ended else _LINE_END.search(piece)
+        self._held = cut[0] if cut else b""
+        lines = piece[: cut.start()] if cut else piece
+        parser.feed_data(_FOLD.sub(b"", lines) if b"\n " in lines or b"\n\t" in lines else lines)
+        return len(piece) - held
+
+    def _feed_body(self, parser: httptools.HttpResponseParser, data: memoryview) -> None:
+        """Reads what came after the head."""
+        if self._state is not _State.body:
+            self._reusable = False
+            return
+        self.received += len(data)
+        self._framing += len(data)
+        parser.feed_data(data)
+        if self._framing > _FRAMING_BYTES + len(data):
+            self._fail(Phase.body, Trouble.protocol, f"illegal HTTP: more than {_FRAMING_BYTES} bytes of framing")
 
     def eof_received(self) -> None:
         """The other side has ended: that completes a body without a length, and cuts anything else short."""
@@ -220,7 +257,7 @@ class Http1Connection(asyncio.Protocol):
         if self._state in (_State.head, _State.body):
             self._hear(0)
         if self._failure is None and self._state is _State.head:
-            if self._framing == 0:
+            if self.head_bytes == 0:
                 self._failure = TransferFailed(
                     Phase.head, Trouble.network, f"{words} before any byte of an answer", closed_unanswered=True
                 )
@@ -266,7 +303,6 @@ class Http1Connection(asyncio.Protocol):
         self._reusable = parser.should_keep_alive()
         self._frame_body()
         self._state = _State.body
-        self._framing = 0
         if self._head_only:
             self._state = _State.done
 
@@ -370,7 +406,7 @@ class Http1Wire:
         self._kept: OrderedDict[str, Http1Connection] = OrderedDict()
         self._in_use: dict[str, int] = {}
 
-    async def open(self, call: WireRequest, log: ConnectionLog) -> Http1Answer:
+    async def open(self, call: WireRequest, log: ConnectionLog) -> Http1Connection:
         request = _request(call)
         origin = call.url.origin
         self._in_use[origin] = self._in_use.get(origin, 0) + 1
@@ -386,12 +422,11 @@ class Http1Wire:
             self._let_go(origin)
             if connection is not None:
                 connection.abort()
-            if isinstance(error, AddressRefused):
-                raise _refused(error) from error
             if isinstance(error, OutOfDescriptors):  # gives those back that nobody uses
                 await self.close()
             raise
-        return Http1Answer(connection, self, origin)
+        connection.give_back = partial(self._give_back, origin)
+        return connection
 
     async def forget(self, origin: str) -> None:
         connection = self._kept.pop(origin, None)
@@ -404,7 +439,7 @@ class Http1Wire:
         for origin in list(self._kept):
             await self.forget(origin)
 
-    def give_back(self, origin: str, connection: Http1Connection) -> None:
+    def _give_back(self, origin: str, connection: Http1Connection) -> None:
         """Ends the exchange of a connection and keeps it, if it can be kept and the origin has no other."""
         self._let_go(origin)
         if not connection.release():
@@ -440,7 +475,7 @@ class Http1Wire:
     async def _connect(self, url: CrawlUrl, log: ConnectionLog) -> Http1Connection:
         """A connection to one of the host's allowed addresses, tried one after the other within the timeout.
 
-        Raises TransferFailed, AddressRefused.
+        Raises TransferFailed.
         """
         loop = asyncio.get_running_loop()
         deadline = loop.time() + self._limits.connect_timeout_ms / 1000
@@ -463,10 +498,10 @@ class Http1Wire:
     async def _addresses(self, url: CrawlUrl, host: str, log: ConnectionLog, deadline: float) -> tuple[str, ...]:
         if is_address(host):
             return self._guard.allowed(url.host, (host,))
-        began = self._now().mono_ms
         try:
-            async with asyncio.timeout_at(deadline):
-                found = await self._resolve(host, url.port)
+            with log.timing(ConnectionStep.dns, self._now):
+                async with asyncio.timeout_at(deadline):
+                    found = await self._resolve(host, url.port)
         except TimeoutError:
             raise TransferFailed(Phase.connect, Trouble.timeout, f"no address for {host} in time") from None
         except OSError as error:
@@ -474,8 +509,6 @@ class Http1Wire:
                 raise OutOfDescriptors(f"no address for {host}: {_told(error)}") from error
             message = f"no address for {host}: {_told(error)}"
             raise TransferFailed(Phase.connect, Trouble.network, message, closed_unanswered=True) from error
-        finally:
-            log.took[ConnectionStep.dns] = self._now().mono_ms - began
         return self._guard.allowed(url.host, found)
 
     async def _connect_to(self, address: str, url: CrawlUrl, log: ConnectionLog, until: float) -> Http1Connection:
@@ -485,14 +518,10 @@ class Http1Wire:
         plain = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         try:
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-            began, silent = self._now().mono_ms, 0
-            try:
+            with log.timing(ConnectionStep.connect, self._now) as lap:
                 async with asyncio.timeout_at(until):
                     await loop.sock_connect(plain, (address, url.port))
-                silent = connection_log.silent_ms(plain)
-            finally:
-                took = max(0, self._now().mono_ms - silent - began)
-                log.took[ConnectionStep.connect] = log.took.get(ConnectionStep.connect, 0) + took
+                lap.stream = plain
             log.remote_address = address
             if url.scheme != "https":
                 _, connection = await loop.create_connection(
@@ -500,8 +529,7 @@ class Http1Wire:
                 )
                 return connection
             context = self._tls(url)
-            began, silent = self._now().mono_ms, 0
-            try:
+            with log.timing(ConnectionStep.tls, self._now) as lap:
                 async with asyncio.timeout_at(until):
                     _, connection = await loop.create_connection(
                         lambda: Http1Connection(address, self._limits, self._now),
@@ -510,44 +538,17 @@ class Http1Wire:
                         server_hostname=bare_host(url.host),
                         ssl_handshake_timeout=self._limits.connect_timeout_ms / 1000,
                     )
-                silent = connection_log.silent_ms(plain)
+                lap.stream = plain
                 return connection
-            finally:
-                log.took[ConnectionStep.tls] = max(0, self._now().mono_ms - silent - began)
         except BaseException:
             plain.close()
             raise
 
 
-class Http1Answer:
-    """An answer whose head has come; its body is read raw."""
-
-    __slots__ = ("_closed", "_connection", "_origin", "_wire", "headers", "status")
-
-    def __init__(self, connection: Http1Connection, wire: Http1Wire, origin: str) -> None:
-        self.status = connection.status
-        self.headers: RawHeaders = connection.headers
-        self._connection = connection
-        self._closed = False
-        self._wire = wire
-        self._origin = origin
-
-    def chunks(self) -> AsyncGenerator[bytes, None]:
-        return self._connection.chunks()
-
-    async def close(self) -> None:
-        """Gives the connection back, or closes it when the body was not read to its end or more came than that."""
-        if not self._closed:
-            self._closed = True
-            self._wire.give_back(self._origin, self._connection)
-
-
 def _request(call: WireRequest) -> bytes:
     """The head of a request as it is sent (RFC 9112, 3). Raises TransferFailed for what no request can hold."""
     url = call.url
-    name = url.host.removesuffix(".")
-    if len(name) > _LONGEST_NAME or any(not 0 < len(label) <= _LONGEST_LABEL for label in name.split(".")):
-        raise TransferFailed(Phase.connect, Trouble.invalid_target, f"{url.host} cannot be asked of a name server")
+    check_name(url.host)
     port = "" if url.port == _DEFAULT_PORTS[url.scheme] else f":{url.port}"
     asked = f"{url.scheme}://{url.host}{port}{url.target}"
     if asked != url.href or not asked.isascii():
@@ -559,17 +560,8 @@ def _request(call: WireRequest) -> bytes:
 @lru_cache(256)  # an origin is asked with the same ones again and again
 def _fields(headers: Headers, secret: Headers) -> bytes:
     """Header fields as they are sent, and the end of the head. Raises TransferFailed for what none may hold."""
-    lines = []
-    for field, value in encode_headers((*headers, *secret)):
-        if _ILLEGAL.search(value):
-            raise TransferFailed(Phase.head, Trouble.local, f"illegal value of {field.decode('ascii')}")
-        lines.append(field + b": " + value)
+    lines = [name + b": " + value for name, value in encode_headers((*headers, *secret))]
     return b"\r\n".join((*lines, b"", b""))
-
-
-def _refused(error: AddressRefused) -> TransferFailed:
-    trouble = Trouble.excluded_address if error.excluded else Trouble.blocked_address
-    return TransferFailed(Phase.connect, trouble, error.message)
 
 
 def _unreachable(address: str, port: int, words: str, trouble: Trouble) -> TransferFailed:

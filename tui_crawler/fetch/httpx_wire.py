@@ -21,9 +21,9 @@ from tui_crawler.domain.failure import OutOfDescriptors
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch.address_guard import (
     AddressGuard,
-    AddressRefused,
     Resolver,
     bare_host,
+    check_name,
     is_address,
     is_out_of_descriptors,
 )
@@ -33,6 +33,8 @@ from tui_crawler.fetch.headers import RawHeaders, encode_headers
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.tls import Access, TlsContexts, Trust
 from tui_crawler.fetch.transfer import WireRequest
+
+_HEADS_BYTES = 256 * 1024  # of heads, interim ones too; as much as 64 KiB of a body may be read along
 
 SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
 """As httpcore has it."""
@@ -47,36 +49,39 @@ class NoDescriptor(httpcore.ConnectError):
 
 
 class WatchedStream(httpcore.AsyncNetworkStream):
-    """A connection that remembers its address, whether an answer has begun, and whether the other side has ended."""
+    """A connection that remembers its address, how much of an answer has come, and whether the other side has ended.
+    `headed`: all that comes from then on is of the body."""
 
     def __init__(self, inner: httpcore.AsyncNetworkStream, address: str, logs: ConnectionLogs) -> None:
         self._inner = inner
         self._logs = logs
         self._log = ConnectionLog()
-        self._answered = False
+        self.received = 0
         self.address = address
-        self.ended = False
+        self.ended = self.headed = False
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109 (httpcore's signature)
-        """At most `max_bytes`, b"" at the end. Raises ClosedUnanswered, httpcore.ReadTimeout, httpcore.ReadError."""
+        """At most `max_bytes`, b"" at the end. Raises ClosedUnanswered, httpcore.ReadTimeout, httpcore.ReadError,
+        httpcore.RemoteProtocolError."""
         try:
             data = await self._inner.read(max_bytes, timeout)
         except httpcore.ReadError as error:
-            if self._answered:
+            if self.received:
                 raise
             raise ClosedUnanswered(str(error) or "connection reset before any byte of an answer") from error
         self._logs.hear(self._log, self._inner if data else None)
-        if data:
-            self._answered = True
-        else:
+        self.received += len(data)
+        if not data:
             self.ended = True
-            if not self._answered:
+            if not self.received:
                 raise ClosedUnanswered("connection closed before any byte of an answer")
+        elif not self.headed and self.received > _HEADS_BYTES:
+            raise httpcore.RemoteProtocolError(f"heads of more than {_HEADS_BYTES} bytes")
         return data
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 (httpcore's signature)
         """Sends; what is read after this is the next answer."""
-        self._answered = False
+        self.received, self.headed = 0, False
         self._log = self._logs.use(self.address)
         await self._inner.write(buffer, timeout)
 
@@ -194,8 +199,6 @@ def _innermost(error: BaseException) -> str:
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
 _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # trusts nobody
-_LONGEST_NAME = 253  # RFC 1035, 2.3.4
-_LONGEST_LABEL = 63
 
 
 class HttpxWire:
@@ -304,13 +307,10 @@ class HttpxWire:
 
     def _check_address(self, url: CrawlUrl, origin: _Origin) -> None:
         """A kept connection is judged again: the exclusion list may have grown. Raises TransferFailed."""
-        try:
-            if self._proxy is not None:
-                self._guard.check_literal(url.host)
-            elif origin.last_address:
-                self._guard.check_excluded(url.host, origin.last_address)
-        except AddressRefused as refused:
-            raise failure_of(refused, Phase.connect, None) from refused
+        if self._proxy is not None:
+            self._guard.check_literal(url.host)
+        elif origin.last_address:
+            self._guard.check_excluded(url.host, origin.last_address)
 
     def _request(self, call: WireRequest) -> httpx.Request:
         """The request as httpx has it. Raises TransferFailed(invalid_target)."""
@@ -332,7 +332,7 @@ class _Origin:
 class HttpxAnswer:
     """A response of httpx whose body is read raw."""
 
-    __slots__ = ("_closed", "_origin", "_response", "_stream")
+    __slots__ = ("_closed", "_origin", "_response", "_stream", "head_bytes")
 
     def __init__(self, response: httpx.Response, origin: _Origin) -> None:
         stream = response.extensions.get("network_stream")
@@ -340,7 +340,11 @@ class HttpxAnswer:
         self._response = response
         self._origin = origin
         self._closed = False
-        origin.last_address = "" if self._stream is None else self._stream.address
+        self.head_bytes = 0
+        origin.last_address = ""
+        if self._stream is not None:
+            origin.last_address, self._stream.headed = self._stream.address, True
+            self.head_bytes = self._stream.received - len(_unread(response)[0])
 
     @property
     def status(self) -> int:
@@ -349,6 +353,10 @@ class HttpxAnswer:
     @property
     def headers(self) -> RawHeaders:
         return self._response.headers.raw
+
+    @property
+    def received(self) -> int:
+        return 0 if self._stream is None else self._stream.received - self.head_bytes
 
     async def chunks(self) -> AsyncGenerator[bytes, None]:
         try:
@@ -363,35 +371,32 @@ class HttpxAnswer:
             return
         self._closed = True
         self._origin.in_use -= 1
-        surplus = _with_surplus(self._response)
+        unread, connection = _unread(self._response)
         try:
             await self._response.aclose()
-            if surplus is not None:
-                await surplus.aclose()
+            if unread and connection is not None:
+                await connection.aclose()
         except (httpx.HTTPError, OSError):  # the exchange is over; a connection that fails to close is gone
             return
 
 
-def _with_surplus(response: httpx.Response) -> httpcore.AsyncConnectionInterface | None:
-    """The connection of a response behind which more has come (a body after HEAD, a second response).
+def _unread(response: httpx.Response) -> tuple[bytes, httpcore.AsyncConnectionInterface | None]:
+    """What was received and not read yet, and the connection. After a response that is more than was asked for (a body
+    after HEAD, a second response), which httpcore would take for the answer to the next request.
 
-    httpcore would take that for the answer to the next request. It has no way to ask; the tests of such servers fail
-    if this one stops working.
+    It has no way to ask; the tests of such servers fail if this one stops working.
     """
     try:
         connection = response.stream._httpcore_stream._stream._connection  # type: ignore[union-attr]  # see above
-        return connection if connection._h11_state.trailing_data[0] else None
+        return connection._h11_state.trailing_data[0], connection
     except AttributeError:
-        return None
+        return b"", None
 
 
 def failure_of(error: Exception, phase: Phase, stream: WatchedStream | None) -> TransferFailed:
     """What an exception of the client means in this phase. Its text may hold bytes of the server."""
     text = str(error) or type(error).__name__
     match error:
-        case AddressRefused():
-            trouble = Trouble.excluded_address if error.excluded else Trouble.blocked_address
-            return TransferFailed(Phase.connect, trouble, text)
         case httpx.ConnectTimeout() | httpx.PoolTimeout():
             return TransferFailed(Phase.connect, Trouble.timeout, text)
         case httpx.TimeoutException():
@@ -416,9 +421,7 @@ def _invalid_target(message: str) -> TransferFailed:
 
 def _client_url(url: CrawlUrl) -> httpx.URL:
     """The URL as httpx has it. Raises TransferFailed when httpx would ask for something else than was judged."""
-    name = url.host.removesuffix(".")
-    if len(name) > _LONGEST_NAME or any(not 0 < len(label) <= _LONGEST_LABEL for label in name.split(".")):
-        raise _invalid_target(f"{url.host} cannot be asked of a name server")
+    check_name(url.host)
     try:
         theirs = httpx.URL(url.href)
     except httpx.InvalidURL as error:

@@ -13,10 +13,10 @@ class FetchLimits:
     """Bounds of fetching and reading: `_ms` are milliseconds, `_bytes` bytes. ValueError: one is not positive.
 
     `max_body_bytes` bounds the decoded body, `max_wire_bytes` the body as it was sent (and what lies between two
-    codings). Bodies of answers that are not wanted are read up to `drain_bytes` for at most `drain_timeout_ms`, so
-    that the connection can be used again. Bodies up to `parse_inline_bytes` with up to
-    `parse_inline_tags` tags are read on the event loop. What is read of
-    one is bounded by counting, so that a busy machine reads as much as any; `parse_deadline_ms` is the last defence.
+    codings); what frames it may be an eighth of that, and 64 KiB. Bodies of answers that are not wanted are read up to
+    `drain_bytes` for at most `drain_timeout_ms`, so that the connection can be used again. Bodies up to
+    `parse_inline_bytes` with up to `parse_inline_tags` tags are read on the event loop. What is read of one is bounded
+    by counting, so that a busy machine reads as much as any; `parse_deadline_ms` is the last defence.
     Bodies over `validate_bytes` (CSS: `validate_css_bytes`) are not validated; smaller ones are, on the event loop for
     at most `validate_inline_ms`, then in a thread for at most `validate_deadline_ms`. Data rules always run in a
     thread, for `data_deadline_ms`; `max_data_values` bounds one rule, `max_data_chars` one value.

@@ -27,7 +27,7 @@ from tui_crawler.fetch.document import (
     refresh_target,
     x_robots_tag,
 )
-from tui_crawler.fetch.headers import content_type, first_value, location_text, values_of
+from tui_crawler.fetch.headers import content_type, location_text, values_of
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.links import (
     Candidate,
@@ -194,7 +194,7 @@ class PageReading:
 
     def _refresh(self, resolver: LinkResolver, in_document: str) -> tuple[CrawlUrl | None, RedirectSource | None]:
         """Where a refresh leads; one that leads to this page again only reloads it."""
-        in_header = refresh_target(location_text(first_value(self._exchange.headers, "Refresh") or ""))
+        in_header = refresh_target(location_text(self._exchange.header("Refresh")))
         by_header = self._target(None, in_header)
         if by_header is not None and by_header != self._url:
             return by_header, RedirectSource.refresh_header

@@ -10,10 +10,11 @@ from lxml import etree
 
 from tui_crawler.domain.attempt import Exchange, Reading, SitemapEntry
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.recrawl import parse_http_date
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, LinkResolver
 from tui_crawler.fetch.charset import choose_encoding, utf8_slices
 from tui_crawler.fetch.coding import BodyDecoder, BodyTooLarge, IllegalCoding, TruncatedCoding
-from tui_crawler.fetch.headers import clean_message, content_type, mail_date_ms, w3c_date_ms
+from tui_crawler.fetch.headers import clean_message, content_type, w3c_date_ms
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.sniff import HTML, XML, sniff
 from tui_crawler.fetch.tree import Element, pull_parser
@@ -250,7 +251,7 @@ def _lastmod(text: str) -> int:
     """Epoch ms; 0 for nothing, nonsense and what is not within the years 1970 to 9999."""
     moment = w3c_date_ms(text)
     if moment is None:
-        moment = mail_date_ms(text)
+        moment = parse_http_date(text)
     return moment if moment is not None and 0 < moment <= _LATEST_MS else 0
 
 

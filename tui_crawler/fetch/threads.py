@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import threading
 from collections.abc import Callable
+from concurrent.futures import Future
 from typing import TypeVar
 
 T = TypeVar("T")
@@ -16,28 +17,14 @@ async def run_in_thread(name: str, work: Callable[[], T]) -> T:
     The event loop's thread pool would make the process wait for its threads when it ends, and the work that hangs
     would take the place of other work. When the caller is cancelled the thread comes to its end unheard.
     """
-    loop = asyncio.get_running_loop()
-    answer: asyncio.Future[T] = loop.create_future()
-
-    def settle(value: T | None, error: Exception | None) -> None:
-        if answer.done():
-            return
-        if error is not None:
-            answer.set_exception(error)
-        else:
-            answer.set_result(value)  # type: ignore[arg-type]  # without an error there is a value
+    answer = Future[T]()
+    answer.set_running_or_notify_cancel()  # it goes on when the caller is cancelled
 
     def run() -> None:
-        value: T | None = None
-        failure: Exception | None = None
         try:
-            value = work()
+            answer.set_result(work())
         except Exception as error:  # it is raised again where the work is waited for
-            failure = error
-        try:
-            loop.call_soon_threadsafe(settle, value, failure)
-        except RuntimeError:  # the loop was closed in the meantime
-            return
+            answer.set_exception(error)
 
     threading.Thread(target=run, name=name, daemon=True).start()
-    return await answer
+    return await asyncio.wrap_future(answer)

@@ -20,7 +20,6 @@ from tui_crawler.fetch.coding import ACCEPT_ENCODING, BodyDecoder, BodyTooLarge,
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionStep
 from tui_crawler.fetch.headers import (
     RawHeaders,
-    block_bytes,
     clean_message,
     content_codings,
     content_type,
@@ -36,6 +35,7 @@ from tui_crawler.fetch.sniff import is_other
 _LONGEST_WORK_S = 0.005  # other origins get the event loop at least this often (ARCHITECTURE, speed rules)
 _REDIRECTS = frozenset({ExitCode.permanent_redirect, ExitCode.redirect})
 _CONNECTION_BYTES = 8 * 1024  # about what a connection with TLS costs, for which a round trip is waited, too
+_FRAMING_BYTES = 64 * 1024  # of chunk sizes, extensions and trailers, and an eighth of what a body may have
 _ROUNDING_MS = 2  # both clocks are cut to whole ms
 _NO_REQUEST_MADE = frozenset({Trouble.blocked_address, Trouble.excluded_address, Trouble.invalid_target})
 
@@ -60,6 +60,14 @@ class ResponseHead(Protocol):
     @property
     def headers(self) -> RawHeaders:
         """The header fields as bytes."""
+
+    @property
+    def head_bytes(self) -> int:
+        """How many bytes came as the head and as interim ones before it, all framing included."""
+
+    @property
+    def received(self) -> int:
+        """How many bytes came after the head so far: body, chunk sizes and extensions, trailers."""
 
     def chunks(self) -> AsyncGenerator[bytes, None]:
         """The body as it is sent (still coded). Raises TransferFailed."""
@@ -220,10 +228,9 @@ class Transfer:
         progress.headers, cut = decode_headers(answer.headers, self._limits.max_header_bytes)
         fields = progress.fields = first_values(progress.headers)
         progress.status = answer.status
-        if cut:
+        if cut or answer.head_bytes > self._limits.max_header_bytes:
             progress.cut = ("headers",)
-            size = block_bytes(answer.headers)
-            message = f"header block of {size} bytes, more than {self._limits.max_header_bytes}"
+            message = f"header block of {answer.head_bytes} bytes, more than {self._limits.max_header_bytes}"
             raise TransferFailed(Phase.head, Trouble.protocol, message)
         location = self._location(request.url, fields.get("location"))
         code = exit_code_of_status(
@@ -284,16 +291,26 @@ class Transfer:
         return _Ending(ExitCode.file_ingested)
 
     async def _feed(self, decoder: BodyDecoder, answer: ResponseHead, progress: _Progress) -> None:
-        breath = _LoopYield()
+        most = self._limits.max_wire_bytes
+        if not await self._receive(answer, progress, most, decoder.feed):
+            raise BodyTooLarge(f"more than {most} bytes on the wire ({answer.received} with what frames the body)")
+
+    async def _receive(
+        self, answer: ResponseHead, progress: _Progress, most: int, enough: Callable[[bytes], bool]
+    ) -> bool:
+        """Reads a body to its end, or until a piece is `enough`; False when it has more than `most` bytes, or too many
+        are received with what frames it."""
+        breath, taken = _LoopYield(), 0
         async with aclosing(answer.chunks()) as chunks:
             async for chunk in chunks:
-                progress.wire_bytes += len(chunk)
-                decoder.feed(chunk)
-                if decoder.cut:
-                    return
-                if progress.wire_bytes > self._limits.max_wire_bytes:
-                    raise BodyTooLarge(f"more than {self._limits.max_wire_bytes} bytes on the wire")
+                taken, progress.wire_bytes = taken + len(chunk), answer.received
+                if enough(chunk):
+                    return True
+                if taken > most or answer.received > most + most // 8 + _FRAMING_BYTES:
+                    return False
                 await breath.take()
+        progress.wire_bytes = answer.received
+        return True
 
     def _refuse_announced(self, fields: dict[str, str], most: int) -> None:
         """Refuses a body by its Content-Length, before any of it is read."""
@@ -307,14 +324,9 @@ class Transfer:
 
         What goes wrong here changes nothing: the status has already said how the exchange ended.
         """
-        breath = _LoopYield()
         try:
-            async with asyncio.timeout(self._limits.drain_timeout_ms / 1000), aclosing(answer.chunks()) as chunks:
-                async for chunk in chunks:
-                    progress.wire_bytes += len(chunk)
-                    if progress.wire_bytes > self._limits.drain_bytes:
-                        return
-                    await breath.take()
+            async with asyncio.timeout(self._limits.drain_timeout_ms / 1000):
+                await self._receive(answer, progress, self._limits.drain_bytes, lambda _: False)
         except (TransferFailed, TimeoutError):
             progress.in_vain = True
 

@@ -80,6 +80,23 @@ def open_writable(path: DatabasePlace, settings: OpenSettings) -> peewee.Databas
     return database
 
 
+def is_private(path: DatabasePlace) -> bool:
+    """Whether there is a file that only its owner may read."""
+    return isinstance(path, Path) and path.exists() and not path.stat().st_mode & 0o077
+
+
+def _keep_private(path: Path) -> None:
+    """Lets only their owner read the files of a database (SQLite makes its log as the database is), and whatever this
+    process makes from now on, such as backups and segments. Raises StorageFailure."""
+    os.umask(0o077)
+    try:
+        for suffix in ("", "-wal", "-shm"):
+            with contextlib.suppress(FileNotFoundError):
+                Path(f"{path}{suffix}").chmod(0o600)
+    except OSError as error:
+        raise StorageFailure(f"only its owner can keep {path} from being read by others: {error.strerror}") from error
+
+
 def _check_may_be_written(path: Path) -> None:
     """Raises ReadOnlyDatabase. The log is made beside the file: that takes a folder that can be written."""
     if path.exists() and not os.access(path, os.W_OK):
@@ -139,6 +156,8 @@ def let_go_if_lost(database: peewee.Database) -> None:
 
 
 def _writable(path: Path, settings: OpenSettings) -> peewee.SqliteDatabase:
+    if settings.private or is_private(path):
+        _keep_private(path)
     pragmas = (
         ("journal_mode", "WAL"),
         ("synchronous", settings.durability.name.upper()),

@@ -9,7 +9,7 @@ from __future__ import annotations
 import sqlite3
 from collections.abc import Callable
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from hashlib import blake2b
 from pathlib import Path
 from typing import Any
@@ -19,7 +19,7 @@ import peewee
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.database import open_readonly, open_writable
+from tui_crawler.storage.database import is_private, open_readonly, open_writable
 from tui_crawler.storage.driver import connection_of, execute, is_server, reading_text, stream, told_of
 from tui_crawler.storage.file_identity import FileState, examine, put_log_away
 from tui_crawler.storage.models import MODELS, create_indexes
@@ -101,7 +101,8 @@ def copy_crawl(
         with told_of(source):
             if not passing:
                 check_at_rest(read)
-        with told_of(target), closing(open_writable(target, _COPY)) as write:
+        opening = replace(_COPY, private=is_private(source))
+        with told_of(target), closing(open_writable(target, opening)) as write:
             made = _Copier(read, write, source, target, tell, passing).copy()
     put_log_away(source, only_empty=True)
     return made

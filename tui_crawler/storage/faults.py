@@ -5,16 +5,25 @@ from __future__ import annotations
 import contextlib
 import os
 import sqlite3
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
-from tui_crawler.domain.failure import DatabaseDamaged, DatabaseLocked, NotOurDatabase, StorageFailure, StorageHeldUp
+from tui_crawler.domain.failure import (
+    DatabaseDamaged,
+    DatabaseLocked,
+    DatabaseUnusable,
+    NotOurDatabase,
+    StorageFailure,
+    StorageHeldUp,
+)
 
 BACKUP_PATTERN = ".schema*.bak"
 _SPARE = 4  # descriptors
 
 
-class ReadOnlyDatabase(StorageFailure):
+class ReadOnlyDatabase(DatabaseUnusable):
     """The file or its folder cannot be written. It can still be opened as a viewer."""
 
 
@@ -30,80 +39,105 @@ def unfinished_copy(place: DatabasePlace) -> NotOurDatabase:
 
 def is_busy(error: BaseException) -> bool:
     """Whether another program holds a lock that will be given back."""
-    return _code(error) in _BUSY or _server_state(error) in _SERVER_BUSY
+    return _sqlite(error)[0] in _BUSY or _server(error)[0] in _SERVER_BUSY
 
 
 def is_no_database(error: BaseException) -> bool:
     """Whether the file is none of SQLite's."""
-    return _code(error) == sqlite3.SQLITE_NOTADB
+    return _sqlite(error)[0] == sqlite3.SQLITE_NOTADB
 
 
 def storage_failure(error: BaseException, path: DatabasePlace) -> StorageFailure:
     """The failure that stands for a driver's error, with what to do about it."""
     if isinstance(path, PostgresPlace):
         return _server_failure(error, path)
-    match _code(error):
-        case sqlite3.SQLITE_FULL | sqlite3.SQLITE_IOERR_SHMSIZE:
+    code, said = _sqlite(error)
+    match code:
+        case sqlite3.SQLITE_FULL:
             return StorageHeldUp(
                 f"the disk is full: {path} takes no more; nothing was lost, it goes on when there is room"
+            )
+        case sqlite3.SQLITE_IOERR:
+            return StorageHeldUp(
+                f"the disk of {path} has an I/O error ({said}); nothing was lost, a run that began waits"
             )
         case sqlite3.SQLITE_BUSY | sqlite3.SQLITE_LOCKED | sqlite3.SQLITE_PROTOCOL:
             return DatabaseLocked(f"{path} is locked by another program")
         case sqlite3.SQLITE_READONLY:
             return ReadOnlyDatabase(f"the file or its folder is read-only: {path}")
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-            return DatabaseDamaged(f"{path} is damaged ({error}); {_backup_of(path)}")
+            return DatabaseDamaged(f"{path} is damaged ({said}); {_backup_of(path)}")
         case sqlite3.SQLITE_CANTOPEN:
-            return StorageHeldUp(f"{path} cannot be opened: {error}")
+            return StorageHeldUp(f"{path} cannot be opened: {said}")
+        case sqlite3.SQLITE_ERROR | sqlite3.SQLITE_SCHEMA:
+            return DatabaseUnusable(f"{path} is not as this program makes it: {said}")
         case _:
-            return StorageFailure(f"{path}: {error}")
+            return StorageFailure(f"{path}: {said}")
 
 
 def _server_failure(error: BaseException, place: PostgresPlace) -> StorageFailure:
-    """By the state that the server tells (PostgreSQL, appendix A); without one the connection is lost."""
-    state, said = _server_state(error), (str(error).strip() or "no reason is given").splitlines()[0]
+    """By the state that the server tells (PostgreSQL, appendix A)."""
+    state, text = _server(error)
+    said = (text.strip() or "no reason is given").splitlines()[0]
     if state in _SERVER_BUSY:
         return DatabaseLocked(f"{place} is locked by another program")
-    if state is None or state == "25006" or state[:2] in {"08", "53", "57", "58"}:
-        return StorageHeldUp(f"{place} takes nothing now ({said}); nothing was lost, it goes on when it does")
     if state == "42501":
         return ReadOnlyDatabase(f"this role may not do that in {place}: {said}")
-    if state.startswith("XX"):
+    if state.startswith("XX") or state == "58P01":
         return DatabaseDamaged(f"{place} is damaged ({said})")
+    if state[:2] in _SERVER_UNUSABLE or state == "57P04":
+        return DatabaseUnusable(f"{place} cannot be used: {said}")
+    if state == "25006" or state[:2] in _SERVER_PASSING:
+        return StorageHeldUp(f"{place} takes nothing now ({said}); nothing was lost, it goes on when it does")
     return StorageFailure(f"{place}: {said}")
 
 
 def was_cancelled(error: BaseException) -> bool:
     """Whether a statement was ended because nobody waits for it any more."""
-    return _code(error) == sqlite3.SQLITE_INTERRUPT or _server_state(error) == "57014"
-
-
-def _server_state(error: BaseException) -> str | None:
-    """The five characters by which a PostgreSQL server says what is wrong; "" for an error that is none of a lost
-    connection."""
-    seen: BaseException | None = error
-    while seen is not None:
-        state = getattr(seen, "sqlstate", "")
-        if state or (state is None and type(seen).__name__ in _CONNECTION_ERRORS):
-            return state or None
-        seen = seen.__cause__ or seen.__context__
-    return ""
+    return _sqlite(error)[0] == sqlite3.SQLITE_INTERRUPT or _server(error)[0] == "57014"
 
 
 _BUSY = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED, sqlite3.SQLITE_PROTOCOL})
+_MEANS = {
+    sqlite3.SQLITE_IOERR_SHMSIZE: sqlite3.SQLITE_FULL,
+    sqlite3.SQLITE_IOERR_CORRUPTFS: sqlite3.SQLITE_CORRUPT,
+    sqlite3.SQLITE_IOERR_DATA: sqlite3.SQLITE_CORRUPT,
+}
+"""Extended result codes that mean something else than their primary one."""
 _SERVER_BUSY = frozenset({"55P03", "40001", "40P01"})
+_SERVER_LOST = "08000"
+_SERVER_PASSING = frozenset({"08", "53", "57", "58"})
+_SERVER_UNUSABLE = frozenset({"28", "3D", "3F", "42"})  # this role, database, schema or table is not there
 _CONNECTION_ERRORS = frozenset({"OperationalError", "ConnectionTimeout", "InterfaceError"})
+_AFTERMATH = frozenset({sqlite3.SQLITE_ERROR, "25P01", "25P02"})
+"""What the drivers say of a transaction in which something went wrong before, as when its ROLLBACK fails."""
 
 
-def _code(error: BaseException) -> int | None:
-    """The primary SQLite result code of an error, also of one that peewee has wrapped."""
+def _sqlite(error: BaseException) -> tuple[int, str]:
+    """The primary result code of SQLite, 0 for another error, and its text."""
+    code, said = _said(error, lambda one: getattr(one, "sqlite_errorcode", 0)) or (0, str(error))
+    return _MEANS.get(code, code & 0xFF), said
+
+
+def _server(error: BaseException) -> tuple[str, str]:
+    """The five characters by which a PostgreSQL server says what is wrong, "" for another error, and its text."""
+    return _said(error, _state_of) or ("", str(error))
+
+
+def _state_of(error: BaseException) -> str:
+    state = getattr(error, "sqlstate", "")
+    return state or (_SERVER_LOST if state is None and type(error).__name__ in _CONNECTION_ERRORS else "")
+
+
+def _said(error: BaseException, code_of: Callable[[BaseException], Any]) -> tuple[Any, str] | None:
+    """The code and text of what went wrong: peewee wraps errors, and one of the aftermath may hide the first."""
+    found: list[tuple[Any, str]] = []
     seen: BaseException | None = error
     while seen is not None:
-        code = getattr(seen, "sqlite_errorcode", None)
-        if isinstance(code, int):
-            return code if code == sqlite3.SQLITE_IOERR_SHMSIZE else code & 0xFF
+        if code := code_of(seen):
+            found.append((code, str(seen)))
         seen = seen.__cause__ or seen.__context__
-    return None
+    return next((one for one in found if one[0] not in _AFTERMATH), found[0] if found else None)
 
 
 def _backup_of(path: Path) -> str:

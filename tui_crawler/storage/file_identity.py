@@ -17,7 +17,7 @@ from typing import Any, TypeVar
 from urllib.parse import quote
 
 from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
-from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
+from tui_crawler.domain.failure import DatabaseUnusable, NotOurDatabase, StorageFailure
 from tui_crawler.storage.faults import OlderDatabase, is_no_database, storage_failure, unfinished_copy
 from tui_crawler.storage.open_settings import UNFINISHED, OpenSettings
 
@@ -99,13 +99,15 @@ class FilePlace:
         """Raises StorageFailure when the file was deleted, moved away or replaced. Looks at the folder, not inside."""
         if isinstance(self._path, PostgresPlace):
             return
-        become = "deleted or moved away"
-        with contextlib.suppress(OSError):
-            found = self._path.stat()
-            if self._file is not None and os.path.samestat(found, self._file):
+        become = "replaced by another file"
+        try:
+            if self._file is not None and os.path.samestat(self._path.stat(), self._file):
                 return
-            become = "replaced by another file"
-        raise StorageFailure(f"the database was {become} while it was open: {self._path}")
+        except (FileNotFoundError, NotADirectoryError):
+            become = "deleted or moved away"
+        except OSError:  # of the disk: SQLite says what is wrong with that
+            return
+        raise DatabaseUnusable(f"the database was {become} while it was open: {self._path}")
 
 
 def knows_origin(path: Path, origin: str) -> bool:

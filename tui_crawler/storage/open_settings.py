@@ -25,7 +25,8 @@ class OpenSettings:
     """How databases are opened. `busy_ms` is how long SQLite itself waits for a lock.
 
     `connection` is the class of the connections, `migrations` the folder of the numbered migrations.
-    `unfinished`: a copy that is not finished is meant, and nothing else; it has no indices.
+    `unfinished`: a copy that is not finished is meant, and nothing else; it has no indices. `private`: only its owner
+    may read a file that is written, as where one that only its owner may read is there.
     """
 
     durability: Durability = Durability.normal
@@ -33,6 +34,7 @@ class OpenSettings:
     connection: type[sqlite3.Connection] = sqlite3.Connection
     migrations: Path = MIGRATIONS_DIRECTORY
     unfinished: bool = False
+    private: bool = False
 
     @property
     def version(self) -> int:

@@ -204,10 +204,13 @@ def leave(transaction: Transaction, claim: Claim, clean: bool) -> bool:
 
 
 def end_reason(transaction: Transaction, claim: Claim, reason: str) -> str:
-    """Why a run of several workers ends: whether operators have stopped all its origins, none of them knows alone."""
+    """Why a run of several workers ends: whether operators have stopped all its origins, or the database has refused
+    an attempt of another worker, none of them knows alone."""
     if not claim.shared or reason not in (RunReason.exhausted, RunReason.operator):
         return reason
     found = transaction.fetch(Origin.select(Origin.finish_reason).where(Origin.participates == 1).distinct())
+    if (FinishReason.database_error,) in found:
+        return RunReason.error
     return RunReason.operator if found == [(FinishReason.operator,)] else RunReason.exhausted
 
 

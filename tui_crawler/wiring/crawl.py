@@ -13,7 +13,8 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.domain.status_words import Ended, FinishReason, RunReason
+from tui_crawler.domain.run_totals import GAVE_UP
+from tui_crawler.domain.status_words import Ended, RunReason
 from tui_crawler.engine.clock import SystemClock
 from tui_crawler.engine.engine import Engine
 from tui_crawler.fetch.second_reading import SecondReader
@@ -39,7 +40,6 @@ _LOOK_S = 1.0  # how often the database is looked for in its folder, and for wha
 _FOREVER_MS = 10**12  # so long what was fetched waits for another program's lock, or for room on the disk
 _KEPT_CONNECTIONS = 1_024
 _RESERVED_FILES = 32  # for the database and its readers, name look-ups, modules that are loaded late, output
-_GAVE_UP = frozenset({FinishReason.patience, FinishReason.database_error})
 
 _log = logging.getLogger(__name__)
 
@@ -76,7 +76,8 @@ class Crawl:
     ) -> None:
         """`clock` None: that of the machine. Raises StorageFailure when the database cannot be opened."""
         self._config = config
-        opening = OpenSettings(durability=Durability(config.storage.durability))
+        secrets_sent = any(host.headers or host.cookies or host.basic_auth for host in config.hosts)
+        opening = OpenSettings(durability=Durability(config.storage.durability), private=secrets_sent)
         several = options.workers > 1 or options.may_join
         token = options.token or secrets.token_hex()
         storing = StoreSettings(
@@ -141,7 +142,7 @@ class Crawl:
             if self._end is not None:
                 self._listener.on_event(self._end)
         states = self.engine.states.values()
-        return Ended(reason, sum(state.finished in _GAVE_UP for state in states))
+        return Ended(reason, sum(state.finished in GAVE_UP for state in states))
 
     async def rest(self, handed: Mapping[int, Command] | None = None) -> None:
         """Carries out what waits in the journal while nobody crawls, then closes everything. `handed`: see Engine.rest.

@@ -89,9 +89,9 @@ def run_headless(
     ended, received = asyncio.run(crawl_watched(config, database, options, listener, shown=shown))
     if received is not None:
         return 128 + received
-    if ended.reason is RunReason.error:
-        return 3
-    return 1 if ended.gave_up else 0
+    if ended.gave_up:
+        return 1
+    return 3 if ended.reason is RunReason.error else 0
 
 
 _TURN_S = 0.000_2  # the writer's thread waits so long for its turn after each answer of a server

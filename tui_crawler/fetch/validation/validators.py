@@ -10,8 +10,9 @@ from typing import Any
 
 from tui_crawler.domain.attempt import Validation, ValidationError
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.recrawl import parse_http_date
 from tui_crawler.fetch.document import feed_type
-from tui_crawler.fetch.headers import clean_message, is_rfc_3339, mail_date_ms
+from tui_crawler.fetch.headers import clean_message, is_rfc_3339
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.page import XHTML_TYPE, ParsedBody
 from tui_crawler.fetch.sniff import CSS, HTML, RSS, XML
@@ -130,7 +131,7 @@ def _rss_item(item: Element) -> Iterator[ValidationError]:
 
 
 def _rss_date(element: Element) -> Iterator[ValidationError]:
-    if mail_date_ms(_text(element)) is None:
+    if parse_http_date(_text(element)) is None:
         yield _error(element, f"<{_name(element)}> is no date of RFC 822: {_text(element)[:40]}")
 
 
