@@ -39,12 +39,14 @@ from tui_crawler.domain.known_word import did_you_mean
 if TYPE_CHECKING:
     from tui_crawler.cli.run_watch import RunListener
     from tui_crawler.config.schema import Config
+    from tui_crawler.domain.coverage import Coverage
     from tui_crawler.domain.event import Event
     from tui_crawler.text.terminal_signals import TerminalSignals
 
-FAULTS = ("broken", "external", "fragments", "gave_up", "cut", "slow")
+FAULTS = ("broken", "external", "fragments", "gave_up", "cut", "slow", "empty", "refused")
 """What `--fail-on` knows: links of the crawl that are broken, links that leave it and are, fragments that no page has,
-origins that gave up, pages of which something was cut, pages that took longer than `slow=DURATION`."""
+origins that gave up, pages of which something was cut, pages that took longer than `slow=DURATION`, origins whose
+seeds gave no document, URLs and links that were refused."""
 
 
 _OVERRIDES = {"max_requests": "crawl.max_requests", "force_recrawl": "crawl.force_recrawl", "user_agent": "user_agent"}
@@ -72,7 +74,8 @@ def declare(commands: CommandSet) -> None:
         metavar="WHAT,…",
         default={},
         help="end with status 1 when there is any of broken, external (links; crawl.check_external), fragments "
-        "(crawl.check_fragments), gave_up (origins), cut (pages), slow=2s (pages that took longer)",
+        "(crawl.check_fragments), gave_up (origins), cut (pages), slow=2s (pages that took longer), empty (origins "
+        "without a document), refused (URLs and links)",
     )
     parser.add_argument("--join", type=positive, metavar="NUMBER", help=argparse.SUPPRESS)
     add_common(parser, "one JSON object per event; the last is run_finished")
@@ -139,6 +142,7 @@ class Faults:
         self._database = database
         self._listener: RunListener
         self.found: dict[str, int] = {}
+        self._coverage: Coverage | None = None
 
     def before(self, listener: RunListener) -> Faults:
         """Stands before a listener from now on."""
@@ -156,8 +160,11 @@ class Faults:
 
     def on_event(self, event: Event) -> None:
         """Hands an event on. Of a run that a signal ends, or whose database cannot be read, nothing is counted."""
+        from tui_crawler.domain.coverage import CoverageEvent
         from tui_crawler.domain.status_words import RunReason
 
+        if event.event == "coverage" and isinstance(event, CoverageEvent):
+            self._coverage = event.coverage
         if event.event == "run_finished" and dict(event.extra).get("reason") != RunReason.interrupted.value:
             with contextlib.suppress(StorageFailure):
                 self.found = self._count()
@@ -176,6 +183,9 @@ class Faults:
                 found["cut"] = reports.pages_cut()
             if "slow" in self._wanted:
                 found["slow"] = reports.pages_slower(self._wanted["slow"])
+        if (coverage := self._coverage) is not None:
+            covered = {"empty": len(coverage.empty), "refused": coverage.refusals}
+            found |= {name: number for name, number in covered.items() if name in self._wanted}
         return found
 
 

@@ -17,6 +17,7 @@ from tui_crawler.domain.cut import cut_words
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.run_totals import OriginProgress, RunTotals, complaint_of, number
 from tui_crawler.domain.status_words import FinishReason, elsewhere_words, finish_words, run_end_words
+from tui_crawler.text.coverage import coverage_lines
 from tui_crawler.text.format import clock, count, duration, elapsed, plural, seconds
 from tui_crawler.text.safe_text import safe
 
@@ -227,6 +228,8 @@ def summary(ledger: RunTotals) -> Iterator[str]:
     for one in ledger.origins.values():
         if words := elsewhere_words(one.not_canonical, one.pages_done + one.pages_failed, one.todo):
             yield f"⚠ {safe(one.origin)}: {words}"
+    if ledger.coverage is not None:
+        yield from coverage_lines(ledger.coverage)
 
 
 def _work(ledger: RunTotals) -> str:

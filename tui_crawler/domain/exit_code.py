@@ -212,6 +212,9 @@ def attempts_left(code: ExitCode, http_status: int | None, before: int) -> int:
             return before
 
 
+DOCUMENTS: frozenset[ExitCode] = frozenset({ExitCode.file_ingested, ExitCode.file_did_not_change})
+"""The exit codes of a page that has a document."""
+
 FAILURES: frozenset[ExitCode] = frozenset(code for code, row in DISPOSITIONS.items() if row.failure)
 _NO_ROBOTS = frozenset({ExitCode.server_blamed_client, ExitCode.file_gone, ExitCode.file_not_found})
 REFUSED_BY_RULES: frozenset[ExitCode] = frozenset(
@@ -233,3 +236,8 @@ def severity(code: ExitCode | None, kind: str) -> Severity:
 def is_problem(code: ExitCode | None, kind: str) -> bool:
     """Whether it is one of the problems that logs and events count (`attempt.problem` of the database)."""
     return severity(code, kind) > Severity.info
+
+
+def lost_words(code: ExitCode | None, message: str) -> str:
+    """Why a page gave no document: what the attempt said, else what its exit code means."""
+    return "it was not crawled" if code is None else f"{code.name}: {message or DISPOSITIONS[code].when}"

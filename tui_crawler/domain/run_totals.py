@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter, deque
 from collections.abc import Mapping
 
+from tui_crawler.domain.coverage import Coverage, CoverageEvent
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.exit_code import BLOCKED, DISPOSITIONS, AttemptKind, ExitCode, PatienceChange, is_problem
 from tui_crawler.domain.record import dataclass, field
@@ -78,6 +79,7 @@ class RunTotals:
         self.trouble = ""
         self.cut: Counter[str] = Counter()
         self.complaints: list[str] = []
+        self.coverage: Coverage | None = None
         self._seconds: deque[tuple[int, int]] = deque()
 
     @property
@@ -99,6 +101,8 @@ class RunTotals:
         self.last_at = max(self.last_at, event.at)
         if event.origin:
             self._take_origin(self.origins.setdefault(event.origin, OriginProgress(event.origin)), event, extra)
+        elif isinstance(event, CoverageEvent):
+            self.coverage = event.coverage
         elif event.event == "run_started":
             self.continued = bool(extra.get("continued"))
             self.turns += number(extra, "requests", 0)

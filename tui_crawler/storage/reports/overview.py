@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 
 from tui_crawler.domain.cut import cut_names
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.exit_code import DOCUMENTS, ExitCode, code_of, lost_words
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
 from tui_crawler.storage.owner import OpenSession, Owner, this_process
-from tui_crawler.storage.reader import IdSpan, RowMapper, SubjectReports
+from tui_crawler.storage.reader import From, IdSpan, RowMapper, SubjectReports, among
 from tui_crawler.storage.views import ALL_ORIGINS, NOW_MS, ORIGIN_STATE
 
 _SEVERAL = 0  # no exit code
@@ -44,8 +44,19 @@ _OF_ORIGIN = {
 }
 """What a view of an origin has beside the columns of its row, which bear the names of their fields."""
 
-_ORIGIN_COLUMNS = ", ".join(f"{_OF_ORIGIN.get(one.name, f'o.{one.name}')} AS {one.name}" for one in fields(OriginView))
-ORIGINS = f"SELECT {_ORIGIN_COLUMNS} FROM origin o LEFT JOIN session s ON s.id = o.session_id AND o.participates = 1"
+_ORIGIN_COLUMNS = ", ".join(
+    f"{_OF_ORIGIN.get(one.name, f'o.{one.name}')} AS {one.name}" for one in fields(OriginView) if one.name != "empty"
+)
+HAS_DOCUMENT = f"EXISTS (SELECT 1 FROM page p WHERE p.origin_id = o.id AND {among('p.last_exit_code', DOCUMENTS)})"
+"""Whether a page of origin `o` has a document."""
+
+_EMPTY = f"o.participates = 1 AND o.finish_reason <> '' AND o.joined <> 'external' AND NOT {HAS_DOCUMENT}"
+ORIGINS = f"""SELECT {_ORIGIN_COLUMNS}, seed.id AS seed_id, seed.last_exit_code AS seed_code, a.message AS seed_message
+FROM origin o LEFT JOIN session s ON s.id = o.session_id AND o.participates = 1
+    LEFT JOIN page seed ON seed.id = CASE WHEN {_EMPTY}
+        THEN (SELECT MIN(p.id) FROM page p WHERE p.origin_id = o.id AND p.seed = 1) END
+    LEFT JOIN attempt a ON a.id = seed.last_attempt_id"""
+"""Origins, each with its first seed where it is empty."""
 
 _RUN = """SELECT r.id AS run_id, r.started_at, r.finished_at, r.finish_reason, r.requests, r.user_agent, r.config_name,
     0 AS live, r.max_in_flight, r.max_requests, r.tries, r.worked_ms,
@@ -177,5 +188,9 @@ def _refused_as(code: int | None) -> str:
 ATTEMPT = RowMapper(AttemptView, exit_code=exit_name, cut=cut_names)
 """An attempt of a row that `ATTEMPTS` gave."""
 
-_ORIGIN = RowMapper(OriginView, last_exit_code=exit_name, refused_as=_refused_as)
+_EMPTY_SEED = From(
+    "seed_id seed_code seed_message",
+    lambda seed, code, said: lost_words(None if code is None else code_of(code), said or "") if seed else "",
+)
+_ORIGIN = RowMapper(OriginView, last_exit_code=exit_name, refused_as=_refused_as, empty=_EMPTY_SEED)
 _RUNS, _SUMS = RowMapper(RunView), RowMapper(TotalsView)

@@ -1,0 +1,75 @@
+"""The coverage statement of a database with what only the configuration and the decision chain of `why` know; and a
+listener that reports it before the end of a run."""
+
+from __future__ import annotations
+
+import contextlib
+import time
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from tui_crawler.domain.admission import LENGTH_LIMIT
+from tui_crawler.domain.coverage import Coverage, RefusedGroup, SeedEnd, SeedState, coverage_event
+from tui_crawler.domain.event import Event
+from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.domain.verdict import Refusal
+from tui_crawler.storage.reports.reports import Reports
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.database_place import DatabasePlace
+    from tui_crawler.engine.ports import Listener
+
+_EXPLAINED = 20  # so many seeds and groups of refusals are put to `why`
+
+
+def coverage_of(reports: Reports) -> Coverage:
+    """The statement of the newest run. Raises StorageFailure."""
+    found, text = reports.coverage(), reports.config_text()
+    if found.run is None or (found.complete and not found.refused and "offline" not in text):
+        return found
+    from tui_crawler.wiring.explain import Explainer, located  # noqa: PLC0415  a crawl that went well needs none
+
+    explainer, now = Explainer(reports), time.time_ns() // 1_000_000
+    config = explainer.config(found.run)
+    unknown = [one for one in found.refused if not one.decided_by][:_EXPLAINED]
+    lost = [one for one in found.seeds if one.lost][:_EXPLAINED]
+
+    def decided(one: RefusedGroup) -> RefusedGroup:
+        if one.reason == Refusal.invalid_url and len(one.sample_url) > config.crawl.max_url_length:
+            one = replace(one, decided_by=LENGTH_LIMIT, limit=LENGTH_LIMIT, missing=True)
+        elif one in unknown:
+            steps = explainer.explain(one.sample_url, now).steps
+            by = next((step.source for step in steps if step.verdict == "refuse" and step.stage == one.reason), "")
+            one = replace(one, decided_by=by)
+        return replace(one, decided_by=located(one.decided_by, config))
+
+    def explained(one: SeedEnd) -> SeedEnd:
+        if one not in lost or one.state is SeedState.elsewhere:
+            return one
+        led = "" if one.ended_at_url == one.url else f"leads to {one.ended_at_url}: "
+        return replace(one, message=led + explainer.explain(one.ended_at_url, now).sentence)
+
+    return replace(
+        found,
+        refused=tuple(map(decided, found.refused)),
+        seeds=tuple(map(explained, found.seeds)),
+        unread=reports.documents_unread() if config.crawl.mode == "offline" else 0,
+    )
+
+
+class CoverageListener:
+    """Stands before a listener and reports the coverage before the end of the run. `nothing`: no seed gave a
+    document."""
+
+    def __init__(self, listener: Listener, database: DatabasePlace) -> None:
+        self._listener, self._database = listener, database
+        self.nothing = False
+
+    def on_event(self, event: Event) -> None:
+        """Hands an event on. Where the database cannot be read no coverage is reported: the run says why."""
+        if event.event == "run_finished":
+            with contextlib.suppress(StorageFailure), contextlib.closing(Reports(self._database)) as reports:
+                coverage = coverage_of(reports)
+                self.nothing = coverage.nothing
+                self._listener.on_event(coverage_event(event.at, coverage))
+        self._listener.on_event(event)
