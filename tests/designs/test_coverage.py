@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from typing import Any
+from xml.etree import ElementTree
 
 import pytest
 
@@ -294,6 +295,32 @@ def test_before_any_run_there_is_no_statement(crawl: Crawling) -> None:
     found = covered(crawl)
     assert (found["complete"], found["seeds"]) == (False, [])
     assert "coverage" not in crawl.ask("status").out
+
+
+def test_the_report_has_the_statement_in_every_form(crawl: Crawling) -> None:
+    site, bad = shop(crawl), crawl.site()
+    crawl.run()
+    document = crawl.ask("report", "--json").json
+    assert document["coverage"] == covered(crawl)
+    for form in ("html", "md"):
+        text = crawl.ask("report", "--format", form).out.replace("\\", "")
+        for told in ("Coverage gaps", "1 of 2 seeds gave no document", bad.url(), "policies.url_query_parameters"):
+            assert told in text, (form, told)
+        assert "other.example/x" not in text, "what is out of scope makes no noise"
+    suites = {one.get("name"): one for one in ElementTree.fromstring(crawl.ask("report", "--format", "junit").raw)}
+    assert suites["Coverage gaps"].get("skipped") == "2"
+    assert suites["Seeds without a document"].get("failures") == "1"
+    assert suites["Refused URLs and links"].get("skipped") == "1"
+    assert site.url() in crawl.ask("report", "--run", "1", "--json").out
+
+
+def test_the_report_of_an_earlier_run_has_no_statement(crawl: Crawling) -> None:
+    shop(crawl)
+    crawl.run()
+    crawl.run()
+    assert crawl.ask("report", "--run", "1", "--json").json["coverage"] is None
+    assert "Coverage gaps" not in crawl.ask("report", "--run", "1").out
+    assert crawl.ask("report", "--run", "2", "--json").json["coverage"] == covered(crawl)
 
 
 def test_long_lists_are_cut_and_counted(crawl: Crawling) -> None:

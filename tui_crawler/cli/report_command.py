@@ -19,9 +19,9 @@ if TYPE_CHECKING:
 
 FORMATS = ("html", "md", "junit", "json")
 _DESCRIPTION = """\
-Writes one file that needs nothing else: failures by cause, broken links with the pages that hold them, slow pages,
-redirect chains and loops, titles, canonical and noindex, what was cut, and the politeness proof. It says how the sites
-are now; with --run what that run attempted.
+Writes one file that needs nothing else: the coverage of the newest run, failures by cause, broken links with the pages
+that hold them, slow pages, redirect chains and loops, titles, canonical and noindex, what was cut, and the politeness
+proof. It says how the sites are now; with --run what that run attempted.
 """
 
 
@@ -47,10 +47,14 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     database = existing_database(arguments)
     path = target_of(arguments, database)
 
+    from tui_crawler.domain.record import replace
     from tui_crawler.export.report import report_html, report_json, report_junit, report_markdown
+    from tui_crawler.wiring import coverage_of
 
     with reports_of(database) as reports:
-        audit = reports.site_audit(arguments.run)
+        audit, run = reports.site_audit(arguments.run), reports.run()
+        if audit is not None and run is not None and arguments.run in {None, run.run_id}:
+            audit = replace(audit, coverage=coverage_of(reports))
     if audit is None:
         raise UsageProblem(f"there is no run {arguments.run} in {database}", hint="without --run: all runs")
     forms = dict(zip(FORMATS, (report_html, report_markdown, report_junit, report_json), strict=True))

@@ -45,8 +45,8 @@ _DECIDERS: Mapping[str, str] = {
     Refusal.start_path: "sites",
     ExitCode.blocked_url_by_local_policy.name: "policies.url_query_parameters",
 }
-_SEED = "url exit_code http_status ended_at_url message"
-_GROUP = "origin reason count sample_url decided_by"
+SEED_COLUMNS = "url exit_code http_status ended_at_url message"
+GROUP_COLUMNS = "origin reason count sample_url decided_by"
 
 
 class SeedState(Enum):
@@ -168,6 +168,12 @@ class Coverage:
         return not self.reasons
 
     @property
+    def brief(self) -> str:
+        """The statement in a few words."""
+        more = f" and {len(self.reasons) - 1} more" if len(self.reasons) > 1 else ""
+        return f"not complete: {self.reasons[0]}{more}" if self.reasons else "complete"
+
+    @property
     def limits(self) -> tuple[CoverageLimit, ...]:
         """The limits that stopped something."""
         reason, ends = self.run and self.run.finish_reason, dict(self.ends)
@@ -214,9 +220,9 @@ class Coverage:
         return {
             "complete": self.complete,
             "reasons": list(self.reasons),
-            "seeds": [{name: getattr(one, name) for name in _SEED.split()} for one in self.seeds],
+            "seeds": [{name: getattr(one, name) for name in SEED_COLUMNS.split()} for one in self.seeds],
             "pages": asdict(self.pages),
-            "refused": [{name: getattr(one, name) for name in _GROUP.split()} for one in self.refused],
+            "refused": [{name: getattr(one, name) for name in GROUP_COLUMNS.split()} for one in self.refused],
             "limits": [asdict(one) for one in self.limits],
         } | ({"left_out": left_out} if left_out else {})
 
