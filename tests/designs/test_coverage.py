@@ -117,6 +117,14 @@ def test_a_limit_that_stops_something_is_named(crawl: Crawling, limit: str, key:
     assert key in crawl.ask("status").out
 
 
+def test_a_url_that_is_too_long_is_told_from_one_that_is_none(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", "mailto:a@example.org", "/a", "mailto:b@example.org")
+    site.page("/a", "mailto:a@example.org", f"/{'x' * 2_100}", "mailto:c@example.org")
+    crawl.run()
+    assert [one["key"] for one in covered(crawl)["limits"]] == ["crawl.max_url_length"]
+
+
 def test_the_trap_guard_is_a_limit(crawl: Crawling) -> None:
     site = crawl.site()
     site.page("/", "/a" * 30, "/a/b/c/d/e/f/g/h/i/j/k/l/m/n/o/p/q/r/s/t/u/v")

@@ -26,7 +26,7 @@ LEADS = frozenset({ExitCode.permanent_redirect, ExitCode.redirect, ExitCode.not_
 """The exit codes of a page that names another URL in its place."""
 
 _OUTSIDE = frozenset({Refusal.scope, Refusal.whitelist, Refusal.start_path, Refusal.item_pattern, Refusal.invalid_url})
-"""The refusals of what the crawl is not about, and of links such as mailto: nothing is missing for them."""
+"""The refusals of what the crawl is not about, mailto: links among them: nothing is missing for them."""
 
 _NOT_BEGUN = frozenset({None, ExitCode.cancelled, ExitCode.someone_stole_my_work})
 _UNTRIED = {FinishReason.patience, FinishReason.database_error, FinishReason.rate_limited, FinishReason.excluded}
@@ -35,6 +35,7 @@ _HAS_LIMIT = frozenset({RunReason.exhausted, RunReason.max_requests, RunReason.f
 _LIMITS: Mapping[str, str] = {
     Refusal.origin_full: "crawl.max_pages_per_origin",
     Refusal.redirect_hops: "crawl.max_redirect_hops",
+    Refusal.url_length: "crawl.max_url_length",
     Refusal.trap_repeat: "trap guard",
     Refusal.trap_depth: "trap guard",
 }

@@ -118,6 +118,7 @@ class Decision:
 
 _ANSWERS: Mapping[str, Answer] = {
     Refusal.invalid_url: Answer.invalid_url,
+    Refusal.url_length: Answer.invalid_url,
     Refusal.scope: Answer.other_origin,
     Refusal.whitelist: Answer.policy,
     Refusal.start_path: Answer.out_of_scope,

@@ -8,11 +8,9 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.admission import LENGTH_LIMIT
 from tui_crawler.domain.coverage import Coverage, RefusedGroup, SeedEnd, SeedState, coverage_event
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.domain.verdict import Refusal
 from tui_crawler.storage.reports.reports import Reports
 
 if TYPE_CHECKING:
@@ -35,9 +33,7 @@ def coverage_of(reports: Reports) -> Coverage:
     lost = [one for one in found.seeds if one.lost][:_EXPLAINED]
 
     def decided(one: RefusedGroup) -> RefusedGroup:
-        if one.reason == Refusal.invalid_url and len(one.sample_url) > config.crawl.max_url_length:
-            one = replace(one, decided_by=LENGTH_LIMIT, limit=LENGTH_LIMIT, missing=True)
-        elif one in unknown:
+        if one in unknown:
             steps = explainer.explain(one.sample_url, now).steps
             by = next((step.source for step in steps if step.verdict == "refuse" and step.stage == one.reason), "")
             one = replace(one, decided_by=by)

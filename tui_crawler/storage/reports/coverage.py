@@ -38,9 +38,8 @@ _CUT = """SELECT names, COUNT(*) FROM (SELECT incomplete AS names FROM document 
 _NOT_CANONICAL = f"""SELECT COUNT(DISTINCT r.page_id) FROM redirect r JOIN page p ON p.id = r.page_id
 WHERE r.source = 'canonical' AND p.last_exit_code = {ExitCode.not_canonical.value}
     AND NOT EXISTS (SELECT 1 FROM page q WHERE q.url_id = r.to_url_id AND q.external = 0)"""
-_TOO_DEEP = (
-    "SELECT COUNT(*) FROM page WHERE beyond_depth = 1 AND EXISTS (SELECT 1 FROM job WHERE max_depth IS NOT NULL)"
-)
+_TOO_DEEP = """SELECT CASE WHEN EXISTS (SELECT 1 FROM job WHERE max_depth IS NOT NULL)
+    THEN (SELECT COUNT(*) FROM page WHERE beyond_depth = 1) ELSE 0 END"""
 _BLOCKED = f"""SELECT o.origin, g.code AS reason, g.pages AS count, u.href AS sample_url, g.decided_by, g.every
 FROM (SELECT p.origin_id, p.last_exit_code AS code, COALESCE(a.decided_by, '') AS decided_by, COUNT(*) AS pages,
         MIN(p.id) AS sample, COUNT(*) OVER () AS every
