@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from tests.console.sample_crawl import API, NOW, run_view
 from tests.console.support import GONE
 from tui_crawler.console.operator.exit_summary import ExitSummary
-from tui_crawler.domain.coverage import Coverage, SeedEnd, SeedState
+from tui_crawler.domain.coverage import Coverage, SeedEnd
 from tui_crawler.domain.status_words import RunReason
 from tui_crawler.domain.view import RunView, TotalsView
 
@@ -20,10 +20,7 @@ RUNS = st.sampled_from(
 
 def covered(run: RunView | None, lost: int) -> Coverage:
     """Two seeds, some of them without a document."""
-    seeds = [
-        SeedEnd(f"https://{number}.example/", "noindex", 200, "", "noindex\x1b[31m", SeedState.lost)
-        for number in range(lost)
-    ]
+    seeds = [SeedEnd(f"https://{number}.example/", "noindex", 200, "", "noindex\x1b[31m") for number in range(lost)]
     return Coverage(run, seeds=tuple(seeds), seeds_total=2, seeds_lost=lost)
 
 

@@ -7,7 +7,7 @@ from dataclasses import replace
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW, WWW, run_view
 from tests.console.support import stage
-from tui_crawler.domain.coverage import Coverage, SeedEnd, SeedState
+from tui_crawler.domain.coverage import Coverage, SeedEnd
 
 
 async def test_an_engine_that_broke_off_is_called_so_and_nothing_looks_alive() -> None:
@@ -52,7 +52,7 @@ async def test_what_changed_under_another_view_is_in_its_header_and_in_the_row_a
 async def test_a_run_that_ended_says_whether_it_is_complete_and_which_origin_is_empty() -> None:
     """Unasked, on the first screen."""
     over = run_view(live=False, finished_at=NOW, finish_reason="exhausted")
-    seed = SeedEnd(f"{WWW}/", "noindex", 200, f"{WWW}/", "noindex: result dropped", SeedState.lost)
+    seed = SeedEnd(f"{WWW}/", "noindex", 200, f"{WWW}/", "noindex: result dropped")
     reports = FakeReports(newest_run=over, coverage=Coverage(over, seeds=(seed,), seeds_total=1, seeds_lost=1))
     empty = replace(
         reports.rows[WWW], state="FINISHED", finish_reason="exhausted", in_flight_url="", empty=seed.message

@@ -184,7 +184,8 @@ class Faults:
             if "slow" in self._wanted:
                 found["slow"] = reports.pages_slower(self._wanted["slow"])
         if (coverage := self._coverage) is not None:
-            covered = {"empty": len(coverage.empty), "refused": coverage.refusals}
+            refused = sum(one.count for one in coverage.refused if one.inside)
+            covered = {"empty": len(coverage.empty), "refused": refused}
             found |= {name: number for name, number in covered.items() if name in self._wanted}
         return found
 

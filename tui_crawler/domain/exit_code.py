@@ -238,6 +238,7 @@ def is_problem(code: ExitCode | None, kind: str) -> bool:
     return severity(code, kind) > Severity.info
 
 
-def lost_words(code: ExitCode | None, message: str) -> str:
-    """Why a page gave no document: what the attempt said, else what its exit code means."""
+def lost_words(number: int | None, message: str) -> str:
+    """Why a page gave no document, by its stored exit code: what the attempt said, else what the code means."""
+    code = None if number is None else code_of(number)
     return "it was not crawled" if code is None else f"{code.name}: {message or DISPOSITIONS[code].when}"

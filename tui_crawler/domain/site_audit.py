@@ -193,11 +193,10 @@ What was refused, by origin and reason, with the line that decided.
 
 def coverage_sections(coverage: Coverage) -> Iterator[Section]:
     """The coverage statement as tables; what is outside of the crawl is in none."""
-    lost = [one for one in coverage.seeds if one.lost]
     refused = [one for one in coverage.refused if one.inside]
     found = (
         ([(reason,) for reason in coverage.reasons], len(coverage.reasons)),
-        ([*map(attrgetter(*SEED_COLUMNS.split()), lost)], coverage.seeds_lost),
+        ([*map(attrgetter(*SEED_COLUMNS.split()), coverage.lost)], coverage.seeds_lost),
         ([*map(attrgetter(*GROUP_COLUMNS.split()), refused)], len(refused)),
     )
     plans = starmap(_plan, zip(_COVERAGE[::2], _COVERAGE[1::2], strict=True))

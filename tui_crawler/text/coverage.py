@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.record import asdict
 from tui_crawler.text.format import count, plural
 from tui_crawler.text.safe_text import safe
 
@@ -18,14 +17,14 @@ _SHOWN = 5  # so many seeds, groups of refusals and reasons are named, the other
 def coverage_lines(coverage: Coverage) -> Iterator[str]:
     """Whether the crawl is complete and why not, its pages, the seeds without a document, and what was refused by
     what. Fit to print."""
-    counts = (f"{count(number)} {name.replace('_', ' ')}" for name, number in asdict(coverage.pages).items() if number)
+    counts = (f"{count(number)} {name.replace('_', ' ')}" for name, number in coverage.pages.items() if number)
     pages = f"pages: {', '.join(counts) or '0 crawled'}"
     if coverage.complete:
         yield f"coverage: complete; {plural(coverage.seeds_total, 'seed')}; {pages}"
     else:
         yield f"coverage: not complete; {pages}"
         yield from _first([f"- {safe(reason, 500)}" for reason in coverage.reasons], len(coverage.reasons))
-    lost = [one for one in coverage.seeds if one.lost]
+    lost = coverage.lost
     yield from _first([f"seed {safe(one.url)}: {safe(one.message, 1_000)}" for one in lost], coverage.seeds_lost)
     refused = [one for one in coverage.refused if one.inside]
     groups = (

@@ -8,7 +8,7 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.coverage import Coverage, RefusedGroup, SeedEnd, SeedState, coverage_event
+from tui_crawler.domain.coverage import Coverage, CoverageEvent, RefusedGroup, SeedEnd
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage.reports.reports import Reports
@@ -30,7 +30,7 @@ def coverage_of(reports: Reports) -> Coverage:
     explainer, now = Explainer(reports), time.time_ns() // 1_000_000
     config = explainer.config(found.run)
     unknown = [one for one in found.refused if not one.decided_by][:_EXPLAINED]
-    lost = [one for one in found.seeds if one.lost][:_EXPLAINED]
+    lost = found.lost[:_EXPLAINED]
 
     def decided(one: RefusedGroup) -> RefusedGroup:
         if one in unknown:
@@ -40,15 +40,15 @@ def coverage_of(reports: Reports) -> Coverage:
         return replace(one, decided_by=located(one.decided_by, config))
 
     def explained(one: SeedEnd) -> SeedEnd:
-        if one not in lost or one.state is SeedState.elsewhere:
-            return one
-        led = "" if one.ended_at_url == one.url else f"leads to {one.ended_at_url}: "
-        return replace(one, message=led + explainer.explain(one.ended_at_url, now).sentence)
+        """A seed without a document, with what `why` says of it and of the URL it leads to."""
+        told = [explainer.explain(url, now) for url in dict.fromkeys((one.url, one.ended_at_url))]
+        advice = f" → {told[-1].advice}" if told[-1].advice else ""
+        return replace(one, message=f" → {one.ended_at_url}: ".join(each.sentence for each in told) + advice)
 
     return replace(
         found,
         refused=tuple(map(decided, found.refused)),
-        seeds=tuple(map(explained, found.seeds)),
+        seeds=(*map(explained, lost), *found.seeds[len(lost) :]),
         unread=reports.documents_unread() if config.crawl.mode == "offline" else 0,
     )
 
@@ -67,5 +67,6 @@ class CoverageListener:
             with contextlib.suppress(StorageFailure), contextlib.closing(Reports(self._database)) as reports:
                 coverage = coverage_of(reports)
                 self.nothing = coverage.nothing
-                self._listener.on_event(coverage_event(event.at, coverage))
+                document = tuple(coverage.as_document().items())
+                self._listener.on_event(CoverageEvent(event.at, "coverage", extra=document, coverage=coverage))
         self._listener.on_event(event)

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 
 from tui_crawler.domain.cut import cut_names
-from tui_crawler.domain.exit_code import DOCUMENTS, ExitCode, code_of, lost_words
+from tui_crawler.domain.exit_code import DOCUMENTS, ExitCode, lost_words
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
 from tui_crawler.storage.owner import OpenSession, Owner, this_process
@@ -44,8 +44,9 @@ _OF_ORIGIN = {
 }
 """What a view of an origin has beside the columns of its row, which bear the names of their fields."""
 
+_MADE = frozenset({"empty"})  # of the seed
 _ORIGIN_COLUMNS = ", ".join(
-    f"{_OF_ORIGIN.get(one.name, f'o.{one.name}')} AS {one.name}" for one in fields(OriginView) if one.name != "empty"
+    f"{_OF_ORIGIN.get(one.name, f'o.{one.name}')} AS {one.name}" for one in fields(OriginView) if one.name not in _MADE
 )
 HAS_DOCUMENT = f"EXISTS (SELECT 1 FROM page p WHERE p.origin_id = o.id AND {among('p.last_exit_code', DOCUMENTS)})"
 """Whether a page of origin `o` has a document."""
@@ -190,7 +191,7 @@ ATTEMPT = RowMapper(AttemptView, exit_code=exit_name, cut=cut_names)
 
 _EMPTY_SEED = From(
     "seed_id seed_code seed_message",
-    lambda seed, code, said: lost_words(None if code is None else code_of(code), said or "") if seed else "",
+    lambda seed, code, said: lost_words(code, said or "") if seed else "",
 )
 _ORIGIN = RowMapper(OriginView, last_exit_code=exit_name, refused_as=_refused_as, empty=_EMPTY_SEED)
 _RUNS, _SUMS = RowMapper(RunView), RowMapper(TotalsView)
