@@ -112,9 +112,6 @@ class StoredReports:
     def config_text(self) -> str:
         return ""
 
-    def pages_cut(self) -> int:
-        return 0
-
     def documents_waiting(self) -> int:
         return 0
 

@@ -163,7 +163,7 @@ class Faults:
         from tui_crawler.domain.coverage import CoverageEvent
         from tui_crawler.domain.status_words import RunReason
 
-        if event.event == "coverage" and isinstance(event, CoverageEvent):
+        if isinstance(event, CoverageEvent):
             self._coverage = event.coverage
         if event.event == "run_finished" and dict(event.extra).get("reason") != RunReason.interrupted.value:
             with contextlib.suppress(StorageFailure):
@@ -176,16 +176,13 @@ class Faults:
 
         with reports_of(self._database) as reports:
             found = {name: count for name, count in reports.broken_counts().items() if name in self._wanted}
-            if "gave_up" in self._wanted:
-                origins = reports.origins_changed().rows
-                found["gave_up"] = sum(one.ended and one.finish_reason in GAVE_UP for one in origins)
-            if "cut" in self._wanted:
-                found["cut"] = reports.pages_cut()
             if "slow" in self._wanted:
                 found["slow"] = reports.pages_slower(self._wanted["slow"])
         if (coverage := self._coverage) is not None:
             refused = sum(one.count for one in coverage.refused if one.inside)
-            covered = {"empty": len(coverage.empty), "refused": refused}
+            gave_up = sum(coverage.ends.get(reason, 0) for reason in GAVE_UP)
+            covered = {"gave_up": gave_up, "cut": coverage.pages.get("truncated", 0)}
+            covered |= {"empty": len(coverage.empty), "refused": refused}
             found |= {name: number for name, number in covered.items() if name in self._wanted}
         return found
 

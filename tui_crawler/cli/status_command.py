@@ -53,8 +53,8 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     database = existing_database(arguments)
     with reports_of(database) as reports:
         run, totals, stored = reports.run(), reports.totals(), reports.origins_changed(0).rows
-        cut, waiting = reports.pages_cut(), reports.documents_waiting()
-        coverage = coverage_of(reports)
+        coverage, waiting = coverage_of(reports), reports.documents_waiting()
+    cut = coverage.pages.get("truncated", 0)
     every = tuple(sorted(stored, key=lambda one: one.origin))
     now = time.time_ns() // 1_000_000
     zone, you = local_zone(), operator_name(database)

@@ -4,19 +4,22 @@ listener that reports it before the end of a run."""
 from __future__ import annotations
 
 import contextlib
+import math
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.coverage import Coverage, CoverageEvent, RefusedGroup, SeedEnd
 from tui_crawler.domain.event import Event
-from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.domain.failure import ReadingStopped, StorageFailure
+from tui_crawler.domain.status_words import RunReason
 from tui_crawler.storage.reports.reports import Reports
 
 if TYPE_CHECKING:
     from tui_crawler.domain.database_place import DatabasePlace
     from tui_crawler.engine.ports import Listener
 
+_HURRY_S = 0.5
 _EXPLAINED = 20  # so many seeds and groups of refusals are put to `why`
 
 
@@ -62,9 +65,16 @@ class CoverageListener:
         self.nothing = False
 
     def on_event(self, event: Event) -> None:
-        """Hands an event on. Where the database cannot be read no coverage is reported: the run says why."""
+        """Hands an event on. Where the database cannot be read, or not in time after a signal, no coverage is
+        reported."""
         if event.event == "run_finished":
-            with contextlib.suppress(StorageFailure), contextlib.closing(Reports(self._database)) as reports:
+            interrupted = dict(event.extra).get("reason") == RunReason.interrupted.value
+            until = time.monotonic() + (_HURRY_S if interrupted else math.inf)
+            with (
+                contextlib.suppress(StorageFailure, ReadingStopped),
+                contextlib.closing(Reports(self._database)) as reports,
+            ):
+                reports.stop_when(lambda: time.monotonic() > until)
                 coverage = coverage_of(reports)
                 self.nothing = coverage.nothing
                 document = tuple(coverage.as_document().items())

@@ -80,10 +80,6 @@ _TOTALS = """SELECT COALESCE(SUM(todo), 0) AS todo, COALESCE(SUM(pending), 0) AS
     COALESCE(SUM(attempts), 0) AS attempts
 FROM origin"""
 
-_CUT = """SELECT (SELECT COUNT(*) FROM document WHERE incomplete != '') + (SELECT COUNT(*) FROM attempt a
-    JOIN page p ON p.id = a.page_id AND p.last_attempt_id = a.id LEFT JOIN document d ON d.page_id = p.id
-    WHERE a.cut != '' AND d.page_id IS NULL)"""
-
 EXITS_OF_RUN = """SELECT exit_code, count FROM exit_count
 WHERE run_id = (SELECT MAX(id) FROM run) AND origin_id = ? ORDER BY count DESC, exit_code"""
 
@@ -145,10 +141,6 @@ class OverviewReports(SubjectReports):
         sums = f"{gone}, SUM(CASE WHEN joined = 'external' THEN 0 ELSE done END), SUM(failed)"
         gave_up, done, failed = self._reader.all(f"SELECT {sums} FROM origin WHERE participates = 1")[0]
         return gave_up or 0, done or 0, failed or 0
-
-    def pages_cut(self) -> int:
-        """How many pages have something in `v_page.incomplete`; the indices know them."""
-        return self._reader.number(_CUT)
 
     def documents_waiting(self) -> int:
         """How many stored documents wait for validators and data rules; an index knows them."""
