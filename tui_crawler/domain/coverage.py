@@ -137,7 +137,9 @@ class Coverage:
 
     @property
     def brief(self) -> str:
-        """The statement in a few words."""
+        """The statement in a few words; empty while the run is not over, or is to be continued."""
+        if _run_words(self.run):
+            return ""
         more = f" and {len(self.reasons) - 1} more" if len(self.reasons) > 1 else ""
         return f"not complete: {self.reasons[0]}{more}" if self.reasons else "complete"
 

@@ -231,7 +231,7 @@ class OverviewScreen(LiveFilterScreen):
         run, coverage = self.console.live_state.run, self.console.live_state.coverage
         if run is not None and coverage is not None and coverage.run == run and run.run_id != self._covered_run:
             self._covered_run = run.run_id
-            if not coverage.complete:
+            if coverage.brief and not coverage.complete:
                 self.console.tell("coverage", f"⚠ {coverage.brief}", "warning")
 
     def _take_parts(self, shot: Snapshot) -> None:

@@ -254,8 +254,8 @@ class LiveState:
                 self._idle = idle_reason_of_run(
                     self.origins.values(), wall, self.run, engine.hint, zone=self._clock.zone
                 )
-                if self.coverage is not None and self.coverage.run == self.run:
-                    self._idle = f"{self.coverage.brief}; {self._idle}"
+                if self.coverage is not None and self.coverage.run == self.run and self.coverage.brief:
+                    self._idle = f"{self._idle}; {self.coverage.brief}"
         return HeaderState(
             name=name,
             engine=engine.mark,
