@@ -250,6 +250,28 @@ def test_one_good_seed_of_two_is_a_success_that_is_not_complete(crawl: Crawling)
     assert [one["url"] for one in events[-2]["seeds"]] == [bad.url(), good.url()], "those without a document first"
 
 
+def test_several_workers_report_it_once(crawl: Crawling) -> None:
+    bad = [crawl.site(), crawl.site()]
+    for site in bad:
+        site.page("/", head=NOINDEX)
+    status, events = status_of(crawl, "", None, "--workers", "2")
+    assert status == 1
+    assert [one["event"] for one in events].count("coverage") == 1
+    assert [one["event"] for one in events[-2:]] == ["coverage", "run_finished"]
+    assert {one["url"] for one in events[-2]["seeds"]} == {site.url() for site in bad}
+
+
+def test_the_end_of_a_run_says_it_in_lines(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.redirect("/", "http://localhost:9/")
+    config = crawl.configure(QUICK)
+    with crawl.web.in_thread():
+        said = crawl.command("run", str(config), "--db", str(crawl.database))
+    told = said.out[said.out.index("coverage: not complete") :]
+    assert "add http://localhost:9/ to seeds" in told
+    assert told in crawl.ask("status").out
+
+
 def test_fail_on_refused(crawl: Crawling) -> None:
     shop(crawl)
     status, events = status_of(crawl, "", None, "--fail-on", "refused,empty")

@@ -21,7 +21,7 @@ _SUMS = f"""SELECT COALESCE(SUM(o.done), 0), COALESCE(SUM(o.failed), 0), COALESC
     COALESCE(SUM(o.pending), 0) FROM origin o WHERE {_CRAWLED}"""
 _ENDS = f"SELECT o.finish_reason, COUNT(*) FROM origin o WHERE {_CRAWLED} GROUP BY o.finish_reason"
 _FAILED = f"""SELECT p.last_exit_code, COUNT(*) FROM page p JOIN origin o ON o.id = p.origin_id
-WHERE p.failed = 1 AND {_CRAWLED} GROUP BY p.last_exit_code ORDER BY 2 DESC"""
+WHERE p.failed = 1 AND {_CRAWLED} GROUP BY p.last_exit_code ORDER BY 2 DESC, 1"""
 _CUT = """SELECT names, COUNT(*) FROM (SELECT incomplete AS names FROM document WHERE incomplete != ''
     UNION ALL SELECT a.cut FROM attempt a JOIN page p ON p.id = a.page_id AND p.last_attempt_id = a.id
     LEFT JOIN document d ON d.page_id = p.id WHERE a.cut != '' AND d.page_id IS NULL) c GROUP BY names"""
@@ -64,7 +64,7 @@ class CoverageReports(SubjectReports):
             return Coverage()
         read, number = self._reader.all, self._reader.number
         done, failed, blocked, pending = read(_SUMS)[0]
-        cuts = read(_CUT)
+        cuts = sorted(map(tuple, read(_CUT)))
         cut: Counter[str] = Counter()
         for names, pages in cuts:
             for name in cut_names(names):
@@ -77,7 +77,9 @@ class CoverageReports(SubjectReports):
         coverage = Coverage(
             run,
             pages=dict(zip(names, counts, strict=True)),
-            refused=tuple(sorted(groups, key=lambda one: -one.count)[:LISTED]),
+            refused=tuple(
+                sorted(groups, key=lambda one: (-one.count, one.origin, one.reason, one.decided_by))[:LISTED]
+            ),
             refused_total=sum(rows[0][5] for rows in (pages_refused, links_refused) if rows),
             failures={code: pages for id_, pages in read(_FAILED) if (code := code_of(id_)) is not None},
             ends=dict(map(tuple, read(_ENDS))),
