@@ -54,7 +54,6 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     with reports_of(database) as reports:
         run, totals, stored = reports.run(), reports.totals(), reports.origins_changed(0).rows
         coverage, waiting = coverage_of(reports), reports.documents_waiting()
-    cut = coverage.pages.get("truncated", 0)
     every = tuple(sorted(stored, key=lambda one: one.origin))
     now = time.time_ns() // 1_000_000
     zone, you = local_zone(), operator_name(database)
@@ -63,14 +62,15 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     reasons = [_idle_reason(one, now, run, zone, you, aloft[one.worker]) for one in origins]
     document: dict[str, object] = {
         "run": None if run is None else picked(run, _RUN) | {"warnings": list(run.warnings)},
-        "totals": picked(totals, _TOTALS) | {"exit_codes": dict(totals.exit_codes), "cut": cut, "waiting": waiting},
+        "totals": picked(totals, _TOTALS)
+        | {"exit_codes": dict(totals.exit_codes), "cut": coverage.pages.get("truncated", 0), "waiting": waiting},
         "coverage": coverage.as_document(),
     }
     if arguments.json:
         document["origins"] = [_origin_document(*one, now) for one in zip(every, origins, reasons, strict=True)]
     rows = tuple(zip(origins, reasons, strict=True))
     width = terminal_width()
-    lines = chain(_lines(run, totals, (cut, waiting), rows, now, zone, width), _coverage_lines(coverage, width))
+    lines = chain(_lines(run, totals, waiting, rows, now, zone, width), _coverage_lines(coverage, width))
     return printer.answer(arguments.json, document, lines)
 
 
@@ -94,14 +94,14 @@ def _idle_reason(one: OriginView, now: int, run: RunView | None, zone: tzinfo, y
 def _lines(
     run: RunView | None,
     totals: TotalsView,
-    of_documents: tuple[int, int],
+    waiting: int,
     origins: tuple[tuple[OriginView, str], ...],
     now: int,
     zone: tzinfo,
     width: int | None,
 ) -> Iterator[str]:
     """Run, totals, and each origin with why it makes no request; states in the words of the console. No line is wider
-    than `width` cells. `of_documents`: how many were not read whole, and wait for validators and data rules."""
+    than `width` cells. `waiting` documents wait for validators and data rules."""
     from tui_crawler.text.standing import standing
 
     yield from _wrapped(_run_line(run, totals.pending, now, zone), width)
@@ -113,11 +113,8 @@ def _lines(
         f"{count(totals.failed)} failed, {count(totals.blocked)} blocked{_overlap(totals)}"
     )
     yield from _wrapped(sums, width)
-    cut, waiting = of_documents
     if waiting:
         yield from _wrapped(f"{plural(waiting, 'stored document')} still to be validated, while a run is live", width)
-    if cut:
-        yield from _wrapped(f"{plural(cut, 'page')} not read whole; `why URL` names the bound and its key", width)
     if not origins:
         return
     header = ("STATE", "ORIGIN", "TODO", "PENDING", "DONE", "FAILED", "BLOCKED", "PATIENCE", "DELAY", "ETA", "WHY")

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Mapping
 
 from tui_crawler.domain.coverage import Coverage, CoverageEvent
@@ -61,7 +61,6 @@ class RunTotals:
     `turns` counts those of the run that made a request, as `max_requests` does; those of its earlier life, too, when it
     was continued. `todo`, `pages_done` and `pages_failed` are sums over its origins of how their pages stand, whichever
     run brought them there.
-    `cut` counts what reading left out, by the names of `domain.cut`.
     `trouble` is why the database takes nothing at present (raw), empty while it does; `complaints` the first of what
     went wrong beside the crawl.
     """
@@ -77,7 +76,6 @@ class RunTotals:
         self.reason = ""
         self.continued = False
         self.trouble = ""
-        self.cut: Counter[str] = Counter()
         self.complaints: list[str] = []
         self.coverage: Coverage | None = None
         self._seconds: deque[tuple[int, int]] = deque()
@@ -144,8 +142,6 @@ class RunTotals:
     def _take_attempt(self, one: OriginProgress, event: Event, extra: Mapping[str, object]) -> None:
         one.last_exit_code = event.exit_code
         one.not_canonical += event.exit_code == ExitCode.not_canonical.name
-        cut = extra.get("cut")
-        self.cut.update(cut if isinstance(cut, list) else ())
         one.without_robots = _without_robots(event, extra)
         if one.state != "paused":
             one.state = "crawling"
