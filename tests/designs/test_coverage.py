@@ -242,6 +242,16 @@ def test_a_seed_that_led_to_documents_is_a_success(crawl: Crawling) -> None:
     assert events[-2]["seeds"][0]["ended_at_url"] == site.url("/en/")
 
 
+def test_a_seed_that_moved_to_another_seed_is_a_success(crawl: Crawling) -> None:
+    old, new = crawl.site(), crawl.site()
+    old.redirect("/", new.url("/"))
+    new.page("/")
+    status, events = status_of(crawl, "", None, "--fail-on", "empty")
+    assert (status, events[-2]["complete"], events[-1]["fail_on"]) == (0, True, {"empty": 0})
+    assert {one["ended_at_url"] for one in events[-2]["seeds"]} == {new.url()}
+    assert "empty" not in crawl.ask("status").out
+
+
 def test_one_good_seed_of_two_is_a_success_that_is_not_complete(crawl: Crawling) -> None:
     good, bad = crawl.site(), crawl.site()
     good.page("/")

@@ -13,11 +13,11 @@ from tui_crawler.domain.coverage import Coverage, CoverageEvent, RefusedGroup, S
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.failure import ReadingStopped, StorageFailure
 from tui_crawler.domain.status_words import RunReason
-from tui_crawler.storage.reports.reports import Reports
 
 if TYPE_CHECKING:
     from tui_crawler.domain.database_place import DatabasePlace
     from tui_crawler.engine.ports import Listener
+    from tui_crawler.storage.reports.reports import Reports
 
 _HURRY_S = 0.5
 _EXPLAINED = 20  # so many seeds and groups of refusals are put to `why`
@@ -68,6 +68,8 @@ class CoverageListener:
         """Hands an event on. Where the database cannot be read, or not in time after a signal, no coverage is
         reported."""
         if event.event == "run_finished":
+            from tui_crawler.storage.reports.reports import Reports  # noqa: PLC0415  not before the end of a run
+
             interrupted = dict(event.extra).get("reason") == RunReason.interrupted.value
             until = time.monotonic() + (_HURRY_S if interrupted else math.inf)
             with (

@@ -137,7 +137,7 @@ async def crawl_watched(
             watching.push_async_callback(alarms.close)
         if options.joins:
             return await crawl_headless(config, database, options, listener, steer, stoppable)
-        from tui_crawler.wiring.coverage import CoverageListener  # noqa: PLC0415  after other workers were started
+        from tui_crawler.wiring.coverage import CoverageListener  # noqa: PLC0415  other workers report none
 
         covered = CoverageListener(listener, database)
         ended, received = await crawl_headless(config, database, options, covered, steer, stoppable)

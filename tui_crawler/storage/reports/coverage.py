@@ -102,12 +102,13 @@ class CoverageReports(SubjectReports):
             for (origin,) in self._reader.all(f"SELECT o.origin FROM origin o WHERE {_CRAWLED} AND {HAS_DOCUMENT}")
         }
         ends = self._ends({row[0]: (row[0], row[1], row[3], row[5]) for row in seeds if row[3] in LEADS})
-        found = []
+        found, emptied = [], dict[str, bool]()
         for page, url, origin, code, status, finish, _ in seeds:
             at, end, last, ended = ends.get(page, (page, url, code, finish))
             last = code if at is None else last
             lost = is_lost(None if last is None else code_of(last), ended, has_documents=origin in good)
             found.append((not lost, page, url, code, status, end))
+            emptied[origin] = lost and bool(finish) and emptied.get(origin, origin not in good)
         found.sort(key=itemgetter(0))
         pages = among("p.id", [row[1] for row in found[:LISTED] if not row[0]])
         said: dict[int, str] = dict(map(tuple, self._reader.all(_MESSAGES.format(pages))))
@@ -119,7 +120,7 @@ class CoverageReports(SubjectReports):
             ),
             seeds_total=len(found),
             seeds_lost=sum(not row[0] for row in found),
-            empty=tuple(dict.fromkeys(row[2] for row in seeds if row[5] and row[2] not in good)),
+            empty=tuple(origin for origin, is_empty in emptied.items() if is_empty),
         )
 
     def _ends(self, ends: dict[int, _End]) -> dict[int, _End]:
