@@ -84,7 +84,6 @@ def test_only_one_module_needs_what_an_extra_installs(extra: str, module: str):
 
 DECIDED_BY_TEXT = {
     "cli/jobs_command.py": 1,  # `none` is typed by a person
-    "cli/run_command.py": 1,  # what --fail-on names
     "domain/run_totals.py": 2,  # states of its own
     "cli/why_command.py": 1,  # steps of the chain that are no refusals
     "cli/word_completion.py": 1,  # the name of a parser

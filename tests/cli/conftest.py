@@ -20,6 +20,7 @@ from tui_crawler.config.load import config_from_seeds
 from tui_crawler.console.welcome.first_step import Cancelled, FirstStep, FromSeeds
 from tui_crawler.domain.audit import SentRequest
 from tui_crawler.domain.command import ActionResult, Command
+from tui_crawler.domain.coverage import Coverage
 from tui_crawler.domain.page_view import FailureGroup, PageView
 from tui_crawler.domain.view import OriginChanges, OriginView, RunView, TotalsView
 from tui_crawler.wiring import RunOptions, operator_name
@@ -105,8 +106,11 @@ class StoredReports:
     def totals(self) -> TotalsView:
         return TotalsView(3, 4, 5, 1, 2, 9, 1_000, 11, (("file_ingested", 5),))
 
-    def pages_cut(self) -> int:
-        return 0
+    def coverage(self) -> Coverage:
+        return Coverage()
+
+    def config_text(self) -> str:
+        return ""
 
     def documents_waiting(self) -> int:
         return 0
@@ -150,6 +154,7 @@ class Wiring(ModuleType):
 
     RunOptions = RunOptions
     operator_name = staticmethod(operator_name)
+    coverage_of = staticmethod(StoredReports.coverage)
 
     def __init__(self) -> None:
         super().__init__("tui_crawler.wiring")

@@ -38,7 +38,7 @@ class TestStatus:
         said = say("status", "--json")
         assert said.status == 0
         document = said.document
-        assert set(document) == {"run", "totals", "origins"}
+        assert set(document) == {"run", "totals", "origins", "coverage"}
         assert [one["origin"] for one in document["origins"]] == ["https://a.example", "https://b.example"]
         assert list(document["origins"][0]) == [
             *("origin", "state", "finish_reason", "paused", "patience", "politeness", "delay_ms", "delay_reason"),

@@ -31,6 +31,7 @@ from tests.console.sample_pulse import pulse
 from tests.console.sample_rules import ADDED, versions
 from tests.console.sample_timeline import timeline
 from tui_crawler.domain.contract import Contract
+from tui_crawler.domain.coverage import Coverage
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.operator_view import (
@@ -103,6 +104,7 @@ class FakeReports(DiffReports):
     """Rows that a test changes by hand; `version` is raised by `commit`."""
 
     rows: dict[str, OriginView] = field(default_factory=lambda: {view.origin: view for view in origins()})
+    coverage: Coverage = field(default_factory=Coverage)
     log: tuple[AttemptView, ...] = field(default_factory=attempts)
     newest_run: RunView | None = field(default_factory=run_view)
     pages: tuple[PageView, ...] = field(default_factory=failed_pages)
@@ -154,6 +156,9 @@ class FakeReports(DiffReports):
 
     def run(self) -> RunView | None:
         return self.newest_run
+
+    def coverage_statement(self) -> Coverage:
+        return self.coverage
 
     def totals(self) -> TotalsView:
         views = self.rows.values()

@@ -8,13 +8,22 @@ from hypothesis import strategies as st
 from tests.console.sample_crawl import API, NOW, run_view
 from tests.console.support import GONE
 from tui_crawler.console.operator.exit_summary import ExitSummary
+from tui_crawler.domain.coverage import Coverage, SeedEnd
 from tui_crawler.domain.status_words import RunReason
-from tui_crawler.domain.view import TotalsView
+from tui_crawler.domain.view import RunView, TotalsView
 
 RAW = st.sampled_from(["", "disk I/O error\x1b[31m"])
 RUNS = st.sampled_from(
     [None, run_view(), run_view(live=False), run_view(live=False, finished_at=NOW, finish_reason="exhausted")]
 )
+
+
+def covered(run: RunView | None, lost: int) -> Coverage:
+    """Two seeds, some of them without a document."""
+    seeds = [SeedEnd(f"https://{number}.example/", "noindex", 200, "", "noindex\x1b[31m") for number in range(lost)]
+    return Coverage(run, seeds=tuple(seeds), seeds_total=2, seeds_lost=lost)
+
+
 SUMMARIES = st.builds(
     ExitSummary,
     signal_status=st.sampled_from([0, 0, 0, 129, 130, 143]),
@@ -29,6 +38,7 @@ SUMMARIES = st.builds(
     now=st.just(NOW),
     departure=st.sampled_from([None, GONE]),
     trouble=RAW,
+    coverage=st.none() | st.builds(covered, RUNS, st.sampled_from([0, 1, 2])),
 )
 
 
@@ -39,7 +49,8 @@ def test_a_status_that_is_not_0_is_explained(summary: ExitSummary) -> None:
         case 1:
             assert summary.hosted, "who only watched has nothing to answer for"
             assert summary.departure is None, "nor who has handed the run on"
-            assert "Gave up: " in told or "The database failed: " in told
+            reasons = ("Gave up: ", "The database failed: ", "2 of 2 seeds gave no document")
+            assert any(reason in told for reason in reasons)
         case 3:
             assert "The engine failed: " in told
         case status:
@@ -50,4 +61,11 @@ def test_a_status_that_is_not_0_is_explained(summary: ExitSummary) -> None:
 @given(SUMMARIES)
 def test_an_origin_that_gave_up_or_a_lost_row_is_never_status_0_for_who_hosted(summary: ExitSummary) -> None:
     if summary.hosted and summary.departure is None and (summary.gave_up or summary.trouble):
+        assert summary.exit_status != 0
+
+
+@given(SUMMARIES)
+def test_a_run_whose_seeds_gave_nothing_is_never_status_0_for_who_hosted(summary: ExitSummary) -> None:
+    nothing = summary.coverage is not None and summary.coverage.run == summary.run and summary.coverage.nothing
+    if summary.hosted and summary.departure is None and summary.run is not None and nothing:
         assert summary.exit_status != 0

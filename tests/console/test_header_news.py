@@ -7,6 +7,7 @@ from dataclasses import replace
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW, WWW, run_view
 from tests.console.support import stage
+from tui_crawler.domain.coverage import Coverage, SeedEnd
 
 
 async def test_an_engine_that_broke_off_is_called_so_and_nothing_looks_alive() -> None:
@@ -46,3 +47,21 @@ async def test_what_changed_under_another_view_is_in_its_header_and_in_the_row_a
         row = next(line for line in held.text().splitlines() if "www.example.com" in line)
         assert "✓ finished" in row
         assert "77 001" in row
+
+
+async def test_a_run_that_ended_says_whether_it_is_complete_and_which_origin_is_empty() -> None:
+    """Unasked, on the first screen."""
+    over = run_view(live=False, finished_at=NOW, finish_reason="exhausted")
+    seed = SeedEnd(f"{WWW}/", "noindex", 200, f"{WWW}/", "noindex: result dropped")
+    reports = FakeReports(newest_run=over, coverage=Coverage(over, seeds=(seed,), seeds_total=1, seeds_lost=1))
+    empty = replace(
+        reports.rows[WWW], state="FINISHED", finish_reason="exhausted", in_flight_url="", empty=seed.message
+    )
+    reports.rows = {WWW: empty}
+    async with stage(reports=reports) as held:
+        await held.settle(3, move_ms=500)
+        text = held.text()
+        assert "⚠ not complete: 1 of 1 seed gave no document" in text, "a notice"
+        assert "; not complete: 1 of 1 seed" in text.splitlines()[1], "the header"
+        assert "⚠ empty" in text
+        assert "empty: noindex" in text

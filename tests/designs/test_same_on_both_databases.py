@@ -27,6 +27,7 @@ from tui_crawler.storage.replayed import ReplayedReader, ReplayedTables
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.reports.sql import QueryRunner
 from tui_crawler.storage.views import VIEWS
+from tui_crawler.wiring.coverage import coverage_of
 from tui_crawler.wiring.replay_console import crawl_in_file
 
 CONFIG = """
@@ -247,6 +248,7 @@ READINGS: dict[str, Reading] = {
             (("pattern", "origin"), (("pattern", "/b"), ("origin", site))),
         )
     ],
+    "coverage": lambda reports, *_: (coverage_of(reports).as_document(), reports.documents_unread()),
     "all the rest": lambda reports, *_: (
         [reports.sessions(5), reports.stashes(), reports.limbo(0), reports.validations(1_000), reports.runs(5)],
         [reports.urls_known(), reports.actions(), reports.activity(), reports.totals(), reports.origins_added()],

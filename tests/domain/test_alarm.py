@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from tui_crawler.domain.alarm import Alarm, AlarmKind, AlarmWatch
+from tui_crawler.domain.coverage import Coverage, CoverageEvent, SeedEnd
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.trap import TrapSuspicion
 
@@ -38,6 +39,13 @@ def test_most_pages_that_name_another_url_are_a_warning():
     watch = AlarmWatch(ALL, 0)
     events = [attempt(A, "not_canonical", pages_done=number) for number in range(1, 41)]
     assert told(watch, *events) == [("most_not_canonical", A, 0, 1)]
+
+
+def test_an_origin_without_a_document_is_a_warning_with_the_reason():
+    seed = SeedEnd(f"{A}/", "noindex", 200, f"{A}/", "noindex: it asks not to be indexed")
+    (alarm,) = AlarmWatch(ALL, 0).take(CoverageEvent(3, "coverage", coverage=Coverage(seeds=(seed,), empty=(A,))))
+    assert (alarm.kind, alarm.origin, alarm.message, alarm.warnings) == (AlarmKind.empty, A, seed.message, 1)
+    assert told(AlarmWatch(["run_ended"], 0), CoverageEvent(3, "coverage", coverage=Coverage(empty=(A,)))) == []
 
 
 def test_the_end_of_a_run_is_told_and_counts_for_nothing():

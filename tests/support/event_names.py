@@ -17,5 +17,6 @@ EVENT_NAMES = (
     "database_restored",
     "worker_ended",
     "output_left_out",
+    "coverage",
     "run_finished",
 )

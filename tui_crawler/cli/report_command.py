@@ -23,9 +23,9 @@ if TYPE_CHECKING:
 
 FORMATS = ("html", "md", "junit", "json")
 _DESCRIPTION = """\
-Writes one file that needs nothing else: failures by cause, broken links with the pages that hold them, slow pages,
-redirect chains and loops, titles, canonical and noindex, what was cut, and the politeness proof. It says how the sites
-are now; with --run what that run attempted.
+Writes one file that needs nothing else: the coverage of the newest run, failures by cause, broken links with the pages
+that hold them, slow pages, redirect chains and loops, titles, canonical and noindex, what was cut, and the politeness
+proof. It says how the sites are now; with --run what that run attempted.
 """
 
 
@@ -60,11 +60,16 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def audit_of(reports: Reports, run: int | None = None) -> SiteAudit | None:
-    """Return the site audit of a run (None: of all) with the checks that were made; None where there is no such run."""
+    """Return the site audit of a run (None: of all) with the checks that were made, that of the newest run with its
+    coverage; None where there is no such run."""
+    from tui_crawler.wiring import coverage_of
     from tui_crawler.wiring.origin_settings import checks_made
 
-    audit = reports.site_audit(run)
-    return audit and replace(audit, checks=checks_made(reports, run))
+    audit, newest = reports.site_audit(run), reports.run()
+    if audit is None:
+        return None
+    covered = coverage_of(reports) if newest is not None and run in {None, newest.run_id} else None
+    return replace(audit, checks=checks_made(reports, run), coverage=covered)
 
 
 def write_report(audit: SiteAudit, path: Path | None, arguments: argparse.Namespace, printer: Printer) -> None:

@@ -39,13 +39,15 @@ from tui_crawler.domain.known_word import did_you_mean
 if TYPE_CHECKING:
     from tui_crawler.cli.run_watch import RunListener
     from tui_crawler.config.schema import Config
+    from tui_crawler.domain.coverage import Coverage
     from tui_crawler.domain.event import Event
     from tui_crawler.text.terminal_signals import TerminalSignals
     from tui_crawler.wiring import RunOptions
 
-FAULTS = ("broken", "external", "fragments", "gave_up", "cut", "slow")
+FAULTS = ("broken", "external", "fragments", "gave_up", "cut", "slow", "empty", "refused")
 """What `--fail-on` knows: links of the crawl that are broken, links that leave it and are, fragments that no page has,
-origins that gave up, pages of which something was cut, pages that took longer than `slow=DURATION`."""
+origins that gave up, pages of which something was cut, pages that took longer than `slow=DURATION`, origins whose
+seeds gave no document, URLs and links that were refused."""
 
 
 _OVERRIDES = {"max_requests": "crawl.max_requests", "force_recrawl": "crawl.force_recrawl", "user_agent": "user_agent"}
@@ -80,7 +82,8 @@ def add_fail_on(parser: argparse.ArgumentParser, default: str = "") -> None:
         metavar="WHAT,…",
         default={},
         help="end with status 1 when there is any of broken, external (links; crawl.check_external), fragments "
-        f"(crawl.check_fragments), gave_up (origins), cut (pages), slow=2s (pages that took longer){default}",
+        "(crawl.check_fragments), gave_up (origins), cut (pages), slow=2s (pages that took longer), empty (origins "
+        f"without a document), refused (URLs and links){default}",
     )
 
 
@@ -158,6 +161,7 @@ class Faults:
         self._listener: RunListener
         self.found: dict[str, int] = {}
         self.unmade: list[str] = []
+        self._coverage: Coverage | None = None
 
     def before(self, listener: RunListener) -> Faults:
         """Stands before a listener from now on."""
@@ -175,8 +179,11 @@ class Faults:
 
     def on_event(self, event: Event) -> None:
         """Hands an event on. Of a run that a signal ends, or whose database cannot be read, nothing is counted."""
+        from tui_crawler.domain.coverage import CoverageEvent
         from tui_crawler.domain.status_words import RunReason
 
+        if isinstance(event, CoverageEvent):
+            self._coverage = event.coverage
         if event.event == "run_finished" and dict(event.extra).get("reason") != RunReason.interrupted.value:
             with contextlib.suppress(StorageFailure):
                 self.found = self._count()
@@ -191,13 +198,14 @@ class Faults:
             asked = [one for one in checks_made(reports) if one.check.name in self._wanted]
             self.unmade = [f"{one.check.title} {one.words}" for one in asked if one.words]
             found = {name: count for name, count in reports.broken_counts().items() if name in self._wanted}
-            if "gave_up" in self._wanted:
-                origins = reports.origins_changed().rows
-                found["gave_up"] = sum(one.ended and one.finish_reason in GAVE_UP for one in origins)
-            if "cut" in self._wanted:
-                found["cut"] = reports.pages_cut()
             if "slow" in self._wanted:
                 found["slow"] = reports.pages_slower(self._wanted["slow"])
+        if (coverage := self._coverage) is not None:
+            refused = sum(one.count for one in coverage.refused if one.inside)
+            gave_up = sum(coverage.ends.get(reason, 0) for reason in GAVE_UP)
+            covered = {"gave_up": gave_up, "cut": coverage.pages.get("truncated", 0)}
+            covered |= {"empty": len(coverage.empty), "refused": refused}
+            found |= {name: number for name, number in covered.items() if name in self._wanted}
         return found
 
 

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Protocol
 
 from tui_crawler.cli.printer import Printer, local_zone
 from tui_crawler.cli.printer import as_json as json_text
-from tui_crawler.domain.cut import cut_words
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.run_totals import OriginProgress, RunTotals, complaint_of, number
 from tui_crawler.domain.status_words import FinishReason, elsewhere_words, finish_words, run_end_words
+from tui_crawler.text.coverage import coverage_lines
 from tui_crawler.text.format import clock, count, duration, elapsed, plural, seconds
 from tui_crawler.text.safe_text import safe
 
@@ -208,9 +208,6 @@ def summary(ledger: RunTotals) -> Iterator[str]:
     pages = f"{count(ledger.pages_done)} done, {count(ledger.pages_failed)} failed"
     yield f"  {_work(ledger)}"
     yield f"  pages as they stand now: {pages}"
-    if ledger.cut:
-        cuts = ", ".join(f"{number} × {cut_words((name,))}" for name, number in ledger.cut.most_common())
-        yield f"  not read whole: {cuts}"
     gave_up = [one for one in ledger.origins.values() if one.gave_up]
     if gave_up:
         yield f"{plural(len(gave_up), 'origin')} gave up:"
@@ -227,6 +224,8 @@ def summary(ledger: RunTotals) -> Iterator[str]:
     for one in ledger.origins.values():
         if words := elsewhere_words(one.not_canonical, one.pages_done + one.pages_failed, one.todo):
             yield f"⚠ {safe(one.origin)}: {words}"
+    if ledger.coverage is not None:
+        yield from coverage_lines(ledger.coverage)
 
 
 def _work(ledger: RunTotals) -> str:

@@ -66,11 +66,9 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 def _faults_in(audit: SiteAudit) -> dict[str, int]:
     """Return the number of faults by section, and of seeds without content; other pages that nothing names are none."""
-    from tui_crawler.domain.exit_code import BLOCKED, FAILURES
     from tui_crawler.domain.site_audit import FindingSeverity
 
-    sections = {one.key: one for one in audit.sections if one.key != "failed_unnamed"}
-    counts = {one.key: one.total for one in sections.values() if one.severity is FindingSeverity.fault}
-    without_content = {code.name for code in FAILURES | BLOCKED}
-    counts["seeds"] = sum(code in without_content for _, code, _ in sections["seeds"].rows)
+    sections = (one for one in audit.sections if one.key != "failed_unnamed")
+    counts = {one.key: one.total for one in sections if one.severity is FindingSeverity.fault}
+    counts["seeds"] = audit.coverage.seeds_lost if audit.coverage else 0
     return {name: count for name, count in counts.items() if count}

@@ -6,6 +6,7 @@ import argparse
 import time
 from collections.abc import Iterator
 from datetime import tzinfo
+from itertools import chain
 from textwrap import wrap
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -18,6 +19,7 @@ from tui_crawler.text.format import count, date_time, elapsed, plural, seconds, 
 from tui_crawler.wiring import operator_name
 
 if TYPE_CHECKING:
+    from tui_crawler.domain.coverage import Coverage
     from tui_crawler.domain.view import OriginView, RunView, TotalsView
 
 
@@ -46,11 +48,12 @@ def declare(commands: CommandSet) -> None:
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.domain.idle_reason import at_rest, flying
+    from tui_crawler.wiring import coverage_of
 
     database = existing_database(arguments)
     with reports_of(database) as reports:
         run, totals, stored = reports.run(), reports.totals(), reports.origins_changed(0).rows
-        cut, waiting = reports.pages_cut(), reports.documents_waiting()
+        coverage, waiting = coverage_of(reports), reports.documents_waiting()
     every = tuple(sorted(stored, key=lambda one: one.origin))
     now = time.time_ns() // 1_000_000
     zone, you = local_zone(), operator_name(database)
@@ -59,12 +62,15 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     reasons = [_idle_reason(one, now, run, zone, you, aloft[one.worker]) for one in origins]
     document: dict[str, object] = {
         "run": None if run is None else picked(run, _RUN) | {"warnings": list(run.warnings)},
-        "totals": picked(totals, _TOTALS) | {"exit_codes": dict(totals.exit_codes), "cut": cut, "waiting": waiting},
+        "totals": picked(totals, _TOTALS)
+        | {"exit_codes": dict(totals.exit_codes), "cut": coverage.pages.get("truncated", 0), "waiting": waiting},
+        "coverage": coverage.as_document(),
     }
     if arguments.json:
         document["origins"] = [_origin_document(*one, now) for one in zip(every, origins, reasons, strict=True)]
     rows = tuple(zip(origins, reasons, strict=True))
-    lines = _lines(run, totals, (cut, waiting), rows, now, zone, terminal_width())
+    width = terminal_width()
+    lines = chain(_lines(run, totals, waiting, rows, now, zone, width), _coverage_lines(coverage, width))
     return printer.answer(arguments.json, document, lines)
 
 
@@ -88,14 +94,14 @@ def _idle_reason(one: OriginView, now: int, run: RunView | None, zone: tzinfo, y
 def _lines(
     run: RunView | None,
     totals: TotalsView,
-    of_documents: tuple[int, int],
+    waiting: int,
     origins: tuple[tuple[OriginView, str], ...],
     now: int,
     zone: tzinfo,
     width: int | None,
 ) -> Iterator[str]:
     """Run, totals, and each origin with why it makes no request; states in the words of the console. No line is wider
-    than `width` cells. `of_documents`: how many were not read whole, and wait for validators and data rules."""
+    than `width` cells. `waiting` documents wait for validators and data rules."""
     from tui_crawler.text.standing import standing
 
     yield from _wrapped(_run_line(run, totals.pending, now, zone), width)
@@ -107,11 +113,8 @@ def _lines(
         f"{count(totals.failed)} failed, {count(totals.blocked)} blocked{_overlap(totals)}"
     )
     yield from _wrapped(sums, width)
-    cut, waiting = of_documents
     if waiting:
         yield from _wrapped(f"{plural(waiting, 'stored document')} still to be validated, while a run is live", width)
-    if cut:
-        yield from _wrapped(f"{plural(cut, 'page')} not read whole; `why URL` names the bound and its key", width)
     if not origins:
         return
     header = ("STATE", "ORIGIN", "TODO", "PENDING", "DONE", "FAILED", "BLOCKED", "PATIENCE", "DELAY", "ETA", "WHY")
@@ -131,6 +134,14 @@ def _lines(
     yield from columns(header, rows, frozenset(range(2, 10)), squeeze)
     for one in (one for one, _ in origins if one.warning):
         yield from _wrapped(f"⚠ {safe(one.origin)}: {one.warning}", width)
+
+
+def _coverage_lines(coverage: Coverage, width: int | None) -> Iterator[str]:
+    """The coverage statement, once there is a run."""
+    from tui_crawler.text.coverage import coverage_lines
+
+    for line in coverage_lines(coverage) if coverage.run is not None else ():
+        yield from _wrapped(line, width)
 
 
 def _wrapped(line: str, width: int | None) -> list[str]:

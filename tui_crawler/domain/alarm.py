@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from enum import StrEnum
 from typing import TYPE_CHECKING
 
+from tui_crawler.domain.coverage import CoverageEvent
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.run_totals import GAVE_UP, RunTotals
 from tui_crawler.domain.status_words import elsewhere_words, finish_words, run_end_words
@@ -22,6 +23,7 @@ class AlarmKind(StrEnum):
     origin_gave_up = "origin_gave_up"
     trap_suspected = "trap_suspected"
     most_not_canonical = "most_not_canonical"
+    empty = "empty"
     disk_nearly_full = "disk_nearly_full"
     run_ended = "run_ended"
 
@@ -73,6 +75,9 @@ class AlarmWatch:
             words = elsewhere_words(one.not_canonical, one.pages_done + one.pages_failed, one.todo)
             if words:
                 yield from self._raise(event.at, AlarmKind.most_not_canonical, event.origin, words)
+        elif isinstance(event, CoverageEvent):
+            for origin in event.coverage.empty:
+                yield from self._raise(event.at, AlarmKind.empty, origin, event.coverage.why_empty(origin))
         elif event.event == "run_finished":
             yield from self._raise(event.at, AlarmKind.run_ended, "", run_end_words(self._totals.reason))
 

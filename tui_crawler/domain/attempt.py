@@ -195,6 +195,8 @@ class Reading:
     links: tuple[FoundLink, ...] = ()
     invalid_links: int = 0
     invalid_sample: str = ""
+    too_long_links: int = 0
+    too_long_sample: str = ""
     incomplete: tuple[str, ...] = ()
     message: str = ""
     data: tuple[DataValue, ...] = ()

@@ -215,6 +215,9 @@ def unlinks(code: ExitCode, http_status: int | None) -> bool:
 
 UNTOUCHED = frozenset({ExitCode.cancelled, ExitCode.someone_stole_my_work})  # they leave their page as it was
 UNLINKED: frozenset[ExitCode] = frozenset(code for code, row in DISPOSITIONS.items() if row.unlinks)
+DOCUMENTS: frozenset[ExitCode] = frozenset({ExitCode.file_ingested, ExitCode.file_did_not_change})
+"""The exit codes of a page that has a document."""
+
 FAILURES: frozenset[ExitCode] = frozenset(code for code, row in DISPOSITIONS.items() if row.failure)
 _NO_ROBOTS = frozenset({ExitCode.server_blamed_client, ExitCode.file_gone, ExitCode.file_not_found})
 REFUSED_BY_RULES: frozenset[ExitCode] = frozenset(
@@ -236,3 +239,9 @@ def severity(code: ExitCode | None, kind: str) -> Severity:
 def is_problem(code: ExitCode | None, kind: str) -> bool:
     """Whether it is one of the problems that logs and events count (`attempt.problem` of the database)."""
     return severity(code, kind) > Severity.info
+
+
+def lost_words(number: int | None, message: str) -> str:
+    """Why a page gave no document, by its stored exit code: what the attempt said, else what the code means."""
+    code = None if number is None else code_of(number)
+    return "it was not crawled" if code is None else f"{code.name}: {message or DISPOSITIONS[code].when}"

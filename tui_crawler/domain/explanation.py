@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from tui_crawler.domain.admission import Discovered
-from tui_crawler.domain.exit_code import BLOCKED, DISPOSITIONS, FAILURES, ExitCode
+from tui_crawler.domain.exit_code import BLOCKED, DISPOSITIONS, DOCUMENTS, FAILURES, ExitCode
 from tui_crawler.domain.idle_reason import idle_reason
 from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.recovery import NextTry
@@ -118,6 +118,7 @@ class Decision:
 
 _ANSWERS: Mapping[str, Answer] = {
     Refusal.invalid_url: Answer.invalid_url,
+    Refusal.url_length: Answer.invalid_url,
     Refusal.scope: Answer.other_origin,
     Refusal.whitelist: Answer.policy,
     Refusal.start_path: Answer.out_of_scope,
@@ -240,9 +241,7 @@ def _answer_of(code: ExitCode | None, message: str) -> Answer:
 
 
 def _failed(question: Question, page: PageStanding) -> Decision:
-    last = next((each for each in question.standing.attempts if each.exit_code == page.last_exit_code), None)
-    said = f", {last.message}" if last is not None and last.message else ""
-    what = f"{_outcome(page)}{said}, {date_time(page.last_crawled_at, question.zone)}"
+    what = f"{_outcome(page)}{_said(question, page)}, {date_time(page.last_crawled_at, question.zone)}"
     if not page.attempts_remaining:
         blocked = page.last_code is ExitCode.blocked_address
         advice = _ADDRESS if blocked else "tui-crawler retry URL gives it its tries back"
@@ -253,6 +252,14 @@ def _failed(question: Question, page: PageStanding) -> Decision:
     again = f"{page.attempts_remaining} more tr{'ies' if page.attempts_remaining > 1 else 'y'}, {when}"
     sentence = f"it failed and is tried again: {what}; {again}; {_held(question, page)}"
     return Decision(Answer.retry_pending, sentence, page.last_exit_code, _origin_advice(question))
+
+
+def _said(question: Question, page: PageStanding) -> str:
+    """What the last attempt said; of a page that was crawled and gave no document at least what its exit code means."""
+    last = next((each for each in question.standing.attempts if each.exit_code == page.last_exit_code), None)
+    meant = DISPOSITIONS[page.last_code].when if page.last_code and page.last_code not in FAILURES | DOCUMENTS else ""
+    said = last.message if last is not None and last.message else meant
+    return f", {said}" if said else ""
 
 
 def _no_try(question: Question, page: PageStanding) -> str:
@@ -269,7 +276,7 @@ def _no_try(question: Question, page: PageStanding) -> str:
 
 def _done(question: Question, page: PageStanding, ready: bool) -> Decision:
     schedule = question.standing.schedule
-    what = f"{_outcome(page)}, {date_time(page.last_crawled_at, question.zone)}"
+    what = f"{_outcome(page)}{_said(question, page)}, {date_time(page.last_crawled_at, question.zone)}"
     if page.last_crawled_at >= schedule.started_at and not (ready and page.queue_position):
         return Decision(Answer.crawled, f"it was crawled: {what}", page.last_exit_code)
     if ready:

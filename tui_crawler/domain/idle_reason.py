@@ -102,7 +102,8 @@ def idle_reason(  # noqa: C901  one line per reason, in their order
     a wait for the delay what decided that, where something did; its numbers stand elsewhere.
     """
     if origin.ended:
-        return _finished(origin, now, zone)
+        words = _finished(origin, now, zone)
+        return f"{words}; empty: {origin.empty}" if origin.empty else words
     if run is not None and run.live and not origin.paused and (held_up := held_up_words(run, now)):
         return held_up
     if origin.in_flight_url and run is not None and run.live:

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
-from tui_crawler.domain.admission import Admission, Discovered
+from tui_crawler.domain.admission import LENGTH_LIMIT, Admission, Discovered
 from tui_crawler.domain.attempt import Reading, RefusedCount
 from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.page import EMBEDDED, EXTERNAL, KnownPage, NewPage, TodoPage
@@ -137,8 +137,9 @@ def admit(finds: Iterable[Find], page: TodoPage, intake: Intake) -> Queue:
         if external:
             verdict = intake.admission.refuses_check(url, known)
         if isinstance(verdict, Refused):
-            count, sample = refused.get(verdict.reason.value, (0, url.href))
-            refused[verdict.reason.value] = (count + 1, sample)
+            reason = Refusal.url_length if verdict.source == LENGTH_LIMIT else verdict.reason
+            count, sample = refused.get(reason.value, (0, url.href))
+            refused[reason.value] = (count + 1, sample)
             continue
         added[url.origin] = added.get(url.origin, 0) + 1
         pages.append(

@@ -27,6 +27,7 @@ from tui_crawler.domain.page import TodoPage
 from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.recrawl import fresh_until, validator_of
 from tui_crawler.domain.status import PageStatus
+from tui_crawler.domain.verdict import Refusal
 
 if TYPE_CHECKING:
     from tui_crawler.domain.moment import Moment
@@ -120,11 +121,12 @@ def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
 
 
 def _with_invalid(queue: Queue, reading: Reading | None) -> Queue:
-    """The same with the links that are no URLs counted."""
-    if reading is None or not reading.invalid_links:
+    """The same with the links that are no URLs, or too long ones, counted."""
+    if reading is None or not (reading.invalid_links or reading.too_long_links):
         return queue
-    invalid = RefusedCount("invalid_url", reading.invalid_links, reading.invalid_sample)
-    return Queue(queue.pages, (*queue.refused, invalid))
+    invalid = RefusedCount(Refusal.invalid_url, reading.invalid_links, reading.invalid_sample)
+    too_long = RefusedCount(Refusal.url_length, reading.too_long_links, reading.too_long_sample)
+    return Queue(queue.pages, (*queue.refused, *(one for one in (invalid, too_long) if one.count)))
 
 
 def settle_crawl(

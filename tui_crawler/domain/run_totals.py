@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections import Counter, deque
+from collections import deque
 from collections.abc import Mapping
 
+from tui_crawler.domain.coverage import Coverage, CoverageEvent
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.exit_code import BLOCKED, DISPOSITIONS, AttemptKind, ExitCode, PatienceChange, is_problem
 from tui_crawler.domain.record import dataclass, field
@@ -60,7 +61,6 @@ class RunTotals:
     `turns` counts those of the run that made a request, as `max_requests` does; those of its earlier life, too, when it
     was continued. `todo`, `pages_done` and `pages_failed` are sums over its origins of how their pages stand, whichever
     run brought them there.
-    `cut` counts what reading left out, by the names of `domain.cut`.
     `trouble` is why the database takes nothing at present (raw), empty while it does; `complaints` the first of what
     went wrong beside the crawl.
     """
@@ -76,8 +76,8 @@ class RunTotals:
         self.reason = ""
         self.continued = False
         self.trouble = ""
-        self.cut: Counter[str] = Counter()
         self.complaints: list[str] = []
+        self.coverage: Coverage | None = None
         self._seconds: deque[tuple[int, int]] = deque()
 
     @property
@@ -99,6 +99,8 @@ class RunTotals:
         self.last_at = max(self.last_at, event.at)
         if event.origin:
             self._take_origin(self.origins.setdefault(event.origin, OriginProgress(event.origin)), event, extra)
+        elif isinstance(event, CoverageEvent):
+            self.coverage = event.coverage
         elif event.event == "run_started":
             self.continued = bool(extra.get("continued"))
             self.turns += number(extra, "requests", 0)
@@ -140,8 +142,6 @@ class RunTotals:
     def _take_attempt(self, one: OriginProgress, event: Event, extra: Mapping[str, object]) -> None:
         one.last_exit_code = event.exit_code
         one.not_canonical += event.exit_code == ExitCode.not_canonical.name
-        cut = extra.get("cut")
-        self.cut.update(cut if isinstance(cut, list) else ())
         one.without_robots = _without_robots(event, extra)
         if one.state != "paused":
             one.state = "crawling"

@@ -9,12 +9,15 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from enum import Enum, StrEnum
 from itertools import starmap
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.coverage import GROUP_COLUMNS, SEED_COLUMNS
+from tui_crawler.domain.record import dataclass, replace
 
 if TYPE_CHECKING:
     from tui_crawler.domain.audit import OriginAudit, SentRequest
+    from tui_crawler.domain.coverage import Coverage
 
 LISTED = 200  # rows of a section; all are counted
 NAMED = 5  # of those that name a broken URL, and of the pages with one title
@@ -29,8 +32,8 @@ Found = tuple[str, "Sequence[Sequence[Cell]]", int]  # key, rows and total of a 
 class ReportCell(Enum):
     """What the cells of a column hold, and which columns these are. Times are epoch ms; text is everything else."""
 
-    url = "url sample_url canonical origin earlier_url"
-    count = "origins pages done failed blocked pending requests attempts links violations overlaps"
+    url = "url sample_url canonical origin earlier_url ended_at_url"
+    count = "count origins pages done failed blocked pending requests attempts links violations overlaps"
     ms = "response_ms from_ms below_ms gap_ms min_gap_ms promised_ms"
     moment = "at sent_at started_at ended_at finished_at"
     exit_code = "exit_code"
@@ -140,7 +143,8 @@ class Section:
 
 @dataclass(frozen=True, slots=True)
 class SiteAudit:
-    """A whole report. `run` is the one it is about, None for all; `at` is when it was made (epoch ms)."""
+    """A whole report. `run` is the one it is about, None for all; `at` is when it was made (epoch ms). `coverage` is
+    None where it is about an earlier run than the newest."""
 
     crawl: str
     run: int | None
@@ -148,11 +152,17 @@ class SiteAudit:
     summary: Sequence[tuple[ReportColumn, Cell]]
     sections: Sequence[Section]
     checks: Sequence[CheckOutcome] = ()
+    coverage: Coverage | None = None
 
     def made(self, section: Section) -> CheckOutcome:
         """Whether the check of a section was made; what nothing switches off was."""
         always = CheckOutcome(LinkCheck("", "", ""), CheckStatus.checked)
         return next((one for one in self.checks if one.check.section == section.key), always)
+
+    @property
+    def every_section(self) -> list[Section]:
+        """The sections, those of the coverage statement first."""
+        return [*(coverage_sections(self.coverage) if self.coverage else ()), *self.sections]
 
     @property
     def scope(self) -> str:
@@ -162,7 +172,8 @@ class SiteAudit:
     @property
     def verdict(self) -> str:
         """How many findings of each severity there are, in a sentence; then what was not checked."""
-        sums = [(sum(one.total for one in self.sections if one.severity is each), each) for each in FindingSeverity]
+        every = self.every_section
+        sums = [(sum(one.total for one in every if one.severity is each), each) for each in FindingSeverity]
         unmade = "".join(f" {one.check.title.capitalize()}: {one.words}." for one in self.checks if one.words)
         return ", ".join(f"{number} {name}{'' if number == 1 else 's'}" for number, name in sums) + f".{unmade}"
 
@@ -222,6 +233,29 @@ def _plan(head: str, says: str) -> Section:
     key, title, severity, columns = head.split("|")
     found = tuple(ReportColumn(name.rstrip("*"), name.endswith("*")) for name in columns.split())
     return Section(key, title, says, FindingSeverity(severity) if severity else None, found)
+
+
+_COVERAGE = f"""
+coverage|Coverage gaps|notice|reason
+Why the newest run is not complete.
+lost_seeds|Seeds without a document|fault|{SEED_COLUMNS}
+Seeds that failed, were refused, or led to nothing, each with the reason.
+refused|Refused URLs and links|notice|{GROUP_COLUMNS}
+What was refused, by origin and reason, with the line that decided.
+""".strip().splitlines()
+
+
+def coverage_sections(coverage: Coverage) -> Iterator[Section]:
+    """The coverage statement as tables; what is outside of the crawl is in none."""
+    refused = [one for one in coverage.refused if one.inside]
+    found = (
+        ([(reason,) for reason in coverage.reasons], len(coverage.reasons)),
+        ([*map(attrgetter(*SEED_COLUMNS.split()), coverage.lost)], coverage.seeds_lost),
+        ([*map(attrgetter(*GROUP_COLUMNS.split()), refused)], len(refused)),
+    )
+    plans = starmap(_plan, zip(_COVERAGE[::2], _COVERAGE[1::2], strict=True))
+    for plan, (rows, total) in zip(plans, found, strict=True):
+        yield replace(plan, rows=rows[:LISTED], total=total)
 
 
 SUMMARY = tuple(map(ReportColumn, _SUMMARY.split()))

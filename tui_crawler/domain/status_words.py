@@ -203,7 +203,9 @@ WARNING = f"sites see {UNCONFIGURED_USER_AGENT}: set user_agent, so that they ca
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a run ended. `gave_up` counts the origins that ended by patience or database_error."""
+    """How a run ended. `gave_up` counts the origins that ended by patience or database_error; `nothing`: every seed
+    failed, was refused, or led to nothing."""
 
     reason: RunReason
     gave_up: int
+    nothing: bool = False

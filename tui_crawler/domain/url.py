@@ -80,6 +80,7 @@ class InvalidUrl:
 
     raw: str
     reason: str
+    too_long: bool = False
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "raw", without_userinfo(self.raw))
@@ -155,7 +156,7 @@ def _split(raw: str, scheme: str, rest: str, max_length: int) -> CrawlUrl | Inva
     href = f"{origin}{path}?{query}" if query else f"{origin}{path}"
     limit = min(max_length, CLIENT_MAX_LENGTH)
     if len(href) > limit:
-        return InvalidUrl(raw, f"is {len(href)} characters long, more than {limit}")
+        return InvalidUrl(raw, f"is {len(href)} characters long, more than {limit}", too_long=True)
     return CrawlUrl(href, origin, scheme, host, port, path, query, fragment)
 
 

@@ -27,6 +27,7 @@ class Refusal(StrEnum):
     rule_accept = "rule_accept"
     item_pattern = "item_pattern"
     redirect_hops = "redirect_hops"
+    url_length = "url_length"  # `crawl.max_url_length`, which the filter invalid_url checks, too
 
 
 JUDGEMENT_CODES: Mapping[str, ExitCode] = {

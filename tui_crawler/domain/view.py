@@ -93,6 +93,7 @@ class OriginView:
     robots_message: str = ""
     refused_as: str = ""
     not_canonical: int = 0  # pages that ended so in the newest run
+    empty: str = ""  # it has ended, and no seed of it gave a document: why the first one did not
 
     @property
     def ended(self) -> bool:

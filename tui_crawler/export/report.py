@@ -52,6 +52,7 @@ def report_json(audit: SiteAudit, _: Show) -> Iterator[str]:
     """One JSON value; its keys are those of docs/report.md."""
     document: dict[str, object] = {"crawl": audit.crawl, "run": audit.run, "scope": audit.scope}
     document |= {"generated_at": audit.at, "summary": {column.name: cell for column, cell in audit.summary}}
+    document["coverage"] = None if audit.coverage is None else audit.coverage.as_document()
     for section in audit.sections:
         rows = [{column.name: cell for column, cell in row} for row in section.cells]
         shown = {"severity": section.severity, "total": section.total, "rows": rows}
@@ -86,7 +87,7 @@ def report_markdown(audit: SiteAudit, show: Show) -> Iterator[str]:
     yield f"# Site audit: {text(ReportCell.text, audit.crawl)}\n\n{audit.verdict} {audit.scope}\n\n"
     yield f"Made {show(ReportCell.moment, audit.at)}. All times are UTC.\n\n"
     yield table([[(column.title, cell(column.kind, value)) for column, value in audit.summary if value is not None]])
-    for section in audit.sections:
+    for section in audit.every_section:
         unmade = text(ReportCell.text, audit.made(section).words)
         found = f": {unmade or section.total or 'none'}" if section.severity else ""
         if section.rows or found:
@@ -100,7 +101,7 @@ def report_markdown(audit: SiteAudit, show: Show) -> Iterator[str]:
 def report_junit(audit: SiteAudit, show: Show) -> Iterator[str]:
     """A test suite for each check. What it found fails, or is skipped if it is only to be known; one test passes where
     there is none."""
-    suites = [(one, [*_cases(one, audit.made(one), show)]) for one in audit.sections if one.severity]
+    suites = [(one, [*_cases(one, audit.made(one), show)]) for one in audit.every_section if one.severity]
     name = escape(show(ReportCell.text, f"site audit: {audit.crawl}"))
     sums = _sums([case for _, cases in suites for case in cases])
     yield f'<?xml version="1.0" encoding="UTF-8"?>\n<testsuites name="{name}" {sums} time="0">\n'
@@ -174,7 +175,7 @@ def report_html(audit: SiteAudit, show: Show) -> Iterator[str]:
     crawl = escape(show(ReportCell.text, audit.crawl))
     yield _HEAD.format(digest=digest, style=style, crawl=crawl, verdict=audit.verdict, scope=audit.scope)
     yield from _summary(audit, show)
-    for section in audit.sections:
+    for section in audit.every_section:
         if section.rows:
             yield from _section(section, show)
     made = f"Made {show(ReportCell.moment, audit.at)} by tui-crawler {__version__}. All times are UTC."
@@ -187,7 +188,7 @@ def _summary(audit: SiteAudit, show: Show) -> Iterator[str]:
         if cell is not None:
             yield f"<div><dt>{column.title}</dt><dd>{show(column.kind, cell)}</dd></div>\n"
     yield _CHECKS
-    for section in audit.sections:
+    for section in audit.every_section:
         if section.severity:
             severity, unmade = section.severity if section.total else None, audit.made(section).words
             total = section.total or (None if unmade else 0)

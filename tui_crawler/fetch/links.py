@@ -57,6 +57,8 @@ class LinkCollector:
         self._settled = set[str]()  # of which another anchor says nothing new
         self.invalid = 0
         self.invalid_sample = ""
+        self.too_long = 0
+        self.too_long_sample = ""
         self.cut: tuple[str, ...] = ()
 
     @property
@@ -85,13 +87,17 @@ class LinkCollector:
         if out_of_time():  # the candidates may have ended for this reason
             self.cut = ("deadline",)
 
+    def _refuse(self, url: InvalidUrl, sample: str) -> None:
+        if url.too_long:
+            self.too_long, self.too_long_sample = self.too_long + 1, self.too_long_sample or sample
+        else:
+            self.invalid, self.invalid_sample = self.invalid + 1, self.invalid_sample if self.invalid else sample
+
     def _add(self, kind: LinkKind, raw: str, short: str, element: Element) -> bool:
         """Whether there was room; `short` is what of the address counts."""
         url = self._resolver.resolve(short)
         if isinstance(url, InvalidUrl):
-            if self.invalid == 0:
-                self.invalid_sample = without_userinfo(raw)[:_SAMPLE_CHARS]
-            self.invalid += 1
+            self._refuse(url, without_userinfo(raw)[:_SAMPLE_CHARS])
             return True
         key = (kind, url.href)
         known = self._found.get(key)

@@ -189,6 +189,8 @@ class PageReading:
             fragments=None if links is None else links.fragments,
             invalid_links=0 if links is None else links.invalid,
             invalid_sample="" if links is None else links.invalid_sample,
+            too_long_links=0 if links is None else links.too_long,
+            too_long_sample="" if links is None else links.too_long_sample,
             incomplete=tuple(self._incomplete),
         )
 

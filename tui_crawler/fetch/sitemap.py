@@ -88,6 +88,8 @@ def read_sitemap(url: CrawlUrl, exchange: Exchange, limits: FetchLimits, out_of_
         charset=charset,
         invalid_links=collector.invalid,
         invalid_sample=collector.invalid_sample,
+        too_long_links=collector.too_long,
+        too_long_sample=collector.too_long_sample,
         incomplete=tuple(collector.cut),
         entries=tuple(collector.entries.values()),
     )
@@ -117,6 +119,8 @@ class _Collector:
         self.entries: dict[str, SitemapEntry] = {}
         self.invalid = 0
         self.invalid_sample = ""
+        self.too_long = 0
+        self.too_long_sample = ""
         self.cut: dict[str, None] = {}
 
     def collect(self, found: Iterator[_Found]) -> None:
@@ -124,15 +128,18 @@ class _Collector:
         for each in found:
             url = self._resolver.resolve(each.raw)
             if isinstance(url, InvalidUrl):
-                self.refuse(url.raw)
+                self.refuse(url.raw, too_long=url.too_long)
             elif url.href not in self.entries:
                 if len(self.entries) >= self._most:
                     self.cut["urls"] = None
                     return
                 self.entries[url.href] = SitemapEntry(url, each.lastmod, each.sitemap)
 
-    def refuse(self, raw: str) -> None:
+    def refuse(self, raw: str, *, too_long: bool = False) -> None:
         """Counts what cannot be crawled."""
+        if too_long:
+            self.too_long, self.too_long_sample = self.too_long + 1, self.too_long_sample or raw[:_SAMPLE_CHARS]
+            return
         if not self.invalid:
             self.invalid_sample = raw[:_SAMPLE_CHARS]
         self.invalid += 1

@@ -49,6 +49,7 @@ STATES = _by_word(
     StateGlyph("⚠", "impatient", "warning"),
     StateGlyph("✗", "gave up", "error"),
     StateGlyph("✓", "finished", "ok"),
+    StateGlyph("⚠", "empty", "warning"),
     StateGlyph("■", "stopped", "muted"),
     StateGlyph("⊘", "excluded", "blocked"),
     StateGlyph("◷", "rate limited", "warning"),

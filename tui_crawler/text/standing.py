@@ -22,6 +22,7 @@ class Standing(StrEnum):
     gave_up = "gave up"
     impatient = "impatient"
     rate_limited = "rate limited"
+    empty = "empty"
     crawling = "crawling"
     waiting = "waiting"
     ready = "ready"
@@ -34,7 +35,9 @@ class Standing(StrEnum):
     finished = "finished"
 
 
-_PROBLEMS = frozenset({Standing.impatient, Standing.gave_up, Standing.database_error, Standing.rate_limited})
+_PROBLEMS = frozenset(
+    {Standing.impatient, Standing.gave_up, Standing.database_error, Standing.rate_limited, Standing.empty}
+)
 _SEVERITY: Mapping[Standing, int] = {one: rank for rank, one in enumerate(Standing)}
 _ENDS: Mapping[str, Standing] = {
     FinishReason.patience.value: Standing.gave_up,
@@ -61,6 +64,7 @@ _COUNTED_AS: Mapping[Standing, Standing] = {
     Standing.ready: Standing.waiting,
     Standing.idle: Standing.finished,
     Standing.rate_limited: Standing.impatient,
+    Standing.empty: Standing.finished,
     Standing.database_error: Standing.gave_up,
     Standing.excluded: Standing.finished,
     Standing.limit_reached: Standing.finished,
@@ -85,7 +89,7 @@ def standing_of(origin: OriginView) -> Standing:
     that has not finished while no engine is at work.
     """
     if origin.ended:
-        return _ENDS.get(origin.finish_reason, Standing.finished)
+        return _ENDS.get(origin.finish_reason, Standing.empty if origin.empty else Standing.finished)
     if origin.paused:
         return Standing.paused
     if origin.state == OriginPhase.resting:

@@ -16,6 +16,7 @@ from tui_crawler.storage.reports.reports import Reports
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.contract import Contract
+    from tui_crawler.domain.coverage import Coverage
 
 
 class ConsoleReports(Reports):
@@ -37,6 +38,12 @@ class ConsoleReports(Reports):
             return 0
         ours = self._reader.one("SELECT 1 FROM session WHERE ended_at = 0 AND pid = ?", (holder,))
         return 0 if ours else holder
+
+    def coverage_statement(self) -> Coverage:
+        """What the newest run covers, with the sentences of `why`. Raises StorageFailure."""
+        from tui_crawler.wiring.coverage import coverage_of
+
+        return coverage_of(self)
 
     def contract(self, origin: str) -> Contract:
         """What the configuration of the newest run promises an origin. Raises StorageFailure."""

@@ -18,7 +18,6 @@ from tui_crawler.wiring.origin_settings import JobRules, admission_of, rules_in_
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.page_view import RefusedView
-    from tui_crawler.domain.verdict import Step
     from tui_crawler.domain.view import OriginView, RunView
     from tui_crawler.storage.reports.reports import Reports
 
@@ -50,7 +49,7 @@ class Explainer:
         run = reports.run()
         over = run is not None and not run.live and run.finish_reason not in _GOES_ON
         standing = replace(standing, schedule=replace(standing.schedule, over=over))
-        config = self._config(run)
+        config = self.config(run)
         rules = rules_in_force(reports, standing.page.job if standing.page else job)[0]
         origin = reports.origin(url.origin) if isinstance(url, CrawlUrl) else None
         admission = self._compiled(rules, config)
@@ -74,7 +73,7 @@ class Explainer:
         )
         return _located(explain(question), config)
 
-    def _config(self, run: RunView | None) -> Config:
+    def config(self, run: RunView | None) -> Config:
         """The configuration of the newest run; it may be long, and is read once."""
         text = self._reports.config_text()
         if self._read is None or self._read[0] != text:
@@ -122,13 +121,14 @@ class Explainer:
 
 def _located(explanation: Explanation, config: Config) -> Explanation:
     """Where the configuration itself decides (scope, limits), the line that says so."""
-    places = dict(config.sources)
+    steps = (replace(step, source=located(step.source, config)) for step in explanation.steps)
+    return replace(explanation, steps=tuple(steps))
 
-    def located(step: Step) -> Step:
-        place = places.get(step.source)
-        if place is None:
-            return step
-        line = place.rpartition(":")[2]
-        return replace(step, source=f"{step.source}, line {line} of the configuration" if line.isdigit() else place)
 
-    return replace(explanation, steps=tuple(map(located, explanation.steps)))
+def located(source: str, config: Config) -> str:
+    """What decided, with its line where it is a key that the configuration gives."""
+    place = dict(config.sources).get(source)
+    if place is None:
+        return source
+    line = place.rpartition(":")[2]
+    return f"{source}, line {line} of the configuration" if line.isdigit() else place

@@ -17,6 +17,7 @@ import signal
 import sys
 import threading
 import time
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.domain.database_place import DatabasePlace
@@ -91,7 +92,7 @@ def run_headless(
         return 128 + received
     if ended.gave_up:
         return 1
-    return 3 if ended.reason is RunReason.error else 0
+    return 3 if ended.reason is RunReason.error else int(ended.nothing)
 
 
 _TURN_S = 0.000_2  # the writer's thread waits so long for its turn after each answer of a server
@@ -134,7 +135,13 @@ async def crawl_watched(
             program = AlarmProgram(options.on_event, tell) if options.on_event else None
             listener = alarms = AlarmListener(listener, config.alarms, database, program, shown)
             watching.push_async_callback(alarms.close)
-        return await crawl_headless(config, database, options, listener, steer, stoppable)
+        if options.joins:
+            return await crawl_headless(config, database, options, listener, steer, stoppable)
+        from tui_crawler.wiring.coverage import CoverageListener  # noqa: PLC0415  other workers report none
+
+        covered = CoverageListener(listener, database)
+        ended, received = await crawl_headless(config, database, options, covered, steer, stoppable)
+        return replace(ended, nothing=covered.nothing), received
 
 
 async def crawl_headless(

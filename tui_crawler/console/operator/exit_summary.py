@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.domain.idle_reason import worked_ms
 from tui_crawler.domain.status_words import BROKEN_OFF, RunReason, run_end
+from tui_crawler.text.coverage import coverage_lines
 from tui_crawler.text.format import count, elapsed, plural, size
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
     from tui_crawler.console.operator.detach import Departure
+    from tui_crawler.domain.coverage import Coverage
     from tui_crawler.domain.view import RunView, TotalsView
 
 _TOTAL_NAMES = ("done", "failed", "blocked")
@@ -28,6 +30,7 @@ class ExitSummary:
     `trouble`: why the database did not take what was crawled, or could not be read, to the end (raw).
     `departure`: the run goes on in a process of its own. `unwritten`: what was asked for while another program kept
     the database locked to the end (raw). `damaged`: at the end it could not be read, being no whole database any more.
+    `coverage`: what the run covers, once it has ended.
     """
 
     signal_status: int = 0
@@ -46,6 +49,7 @@ class ExitSummary:
     trouble: str = ""
     unwritten: tuple[str, ...] = ()
     damaged: bool = False
+    coverage: Coverage | None = None
 
     @property
     def exit_status(self) -> int:
@@ -54,7 +58,8 @@ class ExitSummary:
             return self.signal_status
         if self.engine_failure or self.crashed or (self.hosted and self.damaged):
             return 3
-        return 1 if self.hosted and (self.gave_up or self.trouble) and self.departure is None else 0
+        lost = self.gave_up or self.trouble or (self._covered is not None and self._covered.nothing)
+        return 1 if self.hosted and lost and self.departure is None else 0
 
     def lines(self) -> tuple[str, ...]:
         """Plain text for the terminal, every line safe to print; nothing when the terminal would not take it."""
@@ -85,12 +90,19 @@ class ExitSummary:
             names = ", ".join(safe(origin, 100) for origin in self.gave_up[:5])
             more = f" and {len(self.gave_up) - 5} more" if len(self.gave_up) > 5 else ""
             lines.append(f"Gave up: {names}{more}.")
+        lines += () if self._covered is None else coverage_lines(self._covered)
         lines += [f"Given up: {safe(says, 200)}; the database stayed locked." for says in self.unwritten]
         if self.engine_stuck:
             lines.append("The engine did not end in time; the next start continues this run.")
         if self.departure is not None:
             lines += self.departure.lines()
         return tuple(lines)
+
+    @property
+    def _covered(self) -> Coverage | None:
+        """The coverage statement, where it is about the run."""
+        known = self.run is not None and self.coverage is not None and self.coverage.run == self.run
+        return self.coverage if known else None
 
     def _state(self, run: RunView) -> tuple[str, str]:
         """How the run stands, and why, which may be empty."""

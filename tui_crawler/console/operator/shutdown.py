@@ -243,4 +243,5 @@ class ExitActions(Handles):
             departure=self._departure,
             trouble=hosting.trouble or self._poll_timer.failure,
             damaged=self._poll_timer.damaged,
+            coverage=live_state.coverage,
         )

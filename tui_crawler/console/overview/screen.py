@@ -124,7 +124,7 @@ class OverviewScreen(LiveFilterScreen):
         self._begins_with = wanted or OverviewFilter()
         self._sought = ""
         self._told_at = -1
-        self._nameless_run = 0
+        self._nameless_run = self._covered_run = 0
         self._actions: tuple[ActionView, ...] = ()
         self._cards: dict[str, object] = {}
         self._next: dict[str, object] = {}
@@ -192,6 +192,7 @@ class OverviewScreen(LiveFilterScreen):
         self._tell_given_up()
         self._tell_nameless()
         self._tell_elsewhere()
+        self._tell_coverage()
         if not self._list.ordered or self._list.order_is_due:
             self._order()
         self._show_selected()
@@ -224,6 +225,14 @@ class OverviewScreen(LiveFilterScreen):
         if origin:
             words = "most pages are not canonical – a mirror? crawl.canonical: same_origin keeps them"
             self.console.tell("canonical", f"⚠ {host_of(origin)}: {words}", "warning")
+
+    def _tell_coverage(self) -> None:
+        """Warns, once for each run, of one that has ended and is not complete."""
+        run, coverage = self.console.live_state.run, self.console.live_state.coverage
+        if run is not None and coverage is not None and coverage.run == run and run.run_id != self._covered_run:
+            self._covered_run = run.run_id
+            if coverage.brief and not coverage.complete:
+                self.console.tell("coverage", f"⚠ {coverage.brief}", "warning")
 
     def _take_parts(self, shot: Snapshot) -> None:
         if self.frozen:

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
     from tui_crawler.console.clock import ConsoleClock
     from tui_crawler.console.ports import Reports
+    from tui_crawler.domain.coverage import Coverage
     from tui_crawler.domain.operator_view import JobView
     from tui_crawler.domain.page_filter import PageWindow
     from tui_crawler.domain.page_view import ExitCountView, OriginHistory, TodoView
@@ -188,7 +189,8 @@ class Snapshot:
 
     `changed` and `events` (newest first) hold only what is new since the snapshot before.
     `anew`: time went back, all that is told now is to be shown in the place of what was told before.
-    `took_ms` is how long the reading took, `lock` another program's that lasts.
+    `took_ms` is how long the reading took, `lock` another program's that lasts. `coverage` is read once the run has
+    ended.
     """
 
     wants: ReadingRequest
@@ -201,6 +203,7 @@ class Snapshot:
     parts: Mapping[Part, object] = field(default_factory=dict)
     lock: Lock | None = None
     anew: bool = False
+    coverage: Coverage | None = None
 
 
 _NOTHING = Snapshot(ReadingRequest(), 0, None, None)
@@ -296,6 +299,9 @@ class PartReader:
         reports, shot = self._reports, self._read_lock(self._read_run(self._last, now), now)
         if self._due("totals", COUNTER_MS, now):
             shot = replace(shot, totals=reports.totals())
+        rests = shot.run is not None and not shot.run.live
+        if rests and not self._first and self._due("coverage", SLOW_MS, now):  # not before the first paint
+            shot = replace(shot, coverage=reports.coverage_statement())
         if self._due("origins", FAST_MS if wants.origins else COUNTER_MS, now):
             changes = reports.origins_changed(self._change)
             self._change = max(self._change, changes.change)

@@ -16,6 +16,7 @@ from tui_crawler.text.standing import Standing, counted_as
 if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock
     from tui_crawler.console.reading.refresh import Lock, Snapshot
+    from tui_crawler.domain.coverage import Coverage
     from tui_crawler.domain.view import OriginView, RunView, TotalsView
     from tui_crawler.domain.worker import WorkerView
     from tui_crawler.text.glyphs import StateGlyph
@@ -156,6 +157,7 @@ class LiveState:
         self.run: RunView | None = None
         self.totals: TotalsView | None = None
         self.lock: Lock | None = None
+        self.coverage: Coverage | None = None
         self._worked = (0, 0)  # the run, and how long it has been seen to work
         self.known = False
         self.jobs: tuple[str, ...] = ()
@@ -189,10 +191,10 @@ class LiveState:
         if shot.anew:
             self._begin()
         self._read_ms = shot.took_ms
-        if not self.known or shot.run != self.run:
+        if not self.known or shot.run != self.run or shot.coverage != self.coverage:
             self._slow_at = -SLOW_MS
         self.known = True
-        self.run, self.totals, self.lock = shot.run, shot.totals, shot.lock
+        self.run, self.totals, self.lock, self.coverage = shot.run, shot.totals, shot.lock, shot.coverage
         self.jobs = JOB_NAMES.found_in(shot) or self.jobs
         found = (one.found_in(shot) for one in (WORKERS, KNOWN_WORKERS))
         self.workers = next((workers for workers in found if workers is not None), self.workers)
@@ -252,6 +254,8 @@ class LiveState:
                 self._idle = idle_reason_of_run(
                     self.origins.values(), wall, self.run, engine.hint, zone=self._clock.zone
                 )
+                if self.coverage is not None and self.coverage.run == self.run and self.coverage.brief:
+                    self._idle = f"{self._idle}; {self.coverage.brief}"
         return HeaderState(
             name=name,
             engine=engine.mark,

@@ -7,11 +7,11 @@ from collections.abc import Iterator
 from dataclasses import fields, replace
 
 from tui_crawler.domain.cut import cut_names
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.exit_code import DOCUMENTS, ExitCode, lost_words
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
 from tui_crawler.storage.owner import OpenSession, Owner, this_process
-from tui_crawler.storage.reader import IdSpan, RowMapper, SubjectReports
+from tui_crawler.storage.reader import From, IdSpan, RowMapper, SubjectReports, among
 from tui_crawler.storage.views import ALL_ORIGINS, NOW_MS, ORIGIN_STATE
 
 _SEVERAL = 0  # no exit code
@@ -44,8 +44,23 @@ _OF_ORIGIN = {
 }
 """What a view of an origin has beside the columns of its row, which bear the names of their fields."""
 
-_ORIGIN_COLUMNS = ", ".join(f"{_OF_ORIGIN.get(one.name, f'o.{one.name}')} AS {one.name}" for one in fields(OriginView))
-ORIGINS = f"SELECT {_ORIGIN_COLUMNS} FROM origin o LEFT JOIN session s ON s.id = o.session_id AND o.participates = 1"
+_MADE = frozenset({"empty"})  # of the seed
+_ORIGIN_COLUMNS = ", ".join(
+    f"{_OF_ORIGIN.get(one.name, f'o.{one.name}')} AS {one.name}" for one in fields(OriginView) if one.name not in _MADE
+)
+HAS_DOCUMENT = f"EXISTS (SELECT 1 FROM page p WHERE p.origin_id = o.id AND {among('p.last_exit_code', DOCUMENTS)})"
+"""Whether a page of origin `o` has a document."""
+
+_LED_ON = f"""EXISTS (SELECT 1 FROM page s JOIN redirect r ON r.page_id = s.id JOIN page q ON q.url_id = r.to_url_id
+    WHERE s.origin_id = o.id AND s.seed = 1 AND {among("q.last_exit_code", DOCUMENTS)})"""
+_EMPTY = f"""o.participates = 1 AND o.finish_reason <> '' AND o.joined <> 'external' AND NOT {HAS_DOCUMENT}
+    AND NOT {_LED_ON}"""
+ORIGINS = f"""SELECT {_ORIGIN_COLUMNS}, seed.id AS seed_id, seed.last_exit_code AS seed_code, a.message AS seed_message
+FROM origin o LEFT JOIN session s ON s.id = o.session_id AND o.participates = 1
+    LEFT JOIN page seed ON seed.id = CASE WHEN {_EMPTY}
+        THEN (SELECT MIN(p.id) FROM page p WHERE p.origin_id = o.id AND p.seed = 1) END
+    LEFT JOIN attempt a ON a.id = seed.last_attempt_id"""
+"""Origins, each with its first seed where it is empty."""
 
 _RUN = """SELECT r.id AS run_id, r.started_at, r.finished_at, r.finish_reason, r.requests, r.user_agent, r.config_name,
     0 AS live, r.max_in_flight, r.max_requests, r.tries, r.worked_ms,
@@ -67,10 +82,6 @@ _TOTALS = """SELECT COALESCE(SUM(todo), 0) AS todo, COALESCE(SUM(pending), 0) AS
     COALESCE(SUM(blocked), 0) AS blocked, COALESCE(SUM(requests), 0) AS requests, COALESCE(SUM(bytes), 0) AS bytes,
     COALESCE(SUM(attempts), 0) AS attempts
 FROM origin"""
-
-_CUT = """SELECT (SELECT COUNT(*) FROM document WHERE incomplete != '') + (SELECT COUNT(*) FROM attempt a
-    JOIN page p ON p.id = a.page_id AND p.last_attempt_id = a.id LEFT JOIN document d ON d.page_id = p.id
-    WHERE a.cut != '' AND d.page_id IS NULL)"""
 
 EXITS_OF_RUN = """SELECT exit_code, count FROM exit_count
 WHERE run_id = (SELECT MAX(id) FROM run) AND origin_id = ? ORDER BY count DESC, exit_code"""
@@ -134,10 +145,6 @@ class OverviewReports(SubjectReports):
         gave_up, done, failed = self._reader.all(f"SELECT {sums} FROM origin WHERE participates = 1")[0]
         return gave_up or 0, done or 0, failed or 0
 
-    def pages_cut(self) -> int:
-        """How many pages have something in `v_page.incomplete`; the indices know them."""
-        return self._reader.number(_CUT)
-
     def documents_waiting(self) -> int:
         """How many stored documents wait for validators and data rules; an index knows them."""
         return self._reader.number("SELECT COUNT(*) FROM document WHERE parsed_at < 0")
@@ -177,5 +184,9 @@ def _refused_as(code: int | None) -> str:
 ATTEMPT = RowMapper(AttemptView, exit_code=exit_name, cut=cut_names)
 """An attempt of a row that `ATTEMPTS` gave."""
 
-_ORIGIN = RowMapper(OriginView, last_exit_code=exit_name, refused_as=_refused_as)
+_EMPTY_SEED = From(
+    "seed_id seed_code seed_message",
+    lambda seed, code, said: lost_words(code, said or "") if seed else "",
+)
+_ORIGIN = RowMapper(OriginView, last_exit_code=exit_name, refused_as=_refused_as, empty=_EMPTY_SEED)
 _RUNS, _SUMS = RowMapper(RunView), RowMapper(TotalsView)

@@ -21,6 +21,7 @@ from tui_crawler.storage.views import VIEWS
 
 if TYPE_CHECKING:
     from tui_crawler.storage.reports.attempts import AttemptReports
+    from tui_crawler.storage.reports.coverage import CoverageReports
     from tui_crawler.storage.reports.export import ExportReports
     from tui_crawler.storage.reports.failures import FailureReports
     from tui_crawler.storage.reports.jobs import JobReports, OriginReports, WorkerReports
@@ -37,9 +38,9 @@ if TYPE_CHECKING:
     from tui_crawler.storage.reports.tree import TreeReports
 
     class _Subjects(
-        OverviewReports, AttemptReports, ExportReports, FailureReports, JobReports, LinkAuditReports, LogReports,
-        OriginReports, PageWindowReports, PageReports, ReplayReports, PulseReports, RulesetReports, RunDiffReports,
-        SiteAuditReports, StandingReports, TimelineReports, TreeReports, WorkerReports,
+        OverviewReports, AttemptReports, CoverageReports, ExportReports, FailureReports, JobReports, LinkAuditReports,
+        LogReports, OriginReports, PageWindowReports, PageReports, ReplayReports, PulseReports, RulesetReports,
+        RunDiffReports, SiteAuditReports, StandingReports, TimelineReports, TreeReports, WorkerReports,
     ):  # fmt: skip
         """All that can be asked."""
 else:
@@ -47,6 +48,7 @@ else:
 
 LATE_SUBJECTS: Mapping[str, str] = {
     "attempts.AttemptReports": "requests results refusal_counts history attempts_for_audit",
+    "coverage.CoverageReports": "coverage documents_unread",
     "export.ExportReports": "export_columns export_windows export_bodies",
     "failures.FailureReports": "failure_groups failure_count failure_pages failure_window failure_urls",
     "jobs.JobReports": "jobs limbo stashes segments sessions validations",
