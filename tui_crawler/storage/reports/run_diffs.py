@@ -74,10 +74,12 @@ _PAGE = f"""SELECT p.id, p.origin_id, p.url_id, u.href, COALESCE(d.charset, ''),
 _ENDS = """SELECT f.href AS from_url, t.href AS to_url, l.kind, l.nofollow, l.text, l.first_seen_at FROM {table} l
     JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id JOIN url t ON t.id = l.to_url_id
 WHERE l.{key} = :number"""
-LINKS_NEW = f"{_ENDS.format(table='link', key='{key}')} AND l.first_seen_at BETWEEN :since AND :until - 1 LIMIT :n"
+_IN_ORDER = "ORDER BY l.from_page_id, l.kind, l.to_url_id LIMIT :n"
+LINKS_NEW = f"""{_ENDS.format(table="link", key="{key}")} AND l.first_seen_at BETWEEN :since AND :until - 1
+{_IN_ORDER}"""
 LINKS_GONE = f"""{_ENDS.format(table="former_link", key="{key}")} AND l.run_id IN ({{runs}})
     AND l.first_seen_at < :since AND NOT EXISTS (SELECT 1 FROM link k WHERE k.from_page_id = l.from_page_id
-    AND k.kind = l.kind AND k.to_url_id = l.to_url_id) LIMIT :n"""
+    AND k.kind = l.kind AND k.to_url_id = l.to_url_id) {_IN_ORDER}"""
 """Links of a page, or to a URL, that came between two times, and that went in some runs and have not come back."""
 _SAME = PageDifference(None)
 _PACE_OF, _LINK, _ORIGIN = RowMapper(RunPace), RowMapper(LinkView), RowMapper(OriginDiff)
