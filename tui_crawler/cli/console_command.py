@@ -17,7 +17,14 @@ from tui_crawler.cli.known_names import (
     read_config,
     tell_warnings,
 )
-from tui_crawler.cli.options import CommandSet, add_database, add_ignore_database_name, add_watching, add_workers
+from tui_crawler.cli.options import (
+    CommandSet,
+    add_database,
+    add_ignore_database_name,
+    add_impolite,
+    add_watching,
+    add_workers,
+)
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.domain.database_place import DatabasePlace
@@ -32,6 +39,7 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--readonly", action="store_true", help="watch only; start and change nothing")
     add_workers(parser)
     add_watching(parser)
+    add_impolite(parser)
     add_ignore_database_name(parser)
 
 
@@ -46,6 +54,7 @@ def declare(commands: CommandSet) -> None:
     )
     parser.add_argument("urls", metavar="URL", nargs="+", help="a seed")
     add_watching(parser)
+    add_impolite(parser)
     add_database(parser)
 
 
@@ -55,7 +64,8 @@ def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
     _need_terminal_for(file)
     if file is None and not arguments.readonly and _nothing_to_open(arguments):
         return _welcome(arguments, printer)
-    config = read_config(file, elsewhere=named_database(arguments) is not None) if file else None
+    elsewhere, impolite = named_database(arguments) is not None, arguments.allow_impolite
+    config = read_config(file, allow_impolite=impolite, elsewhere=elsewhere) if file else None
     if config is None:
         database = existing_database(arguments)
     else:
@@ -84,7 +94,7 @@ def crawl(arguments: argparse.Namespace, printer: Printer) -> int:
 
     database = named_database(arguments) or Path(f"{_host(arguments.urls[0])}.db").absolute()
     try:
-        config = config_from_seeds(arguments.urls, database)
+        config = config_from_seeds(arguments.urls, database, allow_impolite_cli=arguments.allow_impolite)
     except ConfigErrors as errors:
         raise UsageProblem(*(str(problem) for problem in errors.problems)) from errors
     tell_warnings(config, printer)
@@ -108,7 +118,8 @@ def _need_terminal_for(file: str | None) -> None:
 def _options(arguments: argparse.Namespace, **more: Any) -> RunOptions:
     from tui_crawler.wiring import RunOptions
 
-    return RunOptions(metrics=arguments.metrics, on_event=arguments.on_event, **more)
+    impolite = arguments.allow_impolite
+    return RunOptions(metrics=arguments.metrics, on_event=arguments.on_event, impolite=impolite, **more)
 
 
 def _open(config: Config | None, database: DatabasePlace, options: RunOptions, readonly: bool = False) -> int:
@@ -128,7 +139,7 @@ def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.wiring import config_from_first_seeds, open_welcome
 
     folder = Path.cwd()
-    match step := open_welcome(folder):
+    match step := open_welcome(folder, impolite=arguments.allow_impolite):
         case Cancelled(exit_status=status):
             return status
         case FromSeeds():

@@ -75,9 +75,9 @@ def chosen_database(arguments: argparse.Namespace) -> DatabasePlace:
     if named is not None:
         return named
     if arguments.config is not None:
-        return configured_database(read_config(arguments.config, resolves=False))
+        return configured_database(read_config(arguments.config, allow_impolite=True, resolves=False))
     if Path(DEFAULT_CONFIG).is_file():
-        return configured_database(read_config(DEFAULT_CONFIG, resolves=False))
+        return configured_database(read_config(DEFAULT_CONFIG, allow_impolite=True, resolves=False))
     found = sorted(Path().glob("*.db"))
     if len(found) == 1:
         return found[0].absolute()

@@ -218,8 +218,13 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "--new-run", action="store_true", help="begin a new run even if the last one could be continued"
     )
     parser.add_argument("--user-agent", metavar="UA", help="the User-Agent of this run")
-    parser.add_argument("--allow-impolite", action="store_true", help="allow delays below 1 s, also outside loopback")
+    add_impolite(parser)
     add_ignore_database_name(parser)
+
+
+def add_impolite(parser: argparse.ArgumentParser) -> None:
+    """`--allow-impolite`, of what crawls or reads a configuration."""
+    parser.add_argument("--allow-impolite", action="store_true", help="allow delays below 1 s, also outside loopback")
 
 
 def add_ignore_database_name(parser: argparse.ArgumentParser) -> None:

@@ -198,12 +198,12 @@ def _faults(text: str) -> dict[str, int]:
 def _stored(arguments: argparse.Namespace) -> tuple[Config, DatabasePlace]:
     """What a console that has left its run goes on with: the configuration the database keeps.
 
-    Raises UsageProblem when it keeps none.
+    Raises UsageProblem when it keeps none, KeptConfigUnreadable.
     """
     from tui_crawler.wiring.origin_settings import kept_config
 
     database = existing_database(arguments)
-    config = kept_config(database)
+    config = kept_config(database, impolite=arguments.allow_impolite)
     if config is None or arguments.file is not None or arguments.workers > 1:
         raise UsageProblem(f"{database} keeps no configuration to go on with", hint="name one: tui-crawler run CONFIG")
     return config, database

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out_all
 from tui_crawler.cli.known_names import existing_database, known_origins, reports_of
-from tui_crawler.cli.options import CommandSet, Execute, add_common, add_watching, positive
+from tui_crawler.cli.options import CommandSet, Execute, add_common, add_impolite, add_watching, positive
 from tui_crawler.cli.printer import Printer, columns, picked, safe
 from tui_crawler.cli.problem import CannotRun, UsageProblem
 from tui_crawler.cli.run_command import check_workers, terminal_signals
@@ -54,6 +54,7 @@ def declare(commands: CommandSet) -> None:
     )
     parser.add_argument("--matchonly", action="store_true", help="take no jobs without a tag")
     parser.add_argument("--slots", type=positive, metavar="N", help="turns at once; by default crawl.max_in_flight")
+    add_impolite(parser)
     add_watching(parser)
     add_common(parser, "one JSON object per event; the last is run_finished")
     _declare_group(commands)
@@ -85,7 +86,7 @@ def _declare_group(commands: CommandSet) -> None:
 def _work(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `worker`: crawls."""
     database = existing_database(arguments)
-    config = _kept(database)
+    config = _kept(database, impolite=arguments.allow_impolite)
     own = config.worker
     tags = own.tags if arguments.tag is None else _tags(arguments.tag)
     if (arguments.slots or 0) > MOST_SLOTS:
@@ -114,20 +115,20 @@ def _tags(words: list[str]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _kept(database: DatabasePlace) -> Config:
-    """The configuration of the run to join or to go on with. Raises CannotRun where there is none."""
-    from tui_crawler.domain.status_words import RunReason
+def _kept(database: DatabasePlace, *, impolite: bool) -> Config:
+    """The configuration of the run to join or to go on with. Raises CannotRun where there is none, and
+    KeptConfigUnreadable."""
     from tui_crawler.wiring.origin_settings import kept_config
 
     with reports_of(database) as reports:
         run = reports.run()
     if run is None:
         raise CannotRun(f"nobody has crawled into {database} yet: begin with tui-crawler run CONFIG --db {database}")
-    if not run.live and run.finish_reason not in {"", RunReason.interrupted.value}:
+    if run.over:
         raise CannotRun(
             f"the last run is over ({run.finish_reason}): tui-crawler run CONFIG --db {database} begins another"
         )
-    config = kept_config(database)
+    config = kept_config(database, impolite=impolite)
     if config is None:
         raise CannotRun(f"{database} keeps no configuration to go on with: tui-crawler run CONFIG")
     return config

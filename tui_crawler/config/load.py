@@ -37,6 +37,7 @@ from tui_crawler.config.web_kinds import LONGEST_URL
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.exclusion import host_name
 from tui_crawler.domain.policy import Whitelist
+from tui_crawler.domain.run import COMMAND_LINE_MARK
 from tui_crawler.domain.status_words import NOBODY, UNCONFIGURED_USER_AGENT, UNVERIFIED
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, is_loopback, normalise
 
@@ -192,7 +193,9 @@ def _mark(reader: ConfigReader, start: SourcePlace, *keys: str) -> SourcePlace:
 MAX_FILE_BYTES = 4 * 1024 * 1024
 _NOT_YAML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")  # YAML 1.2.2, 5.1
 _ON_COMMAND_LINE = SourcePlace(COMMAND_LINE)
-_FORCE_IMPOLITE = {"delay.allow_impolite": True}
+_FORCE_IMPOLITE = {_ALLOW: True}
+_OF_ONE_RUN = frozenset({"crawl.max_requests", "crawl.force_recrawl", "crawl.recheck"})
+"""What a command line gives for one run, which the next one does not take over."""
 
 
 def load_config(
@@ -222,14 +225,27 @@ def load_config(
     return _load(text, path, overrides or {}, allow_impolite_cli, looks_at_files=looks_at_files, resolves=resolves)
 
 
-def read_config(text: str, name: str, built_into: str = "") -> Config:
-    """The configuration that `text` (YAML) says, as if it stood in NAME.yaml in the current folder. No file is looked
-    at, so that the database it names may be open. `built_into` says what holds the text where no file does: then no
-    file is named as the place of a rule. Raises ConfigErrors."""
+def read_config(text: str, name: str, built_into: str = "", *, over: bool = False, impolite: bool = False) -> Config:
+    """The configuration that `text` (YAML, perhaps with what a command line gave) says, as if it stood in NAME.yaml in
+    the current folder. No file is looked at, so that the database it names may be open. `built_into` says what holds
+    the text where no file does: then no file is named as the place of a rule. `over`: without the values that a command
+    line gave for one run; `impolite`: with `--allow-impolite`. Raises ConfigErrors."""
     label = f"{BUILT_INTO}{built_into}" if built_into else ""
+    written, _, given = text.partition(COMMAND_LINE_MARK)
+    overrides: dict[str, object] = json.loads(given or "{}")
+    impolite = bool(overrides.pop(_ALLOW, False)) or impolite
+    if over:
+        overrides = {key: value for key, value in overrides.items() if key not in _OF_ONE_RUN}
+    path = Path(f"{name}.yaml")
     return replace(
-        _load(text, Path(f"{name}.yaml"), {}, False, looks_at_files=False, resolves=False, label=label), file=""
+        _load(written, path, overrides, impolite, looks_at_files=False, resolves=False, label=label), file=""
     )
+
+
+def _kept_text(written: str, overrides: Mapping[str, object], impolite: bool) -> str:
+    """A configuration as a database keeps it, with what the command line said."""
+    given = {**overrides, **(_FORCE_IMPOLITE if impolite else {})}
+    return f"{written}{COMMAND_LINE_MARK}{json.dumps(given)}" if given else written
 
 
 def _load(
@@ -246,7 +262,7 @@ def _load(
     start = SourcePlace(label, 1, 1)
     reader = _reader(overrides, impolite, path.parent, looks_at_files=looks_at_files, resolves=resolves)
     root = _compose(text, label, reader)
-    config = replace(_read(root, reader), text=reader.stored_text(text))
+    config = replace(_read(root, reader), text=_kept_text(reader.stored_text(text), overrides, impolite))
     stem = path.stem or "crawl"
     database = config.database
     try:
@@ -278,7 +294,7 @@ def config_from_seeds(
     reader = _reader(overrides or {}, allow_impolite_cli, Path.cwd())
     given = {"seeds": list(seeds), "name": name, "database": str(database)}
     config = _read(_node(given), reader)
-    kept = json.dumps({"name": name, "seeds": list(config.seeds), **(overrides or {})})
+    kept = _kept_text(json.dumps({"name": name, "seeds": list(config.seeds)}), overrides or {}, allow_impolite_cli)
     unguarded = replace(config.database, given="")
     return _finish(
         replace(config, text=kept, database=unguarded, impolite_everywhere=allow_impolite_cli), reader, _ON_COMMAND_LINE

@@ -20,9 +20,20 @@ def _no_rules() -> PolicySet:
     return EMPTY
 
 
+COMMAND_LINE_MARK = "\n--- # from the command line\n"
+"""Separates a kept configuration from the values that the command line gave: JSON, by dotted key. A configuration is
+one YAML document, so no configuration contains this line."""
+
+
+def written_config(config_text: str) -> str:
+    """Return a kept configuration without the values of the command line."""
+    return config_text.partition(COMMAND_LINE_MARK)[0]
+
+
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """What a start asks of the store. `config_text` is the effective configuration (YAML or JSON text), kept for later.
+    """What a start asks of the store. `config_text` is the effective configuration (YAML or JSON text, and what the
+    command line said behind COMMAND_LINE_MARK), kept for later.
 
     `new_run` ends a run that could be continued. `seeds` are normalised and admitted; every origin of them joins, as
     do those of `jobs`, the jobs beside the one named `job`. `policies` hold for every job; `start_paths` are pairs

@@ -161,7 +161,7 @@ def _show(
     def kept() -> Config | None:
         from tui_crawler.wiring.origin_settings import kept_config
 
-        return kept_config(database)
+        return kept_config(database, impolite=options.impolite)
 
     def begin(chosen: Config) -> None:
         with turn:  # what this console carries out on the resting database is over
