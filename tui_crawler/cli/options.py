@@ -213,7 +213,12 @@ def _command(text: str) -> tuple[str, ...]:
 def add_run_options(parser: argparse.ArgumentParser) -> None:
     """What a person may decide for one run, over the configuration."""
     parser.add_argument("--max-requests", type=positive, metavar="N", help="end the run after N requests")
-    parser.add_argument("--force-recrawl", action="store_true", help="every done page is due once in this run")
+    parser.add_argument(
+        "--recheck", action="store_true", help="request every done page once in this run, if it has changed"
+    )
+    parser.add_argument(
+        "--force-recrawl", action="store_true", help="fetch every done page once in this run, changed or not"
+    )
     parser.add_argument(
         "--new-run", action="store_true", help="begin a new run even if the last one could be continued"
     )

@@ -47,8 +47,9 @@ class Explainer:
         standing = reports.standing(written, job)
         run = reports.run()
         over = run is not None and run.over
-        standing = replace(standing, schedule=replace(standing.schedule, over=over))
         config = self._config(run)
+        forced_by = "crawl.force_recrawl" if config.crawl.force_recrawl else "crawl.recheck"
+        standing = replace(standing, schedule=replace(standing.schedule, over=over, forced_by=forced_by))
         rules = rules_in_force(reports, standing.page.job if standing.page else job)[0]
         origin = reports.origin(url.origin) if isinstance(url, CrawlUrl) else None
         admission = self._compiled(rules, config)
