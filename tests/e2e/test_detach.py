@@ -147,6 +147,17 @@ def test_short_delays_stay_allowed_for_a_crawl_that_is_left_to_itself_and_in_the
     assert value(database, "SELECT count(*) FROM v_run") == 1
 
 
+def test_a_delay_that_has_no_effect_is_shown_as_the_crawl_begins(tmp_path):
+    config = tmp_path / "slow.yaml"
+    with endless_web() as seeds:
+        config.write_text(f"seeds: ['{seeds[0]}']\ndelay: {{default: 300ms}}\n", encoding="utf-8")
+        with console(config) as terminal:
+            terminal.read_until(STARTED)
+            terminal.read_until("delay.default: 300ms has no effect: delay.floor makes it 1s")
+            terminal.press("q")
+            terminal.read_to_good_end()
+
+
 def test_a_console_does_not_crawl_by_a_configuration_that_cannot_be_read(tmp_path):
     database, config = tmp_path / "fast.db", tmp_path / "fast.yaml"
     with endless_web() as seeds:

@@ -45,6 +45,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.ruleset import RulesetChange
 
 _ALLOW = "delay.allow_impolite"
+_AVERAGES = ("initial", "floor")
 _LONGEST_ESCAPE = 12  # characters that one may become in a URL: four octets
 
 
@@ -149,8 +150,33 @@ def _warn(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
                 reader.warn(
                     mark, f"{at}[{index}].custom_js", "the browser extra does not exist yet: such pages fail (230)"
                 )
+    _warn_of_delays(config, reader, start)
     if config.sites or config.hosts:
         _warn_of_no_effect(config, reader, start)
+
+
+def _warn_of_delays(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
+    """Names the delays that were given and are shorter than the floor, which takes their place."""
+    delay, average = config.delay, config.delay.average
+    averages = delay.model == "running_average"
+    lifted = averages and average.floor_ms > delay.floor_ms
+    key, floor = ("delay.average.floor", average.floor_ms) if lifted else ("delay.floor", delay.floor_ms)
+    given = [("delay.default", delay.default_ms, floor), ("delay.crawl_delay_cap", delay.crawl_delay_cap_ms, floor)]
+    if averages:
+        given += [(f"delay.average.{name}", getattr(average, f"{name}_ms"), delay.floor_ms) for name in _AVERAGES]
+    found = [(at, reader.marks[at], ms, least) for at, ms, least in given if at in reader.marks]
+    for index, host in enumerate(config.hosts):
+        found.append(
+            (f"hosts[{index}].default_delay", _item_mark(reader, "hosts", index, start), host.default_delay_ms, floor)
+        )
+    for at, mark, ms, least in found:
+        if ms is not None and ms < least:
+            message = f"{show_duration(ms)} has no effect: {key} makes it {show_duration(least)}"
+            needs = f" and {_ALLOW}: true (beyond loopback also --allow-impolite)" if ms < SECOND <= least else ""
+            reader.warn(mark, at, message, f"remove it, or set {key}: {show_duration(ms)}{needs}")
+    if delay.allow_impolite and min(delay.floor_ms, average.floor_ms) >= SECOND:
+        message = f"allows nothing: delay.floor is {show_duration(delay.floor_ms)}, and no delay is shorter"
+        reader.warn(reader.mark_of(_ALLOW, start), _ALLOW, message, "set delay.floor below 1s, or remove it")
 
 
 def _warn_of_no_effect(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
