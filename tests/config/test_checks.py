@@ -133,8 +133,8 @@ def test_what_is_doubtful_is_a_warning(tmp_path):
         ("delay: {crawl_delay_cap: 500ms}", [("delay.crawl_delay_cap", "500ms", "1s")]),
         ("delay: {model: running_average, default: 5s}", [("delay.default", "5s", "15s")]),
         (
-            "delay: {model: running_average, floor: 20s, average: {initial: 10s, floor: 15s}}",
-            [("delay.average.initial", "10s", "20s"), ("delay.average.floor", "15s", "20s")],
+            "delay: {model: running_average, floor: 20s, average: {floor: 15s}}",
+            [("delay.average.floor", "15s", "20s")],
         ),
         ("delay: {floor: 5s}", []),
         ("delay: {model: fixed, default: 1s, floor: 1s}", []),

@@ -17,14 +17,7 @@ from tui_crawler.cli.known_names import (
     read_config,
     tell_warnings,
 )
-from tui_crawler.cli.options import (
-    CommandSet,
-    add_database,
-    add_ignore_database_name,
-    add_impolite,
-    add_watching,
-    add_workers,
-)
+from tui_crawler.cli.options import CommandSet, add_database, add_ignore_database_name, add_watching, add_workers
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.domain.database_place import DatabasePlace
@@ -39,7 +32,6 @@ def add_options(parser: argparse.ArgumentParser) -> None:
     parser.add_argument("--readonly", action="store_true", help="watch only; start and change nothing")
     add_workers(parser)
     add_watching(parser)
-    add_impolite(parser)
     add_ignore_database_name(parser)
 
 
@@ -54,7 +46,6 @@ def declare(commands: CommandSet) -> None:
     )
     parser.add_argument("urls", metavar="URL", nargs="+", help="a seed")
     add_watching(parser)
-    add_impolite(parser)
     add_database(parser)
 
 

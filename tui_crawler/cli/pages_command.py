@@ -259,9 +259,7 @@ def _older_ms(database: DatabasePlace, arguments: argparse.Namespace, printer: P
     from tui_crawler.config.schema import Config
     from tui_crawler.wiring.origin_settings import kept_config
 
-    if arguments.older is not None:
-        return int(arguments.older)
-    kept = kept_config(database)
-    if kept is None:
+    older: int | None = arguments.older
+    if older is None and (kept := kept_config(database)) is None:
         printer.note(f"{database} keeps no configuration: storage.limbo is its default")
-    return (kept or Config(())).storage.limbo_ms
+    return (kept or Config(())).storage.limbo_ms if older is None else older

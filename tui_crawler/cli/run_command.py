@@ -47,12 +47,8 @@ FAULTS = ("broken", "external", "fragments", "gave_up", "cut", "slow")
 origins that gave up, pages of which something was cut, pages that took longer than `slow=DURATION`."""
 
 
-_OVERRIDES = {
-    "max_requests": "crawl.max_requests",
-    "recheck": "crawl.recheck",
-    "force_recrawl": "crawl.force_recrawl",
-    "user_agent": "user_agent",
-}
+_OF_CRAWL = ("max_requests", "recheck", "force_recrawl")
+_OVERRIDES = {name: f"crawl.{name}" for name in _OF_CRAWL} | {"user_agent": "user_agent"}
 """Options that win over the configuration, each over this key."""
 
 

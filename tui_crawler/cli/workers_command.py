@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out_all
 from tui_crawler.cli.known_names import existing_database, known_origins, reports_of
-from tui_crawler.cli.options import CommandSet, Execute, add_common, add_impolite, add_watching, positive
+from tui_crawler.cli.options import CommandSet, Execute, add_common, add_watching, positive
 from tui_crawler.cli.printer import Printer, columns, picked, safe
 from tui_crawler.cli.problem import CannotRun, UsageProblem
 from tui_crawler.cli.run_command import check_workers, terminal_signals
@@ -54,7 +54,6 @@ def declare(commands: CommandSet) -> None:
     )
     parser.add_argument("--matchonly", action="store_true", help="take no jobs without a tag")
     parser.add_argument("--slots", type=positive, metavar="N", help="turns at once; by default crawl.max_in_flight")
-    add_impolite(parser)
     add_watching(parser)
     add_common(parser, "one JSON object per event; the last is run_finished")
     _declare_group(commands)

@@ -45,7 +45,6 @@ if TYPE_CHECKING:
     from tui_crawler.domain.ruleset import RulesetChange
 
 _ALLOW = "delay.allow_impolite"
-_AVERAGES = ("initial", "floor")
 _LONGEST_ESCAPE = 12  # characters that one may become in a URL: four octets
 
 
@@ -158,21 +157,20 @@ def _warn(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
 def _warn_of_delays(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
     """Names the delays that were given and are shorter than the floor, which takes their place."""
     delay, average = config.delay, config.delay.average
-    averages = delay.model == "running_average"
-    lifted = averages and average.floor_ms > delay.floor_ms
-    key, floor = ("delay.average.floor", average.floor_ms) if lifted else ("delay.floor", delay.floor_ms)
-    given = [("delay.default", delay.default_ms, floor), ("delay.crawl_delay_cap", delay.crawl_delay_cap_ms, floor)]
-    if averages:
-        given += [(f"delay.average.{name}", getattr(average, f"{name}_ms"), delay.floor_ms) for name in _AVERAGES]
-    found = [(at, reader.marks[at], ms, least) for at, ms, least in given if at in reader.marks]
+    floors = {"delay.floor": delay.floor_ms}
+    given = {"delay.default": delay.default_ms, "delay.crawl_delay_cap": delay.crawl_delay_cap_ms}
+    if delay.model == "running_average":
+        floors["delay.average.floor"] = given["delay.average.floor"] = average.floor_ms
+    key = max(floors, key=floors.__getitem__)
+    found = [(at, reader.marks[at], ms) for at, ms in given.items() if at in reader.marks]
     for index, host in enumerate(config.hosts):
         found.append(
-            (f"hosts[{index}].default_delay", _item_mark(reader, "hosts", index, start), host.default_delay_ms, floor)
+            (f"hosts[{index}].default_delay", _item_mark(reader, "hosts", index, start), host.default_delay_ms)
         )
-    for at, mark, ms, least in found:
-        if ms is not None and ms < least:
-            message = f"{show_duration(ms)} has no effect: {key} makes it {show_duration(least)}"
-            needs = f" and {_ALLOW}: true (beyond loopback also --allow-impolite)" if ms < SECOND <= least else ""
+    for at, mark, ms in found:
+        if ms is not None and ms < floors[key]:
+            message = f"{show_duration(ms)} has no effect: {key} makes it {show_duration(floors[key])}"
+            needs = f" and {_ALLOW}: true (beyond loopback also --allow-impolite)" if ms < SECOND else ""
             reader.warn(mark, at, message, f"remove it, or set {key}: {show_duration(ms)}{needs}")
     if delay.allow_impolite and min(delay.floor_ms, average.floor_ms) >= SECOND:
         message = f"allows nothing: delay.floor is {show_duration(delay.floor_ms)}, and no delay is shorter"
@@ -258,10 +256,8 @@ def read_config(text: str, name: str, built_into: str = "", *, over: bool = Fals
     line gave for one run; `impolite`: with `--allow-impolite`. Raises ConfigErrors."""
     label = f"{BUILT_INTO}{built_into}" if built_into else ""
     written, _, given = text.partition(COMMAND_LINE_MARK)
-    overrides: dict[str, object] = json.loads(given or "{}")
-    impolite = bool(overrides.pop(_ALLOW, False)) or impolite
-    if over:
-        overrides = {key: value for key, value in overrides.items() if key not in _OF_ONE_RUN}
+    overrides = {key: value for key, value in json.loads(given or "{}").items() if not (over and key in _OF_ONE_RUN)}
+    impolite = bool(overrides.pop(_ALLOW, impolite))
     path = Path(f"{name}.yaml")
     return replace(
         _load(written, path, overrides, impolite, looks_at_files=False, resolves=False, label=label), file=""

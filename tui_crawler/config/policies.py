@@ -159,12 +159,6 @@ class Domain(Plain):
         return _exclusion("domain", node, self.accepts)
 
 
-class ExcludedHost(HostName):
-    """A host of the exclusion list."""
-
-    no_globs = "`domain: example.net` excludes a name and all hosts below it"
-
-
 class Network(Plain):
     """An address or a network in CIDR notation (RFC 4632, RFC 4291)."""
 
@@ -261,7 +255,7 @@ _SAID_BEFORE = "what earlier rules said"
 EXCLUSION = Table(
     (
         ConfigKey("domain", Nullable(Domain()), "The domain and all hosts below it."),
-        ConfigKey("host", Nullable(ExcludedHost()), "Exactly this host name or address."),
+        ConfigKey("host", Nullable(HostName()), "Exactly this host name or address."),
         ConfigKey("cidr", Nullable(Network()), "Addresses, also those a name resolves to."),
         ConfigKey("pattern", Nullable(UrlRegex()), "Searched in the URL."),
         ConfigKey("reason", Text(longest=1000, shortest=0), "Why; shown wherever it refuses a URL.", ""),

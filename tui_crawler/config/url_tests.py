@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import re
 from itertools import takewhile
+from urllib.parse import quote
 
 from tui_crawler.domain.matcher import Field, Test, pattern_of
 from tui_crawler.domain.pattern import BadPattern, Pattern
@@ -13,7 +14,9 @@ from tui_crawler.domain.url import CrawlUrl, normalise
 _WEB = ("http://", "https://")
 _BEGINNINGS: dict[Field, tuple[str, ...]] = {"url": _WEB, "origin": _WEB, "path": ("/",), "port": tuple("123456789")}
 _NO_HOST = re.compile(r"[/?#@\s]|[g-z._-].*:|^[^\[]*:[^]]*$", re.IGNORECASE)
+_ADDRESS = re.compile(r"[0-9a-fA-F:\[\]]*")
 _AUTHORITY = re.compile(r"(https?://)([^/?#]+)(/?)", re.IGNORECASE)
+_AS_THEY_ARE = "%/?:@!$&'()*+,;=[]~"
 _LAST = "\U0010ffff"
 
 
@@ -27,40 +30,35 @@ def right_host(text: str) -> str:
 
 def check_possible(test: Test) -> None:
     """Raises BadPattern for a test that no URL passes; the message contains the form that some do."""
-    field, text = test.field, test.value
-    pattern = Pattern(pattern_of(test))
-    right = "" if test.op == "regex" or field == "fragment" else _right_form(test)
-    if right:
-        raise BadPattern(text, f"can never match: URLs carry it as {right}")
+    field, pattern = test.field, Pattern(pattern_of(test))
+    beginnings, (low, high) = _BEGINNINGS.get(field), pattern.beginnings or ("", _LAST)
+    right = ""
     if field == "scheme" and not any(map(pattern.search, ("http", "https"))):
-        raise BadPattern(text, "can never match: the schemes are http and https")
-    beginnings = _BEGINNINGS.get(field, ())
-    low, high = pattern.beginnings or ("", _LAST)
-    if beginnings and not any(low <= one + _LAST and one <= high + _LAST for one in beginnings):
-        begin = "a digit" if field == "port" else " or ".join(beginnings)
-        raise BadPattern(text, f"can never match: a match begins with {begin}")
-    literal = "".join(one for one, _ in takewhile(lambda pair: pair[0] == pair[1], zip(low, high, strict=False)))
-    if field in {"url", "origin"} and (
-        right := _right_origin(literal, whole=field == "origin" and test.op == "equals")
-    ):
-        raise BadPattern(text, f"can never match: URLs carry this origin as {right}")
+        right = "http or https"
+    elif beginnings and not any(low <= one + _LAST and one <= high + _LAST for one in beginnings):
+        right = "digits" if field == "port" else f"{' or '.join(beginnings)} and so on"
+    elif field in {"url", "origin"}:
+        same = takewhile(lambda pair: pair[0] == pair[1], zip(low, high, strict=False))
+        right = _right_origin("".join(one for one, _ in same), field == "origin" and test.op == "equals")
+    if test.op != "regex" and not right:
+        right = _right_form(test)
+    if right:
+        raise BadPattern(test.value, f"can never match: URLs have {right}")
 
 
 def _right_form(test: Test) -> str:
     """How URLs carry a text that is to be found in a field of theirs; empty where that is as it is written."""
-    field, op, text = test.field, test.op, test.value
-    if field == "host":
-        part_of_address = op != "equals" and re.fullmatch(r"[0-9a-f:\[\]]*", text, re.IGNORECASE)
-        wrong = not part_of_address and (_NO_HOST.search(text) or not text.isascii())
-        return (right_host(text) or "a host name such as example.org, in ASCII") if wrong else ""
-    if text.isascii() and " " not in text:
+    text = test.value
+    if test.field != "host":
+        plain = test.field == "fragment" or (text.isascii() and " " not in text)
+        return "" if plain else quote(text, safe=_AS_THEY_ARE)
+    part_of_address = test.op != "equals" and _ADDRESS.fullmatch(text)
+    if part_of_address or (text.isascii() and not _NO_HOST.search(text)):
         return ""
-    before = {"path": "http://h" if text[0] == "/" else "http://h/", "query": "http://h/?"}.get(field, "")
-    url = normalise(before + text)
-    return url.href.removeprefix(before) if isinstance(url, CrawlUrl) else "percent-encoded ASCII"
+    return right_host(text) or "hosts in ASCII, without scheme, port and path"
 
 
-def _right_origin(literal: str, *, whole: bool) -> str:
+def _right_origin(literal: str, whole: bool) -> str:
     """The origin that a text names which every match begins with, where it is written as no URL has it. It is complete
     where a slash follows, or the text is the `whole` match."""
     found = _AUTHORITY.match(literal)

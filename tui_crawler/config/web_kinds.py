@@ -48,8 +48,8 @@ def read_url(node: Node, kind: ValueKind) -> tuple[str, CrawlUrl]:
 
 
 def plain_host(text: str, *, globs: bool = False) -> str:
-    """A host name or address as URLs carry it; a port is refused, also a default one. Raises BadPattern, unless `globs`
-    are wanted also for a name that no host can have."""
+    """A host name (perhaps with `globs`) or address as URLs carry it; a port is refused, also a default one. Raises
+    BadPattern."""
     if text.count(":") == 1:
         raise BadPattern(text, "has a port")
     name = host_name(text)
@@ -58,10 +58,10 @@ def plain_host(text: str, *, globs: bool = False) -> str:
     return name
 
 
-def host_hint(text: str, otherwise: str = "") -> str:
+def host_hint(text: str) -> str:
     """What to write instead of a text that is no host, as a suggestion."""
-    right = right_host(text)
-    return f"did you mean {right}?" if right else otherwise if "*" in text else ""
+    right, glob = right_host(text), "name each host; `domain` of an exclusion holds for all hosts below a name"
+    return f"did you mean {right}?" if right else glob if "*" in text else ""
 
 
 _AUTHORITY = "^[Hh][Tt][Tt][Pp][Ss]?://"
@@ -98,23 +98,20 @@ class HostName(Plain):
     """A host name or address without port, kept as URLs carry it (lower case, punycode)."""
 
     accepts = "a host name or address without scheme and port, such as example.org"
-    no_globs = "a glob can never match here: name each host"
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         text = text_of(node, self)
         try:
             return plain_host(text)
         except BadPattern:
-            raise BadValue(
-                node.mark, f"expected {self.accepts}, found {describe(node)}", host_hint(text, self.no_globs)
-            ) from None
+            message = f"expected {self.accepts}, found {describe(node)}"
+            raise BadValue(node.mark, message, host_hint(text)) from None
 
 
 class HostEntry(HostName):
     """What settings of a host are for: a host name or address, perhaps with a port, or an origin."""
 
     accepts = "a host (example.org), host and port (example.org:8080) or an origin (https://example.org)"
-    no_globs = "what holds for all hosts is under delay and network; name each other host"
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         text = text_of(node, self)
@@ -124,10 +121,10 @@ class HostEntry(HostName):
             return plain_host(text)
         except BadPattern:
             url = normalise(f"https://{text}", max_length=LONGEST_URL)
-            fits = isinstance(url, CrawlUrl) and url.href == f"{url.origin}/" and right_host(url.host)
-            if not fits or not isinstance(url, CrawlUrl) or not _PORT.search(text):
+            named = isinstance(url, CrawlUrl) and right_host(url.host)
+            if not isinstance(url, CrawlUrl) or not named or url.href != f"{url.origin}/" or not _PORT.search(text):
                 message = f"expected {self.accepts}, found {describe(node)}"
-                raise BadValue(node.mark, message, host_hint(text, self.no_globs)) from None
+                raise BadValue(node.mark, message, host_hint(text)) from None
             return f"{url.host}:{url.port}"
 
 

@@ -220,10 +220,6 @@ REFUSED_BY_RULES: frozenset[ExitCode] = frozenset(
 """Blocked by what operators can edit: a change of it may overturn these (domain.rejudgement)."""
 
 BLOCKED: frozenset[ExitCode] = REFUSED_BY_RULES | {ExitCode.blocked_by_robots_txt}
-DROPPED: frozenset[ExitCode] = frozenset(
-    code for code, row in DISPOSITIONS.items() if row.group is Group.dropped and not row.failure
-)
-"""What a page of its own was left out for: a canonical elsewhere, noindex."""
 
 
 def severity(code: ExitCode | None, kind: str) -> Severity:

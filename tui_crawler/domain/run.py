@@ -21,8 +21,7 @@ def _no_rules() -> PolicySet:
 
 
 COMMAND_LINE_MARK = "\n--- # from the command line\n"
-"""Separates a kept configuration from the values that the command line gave: JSON, by dotted key. A configuration is
-one YAML document, so no configuration contains this line."""
+"""Separates a kept configuration, which is one YAML document, from what the command line gave: JSON, by dotted key."""
 
 
 def written_config(config_text: str) -> str:

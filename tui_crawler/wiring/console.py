@@ -20,7 +20,6 @@ from tui_crawler.console.replay.player import Replays
 from tui_crawler.console.session import SessionFile, state_folder
 from tui_crawler.console.terminal import pass_signals_on
 from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.status_words import NOBODY, UNVERIFIED
 from tui_crawler.text.glyphs import in_ascii
 from tui_crawler.text.terminal_signals import TerminalSignals
 from tui_crawler.wiring import RunOptions, operator_name
@@ -79,8 +78,6 @@ class DemoSidecar:
             self._web.close()
 
 
-_SHOWN_ANYWAY = frozenset({NOBODY, UNVERIFIED})
-"""What is doubtful in a configuration and has a line of its own as long as the run is shown."""
 _TURN_S = 0.000_5  # a thread that reads or crawls keeps the screen's waiting so long (Python's own: ten times that)
 _ALLOCATIONS, _GENERATIONS = 20_000, 20  # between two looks for garbage; rows come and go by thousands
 
@@ -221,7 +218,7 @@ def _show(
 def _warn(config: Config, told: Callable[[str], object]) -> None:
     """Shows what is doubtful in a configuration as its crawl begins."""
     for one in config.warnings:
-        if one.message not in _SHOWN_ANYWAY:
+        if one.key != "user_agent":  # which the header names all the time
             told(str(one))
 
 

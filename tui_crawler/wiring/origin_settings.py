@@ -141,11 +141,8 @@ def rules_in_force(reports: Reports, job: str = "") -> tuple[JobRules, ...]:
 
 
 def read_kept(text: str, name: str, *, over: bool = False, impolite: bool = False) -> Config | None:
-    """The configuration of a run as the database keeps it; None where it keeps none (it is of an older version, or
-    nothing was crawled into it). `over`: for the run after it. `impolite`: with `--allow-impolite`.
-
-    Raises KeptConfigUnreadable.
-    """
+    """The configuration of a run as the database keeps it (`over`: for the next run; `impolite`: with
+    `--allow-impolite`); None where it keeps none, as an older version did. Raises KeptConfigUnreadable."""
     from tui_crawler.config.load import read_config  # noqa: PLC0415  where rulesets are stored none is read
     from tui_crawler.config.problem import ConfigErrors  # noqa: PLC0415  the same
 
@@ -154,10 +151,8 @@ def read_kept(text: str, name: str, *, over: bool = False, impolite: bool = Fals
     try:
         return read_config(text, name, over=over, impolite=impolite)
     except ConfigErrors as errors:
-        first, *others = errors.problems
-        more = f" (and {len(others)} more)" if others else ""
         raise KeptConfigUnreadable(
-            f"the configuration that the database keeps cannot be read: {first}{more}; "
+            f"the configuration that the database keeps cannot be read: {errors.problems[0]}; "
             "the next start with the configuration file (tui-crawler run CONFIG) stores it again"
         ) from errors
 

@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 3.0
 """A live run looks at the journal several times a second."""
+_LATER = "the next run carries it out; now it cannot be: {}"
 _LOOK_S = 0.05
 _BUSY_MS = 250  # the console says at once that another program's lock is in the way, and tries again
 
@@ -50,7 +51,7 @@ def carry_out(
                 try:
                     asyncio.run(_carry_out_at_rest(database, {action_id: command}))
                 except KeptConfigUnreadable as error:
-                    raise _later(error) from error
+                    raise NotTakenUp(_LATER.format(error)) from error
         result = _await_result(journal, action_id, patience_s)
         if result is None:
             raise NotTakenUp("the live run has not taken it up yet; it stays in the journal and will be carried out")
@@ -81,7 +82,7 @@ class SteeredJournal(Journal):
         except DatabaseLocked:
             raise
         except Exception as error:
-            raise _later(error) from error
+            raise NotTakenUp(_LATER.format(str(error) or type(error).__name__)) from error
         return super().result(action_id)
 
     def _carry_out(self) -> None:
@@ -90,10 +91,6 @@ class SteeredJournal(Journal):
             if self._resting() and self.live_owner() is None:
                 with contextlib.suppress(RunHeld):  # a run has begun this very moment: it takes the action up
                     asyncio.run(_carry_out_at_rest(self.path))
-
-
-def _later(error: Exception) -> NotTakenUp:
-    return NotTakenUp(f"the next run carries it out; now it cannot be: {str(error) or type(error).__name__}")
 
 
 def _await_result(journal: Journal, action_id: int, patience_s: float) -> ActionResult | None:
