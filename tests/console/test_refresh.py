@@ -19,7 +19,7 @@ from tui_crawler.console.reading.poll_loop import Answer, Poller, PollPace, Read
 from tui_crawler.console.reading.refresh import Part, PartReader, ReadingRequest, Snapshot
 from tui_crawler.console.urls.queries import PageOf
 from tui_crawler.domain.exit_code import Severity
-from tui_crawler.domain.failure import KeptConfigUnreadable, ReadingStopped, StorageFailure
+from tui_crawler.domain.failure import BadKeptConfig, ReadingStopped, StorageFailure
 from tui_crawler.domain.page_view import PageDetail
 
 OVERVIEW = ReadingRequest(origins=True, events=True)
@@ -51,7 +51,7 @@ def test_parts_that_need_a_configuration_that_cannot_be_read_leave_the_others_al
         every_ms = 100
 
         def read(self, reports: Reports, now: int) -> object:
-            raise KeptConfigUnreadable("crawl.max_in_fligth: unknown key")
+            raise BadKeptConfig("crawl.max_in_fligth: unknown key")
 
     one, _, clock = reader()
     part, other = OfConfiguration(), PageOf(f"{API}/p")

@@ -10,7 +10,7 @@ import pytest
 
 from tests.designs.crawling import Crawling
 from tests.designs.web import Site
-from tui_crawler.domain.failure import KeptConfigUnreadable
+from tui_crawler.domain.failure import BadKeptConfig
 from tui_crawler.wiring.origin_settings import kept_config, settings_by_origin
 
 FAST = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"
@@ -126,7 +126,7 @@ def test_one_that_cannot_be_read_is_an_error_with_its_reason(crawl: Crawling, na
     assert "crawl.max_in_fligth" in said.err
     assert "tui-crawler run CONFIG" in said.err
     assert site.asked == ["/"]
-    with pytest.raises(KeptConfigUnreadable):
+    with pytest.raises(BadKeptConfig):
         kept_config(crawl.database)
 
 

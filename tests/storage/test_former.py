@@ -222,7 +222,7 @@ def test_what_can_be_compared(site: Site, reports: Reports) -> None:
         reports.runs_compared([3])
     site.run(keep_runs=1)
     site.crawl("/a", "fourth a")
-    with pytest.raises(NotComparable, match="run 4 has changed is not kept .*: no two runs can be compared"):
+    with pytest.raises(NotComparable, match=r"run 4 has changed is not kept .*: no two runs can be compared"):
         reports.runs_compared()
     assert site.workbench.rows("SELECT COUNT(*) FROM former_page WHERE run_id = 4") == [(0,)]
 

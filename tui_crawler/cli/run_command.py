@@ -199,7 +199,7 @@ def _faults(text: str) -> dict[str, int]:
 def _stored(arguments: argparse.Namespace) -> tuple[Config, DatabasePlace]:
     """What a console that has left its run goes on with: the configuration the database keeps.
 
-    Raises UsageProblem when it keeps none, KeptConfigUnreadable.
+    Raises UsageProblem when it keeps none, BadKeptConfig.
     """
     from tui_crawler.wiring.origin_settings import kept_config
 

@@ -19,7 +19,7 @@ class DatabaseDamaged(StorageFailure):
     """The file is no whole database any more: nothing that is asked of it can be trusted."""
 
 
-class KeptConfigUnreadable(StorageFailure):
+class BadKeptConfig(StorageFailure):
     """The configuration that a database keeps of its newest run does not load; the message says why."""
 
 

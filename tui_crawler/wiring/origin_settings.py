@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from tui_crawler.domain.admission import Admission, Limits, Scope
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.delay import DelaySettings
-from tui_crawler.domain.failure import KeptConfigUnreadable, NoSuchJob
+from tui_crawler.domain.failure import BadKeptConfig, NoSuchJob
 from tui_crawler.domain.origin import POLITE_FLOOR_MS, CrawlSettings, SettingsByOrigin
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 
@@ -142,7 +142,7 @@ def rules_in_force(reports: Reports, job: str = "") -> tuple[JobRules, ...]:
 
 def read_kept(text: str, name: str, *, over: bool = False, impolite: bool = False) -> Config | None:
     """The configuration of a run as the database keeps it (`over`: for the next run; `impolite`: with
-    `--allow-impolite`); None where it keeps none, as an older version did. Raises KeptConfigUnreadable."""
+    `--allow-impolite`); None where it keeps none, as an older version did. Raises BadKeptConfig."""
     from tui_crawler.config.load import read_config  # noqa: PLC0415  where rulesets are stored none is read
     from tui_crawler.config.problem import ConfigErrors  # noqa: PLC0415  the same
 
@@ -151,7 +151,7 @@ def read_kept(text: str, name: str, *, over: bool = False, impolite: bool = Fals
     try:
         return read_config(text, name, over=over, impolite=impolite)
     except ConfigErrors as errors:
-        raise KeptConfigUnreadable(
+        raise BadKeptConfig(
             f"the configuration that the database keeps cannot be read: {errors.problems[0]}; "
             "the next start with the configuration file (tui-crawler run CONFIG) stores it again"
         ) from errors

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.failure import DatabaseLocked, KeptConfigUnreadable, NotTakenUp, RunHeld
+from tui_crawler.domain.failure import BadKeptConfig, DatabaseLocked, NotTakenUp, RunHeld
 from tui_crawler.storage.file_identity import check_not_older
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.open_settings import OpenSettings
@@ -50,7 +50,7 @@ def carry_out(
                 gc.freeze()  # what stands by now is not looked through for garbage after each of many commands
                 try:
                     asyncio.run(_carry_out_at_rest(database, {action_id: command}))
-                except KeptConfigUnreadable as error:
+                except BadKeptConfig as error:
                     raise NotTakenUp(_LATER.format(error)) from error
         result = _await_result(journal, action_id, patience_s)
         if result is None:

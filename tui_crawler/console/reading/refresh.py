@@ -11,7 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar, cast
 
-from tui_crawler.domain.failure import KeptConfigUnreadable
+from tui_crawler.domain.failure import BadKeptConfig
 from tui_crawler.domain.idle_reason import at_rest
 from tui_crawler.text.format import clock
 
@@ -320,7 +320,7 @@ class PartReader:
         for part in due:
             try:
                 values[part] = part.read(self._reports, wall)
-            except KeptConfigUnreadable as failure:  # the other parts need it not
+            except BadKeptConfig as failure:  # the other parts need it not
                 unreadable = str(failure)
         return replace(shot, parts=values, unreadable=unreadable)
 
