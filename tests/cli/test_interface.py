@@ -30,7 +30,7 @@ PROMISED = (
     "crawl https://example.org/ --allow-impolite",
     "check my.yaml --allow-impolite",
     "rehearse my.yaml --allow-impolite",
-    "worker --db my.db --allow-impolite",
+    "worker --allow-impolite",
     "run my.yaml --metrics 127.0.0.1:9100 --on-event cat",
     "my.yaml --metrics 9100 --on-event cat",
     "check my.yaml",
