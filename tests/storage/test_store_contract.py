@@ -371,7 +371,7 @@ async def test_retry_narrows_by_url_exit_code_and_origin(bench):
                 await store.settle(refusal(page, T0))
             else:
                 await store.settle(crawled(page, T0))
-    assert await store.retry(RetryPages(urls=(f"{A}/nowhere",))) == ()
+    assert await store.retry(RetryPages(urls=(HOME, f"{A}/nowhere"))) == ()
     assert await store.retry(RetryPages(exit_codes=("request_timeout", "nonsense"))) == ()
     assert await store.retry(RetryPages(urls=(f"{A}/no",))) == ((A, 1),)
     assert await store.retry(RetryPages(exit_codes=("file_not_found",), origins=(B,))) == ((B, 1),)

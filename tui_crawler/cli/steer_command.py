@@ -102,9 +102,8 @@ def declare(commands: CommandSet) -> None:
         "put failed pages back",
         _retry,
         "Gives failed pages their tries back; in a live run they come next of all that their origin has to ask for. "
-        "Pages that are named by URL or exit code are put back however they ended: also refused, dropped and crawled "
-        "ones. It gives no patience: an origin that gave up goes on with the next run. URLs, exit codes and origins "
-        "narrow each other.",
+        "URLs also name refused and dropped pages, exit codes all that ended so. It gives no patience: an origin that "
+        "gave up goes on with the next run. URLs, exit codes and origins narrow each other.",
         examples=("retry --exit-code request_timeout,connection_failed", "retry --origin example.org"),
     )
     retry.add_argument("urls", metavar="URL", nargs="*", help="a page")

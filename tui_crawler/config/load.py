@@ -218,8 +218,7 @@ MAX_FILE_BYTES = 4 * 1024 * 1024
 _NOT_YAML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")  # YAML 1.2.2, 5.1
 _ON_COMMAND_LINE = SourcePlace(COMMAND_LINE)
 _FORCE_IMPOLITE = {_ALLOW: True}
-_OF_ONE_RUN = frozenset({"crawl.max_requests", "crawl.force_recrawl", "crawl.recheck"})
-"""What a command line gives for one run, which the next one does not take over."""
+_OF_ONE_RUN = frozenset({"crawl.max_requests", "crawl.force_recrawl", "crawl.recheck"})  # the next is without them
 
 
 def load_config(

@@ -13,7 +13,7 @@ import peewee
 
 from tui_crawler.domain.attempt import OriginRecord
 from tui_crawler.domain.command import RETRIED_NEXT, RetryPages
-from tui_crawler.domain.exit_code import FAILURES, ExitCode
+from tui_crawler.domain.exit_code import CRAWLED, FAILURES, ExitCode
 from tui_crawler.domain.page import RETRIED_AT_ONCE, PutBack, Tally, TodoPage
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import url_hash
@@ -66,7 +66,7 @@ class _Source:
 
 @dataclass(frozen=True, slots=True)
 class RetrySelection:
-    """What a retry names: where its pages are found, and what must be true of each. `codes` None: any;
+    """What a retry names: where its pages are found, and what must be true of each. `codes` None: all that failed;
     `origins` (ids) None: of all. What was attempted after `until` (id of an attempt) has failed since."""
 
     sources: tuple[_Source, ...]
@@ -95,12 +95,13 @@ class Cursor:
 
 
 def meant(transaction: Transaction, selection: RetryPages) -> RetrySelection:
-    """What a retry names. Without URLs or exit codes these are all failed pages; a page that is named by either is put
-    back however it ended."""
+    """What a retry names: pages of exit codes, of URLs all but those that were crawled, else all failed ones."""
     codes: frozenset[int] | None = None
     if selection.exit_codes:
         codes = frozenset(int(code) for code in ExitCode if code.name in selection.exit_codes)
-    only_failed = not selection.urls if codes is None else codes <= FAILURES
+    elif selection.urls:
+        codes = frozenset(int(code) for code in ExitCode if code not in CRAWLED)
+    only_failed = codes is None or codes <= FAILURES
     ids = _origin_ids(transaction, selection.origins) if selection.origins else None
     newest = transaction.one(_newest_attempt, {})
     until = newest[0] if newest else 0
