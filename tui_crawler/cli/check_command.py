@@ -46,13 +46,12 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     if arguments.file is None:
         raise UsageProblem("name the configuration to check", hint="tui-crawler check CONFIG")
     elsewhere = named_database(arguments) is not None
-    impolite = arguments.allow_impolite
     if arguments.json:
-        return _check_as_json(arguments.file, printer, elsewhere=elsewhere, impolite=impolite)
+        return _check_as_json(arguments, printer, elsewhere=elsewhere)
 
     from tui_crawler.config.document import effective
 
-    config = read_config(arguments.file, allow_impolite=impolite, elsewhere=elsewhere)
+    config = read_config(arguments.file, allow_impolite=arguments.allow_impolite, elsewhere=elsewhere)
     tell_warnings(config, printer)
     for problem in _keymap_problems(config):
         printer.note(f"warning: {problem}")
@@ -65,13 +64,13 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     return ExitStatus.ok
 
 
-def _check_as_json(file: str, printer: Printer, *, elsewhere: bool, impolite: bool) -> int:
+def _check_as_json(arguments: argparse.Namespace, printer: Printer, *, elsewhere: bool) -> int:
     from tui_crawler.config.document import effective
     from tui_crawler.config.load import load_config
     from tui_crawler.config.problem import ConfigErrors
 
     try:
-        config = load_config(Path(file), allow_impolite_cli=impolite, looks_at_files=not elsewhere)
+        config = load_config(Path(arguments.file), None, arguments.allow_impolite, looks_at_files=not elsewhere)
     except ConfigErrors as errors:
         printer.document({"ok": False, "errors": _documents(errors.problems), "warnings": [], "effective": None})
         return ExitStatus.usage

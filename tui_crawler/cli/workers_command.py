@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out_all
@@ -121,12 +122,11 @@ def _kept(database: DatabasePlace, *, impolite: bool) -> Config:
 
     with reports_of(database) as reports:
         run = reports.run()
+    begin = f"tui-crawler run CONFIG --db {quote(str(database))}"
     if run is None:
-        raise CannotRun(f"nobody has crawled into {database} yet: begin with tui-crawler run CONFIG --db {database}")
+        raise CannotRun(f"nobody has crawled into {database} yet: begin with {begin}")
     if run.over:
-        raise CannotRun(
-            f"the last run is over ({run.finish_reason}): tui-crawler run CONFIG --db {database} begins another"
-        )
+        raise CannotRun(f"the last run is over ({run.finish_reason}): {begin} begins another")
     config = kept_config(database, impolite=impolite)
     if config is None:
         raise CannotRun(f"{database} keeps no configuration to go on with: tui-crawler run CONFIG")

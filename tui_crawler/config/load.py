@@ -167,11 +167,11 @@ def _warn_of_delays(config: Config, reader: ConfigReader, start: SourcePlace) ->
         found.append(
             (f"hosts[{index}].default_delay", _item_mark(reader, "hosts", index, start), host.default_delay_ms)
         )
+    leave = "" if delay.allow_impolite else f" and {_ALLOW}: true (beyond loopback also --allow-impolite)"
     for at, mark, ms in found:
         if ms is not None and ms < floors[key]:
             message = f"{show_duration(ms)} has no effect: {key} makes it {show_duration(floors[key])}"
-            needs = f" and {_ALLOW}: true (beyond loopback also --allow-impolite)" if ms < SECOND else ""
-            reader.warn(mark, at, message, f"remove it, or set {key}: {show_duration(ms)}{needs}")
+            reader.warn(mark, at, message, f"remove it, or set {key}: {show_duration(ms)}{leave * (ms < SECOND)}")
     if delay.allow_impolite and min(delay.floor_ms, average.floor_ms) >= SECOND:
         message = f"allows nothing: delay.floor is {show_duration(delay.floor_ms)}, and no delay is shorter"
         reader.warn(reader.mark_of(_ALLOW, start), _ALLOW, message, "set delay.floor below 1s, or remove it")

@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.app import CrawlerApp, EngineAccess, Operator, Presentation, ReadingSources
@@ -134,7 +135,7 @@ def demo_console(database: DatabasePlace | None, port: int | None) -> int:
     with start_web(base, 1.0) as web:
         status = open_console(config_for(web, kept, headless=False), kept, False, RunOptions(), web=web)
     if not web.was_left:
-        print(f"The demo is kept in {kept}; go on with: tui-crawler demo --db {kept}")
+        print(f"The demo is kept in {kept}; go on with: tui-crawler demo --db {quote(str(kept))}")
     return 0 if status == 1 else status
 
 
