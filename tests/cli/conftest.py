@@ -187,7 +187,7 @@ class Wiring(ModuleType):
         self.console_options.append(options)
         return 0
 
-    def open_welcome(self, folder: Path) -> FirstStep | Cancelled:
+    def open_welcome(self, folder: Path, *, impolite: bool = False) -> FirstStep | Cancelled:
         self.welcomed.append(folder)
         return self.first_step
 

@@ -57,6 +57,15 @@ class TestOnATerminal:
         assert config is not None
         assert database == here / "tui-crawler.db"
 
+    def test_short_delays_are_allowed_as_for_a_run(self, here: Path, wiring: Wiring):
+        (here / "my.yaml").write_text(CONFIG + "delay: {floor: 100ms, default: 100ms, allow_impolite: true}\n")
+        assert main(["my.yaml"]) == 2
+        assert main(["my.yaml", "--allow-impolite"]) == main(["--allow-impolite", "my.yaml", "--workers", "2"]) == 0
+        assert main(["crawl", "https://example.org/", "--allow-impolite"]) == 0
+        assert [config.impolite_everywhere for config, _, _ in wiring.consoles] == [True] * 3
+        assert all(options.impolite for options in wiring.console_options)
+        assert "--allow-impolite" in wiring.console_options[1].worker_words
+
     def test_workers_share_the_crawl_of_a_configuration(self, here: Path, wiring: Wiring):
         (here / "my.yaml").write_text(CONFIG)
         assert main(["--workers", "3", "my.yaml"]) == main(["my.yaml", "--workers=auto"]) == 0

@@ -125,11 +125,19 @@ def test_limbo_begins_where_the_configuration_says(here: Path, say: Say):
     assert len(say("pages", "limbo", "--json").document["pages"]) == 4
 
 
-@pytest.mark.parametrize("text", ["", "seeds: nonsense\n"])
-def test_without_a_configuration_that_can_be_read_it_is_a_day(text: str, here: Path, say: Say):
-    crawl = store_crawl(here / "crawl.db", config_text=text)
+def test_without_a_configuration_it_is_a_day_and_that_is_said(here: Path, say: Say):
+    crawl = store_crawl(here / "crawl.db", config_text="")
     claim_pages(crawl, time.time_ns() // 1_000_000 - 23 * HOUR)
-    assert say("pages", "limbo").out == "no page is in limbo\n"
+    said = say("pages", "limbo")
+    assert said.out == "no page is in limbo\n"
+    assert "keeps no configuration" in said.err
+
+
+def test_a_configuration_that_cannot_be_read_is_an_error(here: Path, say: Say):
+    store_crawl(here / "crawl.db", config_text="seeds: nonsense\n")
+    said = say("pages", "limbo")
+    assert (said.status, said.out) == (3, "")
+    assert "seeds" in said.err
 
 
 class TestProbe:

@@ -64,6 +64,7 @@ def test_a_run_that_was_never(words: tuple[str, ...], crawled: Path, tmp_path: P
     said = say("replay", *words, "--run", "9", "--db", str(crawled))
     assert said.status == 2
     assert "there is no run 9" in said.err
+    assert said.err.endswith("\n  runs: 1\n")
     bare = store_crawl(tmp_path / "bare.db")
     assert say("replay", *words, "--db", str(bare)).status == 0
 

@@ -288,6 +288,7 @@ class TestTheFile:
     def test_what_is_refused(self, say: Say):
         assert say("report", "--json", "--format", "md").status == 2
         assert say("report", "--run", "7").err.startswith("tui-crawler: there is no run 7")
+        assert say("report", "--run", "7").err.endswith("\n  runs: 1, 2\n")
         assert say("report", "--run", "7").status == 2
         assert say("report", "--output", "crawl.db", "--force").status == 2
         assert say("report", "--db", "none.db").status == 2

@@ -18,7 +18,7 @@ from tests.designs.web import Answer, Site, Web
 from tui_crawler.cli.archive_command import SETTINGS as ARCHIVE
 from tui_crawler.cli.main import main
 from tui_crawler.cli.site_audit_command import SETTINGS
-from tui_crawler.config.load import config_from_seeds, load_config
+from tui_crawler.config.load import config_from_seeds, load_config, read_config
 from tui_crawler.domain.failure import RunHeld
 
 Say = Callable[..., Said]
@@ -196,8 +196,7 @@ def test_the_configuration_that_is_kept_can_be_read_again(
     assert say("why", home.url("/x?y=1"), "--json").document["verdict"] != "refused"
     with closing(sqlite3.connect(here / f"{stem(home)}-audit.db")) as database:
         (text,) = database.execute("SELECT config_text FROM run").fetchone()
-    (here / "again.yaml").write_text(text, encoding="utf-8")
-    assert load_config(here / "again.yaml").own_sites == (home.origin,)
+    assert read_config(text, "again").own_sites == (home.origin,)
     with closing(sqlite3.connect(here / f"{stem(home)}-audit.db")) as database:
         database.execute("UPDATE session SET crawl_settings = ''")
         database.commit()

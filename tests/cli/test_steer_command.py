@@ -348,7 +348,7 @@ class TestRetry:
         lines = say("retry", "--exit-code", "request_timeout").out.splitlines()
         assert lines[3:] == ([f"{gave_up_words((ORIGIN, OTHER))} tui-crawler top-up ORIGIN"] if live else [])
         wiring.answer = answer({"retried": {}})
-        assert say("retry", "--exit-code", "file_gone").out == "no failed page matches\n"
+        assert say("retry", "--exit-code", "file_gone").out == "no page matches\n"
 
     def test_nothing_named(self, say: Say, wiring: Wiring):
         said = say("retry")
@@ -362,7 +362,7 @@ class TestRetry:
 
     def test_nothing_was_put_back(self, say: Say, wiring: Wiring):
         wiring.answer = answer({"retried": {}})
-        assert say("retry", "--exit-code", "file_gone").out == "no failed page matches\n"
+        assert say("retry", "--exit-code", "file_gone").out == "no page matches\n"
 
 
 def test_a_user_the_system_does_not_know(monkeypatch: pytest.MonkeyPatch):

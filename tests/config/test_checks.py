@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from pathlib import Path
 
 import pytest
@@ -130,6 +131,50 @@ def test_what_is_doubtful_is_a_warning(tmp_path):
     ]
     assert "tui-crawler-unconfigured-ua" in warnings[0].message
     assert load_text(tmp_path, SEEDS).warnings == ()
+
+
+@pytest.mark.parametrize(
+    ("text", "warned"),
+    [
+        ("delay: {default: 100ms}", [("delay.default", "100ms", "1s")]),
+        (
+            "delay: {default: 0, allow_impolite: true}",
+            [("delay.default", "0", "1s"), ("delay.allow_impolite", "", "1s")],
+        ),
+        ("delay: {default: 3s, floor: 5s}", [("delay.default", "3s", "5s")]),
+        ("hosts: [{host: 127.0.0.1, default_delay: 200ms}]", [("hosts[0].default_delay", "200ms", "1s")]),
+        ("delay: {crawl_delay_cap: 500ms}", [("delay.crawl_delay_cap", "500ms", "1s")]),
+        ("delay: {model: running_average, default: 5s}", [("delay.default", "5s", "15s")]),
+        (
+            "delay: {model: running_average, floor: 20s, average: {floor: 15s}}",
+            [("delay.average.floor", "15s", "20s")],
+        ),
+        ("delay: {floor: 5s}", []),
+        ("delay: {model: fixed, default: 1s, floor: 1s}", []),
+        ("delay: {default: 10ms, floor: 10ms, allow_impolite: true}", []),
+        ("delay: {default: 20s, model: running_average}\nhosts: [{host: a.test, default_delay: 1 minute}]", []),
+    ],
+)
+def test_a_delay_below_the_floor_is_a_warning_with_what_it_comes_to(tmp_path, text, warned):
+    warnings = load_text(tmp_path, f"{SEEDS}{text}\n").warnings
+    assert [warning.key for warning in warnings] == [key for key, _, _ in warned]
+    for warning, (key, given, effective) in zip(warnings, warned, strict=True):
+        assert warning.line == 3, key
+        assert given in warning.message
+        assert effective in warning.message
+        assert "delay." in warning.suggestion or "floor" in warning.suggestion
+
+
+def test_leave_for_short_delays_that_there_are_not_is_a_warning(tmp_path):
+    (warning,) = load_text(tmp_path, SEEDS, allow_impolite_cli=True).warnings
+    assert (warning.file, warning.key) == ("command line", "delay.allow_impolite")
+
+
+def test_what_a_warning_about_a_delay_advises_helps(tmp_path):
+    (warning,) = load_text(tmp_path, f"{SEEDS}delay: {{default: 100ms}}\n").warnings
+    settings = re.search(r"set delay\.(floor: \w+) and delay\.(allow_impolite: true)", warning.suggestion)
+    config = load_text(tmp_path, f"{SEEDS}delay: {{default: 100ms, {settings[1]}, {settings[2]}}}\n")
+    assert (config.warnings, config.delay.floor_ms) == ((), 100)
 
 
 def test_the_command_line_wins_over_the_file(tmp_path):

@@ -14,6 +14,7 @@ from tui_crawler.config.document import rules_document
 from tui_crawler.config.load import load_rules
 from tui_crawler.config.policies import FIELDS, OPS, MatcherKind, exclusion_value
 from tui_crawler.config.problem import ConfigErrors
+from tui_crawler.config.url_tests import check_possible
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.matcher import All, AnyOf, Matcher, Not, Test
 from tui_crawler.domain.pattern import BadPattern
@@ -82,13 +83,21 @@ def test_regular_expressions_that_cannot_be_linear_write_nothing_to_the_terminal
     assert capfd.readouterr() == ("", "")
 
 
+def possible(test: Test) -> bool:
+    try:
+        check_possible(test)
+    except BadPattern:
+        return False
+    return True
+
+
 matchers = st.recursive(
     st.builds(
         Test,
         st.sampled_from(FIELDS),
         st.sampled_from([op for op in OPS if op not in {"regex", "glob"}]),
         st.text(alphabet="abc/.:'\"[]{}# é-", min_size=1, max_size=8),
-    ),
+    ).filter(possible),
     lambda inner: st.one_of(
         st.lists(inner, min_size=1, max_size=3).map(lambda parts: All(tuple(parts))),
         st.lists(inner, min_size=1, max_size=3).map(lambda parts: AnyOf(tuple(parts))),

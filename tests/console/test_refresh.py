@@ -19,7 +19,7 @@ from tui_crawler.console.reading.poll_loop import Answer, Poller, PollPace, Read
 from tui_crawler.console.reading.refresh import Part, PartReader, ReadingRequest, Snapshot
 from tui_crawler.console.urls.queries import PageOf
 from tui_crawler.domain.exit_code import Severity
-from tui_crawler.domain.failure import ReadingStopped, StorageFailure
+from tui_crawler.domain.failure import BadKeptConfig, ReadingStopped, StorageFailure
 from tui_crawler.domain.page_view import PageDetail
 
 OVERVIEW = ReadingRequest(origins=True, events=True)
@@ -44,6 +44,22 @@ def test_the_first_reading_has_everything_wanted_and_nothing_else() -> None:
     assert shot.run is not None
     assert shot.totals is not None
     assert (shot.origin, dict(shot.parts)) == (None, {})
+
+
+def test_parts_that_need_a_configuration_that_cannot_be_read_leave_the_others_alone() -> None:
+    class OfConfiguration(Part):
+        every_ms = 100
+
+        def read(self, reports: Reports, now: int) -> object:
+            raise BadKeptConfig("crawl.max_in_fligth: unknown key")
+
+    one, _, clock = reader()
+    part, other = OfConfiguration(), PageOf(f"{API}/p")
+    shot = read(one, replace(OVERVIEW, parts=(part, other)))
+    assert (set(shot.parts), shot.unreadable) == ({other}, "crawl.max_in_fligth: unknown key")
+    assert len(shot.changed) == 11
+    clock.move(100)
+    assert read(one, replace(OVERVIEW, parts=(other,))).unreadable == shot.unreadable, "it is told once"
 
 
 def test_changed_origins_are_read_on_every_view_for_its_header_at_the_rate_of_counters() -> None:

@@ -293,12 +293,13 @@ async def test_a_retry_of_marked_pages_is_about_those_that_failed() -> None:
         assert set(retry.urls) == {one.url for one in bad}
         await narrow(held, "/d/")
         await held.press("asterisk", "r", rounds=1)
-        assert "retry: none of the 30 marked pages has failed or was blocked" in held.text()
+        assert "retry: none of the 30 marked pages has failed, was blocked or dropped" in held.text()
 
 
 async def test_where_none_of_the_marked_pages_failed_those_that_were_blocked_are_meant() -> None:
     done = tuple(page(n, f"{API}/d/{n}", "file_ingested") for n in range(1, 5))
-    shut = tuple(page(n, f"{API}/x/{n}", "blocked_by_robots_txt") for n in range(5, 8))
+    codes = ("blocked_by_robots_txt", "not_canonical", "noindex")
+    shut = tuple(page(n, f"{API}/x/{n}", code) for n, code in enumerate(codes, 5))
     bad = (page(9, f"{API}/y", "request_timeout"),)
     async with stage((160, 40), reports=FakeReports(pages=(*done, *shut, *bad))) as held:
         await held.press("3", rounds=3)
@@ -308,9 +309,9 @@ async def test_where_none_of_the_marked_pages_failed_those_that_were_blocked_are
         await held.press("escape", "escape", rounds=1)
         await narrow(held, "!/y")
         await held.press("asterisk", "r", rounds=1)
-        assert "Retry 3 blocked pages?" in held.text()
+        assert "Retry 3 blocked or dropped pages?" in held.text()
         words = str(held.app.screen.query_one(".dialog-text", Static).render())
-        assert words.startswith("3 of the 7 marked were blocked: ")
+        assert words.startswith("3 of the 7 marked were blocked or dropped: ")
 
 
 async def test_the_pivot_counts_all_pages_and_filters_by_a_value() -> None:

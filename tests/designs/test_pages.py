@@ -2,8 +2,12 @@
 
 from __future__ import annotations
 
-from tests.designs.crawling import WEEK, Crawling
-from tests.designs.web import Answer
+import re
+import shlex
+from collections import Counter
+
+from tests.designs.crawling import HOUR, WEEK, Crawling
+from tests.designs.web import Answer, Site
 from tui_crawler.domain.command import RetryPages
 from tui_crawler.domain.event import Event
 
@@ -91,6 +95,103 @@ def test_failed_pages_are_put_back(crawl: Crawling) -> None:
     site.page("/a")
     crawl.run()
     assert site.asked[4:] == ["/a", "/c"]
+
+
+ENDINGS = """
+policies: {do_not_crawl: [{path: {prefix: /admin}}]}
+exclusions: [{pattern: /private/}]
+rules: [{match: /slides/, skip: true}]
+network: {max_body_bytes: 4KiB}
+crawl: {tries: 1, patience: 90}
+"""
+
+
+def every_ending(crawl: Crawling) -> Site:
+    """A site whose pages end with every exit code that a page can be left with."""
+    site = crawl.site()
+    site.robots("User-agent: *\nDisallow: /secret")
+    answers = {
+        "/gone": Answer(410),
+        "/missing": Answer(404),
+        "/teapot": Answer(418),
+        "/limit": Answer(429),
+        "/broken": Answer(500),
+        "/nonsense": Answer(raw=b"what?\r\n\r\n", end="close"),
+        "/short": Answer(raw=b"HTTP/1.1 200 OK\r\nContent-Length: 99\r\n\r\nx", end="close"),
+        "/reset": Answer(end="reset"),
+        "/slow": Answer(408),
+        "/picture": Answer(200, b"x", (("Content-Type", "image/png"),)),
+        "/large": Answer(200, b"x" * 9_999, (("Content-Type", "text/html"),)),
+    }
+    for path, answer in answers.items():
+        site.answer(path, answer)
+    site.redirect("/moved", "/fine")
+    site.redirect("/elsewhere", "/fine", 302)
+    site.page("/fine")
+    site.page("/copy", head="<link rel=canonical href=/fine>")
+    site.page("/hidden", head="<meta name=robots content=noindex>")
+    refused = ("/admin", "/private/x", "/slides/1", "/secret", "/list?page=1")
+    site.page("/", *answers, "/moved", "/elsewhere", "/fine", "/copy", "/hidden", *refused)
+    return site
+
+
+def test_every_page_that_a_retry_names_is_asked_for_again(crawl: Crawling) -> None:
+    """Whatever its exit code is: advice to retry one that nothing would put back is worse than none."""
+    every_ending(crawl)
+    crawl.run(ENDINGS)
+    pages = crawl.rows("SELECT url, last_exit_code AS code FROM v_page")
+    by_code = Counter(row["code"] for row in pages)
+    assert len(by_code) >= 18, sorted(by_code)
+    before = Counter(row["url"] for row in crawl.rows("SELECT url FROM v_attempt WHERE kind = 'page'"))
+    for code, number in by_code.items():
+        (action,) = crawl.ask("retry", "--exit-code", code, "--json").json["actions"]
+        assert sum(action["after"]["retried"].values()) == number, code
+    crawl.later(HOUR)
+    crawl.run(ENDINGS)
+    after = Counter(row["url"] for row in crawl.rows("SELECT url FROM v_attempt WHERE kind = 'page'"))
+    assert {row["url"] for row in pages if after[row["url"]] == before[row["url"]]} == set()
+    crawled = {"file_ingested", "file_of_unknown_type", "redirect", "permanent_redirect", "file_did_not_change"}
+    others = sum(number for code, number in by_code.items() if code not in crawled)
+    assert crawl.ask("retry", *(row["url"] for row in pages)).out.startswith(f"{others} pages put back")
+
+
+def test_what_why_advises_brings_each_page_back(crawl: Crawling) -> None:
+    """The command that is printed, word by word, on a database of a run that is over."""
+    site = every_ending(crawl)
+    crawl.run(ENDINGS)
+    crawl.later(HOUR)
+    crawl.run(ENDINGS)  # so that crawled pages were crawled before
+    advised = 0
+    for row in crawl.rows("SELECT url FROM v_page"):
+        url = row["url"]
+        advice = re.search(r"→ (tui-crawler .*?)(?: (?:gives|crawls|puts) |$)", crawl.ask("why", url).out, re.MULTILINE)
+        if advice is None:
+            continue
+        advised += 1
+        words = [url if word == "URL" else word for word in shlex.split(advice[1])[1:]]
+        assert crawl.ask(*words).status == 0, words
+        assert crawl.page(url)["attempts_remaining"] > 0, (url, words)
+    assert advised >= 12
+    fine = site.url("/fine")
+    before = len(crawl.codes(fine))
+    crawl.run(ENDINGS)
+    assert len(crawl.codes(fine)) == before + 1
+
+
+def test_pages_of_a_mirror_come_back_as_the_warning_says(crawl: Crawling) -> None:
+    """`status` names a key and a retry; both together keep the pages, whose content was dropped."""
+    site = crawl.site()
+    paths = [f"/{number}" for number in range(25)]
+    for path in ("/", *paths):
+        site.page(path, *paths, head=f"<link rel=canonical href='https://example.org{path}'>")
+    crawl.run(seeds=[site.url(path) for path in ("/", *paths)])
+    warning = crawl.ask("status", "--json").json["origins"][0]["warning"]
+    key, value = re.search(r"(crawl\.canonical): (same_origin)", warning).groups()
+    advice = re.search(r"retry --exit-code \w+", warning)[0]
+    assert crawl.ask(*advice.split()).out.startswith("26 pages put back")
+    crawl.run(f"crawl: {{{key.partition('.')[2]}: {value}}}", seeds=[site.url(path) for path in ("/", *paths)])
+    kept = crawl.rows("SELECT url FROM v_page WHERE last_exit_code = 'file_ingested' AND sha256 IS NOT NULL")
+    assert len(kept) == 26
 
 
 def test_failed_pages_are_put_back_while_the_run_is_live(crawl: Crawling) -> None:

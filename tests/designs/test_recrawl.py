@@ -3,13 +3,18 @@
 from __future__ import annotations
 
 import json
+import re
+from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.designs.crawling import DAY, HOUR, MINUTE, WEEK, Crawling
+from tests.designs.crawling import DAY, GONE, HOUR, MINUTE, WEEK, Crawling
 from tests.designs.web import HTML, Answer, Site
+from tests.support.postgres_database import made_database
 from tui_crawler.domain.event import Event
+from tui_crawler.wiring import RunOptions
 
 TAG, DATE = '"a-1"', "Tue, 01 Dec 2026 08:00:00 GMT"
 
@@ -232,6 +237,103 @@ def test_force_recrawl_makes_every_done_page_due_once_and_asks_without_condition
     crawl.run(crawl__force_recrawl=True)
     assert site.asked == ["/", "/a", "/", "/a"]
     assert set(conditions(site, "/a")) == {(None, None)}
+
+
+def test_recheck_makes_every_done_page_due_once_and_asks_with_conditions(crawl: Crawling) -> None:
+    """As `--force-recrawl` does, also pages that are fresh and those that failed for good; what did not change is not
+    transferred again. A start that continues the run asks nothing twice."""
+    site = crawl.site()
+    fresh = ("Cache-Control", "max-age=99999999")
+    for path, body in (("/", b"<a href=/a></a><a href=/gone></a>"), ("/a", b"<a href=/></a>")):
+        site.answer(path, kept(("ETag", f'"{path}"'), fresh, body=body), Answer(304))
+    crawl.run()
+    crawl.later(MINUTE)
+    site.answer("/a", Answer(304), then=crawl.go_on_from_here)
+    crawl.run(owner=GONE, options=RunOptions(new_run=True), crawl__recheck=True)
+    assert sorted(site.asked[3:]) == ["/", "/a", "/gone"]
+    assert [tag for tag, _ in conditions(site)] == [None, '"/"']
+    before = len(site.asked)
+    crawl.run(crawl__recheck=True)
+    assert crawl.value("SELECT count(*) FROM v_run") == 2
+    asked = [row["url"] for row in crawl.rows("SELECT url FROM v_attempt WHERE run_id = 2 AND kind = 'page'")]
+    assert sorted(asked) == sorted(site.url(path) for path in ("/", "/a", "/gone"))
+    assert "/" not in site.asked[before:]
+    assert set(crawl.codes(site.url())) == {"file_ingested", "file_did_not_change"}
+    with crawl.reports() as reports:
+        assert reports.body(site.url())
+    crawl.run()
+    assert crawl.value("SELECT count(*) FROM v_attempt WHERE run_id = 3 AND kind = 'page'") == 0
+
+
+def test_a_page_that_has_changed_is_taken_in_by_a_recheck(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.answer("/", kept(("ETag", TAG)), Answer(200, b"<title>new</title>", (("Content-Type", "text/html"),)))
+    crawl.run()
+    told: list[str] = []
+
+    def ask_why(event: Event) -> None:
+        if event.event == "run_started":
+            told.append(crawl.command_meanwhile("why", site.url(), "--verbose", "--db", str(crawl.database)).out)
+
+    crawl.later(MINUTE)
+    crawl.run(on_event=ask_why, crawl__recheck=True)
+    assert "now: this run crawls every page once more  (command line)" in told[0]
+    assert [tag for tag, _ in conditions(site)] == [None, TAG]
+    assert crawl.page(site.url())["title"] == "new"
+    crawl.run(crawl__recheck=True, crawl__force_recrawl=True)
+    assert conditions(site)[2] == (None, None)
+
+
+@pytest.fixture(params=["file", "server"])
+def place(request: pytest.FixtureRequest, crawl: Crawling) -> Iterator[str]:
+    """A database in a file, and one on a server."""
+    if request.param == "file":
+        yield str(crawl.folder / "shared.db")
+        return
+    with made_database(request.getfixturevalue("postgres_url")) as made:
+        yield made.url
+
+
+def test_workers_recheck_each_page_once(crawl: Crawling, place: str) -> None:
+    """Real processes; also one that joins with what the database keeps."""
+    sites = [crawl.site() for _ in range(3)]
+    for site in sites:
+        for path, links in (("/", ("/a", "/b")), ("/a", ()), ("/b", ("/a",))):
+            site.page(path, *links, headers=(("ETag", f'"{path}"'), ("Cache-Control", "max-age=9999999")))
+    config = crawl.configure("delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}")
+    run = ("run", str(config), "--db", place, "--new-run")
+    with crawl.web.in_thread():
+        assert crawl.command(*run).status == 0
+        assert crawl.command(*run).status == 0
+        assert [len(site.asked) for site in sites] == [3, 3, 3]
+        assert crawl.command(*run, "--recheck", "--workers", "2").status == 0
+        assert [sorted(site.asked[3:]) for site in sites] == [["/", "/a", "/b"]] * 3
+        assert all(conditions(site, path)[1][0] == f'"{path}"' for site in sites for path in ("/", "/a", "/b"))
+        assert crawl.command(*run, "--force-recrawl", "--workers", "2").status == 0
+        assert [sorted(site.asked[6:]) for site in sites] == [["/", "/a", "/b"]] * 3
+        assert {conditions(site, path)[2] for site in sites for path in ("/", "/a", "/b")} == {(None, None)}
+
+
+def test_the_recipe_of_the_readme_sees_what_has_become_of_known_pages(
+    crawl: Crawling, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A run of an existing database makes no request for pages that are not due, and would find no new broken link."""
+    readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
+    (recipe,) = re.findall(r"^\$ tui-crawler (run .*--fail-on .*?)\s*(?:#.*)?$", readme, re.MULTILINE)
+    site = crawl.site()
+    site.page("/", "/a")
+    site.page("/a")
+    crawl.configure("delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}")
+    crawl.file.rename(crawl.folder / "my-index.yaml")
+    monkeypatch.chdir(crawl.folder)
+    with crawl.web.in_thread():
+        assert crawl.command(*recipe.split()).status == 0
+        site.answer("/a", Answer(404))
+        broken = crawl.command(*recipe.split())
+        site.page("/a")
+        fine = crawl.command(*recipe.split())
+    assert (broken.status, "1 broken" in broken.err) == (1, True)
+    assert (fine.status, fine.err) == (0, "")
 
 
 def test_no_conditions_when_the_body_is_not_kept(crawl: Crawling) -> None:

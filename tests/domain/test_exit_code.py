@@ -11,9 +11,11 @@ from hypothesis import strategies as st
 from tests.support.exit_codes_page import exit_codes_markdown
 from tui_crawler.domain.exit_code import (
     BLOCKED,
+    CRAWLED,
     DISPOSITIONS,
     FAILURES,
     ExitCode,
+    Group,
     PatienceChange,
     Severity,
     attempts_left,
@@ -105,3 +107,9 @@ def test_a_refusal_is_no_failure():
 @given(st.sampled_from(list(ExitCode)), st.none() | st.integers(100, 599), st.integers(1, 10))
 def test_tries_never_grow_by_an_attempt(code, status, before):
     assert 0 <= attempts_left(code, status, before) <= before
+
+
+def test_what_counts_as_crawled_is_what_came_with_content_or_is_as_it_was():
+    good = {Group.ok, Group.redirect, Group.unchanged}
+    assert {code for code, row in DISPOSITIONS.items() if row.group in good} == CRAWLED
+    assert not CRAWLED & (FAILURES | BLOCKED)

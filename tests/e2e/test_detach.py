@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import base64
+import contextlib
 import os
 import re
 import signal
+import sqlite3
 import sys
 
 import psutil
@@ -120,6 +122,61 @@ def test_without_a_file_the_stored_configuration_goes_on(tmp_path):
         finally:
             end(pid)
     assert value(database, "SELECT count(*) FROM v_run") == 1
+
+
+def test_short_delays_stay_allowed_for_a_crawl_that_is_left_to_itself_and_in_the_next_console(tmp_path):
+    database, config = tmp_path / "fast.db", tmp_path / "fast.yaml"
+    with endless_web() as seeds:
+        config.write_text(f"seeds: ['{seeds[0]}']\ndelay: {{default: 300ms, floor: 300ms}}\n", encoding="utf-8")
+        with console(config, "--allow-impolite") as terminal:
+            terminal.read_until(STARTED)
+            terminal.press("Q")
+            assert terminal.read_to_end() == 0
+            pid = detached_pid(terminal.text())
+        try:
+            process = psutil.Process(pid)
+            assert {str(config), "--allow-impolite"} <= set(process.cmdline())
+            process.terminate()
+            assert not psutil.wait_procs([process], timeout=PATIENT_S)[1]
+        finally:
+            end(pid)
+        with console("--db", database) as terminal:  # from what the database keeps
+            terminal.read_until(STARTED)
+            terminal.press("q")
+            terminal.read_to_good_end()
+    assert value(database, "SELECT count(*) FROM v_run") == 1
+
+
+def test_a_delay_that_has_no_effect_is_shown_as_the_crawl_begins(tmp_path):
+    config = tmp_path / "slow.yaml"
+    with endless_web() as seeds:
+        config.write_text(f"seeds: ['{seeds[0]}']\ndelay: {{default: 300ms}}\n", encoding="utf-8")
+        with console(config) as terminal:
+            terminal.read_until(STARTED)
+            terminal.read_until("delay.default: 300ms has no effect: delay.floor makes it 1s")
+            terminal.press("q")
+            terminal.read_to_good_end()
+
+
+def test_a_console_does_not_crawl_by_a_configuration_that_cannot_be_read(tmp_path):
+    database, config = tmp_path / "fast.db", tmp_path / "fast.yaml"
+    with endless_web() as seeds:
+        config.write_text(f"seeds: ['{seeds[0]}']\ndelay: {{default: 300ms, floor: 300ms}}\n", encoding="utf-8")
+        done = tui_crawler("run", str(config), "--allow-impolite", "--max-requests", "1")
+        assert done.returncode == 0, done.stderr
+        with contextlib.closing(sqlite3.connect(database)) as opened, opened:
+            opened.execute("UPDATE run SET config_text = ?", (config.read_text(),))  # as an earlier version kept it
+        with console("--db", database) as terminal:
+            assert terminal.read_to_end() == 3
+            assert "delay.allow_impolite: true" in " ".join(terminal.text().split())
+        with console("--db", database, "--readonly") as terminal:
+            terminal.read_until("1 page")
+            terminal.press("q")
+            terminal.read_to_good_end()
+        with console("--db", database, "--allow-impolite") as terminal:
+            terminal.read_until(STARTED)
+            terminal.press("q")
+            terminal.read_to_good_end()
 
 
 def test_a_closed_terminal_of_an_attached_console_leaves_the_crawl_alone(tmp_path):

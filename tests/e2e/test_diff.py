@@ -172,7 +172,7 @@ def test_for_people(crawls: tuple[Path, Path, Path, str]) -> None:
 def test_what_cannot_be_compared_is_said(crawls: tuple[Path, Path, Path, str]) -> None:
     _, database, _, origin = crawls
     for words, said in (
-        (("7",), "there is no run 7"),
+        (("7",), "there is no run 7: runs 1, 2 can be compared"),
         (("1", "2", "3"), "diff compares two runs"),
         (("--url", f"{origin}/never"), "is no page of this crawl"),
         (("--origin", "elsewhere.example"), "elsewhere.example"),

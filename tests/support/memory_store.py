@@ -29,7 +29,7 @@ from tui_crawler.domain.command import (
     WorkerCommand,
 )
 from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
+from tui_crawler.domain.exit_code import CRAWLED, FAILURES, ExitCode
 from tui_crawler.domain.failure import BadSegment, NoSuchJob, RunHeld, StorageFailure, StorageHeldUp
 from tui_crawler.domain.job import JobChange, JobPlan, JobState, QueueChange
 from tui_crawler.domain.page import RETRIED_AT_ONCE, Candidates, KnownPage, NewPage, PutBack, TodoPage
@@ -322,14 +322,14 @@ class MemoryStore:
 
     def _meant(self, selection: RetryPages) -> list[StoredPage]:
         """The pages that a retry names."""
-        wanted = FAILURES | BLOCKED if selection.exit_codes or selection.urls else FAILURES
+        unnamed = set(ExitCode) - CRAWLED if selection.urls else FAILURES
         urls = {url_hash(url) for url in selection.urls}
         return [
             page
             for page in self.rows.pages.values()
-            if page.exit_code in wanted
+            if (selection.exit_codes or page.exit_code in unnamed)
             and page.status in {PageStatus.READY, PageStatus.SKIPPED}
-            and (not selection.exit_codes or page.exit_code.name in selection.exit_codes)
+            and (not selection.exit_codes or (page.exit_code and page.exit_code.name in selection.exit_codes))
             and (not urls or page.url_hash in urls)
             and (not selection.origins or page.origin in selection.origins)
         ]

@@ -18,7 +18,7 @@ from tui_crawler.text.format import plural
 SETTINGS: Mapping[str, object] = {
     "crawl.link_kinds_queued": [kind.value for kind in LinkKind],
     "crawl.canonical": "ignore",
-    "crawl.force_recrawl": True,
+    "crawl.recheck": True,
     "storage.store_bodies": "all",
     **ENDING,
 }

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import named_database, read_config, tell_warnings
-from tui_crawler.cli.options import CommandSet, add_json, add_quiet
+from tui_crawler.cli.options import CommandSet, add_impolite, add_json, add_quiet
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.text.format import count, duration
@@ -32,6 +32,7 @@ def declare(commands: CommandSet) -> None:
     )
     parser.add_argument("file", metavar="CONFIG", nargs="?", help="the configuration (YAML)")
     parser.add_argument("--schema", action="store_true", help="print the JSON Schema of configurations")
+    add_impolite(parser)
     add_json(parser, "one JSON value on stdout")
     add_quiet(parser)
 
@@ -46,11 +47,11 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         raise UsageProblem("name the configuration to check", hint="tui-crawler check CONFIG")
     elsewhere = named_database(arguments) is not None
     if arguments.json:
-        return _check_as_json(arguments.file, printer, elsewhere=elsewhere)
+        return _check_as_json(arguments, printer, elsewhere=elsewhere)
 
     from tui_crawler.config.document import effective
 
-    config = read_config(arguments.file, elsewhere=elsewhere)
+    config = read_config(arguments.file, allow_impolite=arguments.allow_impolite, elsewhere=elsewhere)
     tell_warnings(config, printer)
     for problem in _keymap_problems(config):
         printer.note(f"warning: {problem}")
@@ -63,13 +64,13 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     return ExitStatus.ok
 
 
-def _check_as_json(file: str, printer: Printer, *, elsewhere: bool) -> int:
+def _check_as_json(arguments: argparse.Namespace, printer: Printer, *, elsewhere: bool) -> int:
     from tui_crawler.config.document import effective
     from tui_crawler.config.load import load_config
     from tui_crawler.config.problem import ConfigErrors
 
     try:
-        config = load_config(Path(file), looks_at_files=not elsewhere)
+        config = load_config(Path(arguments.file), None, arguments.allow_impolite, looks_at_files=not elsewhere)
     except ConfigErrors as errors:
         printer.document({"ok": False, "errors": _documents(errors.problems), "warnings": [], "effective": None})
         return ExitStatus.usage

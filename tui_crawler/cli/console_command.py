@@ -56,7 +56,8 @@ def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
     _need_terminal_for(file)
     if file is None and not arguments.readonly and _nothing_to_open(arguments):
         return _welcome(arguments, printer)
-    config = read_config(file, elsewhere=named_database(arguments) is not None) if file else None
+    elsewhere, impolite = named_database(arguments) is not None, arguments.allow_impolite
+    config = read_config(file, allow_impolite=impolite, elsewhere=elsewhere) if file else None
     if config is None:
         database = existing_database(arguments)
     else:
@@ -100,7 +101,8 @@ def _need_terminal_for(file: str | None) -> None:
 def _options(arguments: argparse.Namespace, **more: Any) -> RunOptions:
     from tui_crawler.wiring import RunOptions
 
-    return RunOptions(metrics=arguments.metrics, on_event=arguments.on_event, **more)
+    impolite = arguments.allow_impolite
+    return RunOptions(metrics=arguments.metrics, on_event=arguments.on_event, impolite=impolite, **more)
 
 
 def _open(config: Config | None, database: DatabasePlace, options: RunOptions, readonly: bool = False) -> int:
@@ -120,7 +122,7 @@ def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.wiring import config_from_first_seeds, open_welcome
 
     folder = Path.cwd()
-    match step := open_welcome(folder):
+    match step := open_welcome(folder, impolite=arguments.allow_impolite):
         case Cancelled(exit_status=status):
             return status
         case FromSeeds():

@@ -57,7 +57,7 @@ def tell_warnings(config: Config, printer: Printer) -> None:
 
 DATABASE_VARIABLE = "TUI_CRAWLER_DB"
 PASSWORD_VARIABLE = "PGPASSWORD"  # noqa: S105  the variable that libpq reads
-_NAMED = 5
+_NAMED, _RUNS_NAMED = 5, 20
 
 
 def named_database(arguments: argparse.Namespace) -> DatabasePlace | None:
@@ -75,9 +75,9 @@ def chosen_database(arguments: argparse.Namespace) -> DatabasePlace:
     if named is not None:
         return named
     if arguments.config is not None:
-        return configured_database(read_config(arguments.config, resolves=False))
+        return configured_database(read_config(arguments.config, allow_impolite=True, resolves=False))
     if Path(DEFAULT_CONFIG).is_file():
-        return configured_database(read_config(DEFAULT_CONFIG, resolves=False))
+        return configured_database(read_config(DEFAULT_CONFIG, allow_impolite=True, resolves=False))
     found = sorted(Path().glob("*.db"))
     if len(found) == 1:
         return found[0].absolute()
@@ -107,6 +107,14 @@ def reports_of(database: DatabasePlace) -> closing[Reports]:
     from tui_crawler.wiring import open_reports
 
     return closing(open_reports(database))
+
+
+def no_run(database: DatabasePlace, run_id: int | None) -> UsageProblem:
+    """What is wrong where there is no such run (None: none at all); the hint names the newest that there are."""
+    with reports_of(database) as reports:
+        newest = ", ".join(str(one.run_id) for one in reversed(reports.runs(_RUNS_NAMED)))
+    named = f"there is no run {run_id} in {database}" if run_id else "there was no run yet"
+    return UsageProblem(named, hint=f"runs: {newest}" if newest else "tui-crawler run CONFIG begins one")
 
 
 def database_of_run(arguments: argparse.Namespace, config: Config) -> DatabasePlace:

@@ -173,7 +173,8 @@ def _workers(text: str) -> int:
 
 
 def add_watching(parser: argparse.ArgumentParser) -> None:
-    """`--metrics` and `--on-event`, of what crawls."""
+    """`--metrics`, `--on-event` and `--allow-impolite`, of what crawls."""
+    add_impolite(parser)
     parser.add_argument(
         "--metrics",
         type=_address,
@@ -213,13 +214,18 @@ def _command(text: str) -> tuple[str, ...]:
 def add_run_options(parser: argparse.ArgumentParser) -> None:
     """What a person may decide for one run, over the configuration."""
     parser.add_argument("--max-requests", type=positive, metavar="N", help="end the run after N requests")
-    parser.add_argument("--force-recrawl", action="store_true", help="every done page is due once in this run")
+    parser.add_argument("--recheck", action="store_true", help="ask once in this run whether done pages have changed")
+    parser.add_argument("--force-recrawl", action="store_true", help="fetch every done page once in this run")
     parser.add_argument(
         "--new-run", action="store_true", help="begin a new run even if the last one could be continued"
     )
     parser.add_argument("--user-agent", metavar="UA", help="the User-Agent of this run")
-    parser.add_argument("--allow-impolite", action="store_true", help="allow delays below 1 s, also outside loopback")
     add_ignore_database_name(parser)
+
+
+def add_impolite(parser: argparse.ArgumentParser) -> None:
+    """`--allow-impolite`, of what crawls or reads a configuration."""
+    parser.add_argument("--allow-impolite", action="store_true", help="allow delays below 1 s, also outside loopback")
 
 
 def add_ignore_database_name(parser: argparse.ArgumentParser) -> None:

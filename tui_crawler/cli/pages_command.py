@@ -147,7 +147,7 @@ def _reclaim(arguments: argparse.Namespace, printer: Printer) -> int:
     if urls and arguments.older is not None:
         raise UsageProblem("name URLs, or how long pages were claimed with --older, not both")
     database = existing_database(arguments)
-    older = 0 if urls else _older_ms(database, arguments)
+    older = 0 if urls else _older_ms(database, arguments, printer)
     command = ReclaimPages(reason, urls, older)
     return _move(database, command, "reclaimed", "no page is in limbo", arguments, printer)
 
@@ -164,7 +164,7 @@ def _probe(arguments: argparse.Namespace, printer: Printer) -> int:
 
 def _limbo(arguments: argparse.Namespace, printer: Printer) -> int:
     database = existing_database(arguments)
-    older = _older_ms(database, arguments)
+    older = _older_ms(database, arguments, printer)
     with reports_of(database) as reports:
         pages = reports.limbo(older)
     lines = _limbo_lines(pages) if pages else ("no page is in limbo",)
@@ -254,10 +254,12 @@ def _known(database: DatabasePlace, origins: tuple[str, ...], job: str) -> tuple
         return known_origins(origins, reports) if origins else (), job
 
 
-def _older_ms(database: DatabasePlace, arguments: argparse.Namespace) -> int:
+def _older_ms(database: DatabasePlace, arguments: argparse.Namespace, printer: Printer) -> int:
     """`--older`, else what the configuration of the newest run calls limbo, else the default of that."""
     from tui_crawler.config.schema import Config
     from tui_crawler.wiring.origin_settings import kept_config
 
     older: int | None = arguments.older
-    return (kept_config(database) or Config(())).storage.limbo_ms if older is None else older
+    if older is None and (kept := kept_config(database)) is None:
+        printer.note(f"{database} keeps no configuration: storage.limbo is its default")
+    return (kept or Config(())).storage.limbo_ms if older is None else older

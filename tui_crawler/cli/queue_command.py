@@ -94,7 +94,8 @@ def _configured(arguments: argparse.Namespace) -> tuple[Config, DatabasePlace]:
     if file is None and named_database(arguments) is None and Path(DEFAULT_CONFIG).is_file():
         file = DEFAULT_CONFIG
     if file is not None:
-        config = read_config(file, elsewhere=named_database(arguments) is not None, resolves=False)
+        elsewhere = named_database(arguments) is not None
+        config = read_config(file, allow_impolite=True, elsewhere=elsewhere, resolves=False)
         return config, existing(database_of_run(arguments, config))
     database = existing_database(arguments)
 

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import configured_database, existing, named_database, place_named, read_config
-from tui_crawler.cli.options import CommandSet, add_common
+from tui_crawler.cli.options import CommandSet, add_common, add_impolite
 from tui_crawler.cli.printer import Printer, picked, safe
 from tui_crawler.text.format import count, duration, plural
 
@@ -31,13 +31,14 @@ def declare(commands: CommandSet) -> None:
     parser.add_argument(
         "--from", metavar="DB", dest="stored", help="the database with the pages (else --db, or that of CONFIG)"
     )
+    add_impolite(parser)
     add_common(parser)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.wiring.rehearsal import rehearse
 
-    config = read_config(arguments.file, elsewhere=True, resolves=False)
+    config = read_config(arguments.file, allow_impolite=arguments.allow_impolite, elsewhere=True, resolves=False)
     named = place_named(arguments.stored) if arguments.stored else named_database(arguments)
     took_ms, origins = rehearse(config, existing(named or configured_database(config)))
     return printer.answer(arguments.json, _document(took_ms, origins), _lines(took_ms, origins))

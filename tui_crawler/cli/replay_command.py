@@ -9,10 +9,10 @@ import time
 from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import existing_database
+from tui_crawler.cli.known_names import existing_database, no_run
 from tui_crawler.cli.options import CommandSet, add_common, positive
 from tui_crawler.cli.printer import Printer, Progress, local_zone, safe
-from tui_crawler.cli.problem import ExitStatus, UsageProblem
+from tui_crawler.cli.problem import ExitStatus
 from tui_crawler.text.format import count, plural
 
 if TYPE_CHECKING:
@@ -51,7 +51,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
         need_terminal("tui-crawler replay prints it")
         if arguments.run is not None and not replay.has_run(database, arguments.run):
-            raise _no_run(arguments.run)
+            raise no_run(database, arguments.run)
         progress = Progress("rows copied")
         _end_by_signals()
         with crawl_in_file(database, progress) as file:
@@ -59,17 +59,12 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             return replay_console(database, file, arguments.run)
     found = (replay.check_replay if arguments.check else replay.replayed)(database, arguments.run)
     if found is None:
-        raise _no_run(arguments.run)
+        raise no_run(database, arguments.run)
     if not isinstance(found, tuple):
         return _again(found, arguments.speed, printer, as_json=arguments.json)
     run_id, findings = found
     status = printer.answer(arguments.json, _document(run_id, findings), _lines(run_id, findings))
     return status or (ExitStatus.gave_up if findings.found else ExitStatus.ok)
-
-
-def _no_run(run_id: int | None) -> UsageProblem:
-    named = f"there is no run {run_id}" if run_id else "there was no run yet"
-    return UsageProblem(named, hint="tui-crawler log tells of the runs")
 
 
 def _again(told: Iterator[Event], speed: float, printer: Printer, *, as_json: bool) -> int:

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.cli.export_command import add_output, output_of, target_of
-from tui_crawler.cli.known_names import existing_database, reports_of
+from tui_crawler.cli.known_names import existing_database, no_run, reports_of
 from tui_crawler.cli.options import CommandSet, add_database, positive
 from tui_crawler.cli.printer import Printer, safe
-from tui_crawler.cli.problem import ExitStatus, UsageProblem
+from tui_crawler.cli.problem import ExitStatus
 from tui_crawler.text import format as words
 from tui_crawler.text.format import size
 
@@ -54,7 +54,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     with reports_of(database) as reports:
         audit = audit_of(reports, arguments.run)
     if audit is None:
-        raise UsageProblem(f"there is no run {arguments.run} in {database}", hint="without --run: all runs")
+        raise no_run(database, arguments.run)
     write_report(audit, path, arguments, printer)
     return ExitStatus.ok
 

@@ -231,7 +231,8 @@ def rules_lines(rules: JobRules) -> Iterator[str]:
     from tui_crawler.domain.policy import EMPTY
     from tui_crawler.domain.ruleset import difference
 
-    number = f"version {rules.ruleset_id}" if rules.ruleset_id else "the configuration (no version is stored yet)"
+    unstored = "the configuration (no version is stored yet)" if rules.kept else "no rules: no configuration is kept"
+    number = f"version {rules.ruleset_id}" if rules.ruleset_id else unstored
     yield f"{number} of job {safe(rules.job)}"
     section = ""
     for line in difference(EMPTY, rules.policies):

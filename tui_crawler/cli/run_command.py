@@ -50,7 +50,8 @@ origins that gave up, pages of which something was cut, pages that took longer t
 seeds gave no document, URLs and links that were refused."""
 
 
-_OVERRIDES = {"max_requests": "crawl.max_requests", "force_recrawl": "crawl.force_recrawl", "user_agent": "user_agent"}
+_OF_CRAWL = ("max_requests", "recheck", "force_recrawl")
+_OVERRIDES = {name: f"crawl.{name}" for name in _OF_CRAWL} | {"user_agent": "user_agent"}
 """Options that win over the configuration, each over this key."""
 
 
@@ -228,12 +229,12 @@ def _faults(text: str) -> dict[str, int]:
 def _stored(arguments: argparse.Namespace) -> tuple[Config, DatabasePlace]:
     """What a console that has left its run goes on with: the configuration the database keeps.
 
-    Raises UsageProblem when it keeps none.
+    Raises UsageProblem when it keeps none, BadKeptConfig.
     """
     from tui_crawler.wiring.origin_settings import kept_config
 
     database = existing_database(arguments)
-    config = kept_config(database)
+    config = kept_config(database, impolite=arguments.allow_impolite)
     if config is None or arguments.file is not None or arguments.workers > 1:
         raise UsageProblem(f"{database} keeps no configuration to go on with", hint="name one: tui-crawler run CONFIG")
     return config, database

@@ -61,7 +61,9 @@ def config_of_seeds(
         settings |= {"own_sites": own, "delay.floor": OWN_DELAY, "hosts": hosts}
     database = named_database(arguments) or _file_of(arguments.urls[0], suffix)
     try:
-        config = config_from_seeds(arguments.urls, database, name=name, overrides=settings)
+        config = config_from_seeds(
+            arguments.urls, database, name=name, overrides=settings, allow_impolite_cli=arguments.allow_impolite
+        )
     except ConfigErrors as errors:
         raise UsageProblem(*(str(problem) for problem in errors.problems)) from errors
     tell_warnings(config, printer)

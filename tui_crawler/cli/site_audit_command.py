@@ -21,7 +21,7 @@ SETTINGS: Mapping[str, object] = {
     "crawl.check_external": True,
     "crawl.check_embedded": True,
     "crawl.canonical": "same_origin",
-    "crawl.force_recrawl": True,
+    "crawl.recheck": True,
     **ENDING,
 }
 """What an audit is, by dotted key of the configuration. A later audit looks at every page again."""

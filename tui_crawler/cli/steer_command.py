@@ -101,12 +101,12 @@ def declare(commands: CommandSet) -> None:
         "retry",
         "put failed pages back",
         _retry,
-        "Gives failed pages their tries back; in a live run they come next of all that their origin has to ask for. It "
-        "gives no patience: an origin that gave up goes on with the next run. URLs, exit codes and origins narrow each "
-        "other.",
+        "Gives failed pages their tries back; in a live run they come next of all that their origin has to ask for. "
+        "URLs also name refused and dropped pages, exit codes all that ended so. It gives no patience: an origin that "
+        "gave up goes on with the next run. URLs, exit codes and origins narrow each other.",
         examples=("retry --exit-code request_timeout,connection_failed", "retry --origin example.org"),
     )
-    retry.add_argument("urls", metavar="URL", nargs="*", help="a failed page")
+    retry.add_argument("urls", metavar="URL", nargs="*", help="a page")
     retry.add_argument(
         "--exit-code", type=words, action="extend", metavar="CODES", default=[], help="pages that ended so"
     )
@@ -239,7 +239,7 @@ def _telling(done: str) -> Tell:
             case {"retried": dict(counts)}:
                 total = sum(number for number in counts.values() if isinstance(number, int))
                 if not total:
-                    return ["no failed page matches"]
+                    return ["no page matches"]
                 return [f"{plural(total, 'page')} {done}", *(f"  {n} {safe(str(o))}" for o, n in counts.items())]
             case {"added": int(added), "known": int(known), **rest}:
                 lines = [f"{plural(added, 'page')} {done}" + (f", {known} known already" if known else "")]

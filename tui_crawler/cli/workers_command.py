@@ -8,6 +8,7 @@ import os
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from functools import partial
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out_all
@@ -85,7 +86,7 @@ def _declare_group(commands: CommandSet) -> None:
 def _work(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `worker`: crawls."""
     database = existing_database(arguments)
-    config = _kept(database)
+    config = _kept(database, impolite=arguments.allow_impolite)
     own = config.worker
     tags = own.tags if arguments.tag is None else _tags(arguments.tag)
     if (arguments.slots or 0) > MOST_SLOTS:
@@ -114,20 +115,19 @@ def _tags(words: list[str]) -> tuple[str, ...]:
     return tuple(words)
 
 
-def _kept(database: DatabasePlace) -> Config:
-    """The configuration of the run to join or to go on with. Raises CannotRun where there is none."""
-    from tui_crawler.domain.status_words import RunReason
+def _kept(database: DatabasePlace, *, impolite: bool) -> Config:
+    """The configuration of the run to join or to go on with. Raises CannotRun where there is none, and
+    BadKeptConfig."""
     from tui_crawler.wiring.origin_settings import kept_config
 
     with reports_of(database) as reports:
         run = reports.run()
+    begin = f"tui-crawler run CONFIG --db {quote(str(database))}"
     if run is None:
-        raise CannotRun(f"nobody has crawled into {database} yet: begin with tui-crawler run CONFIG --db {database}")
-    if not run.live and run.finish_reason not in {"", RunReason.interrupted.value}:
-        raise CannotRun(
-            f"the last run is over ({run.finish_reason}): tui-crawler run CONFIG --db {database} begins another"
-        )
-    config = kept_config(database)
+        raise CannotRun(f"nobody has crawled into {database} yet: begin with {begin}")
+    if run.over:
+        raise CannotRun(f"the last run is over ({run.finish_reason}): {begin} begins another")
+    config = kept_config(database, impolite=impolite)
     if config is None:
         raise CannotRun(f"{database} keeps no configuration to go on with: tui-crawler run CONFIG")
     return config

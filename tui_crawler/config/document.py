@@ -70,6 +70,7 @@ example with every key.
   `all: [...]`, `any: [...]` and `not: {{...}}` combine matchers. A bare text means equals.
   - Fields: {", ".join(FIELDS)}.
   - Comparisons: {", ".join(OPS)}.
+  - URLs are compared in ASCII: hosts in lower case and punycode, paths percent-encoded. What matches none is an error.
 """
 
 

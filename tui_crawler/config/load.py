@@ -10,7 +10,6 @@ from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from functools import reduce
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -38,6 +37,7 @@ from tui_crawler.config.web_kinds import LONGEST_URL
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.exclusion import host_name
 from tui_crawler.domain.policy import Whitelist
+from tui_crawler.domain.run import COMMAND_LINE_MARK
 from tui_crawler.domain.status_words import NOBODY, UNCONFIGURED_USER_AGENT, UNVERIFIED
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, is_loopback, normalise
 
@@ -150,8 +150,32 @@ def _warn(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
                 reader.warn(
                     mark, f"{at}[{index}].custom_js", "the browser extra does not exist yet: such pages fail (230)"
                 )
+    _warn_of_delays(config, reader, start)
     if config.sites or config.hosts or config.own_sites:
         _warn_of_no_effect(config, reader, start)
+
+
+def _warn_of_delays(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
+    """Names the delays that were given and are shorter than the floor, which takes their place."""
+    delay, average = config.delay, config.delay.average
+    floors = {"delay.floor": delay.floor_ms}
+    given = {"delay.default": delay.default_ms, "delay.crawl_delay_cap": delay.crawl_delay_cap_ms}
+    if delay.model == "running_average":
+        floors["delay.average.floor"] = given["delay.average.floor"] = average.floor_ms
+    key = max(floors, key=floors.__getitem__)
+    found = [(at, reader.marks[at], ms) for at, ms in given.items() if at in reader.marks]
+    for index, host in enumerate(config.hosts):
+        found.append(
+            (f"hosts[{index}].default_delay", _item_mark(reader, "hosts", index, start), host.default_delay_ms)
+        )
+    leave = "" if delay.allow_impolite else f" and {_ALLOW}: true (beyond loopback also --allow-impolite)"
+    for at, mark, ms in found:
+        if ms is not None and ms < floors[key]:
+            message = f"{show_duration(ms)} has no effect: {key} makes it {show_duration(floors[key])}"
+            reader.warn(mark, at, message, f"remove it, or set {key}: {show_duration(ms)}{leave * (ms < SECOND)}")
+    if delay.allow_impolite and min(delay.floor_ms, average.floor_ms) >= SECOND:
+        message = f"allows nothing: delay.floor is {show_duration(delay.floor_ms)}, and no delay is shorter"
+        reader.warn(reader.mark_of(_ALLOW, start), _ALLOW, message, "set delay.floor below 1s, or remove it")
 
 
 def _warn_of_no_effect(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
@@ -197,7 +221,8 @@ def _mark(reader: ConfigReader, start: SourcePlace, *keys: str) -> SourcePlace:
 MAX_FILE_BYTES = 4 * 1024 * 1024
 _NOT_YAML = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x84\x86-\x9f\ud800-\udfff\ufffe\uffff]")  # YAML 1.2.2, 5.1
 _ON_COMMAND_LINE = SourcePlace(COMMAND_LINE)
-_FORCE_IMPOLITE = {"delay.allow_impolite": True}
+_FORCE_IMPOLITE = {_ALLOW: True}
+_OF_ONE_RUN = frozenset({"crawl.max_requests", "crawl.force_recrawl", "crawl.recheck"})  # the next is without them
 
 
 def load_config(
@@ -227,14 +252,25 @@ def load_config(
     return _load(text, path, overrides or {}, allow_impolite_cli, looks_at_files=looks_at_files, resolves=resolves)
 
 
-def read_config(text: str, name: str, built_into: str = "") -> Config:
-    """The configuration that `text` (YAML) says, as if it stood in NAME.yaml in the current folder. No file is looked
-    at, so that the database it names may be open. `built_into` says what holds the text where no file does: then no
-    file is named as the place of a rule. Raises ConfigErrors."""
+def read_config(text: str, name: str, built_into: str = "", *, over: bool = False, impolite: bool = False) -> Config:
+    """The configuration that `text` (YAML, perhaps with what a command line gave) says, as if it stood in NAME.yaml in
+    the current folder. No file is looked at, so that the database it names may be open. `built_into` says what holds
+    the text where no file does: then no file is named as the place of a rule. `over`: without the values that a command
+    line gave for one run; `impolite`: with `--allow-impolite`. Raises ConfigErrors."""
     label = f"{BUILT_INTO}{built_into}" if built_into else ""
+    written, _, given = text.partition(COMMAND_LINE_MARK)
+    overrides = {key: value for key, value in json.loads(given or "{}").items() if not (over and key in _OF_ONE_RUN)}
+    impolite = bool(overrides.pop(_ALLOW, impolite))
+    path = Path(f"{name}.yaml")
     return replace(
-        _load(text, Path(f"{name}.yaml"), {}, False, looks_at_files=False, resolves=False, label=label), file=""
+        _load(written, path, overrides, impolite, looks_at_files=False, resolves=False, label=label), file=""
     )
+
+
+def _kept_text(written: str, overrides: Mapping[str, object], impolite: bool) -> str:
+    """A configuration as a database keeps it, with what the command line said."""
+    given = {**overrides, **(_FORCE_IMPOLITE if impolite else {})}
+    return f"{written}{COMMAND_LINE_MARK}{json.dumps(given)}" if given else written
 
 
 def _load(
@@ -251,7 +287,7 @@ def _load(
     start = SourcePlace(label, 1, 1)
     reader = _reader(overrides, impolite, path.parent, looks_at_files=looks_at_files, resolves=resolves)
     root = _compose(text, label, reader)
-    config = replace(_read(root, reader), text=reader.stored_text(text))
+    config = replace(_read(root, reader), text=_kept_text(reader.stored_text(text), overrides, impolite))
     stem = path.stem or "crawl"
     database = config.database
     try:
@@ -283,20 +319,11 @@ def config_from_seeds(
     reader = _reader(overrides or {}, allow_impolite_cli, Path.cwd())
     given = {"seeds": list(seeds), "name": name, "database": str(database)}
     config = _read(_node(given), reader)
-    kept = json.dumps(_nested({"name": name, "seeds": list(config.seeds), **(overrides or {})}))
+    kept = _kept_text(json.dumps({"name": name, "seeds": list(config.seeds)}), overrides or {}, allow_impolite_cli)
     unguarded = replace(config.database, given="")
     return _finish(
         replace(config, text=kept, database=unguarded, impolite_everywhere=allow_impolite_cli), reader, _ON_COMMAND_LINE
     )
-
-
-def _nested(values: Mapping[str, object]) -> dict[str, Any]:
-    """Return values by dotted key as the sections of a configuration."""
-    tree: dict[str, Any] = {}
-    for path, value in values.items():
-        *sections, name = path.split(".")
-        reduce(lambda place, section: place.setdefault(section, {}), sections, tree)[name] = value
-    return tree
 
 
 _RULES_FILE = Table(

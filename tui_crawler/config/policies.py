@@ -12,7 +12,8 @@ from tui_crawler.config.problem import BadValue, SourcePlace, visible_key
 from tui_crawler.config.reader import ConfigReader
 from tui_crawler.config.table import ConfigKey, ListOf, Table, key, table_of
 from tui_crawler.config.tree import ListNode, MappingNode, Node, Scalar, describe, value_of
-from tui_crawler.config.web_kinds import HostName, UserAgent, plain_host
+from tui_crawler.config.url_tests import check_possible
+from tui_crawler.config.web_kinds import HostName, UserAgent, host_hint, plain_host
 from tui_crawler.domain.exclusion import Exclusion, ExclusionKind, parse_network
 from tui_crawler.domain.matcher import All, AnyOf, Field, Matcher, Not, Op, Test
 from tui_crawler.domain.pattern import BadPattern, Pattern, glob
@@ -83,7 +84,7 @@ def matcher_schema() -> dict[str, Any]:
 
 def _tests(field: Field, node: Node, at: str, kind: ValueKind) -> list[Matcher]:
     if not isinstance(node, MappingNode):
-        return [Test(field, "equals", _compared(field, node, at, kind))]
+        return [_possible(Test(field, "equals", _compared(field, node, at, kind)), node, at)]
     if not node.entries:
         raise BadValue(node.mark, f"expected a comparison, one of {', '.join(OPS)}, found an empty mapping", at=at)
     tests: list[Matcher] = []
@@ -98,8 +99,23 @@ def _tests(field: Field, node: Node, at: str, kind: ValueKind) -> list[Matcher]:
         except BadPattern as error:
             what = "linear-time regular expression" if op == "regex" else "glob"
             raise BadValue(value.mark, f"not a {what}: {error.message}", at=f"{at}.{op}") from None
-        tests.append(Test(field, op, text))
+        tests.append(_possible(Test(field, op, text), value, f"{at}.{op}"))
     return tests
+
+
+def _possible(test: Test, node: Node, at: str = "") -> Test:
+    try:
+        check_possible(test)
+    except BadPattern as error:
+        raise BadValue(node.mark, error.message, at=at) from None
+    return test
+
+
+class UrlRegex(Regex):
+    """A regular expression that is searched in URLs."""
+
+    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
+        return _possible(Test("url", "regex", super().read(node, at, reader)), node).value
 
 
 def _compared(field: Field, node: Node, at: str, kind: ValueKind) -> str:
@@ -160,9 +176,9 @@ class HostGlob(Plain):
     def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         text = text_of(node, self)
         try:
-            Pattern(glob(plain_host(text)))
+            Pattern(glob(plain_host(text, globs=True)))
         except BadPattern:
-            raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}") from None
+            raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}", host_hint(text)) from None
         return text
 
 
@@ -179,16 +195,20 @@ def exclusion_value(kind: ExclusionKind, value: str) -> str:
         case "pattern":
             if not value:
                 raise BadPattern(value, "is empty, it would exclude everything")
-            return Pattern(value).text
+            Pattern(value)
+            check_possible(Test("url", "regex", value))
+            return value
         case _:
             assert_never(kind)
 
 
 def _exclusion(kind: ExclusionKind, node: Node, accepts: str) -> str:
+    text = text_of(node, Text(accepts))
     try:
-        return exclusion_value(kind, text_of(node, Text(accepts)))
+        return exclusion_value(kind, text)
     except BadPattern:
-        raise BadValue(node.mark, f"expected {accepts}, found {describe(node)}") from None
+        hint = host_hint(text) if kind == "domain" else ""
+        raise BadValue(node.mark, f"expected {accepts}, found {describe(node)}", hint) from None
 
 
 def _build_exclusion(values: Mapping[str, Any], mark: SourcePlace) -> Exclusion:
@@ -237,7 +257,7 @@ EXCLUSION = Table(
         ConfigKey("domain", Nullable(Domain()), "The domain and all hosts below it."),
         ConfigKey("host", Nullable(HostName()), "Exactly this host name or address."),
         ConfigKey("cidr", Nullable(Network()), "Addresses, also those a name resolves to."),
-        ConfigKey("pattern", Nullable(Regex()), "Searched in the URL."),
+        ConfigKey("pattern", Nullable(UrlRegex()), "Searched in the URL."),
         ConfigKey("reason", Text(longest=1000, shortest=0), "Why; shown wherever it refuses a URL.", ""),
         ConfigKey("who", Text(shortest=0), "Who asked for it.", ""),
     ),
@@ -261,7 +281,7 @@ QUERY_POLICY = Table(
 )
 RULE = Table(
     (
-        ConfigKey("match", Regex(), "The URLs the rule is for: searched in the URL.", required=True),
+        ConfigKey("match", UrlRegex(), "The URLs the rule is for: searched in the URL.", required=True),
         ConfigKey("accept", Nullable(Flag(), _SAID_BEFORE), "false: links to such URLs are not queued."),
         ConfigKey("skip", Nullable(Flag(), _SAID_BEFORE), "true: such pages are skipped when their turn comes."),
         ConfigKey("ua", Nullable(UserAgent(), _SAID_BEFORE), "User-Agent header for such pages."),
@@ -310,7 +330,7 @@ WHITELIST = Table(
         ),
         ConfigKey(
             "patterns",
-            ListOf(Regex(), "regular expressions"),
+            ListOf(UrlRegex(), "regular expressions"),
             "If there are any, every URL must match one of them, also on the origins of the seeds.",
             (),
         ),

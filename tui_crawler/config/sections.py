@@ -73,7 +73,8 @@ class CrawlConfig:
     recrawl_interval_ms: int = key(
         Duration(0, 10 * YEAR), 4 * WEEK, "A page is due again after this time.", alias="shelf_life"
     )
-    force_recrawl: bool = key(Flag(), False, "Makes every page that is done due once per run.")
+    recheck: bool = key(Flag(), False, "Makes every page that is done due once per run, by conditional requests.")
+    force_recrawl: bool = key(Flag(), False, "The same by requests without conditions: everything is fetched again.")
     respect_http_freshness: bool = key(Flag(), True, "A page is not due before its Cache-Control or Expires says so.")
     patience_reset_on_success: bool = key(Flag(), False, "A success refills the patience of its origin.")
     max_depth: int | None = key(Nullable(Whole(0), NO_LIMIT), None, "Links away from a seed; seeds have depth 0.")

@@ -14,6 +14,7 @@ from tui_crawler.config.kinds import Plain, ValueKind, expected, text_of, text_s
 from tui_crawler.config.problem import BadValue, SourcePlace, visible
 from tui_crawler.config.reader import ConfigReader
 from tui_crawler.config.tree import MappingNode, Node, Scalar, describe, is_null
+from tui_crawler.config.url_tests import right_host
 from tui_crawler.domain.exclusion import host_name
 from tui_crawler.domain.pattern import BadPattern
 from tui_crawler.domain.record import dataclass, field
@@ -41,14 +42,26 @@ def read_url(node: Node, kind: ValueKind) -> tuple[str, CrawlUrl]:
     url = normalise(text, max_length=LONGEST_URL)
     if isinstance(url, InvalidUrl):
         raise BadValue(node.mark, f"expected {kind.accepts}; {describe(node)} {url.reason}")
+    if not right_host(url.host):
+        raise BadValue(node.mark, f"expected {kind.accepts}; {describe(node)} has a host that cannot exist")
     return text, url
 
 
-def plain_host(text: str) -> str:
-    """A host name or address as URLs carry it; a port is refused, also a default one. Raises BadPattern."""
+def plain_host(text: str, *, globs: bool = False) -> str:
+    """A host name (perhaps with `globs`) or address as URLs carry it; a port is refused, also a default one. Raises
+    BadPattern."""
     if text.count(":") == 1:
         raise BadPattern(text, "has a port")
-    return host_name(text)
+    name = host_name(text)
+    if not globs and not right_host(name):
+        raise BadPattern(text, "can never match")
+    return name
+
+
+def host_hint(text: str) -> str:
+    """What to write instead of a text that is no host, as a suggestion."""
+    right, glob = right_host(text), "name each host; `domain` of an exclusion holds for all hosts below a name"
+    return f"did you mean {right}?" if right else glob if "*" in text else ""
 
 
 _AUTHORITY = "^[Hh][Tt][Tt][Pp][Ss]?://"
@@ -87,10 +100,12 @@ class HostName(Plain):
     accepts = "a host name or address without scheme and port, such as example.org"
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> str:
+        text = text_of(node, self)
         try:
-            return plain_host(text_of(node, self))
+            return plain_host(text)
         except BadPattern:
-            raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}") from None
+            message = f"expected {self.accepts}, found {describe(node)}"
+            raise BadValue(node.mark, message, host_hint(text)) from None
 
 
 class HostEntry(HostName):
@@ -106,8 +121,10 @@ class HostEntry(HostName):
             return plain_host(text)
         except BadPattern:
             url = normalise(f"https://{text}", max_length=LONGEST_URL)
-            if not isinstance(url, CrawlUrl) or url.href != f"{url.origin}/" or not _PORT.search(text):
-                raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}") from None
+            named = isinstance(url, CrawlUrl) and right_host(url.host)
+            if not isinstance(url, CrawlUrl) or not named or url.href != f"{url.origin}/" or not _PORT.search(text):
+                message = f"expected {self.accepts}, found {describe(node)}"
+                raise BadValue(node.mark, message, host_hint(text)) from None
             return f"{url.host}:{url.port}"
 
 

@@ -196,7 +196,7 @@ class Situation:
     origins: tuple[OriginView, ...] = ()
     urls: tuple[str, ...] = ()
     failing: tuple[str, ...] | None = None  # those of `urls` that failed last time; None: not known
-    barred: tuple[str, ...] = ()  # those that were blocked, where `failing` is known
+    barred: tuple[str, ...] = ()  # those that were blocked or dropped, where `failing` is known
     failed: int = 0
     jobs: tuple[JobView, ...] = ()
     workers: tuple[WorkerView, ...] = ()

@@ -56,7 +56,8 @@ takes; see RETRIED_AT_ONCE, too); of more than that the others come when the que
 
 @dataclass(frozen=True, slots=True)
 class RetryPages:
-    """Failed pages get their tries back, leave the ignore list and come next. The options narrow each other."""
+    """Pages get their tries back, leave the ignore list and come next: all that failed, those of these URLs that were
+    not crawled, or those of these exit codes. The options narrow each other."""
 
     urls: tuple[str, ...] = ()
     exit_codes: tuple[str, ...] = ()

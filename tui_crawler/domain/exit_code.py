@@ -225,6 +225,7 @@ REFUSED_BY_RULES: frozenset[ExitCode] = frozenset(
 )
 """Blocked by what operators can edit: a change of it may overturn these (domain.rejudgement)."""
 
+CRAWLED: frozenset[ExitCode] = frozenset(code for code in ExitCode if 20 <= code < 40)  # with content, or as it was
 BLOCKED: frozenset[ExitCode] = REFUSED_BY_RULES | {ExitCode.blocked_by_robots_txt}
 
 

@@ -197,7 +197,7 @@ def answer_for_page(question: Question, url: CrawlUrl, page: PageStanding, chain
             Answer.stashed,
             f"it lies in the stash {page.stash}, out of all crawling",
             page.last_exit_code,
-            f"tui-crawler pages unstash {page.stash}",
+            f"tui-crawler pages unstash {quote(page.stash)}",
         )
     if page.status is PageStatus.SKIPPED or (code in BLOCKED and not page.attempts_remaining):
         return _blocked(question, url, page, judged)
@@ -291,10 +291,12 @@ def _waiting(question: Question, page: PageStanding) -> Decision:
     held = _held(question, page)
     if page.held:
         order = "unabort" if page.aborted else "resume"
-        return Decision(Answer.held, held, page.last_exit_code, f"tui-crawler jobs {order} {page.job}")
+        return Decision(Answer.held, held, page.last_exit_code, f"tui-crawler jobs {order} {quote(page.job)}")
     if page.beyond_depth:
         sentence = f"its depth {page.depth} is beyond {page.max_depth}, the depth of job {page.job}"
-        return Decision(Answer.too_deep, sentence, page.last_exit_code, f"tui-crawler jobs set {page.job} --depth N")
+        return Decision(
+            Answer.too_deep, sentence, page.last_exit_code, f"tui-crawler jobs set {quote(page.job)} --depth N"
+        )
     if page.not_before > question.now:
         due = due_step(page, question.standing.schedule, question.now, question.zone)
         return Decision(Answer.not_due, f"it waits, {due.reason}", page.last_exit_code)

@@ -24,6 +24,10 @@ class DatabaseDamaged(DatabaseUnusable):
     """The file is no whole database any more: nothing that is asked of it can be trusted."""
 
 
+class BadKeptConfig(StorageFailure):
+    """The configuration that a database keeps of its newest run does not load; the message says why."""
+
+
 class ReadingStopped(Exception):
     """What is being read is not wanted any more: something else is."""
 

@@ -98,7 +98,7 @@ class MatcherSet:
             for test in tests_of(matcher):
                 indexes = owners.setdefault(test.field, {}).setdefault(test, [])
                 indexes.append(index)
-        self._sets = {field: PatternSet([_pattern(test) for test in tests]) for field, tests in owners.items()}
+        self._sets = {field: PatternSet([pattern_of(test) for test in tests]) for field, tests in owners.items()}
         self._leaves = {field: tuple(tests.items()) for field, tests in owners.items()}
         # A matcher that is false while none of its tests holds needs a hit among its own tests to become true.
         nothing: frozenset[Test] = frozenset()
@@ -143,7 +143,8 @@ def _evaluate(matcher: Matcher, hits: set[Test] | frozenset[Test]) -> bool:
             assert_never(matcher)
 
 
-def _pattern(test: Test) -> str:
+def pattern_of(test: Test) -> str:
+    """The regular expression that is searched in the field. Raises BadPattern."""
     if test.op == "regex":
         return test.value
     value = test.value.lower() if test.field in _LOWER_CASE else test.value

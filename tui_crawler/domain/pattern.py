@@ -5,11 +5,14 @@ RE2 has no back-references and no look-around; a pattern that needs them is a `B
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 
 import re2
 
 _PATTERN_MEMORY = 2 << 20  # bytes for the program and automaton of one pattern; beyond it RE2 refuses it
+_ANCHORED = re.compile(r"(\(\?[a-z]+\))?(\^|\\A)")
+_LONGEST_BEGINNING = 300  # bytes
 SET_MEMORY = 64 << 20  # upper bound in bytes for a set; memory is only taken as it is needed
 
 
@@ -35,6 +38,14 @@ class Pattern:
             raise BadPattern(text, "contains a lone surrogate") from None
         except re2.error as error:
             raise BadPattern(text, _message(error)) from None
+
+    @property
+    def beginnings(self) -> tuple[str, str] | None:
+        """The least and the greatest text that a match may begin with; None where it may begin anywhere."""
+        if not _ANCHORED.match(self.text):
+            return None
+        low, high = self._compiled.possiblematchrange(_LONGEST_BEGINNING)
+        return low.decode("utf-8", "ignore"), high.decode("utf-8", "ignore") or "\U0010ffff"
 
     def search(self, text: str) -> bool:
         """Whether the pattern is found anywhere in `text`."""

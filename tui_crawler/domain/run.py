@@ -20,11 +20,22 @@ def _no_rules() -> PolicySet:
     return EMPTY
 
 
+COMMAND_LINE_MARK = "\n--- # from the command line\n"
+"""Separates a kept configuration, which is one YAML document, from what the command line gave: JSON, by dotted key."""
+
+
+def written_config(config_text: str) -> str:
+    """Return a kept configuration without the values of the command line."""
+    return config_text.partition(COMMAND_LINE_MARK)[0]
+
+
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """What a start asks of the store. `config_text` is the effective configuration (YAML or JSON text), kept for later.
+    """What a start asks of the store. `config_text` is the effective configuration (YAML or JSON text, and what the
+    command line said behind COMMAND_LINE_MARK), kept for later.
 
-    `new_run` ends a run that could be continued. `seeds` are normalised and admitted; every origin of them joins, as
+    `new_run` ends a run that could be continued. `force_recrawl` makes every done page due once per run, without
+    conditions unless it is a `recheck`. `seeds` are normalised and admitted; every origin of them joins, as
     do those of `jobs`, the jobs beside the one named `job`. `policies` hold for every job; `start_paths` are pairs
     of origin and path (G). A page whose URL has more than `max_url_length` characters is refused. With several
     `workers` each leases origins; one that `joins` takes part in the live run, one that `may_join` in that or, where
@@ -42,6 +53,7 @@ class RunPlan:
     recrawl_interval_ms: int
     new_run: bool = False
     force_recrawl: bool = False
+    recheck: bool = False
     respect_http_freshness: bool = True
     max_requests: int | None = None
     max_depth: int | None = None

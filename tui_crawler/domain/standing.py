@@ -26,13 +26,15 @@ _UNITS = ((604_800_000, "week"), (86_400_000, "day"), (3_600_000, "hour"), (60_0
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """What of the newest run decides when a page is due; `started_at` 0: there was no run. `over`: it has ended, what
-    is due waits for the next one. `broken_off`: no engine is at work, the next start goes on with it."""
+    is due waits for the next one. `broken_off`: no engine is at work, the next start goes on with it. `forced_by` is
+    the key that makes `force_recrawl` true."""
 
     job: str = ""
     started_at: int = 0
     recrawl_interval_ms: int = 0
     respect_http_freshness: bool = True
     force_recrawl: bool = False
+    forced_by: str = "crawl.force_recrawl"
     over: bool = False
     broken_off: bool = False
 
@@ -180,7 +182,7 @@ def due_step(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -> 
     if page.attempts_remaining:
         return _tried_next(page, schedule, now, zone)
     if is_forced(page, schedule):
-        return Step("due", "pass", "now: this run crawls every page once more", "crawl.force_recrawl")
+        return Step("due", "pass", "now: this run crawls every page once more", schedule.forced_by)
     if due_at is None:
         return Step("due", "unknown", "cannot be told")
     reason, source = _recrawl(page, schedule)

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.status import OriginPhase
-from tui_crawler.domain.status_words import UNVERIFIED, elsewhere_words
+from tui_crawler.domain.status_words import UNVERIFIED, RunReason, elsewhere_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,6 +36,11 @@ class RunView:
     worked_ms: int = 0  # up to its last heartbeat, by a monotonic clock, without the rest between its sessions
     paused_jobs: tuple[int, ...] = ()  # their ids
     unverified: int = 0  # hosts whose certificates are not verified; -1: any
+
+    @property
+    def over(self) -> bool:
+        """Whether it has ended, so that the next start begins another."""
+        return not self.live and self.finish_reason not in {"", RunReason.interrupted.value}
 
     @property
     def warnings(self) -> tuple[str, ...]:

@@ -239,8 +239,9 @@ class TurnRunner:
             await self._refuse(origin, page, no)
             return False
         self._store.mark_in_flight(page.page_id, origin, page.url)
-        condition = condition_of(page, table.settings.plan.force_recrawl)
-        agent = verdict.user_agent or table.settings.plan.user_agent
+        plan = table.settings.plan
+        condition = condition_of(page, plan.force_recrawl and not plan.recheck)
+        agent = verdict.user_agent or plan.user_agent
         request = FetchRequest(
             url,
             agent,

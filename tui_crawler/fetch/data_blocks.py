@@ -60,11 +60,11 @@ class DataBlocks:
 
     def has_rules(self, host: str) -> bool:
         """Whether any rule holds for a host."""
-        return host in self._by_host
+        return host.removesuffix(".") in self._by_host
 
     def harvest(self, host: str, study: ParsedBody, out_of_time: Callable[[], bool]) -> DataReader | None:
         """The work that the rules of a host have with a page, still to be done; None when there is none."""
-        queries = [query for query in self._by_host.get(host, ()) if query.fits(study)]
+        queries = [query for query in self._by_host.get(host.removesuffix("."), ()) if query.fits(study)]
         return DataReader(queries, study, self._limits, out_of_time) if queries else None
 
 

@@ -13,7 +13,7 @@ import peewee
 
 from tui_crawler.domain.attempt import OriginRecord
 from tui_crawler.domain.command import RETRIED_NEXT, RetryPages
-from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
+from tui_crawler.domain.exit_code import CRAWLED, FAILURES, ExitCode
 from tui_crawler.domain.page import RETRIED_AT_ONCE, PutBack, Tally, TodoPage
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import url_hash
@@ -95,14 +95,13 @@ class Cursor:
 
 
 def meant(transaction: Transaction, selection: RetryPages) -> RetrySelection:
-    """What a retry names. Without URLs or exit codes these are all failed pages; those name blocked pages, too."""
+    """What a retry names: pages of exit codes, of URLs all but those that were crawled, else all failed ones."""
     codes: frozenset[int] | None = None
     if selection.exit_codes:
-        named = frozenset(code for code in ExitCode if code.name in selection.exit_codes)
-        codes = frozenset(int(code) for code in named & (FAILURES | BLOCKED))
+        codes = frozenset(int(code) for code in ExitCode if code.name in selection.exit_codes)
     elif selection.urls:
-        codes = frozenset(int(code) for code in FAILURES | BLOCKED)
-    only_failed = codes is None or (bool(selection.exit_codes) and codes <= FAILURES)
+        codes = frozenset(int(code) for code in ExitCode if code not in CRAWLED)
+    only_failed = codes is None or codes <= FAILURES
     ids = _origin_ids(transaction, selection.origins) if selection.origins else None
     newest = transaction.one(_newest_attempt, {})
     until = newest[0] if newest else 0

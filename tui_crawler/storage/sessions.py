@@ -15,7 +15,7 @@ from tui_crawler import __version__
 from tui_crawler.domain.failure import RunHeld
 from tui_crawler.domain.job import JobPlan, JobState
 from tui_crawler.domain.robots import product_token
-from tui_crawler.domain.run import RunPlan, RunStart, StoredOrigin
+from tui_crawler.domain.run import RunPlan, RunStart, StoredOrigin, written_config
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage import former, origins, rulesets, stashes
 from tui_crawler.storage.activity import note
@@ -270,7 +270,7 @@ def _edited(transaction: Transaction, plan: RunPlan) -> Edited:
         return Edited()
     config_text, user_agent = last[0]
     renamed = product_token(user_agent) != product_token(clean(plan.user_agent))
-    return Edited(config_text != clean(plan.config_text), renamed)
+    return Edited(written_config(config_text) != clean(written_config(plan.config_text)), renamed)
 
 
 def _choose_run(transaction: Transaction, plan: RunPlan, job_id: int) -> tuple[int, bool, int]:

@@ -58,6 +58,7 @@ class RunOptions:
     given its number. One that `may_join` takes part in the live run, or goes on with the last one; `token` proves
     that it is who it says it is.
     `metrics` is the address (host, port) that answers Prometheus, `on_event` the command that is told alarms.
+    `impolite`: a configuration that the database keeps is read with `--allow-impolite`, too.
     """
 
     new_run: bool = False
@@ -69,6 +70,7 @@ class RunOptions:
     worker_words: tuple[str, ...] = ()
     metrics: tuple[str, int] | None = None
     on_event: tuple[str, ...] = ()
+    impolite: bool = False
 
 
 def operator_name(database: DatabasePlace | None = None) -> str:

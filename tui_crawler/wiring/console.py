@@ -11,6 +11,7 @@ import threading
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import partial
+from shlex import quote
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.app import CrawlerApp, EngineAccess, Operator, Presentation, ReadingSources
@@ -134,7 +135,7 @@ def demo_console(database: DatabasePlace | None, port: int | None) -> int:
     with start_web(base, 1.0) as web:
         status = open_console(config_for(web, kept, headless=False), kept, False, RunOptions(), web=web)
     if not web.was_left:
-        print(f"The demo is kept in {kept}; go on with: tui-crawler demo --db {kept}")
+        print(f"The demo is kept in {kept}; go on with: tui-crawler demo --db {quote(str(kept))}")
     return 0 if status == 1 else status
 
 
@@ -161,11 +162,12 @@ def _show(
     def kept() -> Config | None:
         from tui_crawler.wiring.origin_settings import kept_config
 
-        return kept_config(database)
+        return kept_config(database, impolite=options.impolite)
 
     def begin(chosen: Config) -> None:
         with turn:  # what this console carries out on the resting database is over
             beside.serve(chosen, database)
+        _warn(chosen, told)
 
     def told(news: Alarm | str) -> None:
         app.on_alarm(news)
@@ -212,6 +214,13 @@ def _show(
         host.kill()
     _put_log_away(database, place, summary, readonly)
     return summary
+
+
+def _warn(config: Config, told: Callable[[str], object]) -> None:
+    """Shows what is doubtful in a configuration as its crawl begins."""
+    for one in config.warnings:
+        if one.key != "user_agent":  # which the header names all the time
+            told(str(one))
 
 
 def _see_again(database: DatabasePlace, run_id: int) -> None:

@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -52,4 +53,5 @@ class ConsoleReports(Reports):
         run, text = self.run(), self.config_text()
         if self._config is None or self._config[0] != text:
             self._config = text, stored_config(text, run)
-        return contract_of(self._config[1], origin, run.user_agent if run is not None else "")
+        found = contract_of(self._config[1], origin, run.user_agent if run is not None else "")
+        return found if text else replace(found, delay_from="a default: no configuration is kept")

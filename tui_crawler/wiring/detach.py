@@ -86,7 +86,7 @@ class DetachedRun:
     def command(self) -> tuple[str, ...]:
         file = self._config.file if self._config is not None else ""
         source = (str(Path(file).absolute()), "--ignore-database-name") if file else ("--stored",)
-        options, more = self._options, list[str]()
+        options, more = self._options, ["--allow-impolite"] * self._options.impolite
         if options.workers > 1:
             more += ["--workers", str(options.workers)]
         if options.metrics is not None:

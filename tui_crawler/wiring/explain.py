@@ -11,8 +11,8 @@ from tui_crawler.domain.exit_code import AttemptKind
 from tui_crawler.domain.explanation import Explanation, Question, RobotsKnown, explain
 from tui_crawler.domain.robots import ALLOW_ALL, parse_robots, product_token
 from tui_crawler.domain.status import OriginPhase, RobotsStatus
-from tui_crawler.domain.status_words import RunReason
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
+from tui_crawler.domain.verdict import Step
 from tui_crawler.wiring.origin_settings import JobRules, admission_of, rules_in_force, stored_config
 
 if TYPE_CHECKING:
@@ -21,8 +21,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.view import OriginView, RunView
     from tui_crawler.storage.reports.reports import Reports
 
-_GOES_ON = frozenset({"", RunReason.interrupted.value})
-"""How a run ended that the next start continues: with its ignore list."""
+_NO_CONFIG = Step("configuration", "unknown", "the database keeps none: scope and limits are the defaults", "default")
 
 
 class Explainer:
@@ -47,9 +46,10 @@ class Explainer:
         url = normalise(written, None, CLIENT_MAX_LENGTH)
         standing = reports.standing(written, job)
         run = reports.run()
-        over = run is not None and not run.live and run.finish_reason not in _GOES_ON
-        standing = replace(standing, schedule=replace(standing.schedule, over=over))
+        over = run is not None and run.over
         config = self.config(run)
+        forced_by = "crawl.force_recrawl" if config.crawl.force_recrawl else "crawl.recheck"
+        standing = replace(standing, schedule=replace(standing.schedule, over=over, forced_by=forced_by))
         rules = rules_in_force(reports, standing.page.job if standing.page else job)[0]
         origin = reports.origin(url.origin) if isinstance(url, CrawlUrl) else None
         admission = self._compiled(rules, config)
@@ -71,7 +71,8 @@ class Explainer:
             zone=self._zone,
             you=self._you,
         )
-        return _located(explain(question), config)
+        found = _located(explain(question), config)
+        return found if config.text else replace(found, steps=(_NO_CONFIG, *found.steps))
 
     def config(self, run: RunView | None) -> Config:
         """The configuration of the newest run; it may be long, and is read once."""

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any
 from tui_crawler.domain.admission import Admission, Limits, Scope
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.delay import DelaySettings
-from tui_crawler.domain.failure import NoSuchJob
+from tui_crawler.domain.failure import BadKeptConfig, NoSuchJob
 from tui_crawler.domain.origin import POLITE_FLOOR_MS, CrawlSettings, SettingsByOrigin
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 
@@ -112,12 +112,13 @@ def contract_of(config: Config, origin: str, user_agent: str) -> Contract:
 @dataclass(frozen=True, slots=True)
 class JobRules:
     """What decides over the URLs of a job: its ruleset (`ruleset_id` 0: none is stored yet, `own` is the configured
-    one) and the exclusions that operators added."""
+    one; without a configuration that is `kept` it is empty) and the exclusions that operators added."""
 
     job: str
     ruleset_id: int
     own: PolicySet
     added: tuple[Exclusion, ...] = ()
+    kept: bool = True
 
     @property
     def policies(self) -> PolicySet:
@@ -140,26 +141,33 @@ def rules_in_force(reports: Reports, job: str = "") -> tuple[JobRules, ...]:
         return tuple(current[name] for name in names)
     config = stored_config(reports.config_text(), reports.run())
     return tuple(
-        current.get(name) or JobRules(name, 0, _configured(config, name), added) for name in names or [config.name]
+        current.get(name) or JobRules(name, 0, _configured(config, name), added, bool(config.text))
+        for name in names or [config.name]
     )
 
 
-def read_kept(text: str, name: str) -> Config | None:
-    """The configuration of the newest run as the database keeps it; None where there is none to be read."""
+def read_kept(text: str, name: str, *, over: bool = False, impolite: bool = False) -> Config | None:
+    """The configuration of a run as the database keeps it (`over`: for the next run; `impolite`: with
+    `--allow-impolite`); None where it keeps none, as an older version did. Raises BadKeptConfig."""
     from tui_crawler.config.load import read_config  # noqa: PLC0415  where rulesets are stored none is read
     from tui_crawler.config.problem import ConfigErrors  # noqa: PLC0415  the same
 
-    if text:
-        with contextlib.suppress(ConfigErrors):
-            return read_config(text, name)
-    return None
+    if not text:
+        return None
+    try:
+        return read_config(text, name, over=over, impolite=impolite)
+    except ConfigErrors as errors:
+        raise BadKeptConfig(
+            f"the configuration that the database keeps cannot be read: {errors.problems[0]}; "
+            "the next start with the configuration file (tui-crawler run CONFIG) stores it again"
+        ) from errors
 
 
 def stored_config(text: str, run: RunView | None) -> Config:
-    """The same, all defaults where there is none."""
+    """The same, all defaults (and no text) where there is none: whoever shows what follows from that says so."""
     from tui_crawler.config.schema import Config  # noqa: PLC0415  where rulesets are stored none is read
 
-    return (read_kept(text, run.config_name) if run is not None else None) or Config((), text=text)
+    return (read_kept(text, run.config_name) if run is not None else None) or Config(())
 
 
 def switched_off(check: LinkCheck, config: Config) -> str:
@@ -176,7 +184,13 @@ def checks_made(reports: Reports, run: int | None = None) -> list[CheckOutcome]:
     """
     from tui_crawler.domain.site_audit import LINK_CHECKS, CheckOutcome, CheckStatus  # noqa: PLC0415  few need it
 
-    read, runs = cache(read_kept), reports.kept_configs(run)
+    @cache
+    def read(text: str, name: str) -> Config | None:
+        with contextlib.suppress(BadKeptConfig):
+            return read_kept(text, name)
+        return None
+
+    runs = reports.kept_configs(run)
     configs = [read(text, name) for _, text, name in runs] or [None]
 
     def made(check: LinkCheck) -> CheckOutcome:
@@ -190,13 +204,13 @@ def checks_made(reports: Reports, run: int | None = None) -> list[CheckOutcome]:
     return [made(check) for check in LINK_CHECKS]
 
 
-def kept_config(database: DatabasePlace) -> Config | None:
-    """The same of a database. Raises StorageFailure."""
+def kept_config(database: DatabasePlace, *, impolite: bool = False) -> Config | None:
+    """The same of a database, for its next start. Raises StorageFailure."""
     from tui_crawler.storage.reports.reports import Reports  # noqa: PLC0415  those that settings are for have one
 
     with contextlib.closing(Reports(database)) as reports:
         run, text = reports.run(), reports.config_text()
-    return None if run is None else read_kept(text, run.config_name)
+    return None if run is None else read_kept(text, run.config_name, over=run.over, impolite=impolite)
 
 
 def _configured(config: Config, job: str) -> PolicySet:

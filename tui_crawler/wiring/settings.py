@@ -47,8 +47,11 @@ def _job_plan(job: JobConfig, config: Config) -> JobPlan:
 
 def plan_of(config: Config, options: RunOptions) -> RunPlan:
     """What a start asks of the store."""
+    force, recheck = config.crawl.force_recrawl, config.crawl.recheck
     return RunPlan(
-        **same_named(RunPlan, config.crawl, config.worker, options, but=("max_in_flight",)),
+        **same_named(RunPlan, config.crawl, config.worker, options, but=("max_in_flight", "force_recrawl", "recheck")),
+        force_recrawl=force or recheck,
+        recheck=recheck and not force,
         config_name=config.name,
         user_agent=config.user_agent,
         job=config.name,

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.failure import DatabaseLocked, NotTakenUp, RunHeld
+from tui_crawler.domain.failure import BadKeptConfig, DatabaseLocked, NotTakenUp, RunHeld
 from tui_crawler.storage.file_identity import check_not_older
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.open_settings import OpenSettings
@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 PATIENCE_S = 3.0
 """A live run looks at the journal several times a second."""
+_LATER = "the next run carries it out; now it cannot be: {}"
 _LOOK_S = 0.05
 _BUSY_MS = 250  # the console says at once that another program's lock is in the way, and tries again
 
@@ -47,7 +48,10 @@ def carry_out(
         if journal.live_owner() is None:
             with contextlib.suppress(RunHeld):  # a run has begun this very moment: it takes the action up
                 gc.freeze()  # what stands by now is not looked through for garbage after each of many commands
-                asyncio.run(_carry_out_at_rest(database, {action_id: command}))
+                try:
+                    asyncio.run(_carry_out_at_rest(database, {action_id: command}))
+                except BadKeptConfig as error:
+                    raise NotTakenUp(_LATER.format(error)) from error
         result = _await_result(journal, action_id, patience_s)
         if result is None:
             raise NotTakenUp("the live run has not taken it up yet; it stays in the journal and will be carried out")
@@ -78,8 +82,7 @@ class SteeredJournal(Journal):
         except DatabaseLocked:
             raise
         except Exception as error:
-            why = str(error) or type(error).__name__
-            raise NotTakenUp(f"the next run carries it out; now it cannot be: {why}") from error
+            raise NotTakenUp(_LATER.format(str(error) or type(error).__name__)) from error
         return super().result(action_id)
 
     def _carry_out(self) -> None:

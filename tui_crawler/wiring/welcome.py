@@ -36,8 +36,9 @@ _MOST = 30  # files of each kind that are looked into
 class Folder:
     """Fits the console's Threshold. Paths that are typed are meant from this folder on; `~` is the home folder."""
 
-    def __init__(self, path: Path) -> None:
-        self._path = path
+    def __init__(self, path: Path, *, impolite: bool = False) -> None:
+        """`impolite` is the command line's `--allow-impolite`."""
+        self._path, self._impolite = path, impolite
 
     @property
     def folder(self) -> str:
@@ -51,7 +52,7 @@ class Folder:
         configurations = self._files(("*.yaml", "*.yml"))
         databases = self._files(("*.db",))
         return FolderFound(
-            tuple(_configuration(path) for path in configurations[:_MOST]),
+            tuple(_configuration(path, self._impolite) for path in configurations[:_MOST]),
             tuple(_database(path) for path in databases[:_MOST]),
             max(0, len(configurations) - _MOST) + max(0, len(databases) - _MOST),
         )
@@ -105,7 +106,8 @@ class Folder:
     def _check_configuration(self, typed: str) -> tuple[str, ...]:
         path = self.file(typed)
         try:
-            config = load_config(path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path)
+            short = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+            config = load_config(short, allow_impolite_cli=self._impolite)
         except ConfigErrors as errors:
             return tuple(str(problem) for problem in errors.problems)
         database = Path(config.database.location)
@@ -126,11 +128,11 @@ class Folder:
         return ()
 
 
-def open_welcome(folder: Path) -> FirstStep | Cancelled:
-    """The welcome screen; answers the step that was chosen, checked a moment ago (blocking)."""
+def open_welcome(folder: Path, *, impolite: bool = False) -> FirstStep | Cancelled:
+    """The welcome screen; returns the step that was chosen, checked a moment ago (blocking)."""
     from tui_crawler.console.welcome.app import WelcomeApp  # noqa: PLC0415  not before it is wanted
 
-    return WelcomeApp(Folder(folder)).run_to_end()
+    return WelcomeApp(Folder(folder, impolite=impolite)).run_to_end()
 
 
 def config_from_first_seeds(folder: Path, step: FromSeeds) -> tuple[Config, Path]:
@@ -138,9 +140,9 @@ def config_from_first_seeds(folder: Path, step: FromSeeds) -> tuple[Config, Path
     return Folder(folder).config_for(step)
 
 
-def _configuration(path: Path) -> FoundFile:
+def _configuration(path: Path, impolite: bool) -> FoundFile:
     try:
-        config = load_config(path)
+        config = load_config(path, allow_impolite_cli=impolite)
     except ConfigErrors as errors:
         return FoundFile(path.name, f"{plural(len(errors.problems), 'problem')}; enter shows them", usable=False)
     database = Path(config.database.location).name

@@ -443,14 +443,14 @@ class CommandQueue(Handles):
     def retry(self, now: Situation) -> None:
         """Gives URLs their tries back; asks first when there are several, a run would start, or the origin gave up, and
         says what it takes. Of several only those are meant that have failed, where that is known; where none has, those
-        that were barred from being asked."""
+        that were blocked or dropped."""
         from tui_crawler.console.failures.retry_cost import pages_by_origin  # noqa: PLC0415  not before the first paint
 
         urls, whole = now.urls, len(now.urls)
         if whole > 1 and now.failing is not None:
             urls = now.failing or now.barred
         if not urls:
-            words = f"retry: none of the {count(whole)} marked pages has failed or was blocked"
+            words = f"retry: none of the {count(whole)} marked pages has failed, was blocked or dropped"
             self._tell("no", words, "muted")
             return
         origins, pages = self._live_state.origins, pages_by_origin(urls)
@@ -461,7 +461,7 @@ class CommandQueue(Handles):
             self._used()
             return
         what = "the marked URLs" if whole > 1 else urls[0]
-        noun, one = "blocked page" if urls == now.barred else "failed page", len(urls) == 1
+        noun, one = "blocked or dropped page" if urls == now.barred else "failed page", len(urls) == 1
         if len(urls) < whole:
             verb = ("was" if one else "were") if urls == now.barred else ("has" if one else "have")
             what = f"{count(len(urls))} of the {count(whole)} marked {verb} {noun.removesuffix(' page')}"

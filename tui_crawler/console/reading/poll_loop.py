@@ -167,6 +167,7 @@ class PollTimer:
         self.damaged = False
         """Whether the database was found to be no whole one any more."""
         self.stale = False
+        self._unreadable = ""
         self._asked = False
         self._ask_at = 0
         self._began = self._ended = 0
@@ -207,6 +208,9 @@ class PollTimer:
         self._began = self._clock.busy_ms()
         if not isinstance(answer, ReadFailed):
             self.failure, self.locked_since, self.damaged = "", 0, False
+            if answer is not None and answer.unreadable != self._unreadable:
+                self._unreadable = answer.unreadable
+                self._tell("config", self._unreadable, "error")
             return
         self.damaged = answer.damaged
         self.pace = self.pace.locked() if answer.locked else self.pace.failed()

@@ -11,6 +11,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING, Any, Generic, Protocol, Self, TypeVar, cast
 
+from tui_crawler.domain.failure import BadKeptConfig
 from tui_crawler.domain.idle_reason import at_rest
 from tui_crawler.text.format import clock
 
@@ -201,6 +202,7 @@ class Snapshot:
     events: tuple[AttemptView, ...] = ()
     origin: OriginDetail | None = None
     parts: Mapping[Part, object] = field(default_factory=dict)
+    unreadable: str = ""  # why parts that need the kept configuration were not read
     lock: Lock | None = None
     anew: bool = False
     coverage: Coverage | None = None
@@ -317,10 +319,16 @@ class PartReader:
         if wants.origin:
             shot = self._read_origin(shot, wants, now)
         due = [part for part in wants.parts if self._due(part, part.every_ms, now, by_time=part.by_time)]
-        if due:
-            wall = self._clock.wall_ms()
-            shot = replace(shot, parts={**shot.parts, **{part: part.read(reports, wall) for part in due}})
-        return shot
+        return self._read_due(shot, due) if due else shot
+
+    def _read_due(self, shot: Snapshot, due: list[Part]) -> Snapshot:
+        wall, values, unreadable = self._clock.wall_ms(), dict(shot.parts), shot.unreadable
+        for part in due:
+            try:
+                values[part] = part.read(self._reports, wall)
+            except BadKeptConfig as failure:  # the other parts need it not
+                unreadable = str(failure)
+        return replace(shot, parts=values, unreadable=unreadable)
 
     def _read_lock(self, shot: Snapshot, now: int) -> Snapshot:
         if not self._due("lock", COUNTER_MS, now, by_time=True):

@@ -22,7 +22,7 @@ from tui_crawler.console.table.export import TableText
 from tui_crawler.console.table.window_list import PageList
 from tui_crawler.console.urls.rows import FILTER_HINT, URL_COLUMNS, nothing_words, position_words, url_lines, url_row
 from tui_crawler.console.urls.whole_list import MarkBeyond, MatchCount, PageExport, UrlPivot
-from tui_crawler.domain.exit_code import BLOCKED, FAILURES
+from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
 from tui_crawler.domain.page_filter import FilterProblem, PageFilter, read_page_filter
 from tui_crawler.text.format import READING, count, plural
 
@@ -31,8 +31,9 @@ if TYPE_CHECKING:
 
 _ORDERS = (("@found", "the order found · all rows"), ("@newest", "newest first · all rows"))
 
-_FAILED, _BARRED = (frozenset(code.name for code in codes) for codes in (FAILURES, BLOCKED))
-"""Exit codes of pages that a retry puts back."""
+_MEANT = (FAILURES, BLOCKED | {ExitCode.not_canonical, ExitCode.noindex})
+_FAILED, _BARRED = (frozenset(code.name for code in codes) for codes in _MEANT)
+"""Exit codes of those of many marked pages that a retry is meant for."""
 
 
 class UrlsScreen(LiveFilterScreen):

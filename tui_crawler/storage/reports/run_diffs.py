@@ -92,16 +92,19 @@ class RunDiffReports(SubjectReports):
         """Two runs by their numbers in either order, one and the newest, or the last two. Raises NotComparable."""
         kept: dict[int, int] = dict(self._reader.all("SELECT id, keeps_former FROM run ORDER BY id"))
         unknown = [run for run in runs if run not in kept]
+        last = max((run for run, keeps in kept.items() if not keeps), default=0)
+        able = [str(run) for run in kept if run >= last]
+        these = f"runs {', '.join(able)} can be compared" if len(able) > 1 else "no two runs can be compared"
         if unknown or not kept:
-            raise NotComparable(f"there is no run {unknown[0]}" if unknown else "there is no run yet")
+            raise NotComparable(f"there is no run {unknown[0]}: {these}" if unknown else "there is no run yet")
         chosen = sorted({*runs, max(kept)} if len(runs) == 1 else {*runs} or [*kept][-2:])
         if len(chosen) == 1:
             raise NotComparable(
-                "there is only one run" if len(kept) == 1 else f"run {chosen[0]} is compared with another"
+                "there is only one run" if len(kept) == 1 else f"run {chosen[0]} is compared with another: {these}"
             )
         lost = [run for run, keeps in kept.items() if run > chosen[0] and not keeps]
         if lost:
-            raise NotComparable(f"what run {lost[-1]} has changed is not kept (storage.keep_runs)")
+            raise NotComparable(f"what run {lost[-1]} has changed is not kept (storage.keep_runs): {these}")
         return RunSpan(*chosen)
 
     def origin_id(self, origin: str) -> int:
