@@ -11,7 +11,7 @@ from tui_crawler.text.safe_text import safe
 if TYPE_CHECKING:
     from tui_crawler.domain.coverage import Coverage
 
-_SHOWN = 5  # so many seeds, groups of refusals and reasons are named, the others counted
+_SHOWN = 5  # entries of each list that are named; the others are counted
 
 
 def coverage_lines(coverage: Coverage) -> Iterator[str]:

@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tui_crawler.storage.reports.reports import Reports
 
 _HURRY_S = 0.5
-_EXPLAINED = 20  # so many seeds and groups of refusals are put to `why`
+_EXPLAINED = 20  # seeds and groups of refusals whose sentence or decider `why` gives
 
 
 def coverage_of(reports: Reports) -> Coverage:
@@ -44,9 +44,9 @@ def coverage_of(reports: Reports) -> Coverage:
 
     def explained(one: SeedEnd) -> SeedEnd:
         """A seed without a document, with what `why` says of it and of the URL it leads to."""
-        told = [explainer.explain(url, now) for url in dict.fromkeys((one.url, one.ended_at_url))]
-        advice = f" → {told[-1].advice}" if told[-1].advice else ""
-        return replace(one, message=f" → {one.ended_at_url}: ".join(each.sentence for each in told) + advice)
+        answers = [explainer.explain(url, now) for url in dict.fromkeys((one.url, one.ended_at_url))]
+        advice = f" → {answers[-1].advice}" if answers[-1].advice else ""
+        return replace(one, message=f" → {one.ended_at_url}: ".join(each.sentence for each in answers) + advice)
 
     return replace(
         found,
@@ -57,7 +57,7 @@ def coverage_of(reports: Reports) -> Coverage:
 
 
 class CoverageListener:
-    """Stands before a listener and reports the coverage before the end of the run. `nothing`: no seed gave a
+    """A listener that passes events on and reports the coverage before the end of the run. `nothing`: no seed gave a
     document."""
 
     def __init__(self, listener: Listener, database: DatabasePlace) -> None:
