@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
-from tui_crawler.domain.database_place import DatabasePlace, is_server_url, parse_server_url
+from tui_crawler.domain.database_place import DatabasePlace, parse_server_url
 from tui_crawler.domain.known_word import did_you_mean
 
 if TYPE_CHECKING:
@@ -136,7 +136,7 @@ def place_named(text: str) -> DatabasePlace:
     are started look for it, and nowhere else."""
     if not text or "\0" in text:
         raise UsageProblem("the name of the database is empty", hint="name a file with --db PATH")
-    if is_server_url(text):
+    if "://" in text:
         try:
             place, password = parse_server_url(text)
         except ValueError as problem:

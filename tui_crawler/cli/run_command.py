@@ -32,7 +32,7 @@ from tui_crawler.cli.options import (
 )
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
-from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.domain.database_place import DatabasePlace, location_of
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.known_word import did_you_mean
 
@@ -221,7 +221,7 @@ def check_workers(workers: int, config: Config) -> None:
 
 def worker_words(arguments: argparse.Namespace, database: DatabasePlace) -> tuple[str, ...]:
     """The command line of one more worker of the same run, without its number at the end."""
-    words = [sys.executable, "-m", "tui_crawler", "run", str(arguments.file), "--db", str(database), "--json"]
+    words = [sys.executable, "-m", "tui_crawler", "run", str(arguments.file), "--db", location_of(database), "--json"]
     words += ["--workers", str(arguments.workers), "--ignore-database-name"]
     for name in (*_OVERRIDES, "allow_impolite"):
         if (value := getattr(arguments, name)) not in {None, False}:

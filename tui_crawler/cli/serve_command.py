@@ -56,6 +56,7 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.domain.database_place import location_of
     from tui_crawler.domain.url import is_loopback
 
     database, public = existing_database(arguments), _public_url(arguments.public_url)
@@ -67,7 +68,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     token, shown = _token(arguments.token, printer, needed=open_to_all or arguments.allow_control)
     from tui_crawler.console.browser import ServeAccess, serve_console
 
-    words = ("--db", str(database), *(() if arguments.allow_control else ("--readonly",)))
+    words = ("--db", location_of(database), *(() if arguments.allow_control else ("--readonly",)))
     access, end = ServeAccess(token, public, arguments.max_clients), f"?token={token}" if shown else ""
     serve_console(
         words, arguments.host, arguments.port, access, lambda url: printer.line(f"the console is at {url}{end}")

@@ -231,7 +231,8 @@ def connect(place: PostgresPlace, settings: OpenSettings, *, readonly: bool) -> 
     try:
         database.connect()
     except (psycopg.Error, *DATABASE_ERRORS) as error:
-        raise StorageFailure(f"{place} cannot be reached: {str(error).strip().splitlines()[0]}") from error
+        said = str(error).replace(place.url, str(place)).strip().splitlines()[0]
+        raise StorageFailure(f"{place} cannot be reached: {said}") from error
     return database
 
 
@@ -293,7 +294,7 @@ def upgrade(database: PostgresDatabase, settings: OpenSettings) -> tuple[int, in
     from tui_crawler.storage.owner import check_at_rest  # noqa: PLC0415  seldom needed
 
     if settings.unfinished:
-        raise NotOurDatabase(f"{database.database} holds a crawl already; it was not touched")
+        raise NotOurDatabase(f"{PostgresPlace(database.database)} holds a crawl already; it was not touched")
     check_at_rest(database)
     before, latest = _number(database, "schema"), settings.version
     drop_views(database)
