@@ -116,7 +116,7 @@ class LineQueue(io.TextIOBase):
             self._stream.write(text)
             self._stream.flush()
             return
-        rest = text.encode(self._stream.encoding, "backslashreplace")
+        rest = text.encode(self._stream.encoding, self._stream.errors or "backslashreplace")
         while rest:
             try:
                 rest = rest[os.write(descriptor, rest) :]
@@ -288,7 +288,12 @@ def safe(text: str, *limit: int) -> str:
     """As `safe` of console.safe_text, which is loaded with the first text that is shown; help shows none."""
     from tui_crawler.text import safe_text
 
-    return safe_text.safe(text, *limit)
+    shown = safe_text.safe(text, *limit)
+    if shown.isascii() or sys.stdout.encoding != "ascii":
+        return shown
+    from tui_crawler.text.glyphs import spelled_in_ascii
+
+    return spelled_in_ascii(shown)  # here, for columns as wide as what is in them
 
 
 def _plain(text: str) -> str:

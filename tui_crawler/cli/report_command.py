@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.cli.export_command import add_output, output_of, target_of
 from tui_crawler.cli.known_names import existing_database, reports_of
 from tui_crawler.cli.options import CommandSet, add_database, positive
-from tui_crawler.cli.printer import Printer, safe
+from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.text import format as words
 from tui_crawler.text.format import size
@@ -54,9 +55,10 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     if audit is None:
         raise UsageProblem(f"there is no run {arguments.run} in {database}", hint="without --run: all runs")
     forms = dict(zip(FORMATS, (report_html, report_markdown, report_junit, report_json), strict=True))
+    charset = "ascii" if path is None and sys.stdout.encoding == "ascii" else "utf-8"
     with output_of(path, arguments) as output:
         for piece in forms[arguments.format](audit, shown):
-            output.write(piece.encode())
+            output.write(piece.encode(charset, "xmlcharrefreplace"))  # which all formats read
     printer.note(f"{size(output.bytes)} -> {output.name}")
     return ExitStatus.ok
 
@@ -64,6 +66,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 def shown(kind: ReportCell, cell: Cell) -> str:
     """A value as plain characters; nothing for a text that is unknown, a dash for a number or a time."""
     from tui_crawler.domain.cut import cut_words
+    from tui_crawler.text.safe_text import safe
     from tui_crawler.text.sparkline import sparkline
     from tui_crawler.text.timeline import kept_words
 

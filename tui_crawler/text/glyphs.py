@@ -110,6 +110,16 @@ def in_ascii(text: str) -> str:
     return "".join(one if one.isascii() else _one_in_ascii(one) for one in text.translate(_ASCII))
 
 
+def spelled_in_ascii(text: str) -> str:
+    """Return the text in ASCII: our glyphs by what stands for them, any other character as an escape."""
+    return "".join(one if one.isascii() else _spelled(one) for one in text.translate(_ASCII))
+
+
+def _spelled(character: str) -> str:
+    is_border = "\u2500" <= character <= "\u257f"
+    return _one_in_ascii(character) if is_border else character.encode("ascii", "backslashreplace").decode()
+
+
 @lru_cache(4096)
 def _one_in_ascii(character: str) -> str:
     if "\u2500" <= character <= "\u257f":  # what borders are drawn with

@@ -14,13 +14,13 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.app import CrawlerApp, EngineAccess, Operator, Presentation, ReadingSources
-from tui_crawler.console.appearance import has_utf8
 from tui_crawler.console.clock import MachineClock
 from tui_crawler.console.replay.player import Replays
 from tui_crawler.console.session import SessionFile, state_folder
 from tui_crawler.console.terminal import pass_signals_on
 from tui_crawler.domain.database_place import DatabasePlace, location_of
 from tui_crawler.text.glyphs import in_ascii
+from tui_crawler.text.terminal_charset import has_utf8
 from tui_crawler.text.terminal_signals import TerminalSignals
 from tui_crawler.wiring import RunOptions, operator_name
 from tui_crawler.wiring.console_rules import ConsoleRules
