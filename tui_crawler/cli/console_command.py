@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tui_crawler.cli.known_names import (
     DEFAULT_CONFIG,
+    awaited,
     database_of_run,
     existing,
     existing_database,
@@ -63,6 +64,7 @@ def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
         database = database_of_run(arguments, config)
     if arguments.readonly:
         existing(database)
+    awaited(database, printer)
     if arguments.workers == 1:
         return _open(config, database, _options(arguments), arguments.readonly)
 
@@ -88,7 +90,7 @@ def crawl(arguments: argparse.Namespace, printer: Printer) -> int:
     except ConfigErrors as errors:
         raise UsageProblem(*(str(problem) for problem in errors.problems)) from errors
     tell_warnings(config, printer)
-    return _open(config, database, _options(arguments))
+    return _open(config, awaited(database, printer), _options(arguments))
 
 
 def need_terminal(instead: str) -> None:

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
-from tui_crawler.domain.database_place import DatabasePlace, parse_server_url
+from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace, parse_server_url
 from tui_crawler.domain.known_word import did_you_mean
 
 if TYPE_CHECKING:
@@ -100,6 +100,15 @@ def existing(path: DatabasePlace) -> DatabasePlace:
     if isinstance(path, Path) and _mode(path) is None:
         raise UsageProblem(f"there is no database {path}", hint="tui-crawler run CONFIG makes one")
     return path
+
+
+def awaited(place: DatabasePlace, printer: Printer) -> DatabasePlace:
+    """Return `place` when its server takes connections, for what crawls there. Raises StorageFailure."""
+    if isinstance(place, PostgresPlace):
+        from tui_crawler.wiring import await_server
+
+        await_server(place, printer.note)
+    return place
 
 
 def reports_of(database: DatabasePlace) -> closing[Reports]:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import (
+    awaited,
     database_of_run,
     existing_database,
     named_database,
@@ -80,7 +81,7 @@ def declare(commands: CommandSet) -> None:
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     if arguments.stored:
-        config, database = _stored(arguments)
+        config, database = _stored(arguments, printer)
     else:
         if arguments.file is None:
             raise UsageProblem("the configuration is not named: CONFIG", hint="see tui-crawler run --help")
@@ -91,7 +92,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             elsewhere=named_database(arguments) is not None,
         )
         tell_warnings(config, printer)
-        database = database_of_run(arguments, config)
+        database = awaited(database_of_run(arguments, config), printer)
     check_workers(arguments.workers, config)
 
     from tui_crawler.cli.run_watch import watch
@@ -195,14 +196,14 @@ def _faults(text: str) -> dict[str, int]:
     return wanted
 
 
-def _stored(arguments: argparse.Namespace) -> tuple[Config, DatabasePlace]:
+def _stored(arguments: argparse.Namespace, printer: Printer) -> tuple[Config, DatabasePlace]:
     """What a console that has left its run goes on with: the configuration the database keeps.
 
     Raises UsageProblem when it keeps none.
     """
     from tui_crawler.wiring.origin_settings import kept_config
 
-    database = existing_database(arguments)
+    database = awaited(existing_database(arguments), printer)
     config = kept_config(database)
     if config is None or arguments.file is not None or arguments.workers > 1:
         raise UsageProblem(f"{database} keeps no configuration to go on with", hint="name one: tui-crawler run CONFIG")

@@ -43,7 +43,8 @@ _LATE = {
 }
 """Where what is called as it stands is loaded from, and its name there if it is another one."""
 __all__ = [
-    "RunOptions", "carry_out", "config_from_first_seeds", "demo_console", "demo_headless", "demo_serve", "open_console",
+    "RunOptions", "await_server", "carry_out", "config_from_first_seeds",
+    "demo_console", "demo_headless", "demo_serve", "open_console",
     "open_reports", "open_welcome", "operator_name", "run_headless", "write_export",
 ]  # fmt: skip
 
@@ -90,6 +91,13 @@ def _prepare_for_screen() -> None:
     has changed waits for its frame half as long as Textual lets it: at most 120 frames a second, where it has 60."""
     gc.disable()
     os.environ.setdefault("TEXTUAL_FPS", "120")
+
+
+def await_server(database: PostgresPlace, tell: Callable[[str], object]) -> None:
+    """Return when the server takes connections. Raises StorageFailure."""
+    from tui_crawler.storage.file_identity import server_module
+
+    server_module().await_server(database, tell)
 
 
 def run_headless(
