@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import codecs
+import gc
 import io
 import os
 import sys
@@ -20,7 +21,9 @@ def main() -> int:
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
             stream.reconfigure(encoding=encoding, errors="spelled out")
-    return run_command_line()
+    status = run_command_line()
+    gc.freeze()  # the end of the process need not look for garbage in what has been loaded
+    return status
 
 
 def _spelled_out(error: UnicodeError) -> tuple[str, int]:

@@ -8,11 +8,13 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.conftest import environment
+from tests.cli.crawls import store_crawl
 from tui_crawler.cli.main import completed_by, parse
 
 PROMISED = (
@@ -176,3 +178,27 @@ def test_no_help_imports_anything_heavy():
         "argcomplete",
     }
     assert not heavy & set(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "unneeded"),
+    [
+        (
+            ("rules", "show"),
+            {"tui_crawler.config.schema", "tui_crawler.domain.admission", "tui_crawler.domain.contract"},
+        ),
+        (("why", "https://a.example/one"), {"tui_crawler.domain.contract"}),
+    ],
+    ids=["rules show", "why"],
+)
+def test_a_question_loads_no_more_than_it_needs(here: Path, words: tuple[str, ...], unneeded: set[str]):
+    store_crawl(here / "crawl.db")
+    script = (
+        "import sys\n"
+        "from tui_crawler.cli.main import main\n"
+        f"assert main({[*words]!r}) == 0\n"
+        "print(*sys.modules, file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment(), check=True)
+    never = {"protego", "asyncio", "textual", "httpx", "lxml", "psycopg", "tui_crawler.storage.transaction"}
+    assert not (never | unneeded) & set(done.stderr.split())

@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.storage.clock import wall_clock
+from tui_crawler.storage.driver import Row
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.reports.overview import OverviewReports
-from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import VIEWS
 
 if TYPE_CHECKING:
