@@ -42,9 +42,9 @@ def serving(here: Path, monkeypatch: pytest.MonkeyPatch) -> Serving:
 
 def test_what_is_not_safe_is_refused(say: Say, serving: Serving, monkeypatch: pytest.MonkeyPatch) -> None:
     for words, why in (
-        (("--token", "short"), "--token: 8 to 200"),
-        (("--token", ""), "--token: 8 to 200"),
-        (("--token", "with spaces in it"), "--token: 8 to 200"),
+        (("--token", "short"), "8 to 200 letters"),
+        (("--token", ""), "8 to 200 letters"),
+        (("--token", "with spaces in it"), "8 to 200 letters"),
         (("--token", "file:missing"), "missing cannot be read: no such file"),
         (("--token", "${NOT_SET_HERE}"), "NOT_SET_HERE is not set"),
         (("--port", "0"), "above 0"),

@@ -38,9 +38,9 @@ async def begin(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Begin]:
     monkeypatch.setattr(browser, "_CHANGES_S", 0.0)
     runners = []
 
-    async def start(most: int = 2, token: str = "", heartbeat_s: float = 15, *, quits: bool = True) -> int:
+    async def start(most: int = 2, token: str = "", *, quits: bool = True) -> int:
         words = [sys.executable, "-c", QUITS.format(quits=quits)]
-        server = ConsoleServer(words, "127.0.0.1", 1, ServeAccess(token, None, most), heartbeat_s)
+        server = ConsoleServer(words, "127.0.0.1", 1, ServeAccess(token, None, most))
         runner = web.AppRunner(await server.application(), shutdown_timeout=1)
         runners.append(runner)
         await runner.setup()
@@ -133,9 +133,12 @@ UPGRADE = (
 )
 
 
-async def test_a_page_that_is_silent_for_ever_gives_its_place_back(begin: Begin) -> None:
+async def test_a_page_that_is_silent_for_ever_gives_its_place_back(
+    begin: Begin, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """As one whose machine has lost its network: its connection stays open, and no ping is answered."""
-    port = await begin(1, heartbeat_s=0.2)
+    monkeypatch.setattr(browser, "_HEARTBEAT_S", 0.2)
+    port = await begin(1)
     _, writer, status = await raw(port, UPGRADE)
     assert status == 101
     assert (await status_of(port))[0] == 503

@@ -287,12 +287,7 @@ def safe(text: str, *limit: int) -> str:
     """As `safe` of console.safe_text, which is loaded with the first text that is shown; help shows none."""
     from tui_crawler.text import safe_text
 
-    shown = safe_text.safe(text, *limit)
-    if shown.isascii() or sys.stdout.encoding != "ascii":
-        return shown
-    from tui_crawler.text.glyphs import spelled_in_ascii
-
-    return spelled_in_ascii(shown)  # here, for columns as wide as what is in them
+    return safe_text.safe(text, *limit)
 
 
 def _plain(text: str) -> str:

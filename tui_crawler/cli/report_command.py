@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from tui_crawler.cli.export_command import add_output, output_of, target_of
 from tui_crawler.cli.known_names import existing_database, reports_of
 from tui_crawler.cli.options import CommandSet, add_database, positive
-from tui_crawler.cli.printer import Printer
+from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.text import format as words
 from tui_crawler.text.format import size
@@ -66,7 +66,6 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 def shown(kind: ReportCell, cell: Cell) -> str:
     """A value as plain characters; nothing for a text that is unknown, a dash for a number or a time."""
     from tui_crawler.domain.cut import cut_words
-    from tui_crawler.text.safe_text import safe
     from tui_crawler.text.sparkline import sparkline
     from tui_crawler.text.timeline import kept_words
 

@@ -95,25 +95,18 @@ def _token(given: str | None, printer: Printer, *, needed: bool) -> tuple[str, b
         from secrets import token_urlsafe
 
         return token_urlsafe(_GENERATED_BYTES) if needed else "", needed
-    shown = given is not None and not given.startswith(("file:", "${"))
-    token = kept if given is None else given if shown else _revealed(given)
-    if not _TOKEN.fullmatch(token):
-        name = TOKEN_VARIABLE if given is None else "--token"
-        raise UsageProblem(f"{name}: 8 to 200 letters, digits, - or _", hint="a long random one is best")
-    if shown:
+    from tui_crawler.config.problem import BadValue, SourcePlace
+    from tui_crawler.config.web_kinds import Secret
+
+    name, written = (TOKEN_VARIABLE, kept) if given is None else ("--token", given)
+    try:
+        token = Secret(written, _TOKEN, SourcePlace(name), "", Path()).reveal()
+    except BadValue as problem:
+        hint = "a token has 8 to 200 letters, digits, - or _; a long random one is best"
+        raise UsageProblem(f"{name}: {problem}", hint=hint) from problem
+    if shown := given == token:
         hint = f"pass file:PATH, or set {TOKEN_VARIABLE}"
         printer.note(f"warning: --token shows the token in the list of processes; {hint}")
     else:
         printer.note(f"open the page with ?token=TOKEN, the token of {given or TOKEN_VARIABLE}")
     return token, shown
-
-
-def _revealed(text: str) -> str:
-    """Return the secret in a file or a variable. Raises UsageProblem."""
-    from tui_crawler.config.problem import BadValue, SourcePlace
-    from tui_crawler.config.web_kinds import Secret
-
-    try:
-        return Secret(text, re.compile("(?s).*"), SourcePlace("--token"), "", Path()).reveal()
-    except BadValue as problem:
-        raise UsageProblem(f"--token: {problem}") from problem

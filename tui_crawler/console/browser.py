@@ -11,8 +11,7 @@ import hmac
 import os
 import shlex
 import sys
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,9 +22,7 @@ from textual_serve.server import Server
 from tui_crawler.domain.url import CrawlUrl, is_loopback, normalise
 
 COOKIE = "tui_crawler_token"
-LARGEST_SCREEN = 1_000
-"""The greatest width and height of a page's terminal, in cells."""
-
+_LARGEST = 1_000  # cells of a page's terminal, in width and height
 _HEARTBEAT_S = 15.0  # a browser that has vanished is noticed after one and a half of this
 _CHANGES_S = 3.0  # how long a page that is loaded again waits for its previous console to end
 _ENDS_S = 10.0  # how long a console may take to end before it is killed
@@ -47,20 +44,17 @@ class _Console(AppService):  # type: ignore[misc]  # it ships no types
     """The process of one page, which does not outlive it."""
 
     async def set_terminal_size(self, width: int, height: int) -> None:
-        """Resize the console. Raises ValueError for a size that no browser window has."""
         await super().set_terminal_size(_cells(width), _cells(height))
 
     async def stop(self) -> None:
         """Ask the process to quit; kill it when it does not."""
-        process = self._process
-        if process is None:
-            return
-        ends = [asyncio.ensure_future(one) for one in (super().stop(), process.wait())]
-        try:
-            await asyncio.wait(ends, timeout=_ENDS_S)
-        finally:
-            if process.returncode is None:
-                process.kill()
+        if process := self._process:
+            ends = [asyncio.ensure_future(one) for one in (super().stop(), process.wait())]
+            try:
+                await asyncio.wait(ends, timeout=_ENDS_S)
+            finally:
+                if process.returncode is None:
+                    process.kill()
 
 
 class ConsoleServer(Server):  # type: ignore[misc]  # it ships no types
@@ -68,17 +62,13 @@ class ConsoleServer(Server):  # type: ignore[misc]  # it ships no types
 
     public_url: str
 
-    def __init__(
-        self, words: Sequence[str], host: str, port: int, access: ServeAccess, heartbeat_s: float = _HEARTBEAT_S
-    ) -> None:
+    def __init__(self, words: Sequence[str], host: str, port: int, access: ServeAccess) -> None:
         """`words` start a console."""
-        public = access.public
-        url = public and f"{public.origin}{public.path}".rstrip("/")
-        super().__init__(f"exec {shlex.join(words)}", host, port, "tui-crawler", url)
+        public = access.public and access.public.href.rstrip("/")
+        super().__init__(f"exec {shlex.join(words)}", host, port, "tui-crawler", public)
         self.address = f"{self.public_url}/"
         self._access = access
-        self._heartbeat_s = heartbeat_s
-        self._prefix = public.path.rstrip("/") if public else ""
+        self._prefix = access.public.path.rstrip("/") if access.public else ""
         self._places = asyncio.Semaphore(access.max_clients)
 
     async def on_startup(self, app: web.Application) -> None:
@@ -120,51 +110,45 @@ class ConsoleServer(Server):  # type: ignore[misc]  # it ships no types
     def _is_own(self, host: str) -> bool:
         """Whether a request may name this host. Without a public URL the names of this machine are not known; then
         only a token keeps foreign ones out."""
-        public, token = self._access.public, self._access.token
-        if is_loopback(host) or (token and public is None):
-            return True
-        return public is not None and host.strip("[]") in {public.host.strip("[]"), self.host.lower()}
+        if (public := self._access.public) is None:
+            return bool(self._access.token) or is_loopback(host)
+        return is_loopback(host) or host.strip("[]") in {public.host.strip("[]"), self.host.lower()}
 
     def _is_token(self, text: str) -> bool:
         return hmac.compare_digest(text.encode("utf-8", "surrogatepass"), self._access.token.encode())
 
     async def handle_index(self, request: web.Request) -> web.StreamResponse:
         """Send the page, if there is room for its console."""
-        async with self._place():
-            pass
+        await self._take_place()
+        self._places.release()
         page: web.StreamResponse = await super().handle_index(request)
         return page
 
     async def handle_websocket(self, request: web.Request) -> web.WebSocketResponse:
         """Show a console until its page or the console ends."""
-        socket = web.WebSocketResponse(heartbeat=self._heartbeat_s)
         try:
-            width, height = (_cells(int(request.query.get(*one))) for one in (("width", "80"), ("height", "24")))
+            size = [_cells(int(request.query.get(*one))) for one in (("width", "80"), ("height", "24"))]
         except ValueError as error:
             raise web.HTTPBadRequest(text="width and height are numbers of cells") from error
-        async with self._place():
+        socket = web.WebSocketResponse(heartbeat=_HEARTBEAT_S)
+        send = {"write_bytes": socket.send_bytes, "write_str": socket.send_str, "close": socket.close}
+        console = _Console(self.command, **send, download_manager=self.download_manager)
+        await self._take_place()
+        try:
             await socket.prepare(request)
-            console = _Console(
-                self.command,
-                write_bytes=socket.send_bytes,
-                write_str=socket.send_str,
-                close=socket.close,
-                download_manager=self.download_manager,
-            )
-            try:
-                await console.start(width, height)
-                await self._process_messages(socket, console)
-            except (ValueError, TypeError, LookupError, AttributeError, AssertionError):
-                await socket.close(code=WSCloseCode.INVALID_TEXT)  # a message that no page of ours sends
-            except OSError:
-                await socket.close(code=WSCloseCode.TRY_AGAIN_LATER)  # the page has gone, or no process can be started
-            finally:
-                await console.stop()
+            await console.start(*size)
+            await self._process_messages(socket, console)
+        except (ValueError, TypeError, LookupError, AttributeError, AssertionError):
+            await socket.close(code=WSCloseCode.INVALID_TEXT)  # a message that no page of ours sends
+        except OSError:
+            await socket.close(code=WSCloseCode.TRY_AGAIN_LATER)  # the page has gone, or no process can be started
+        finally:
+            await console.stop()
+            self._places.release()
         return socket
 
-    @asynccontextmanager
-    async def _place(self) -> AsyncIterator[None]:
-        """Hold one of the places for clients. Raises HTTPServiceUnavailable when all are taken."""
+    async def _take_place(self) -> None:
+        """Take one of the places for clients. Raises HTTPServiceUnavailable when none is free."""
         most = self._access.max_clients
         try:
             async with asyncio.timeout(_CHANGES_S):
@@ -172,15 +156,11 @@ class ConsoleServer(Server):  # type: ignore[misc]  # it ships no types
         except TimeoutError:
             why = f"all {most} consoles are in use: close the page of one, or start serve with a larger --max-clients"
             raise web.HTTPServiceUnavailable(text=why, headers={"Retry-After": "30"}) from None
-        try:
-            yield
-        finally:
-            self._places.release()
 
 
 def _cells(number: Any) -> int:
     """Return the width or height of a terminal. Raises ValueError."""
-    if isinstance(number, int) and 0 < number <= LARGEST_SCREEN:
+    if isinstance(number, int) and 0 < number <= _LARGEST:
         return number
     raise ValueError(f"{number} cells")
 

@@ -11,11 +11,10 @@ from tui_crawler.domain.page import Candidates, TodoPage
 from tui_crawler.domain.recrawl import NEVER, DueBounds, due_bounds
 from tui_crawler.storage.claim import ONE, ZERO, Claim, is_pending
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.driver import Row
 from tui_crawler.storage.jobs import JobRow, job_rows
 from tui_crawler.storage.models import Body, Document, Origin, Page, Url
 from tui_crawler.storage.statements import Build, among, columns, reads, slot
-from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.transaction import Row, Transaction
 
 HEAD = 32
 """So many pages of a todo list are loaded at a start; a fill takes the others up."""

@@ -19,7 +19,6 @@ import peewee
 from tui_crawler.domain.attempt import PageOutcome
 from tui_crawler.domain.run_diff import same_end
 from tui_crawler.storage.claim import ONE, ZERO, Claim
-from tui_crawler.storage.driver import Row
 from tui_crawler.storage.models import (
     Body,
     Document,
@@ -33,7 +32,7 @@ from tui_crawler.storage.models import (
     Url,
 )
 from tui_crawler.storage.statements import among, columns, deletes, inserts, padded, reads, slot
-from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.transaction import Row, Transaction
 
 PIECE = 200
 """So many rows of each table one transaction purges: a few milliseconds."""

@@ -19,11 +19,10 @@ from tui_crawler.storage import origins
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import CounterChanges, add_to_job, plus, tally_of, times
-from tui_crawler.storage.driver import Row
 from tui_crawler.storage.memory import standing_of
 from tui_crawler.storage.models import Job, Link, Page, Redirect, Url
 from tui_crawler.storage.statements import among, columns, inserts, reads, slot, slots
-from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.transaction import Row, Transaction
 from tui_crawler.storage.urls import pages_by_hash
 
 

@@ -21,13 +21,12 @@ from tui_crawler.storage.activity import note
 from tui_crawler.storage.candidates import awake
 from tui_crawler.storage.claim import ONE, ZERO, Claim, is_pending, require
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.driver import Row
 from tui_crawler.storage.jobs import UnlistedPages, job_rows
 from tui_crawler.storage.models import Job, Origin, Page, Run, Session
 from tui_crawler.storage.owner import OpenSession, Owner
 from tui_crawler.storage.sessions import Starter, load_origins
 from tui_crawler.storage.statements import columns, slot
-from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.transaction import Row, Transaction
 
 GATHERING_MS = 10_000
 """So long after its start a run expects all its workers, and none takes more than its share of them."""

@@ -29,7 +29,6 @@ from tui_crawler.storage.candidates import is_due, todo_page, todo_query
 from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import CounterChanges
-from tui_crawler.storage.driver import Row
 from tui_crawler.storage.intake import (
     Known,
     Source,
@@ -43,7 +42,7 @@ from tui_crawler.storage.intake import (
 from tui_crawler.storage.models import Exclusion as ExclusionRow
 from tui_crawler.storage.models import OperatorAction, Page, Url
 from tui_crawler.storage.statements import among, columns, slot, updates
-from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.transaction import Row, Transaction
 from tui_crawler.storage.urls import store_urls
 
 _LONG = 10_000  # characters of a list of seeds, of which the journal keeps no more once they are added

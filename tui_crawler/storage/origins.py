@@ -19,12 +19,11 @@ from tui_crawler.storage.activity import note, note_finish
 from tui_crawler.storage.claim import ONE, ZERO, Claim
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import CounterChanges, adding
-from tui_crawler.storage.driver import Row
 from tui_crawler.storage.former import Keeper
 from tui_crawler.storage.models import OperatorAction, Origin, Page, RobotsText
 from tui_crawler.storage.reader import From, RowMapper
 from tui_crawler.storage.statements import columns, reads, slot, slots, updates, upserts
-from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.transaction import Row, Transaction
 
 
 class Pauses:

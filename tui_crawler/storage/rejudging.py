@@ -20,11 +20,10 @@ from tui_crawler.domain.preview import Effect, Rejudgement
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage.claim import ZERO
 from tui_crawler.storage.counters import CounterChanges, tally_of, times
-from tui_crawler.storage.driver import Row
 from tui_crawler.storage.intake import move_counters
 from tui_crawler.storage.models import Attempt, Job, Page, Url
 from tui_crawler.storage.statements import among, columns, padded, slot
-from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.transaction import Row, Transaction
 
 _WINDOW = 2_000  # rows that are held at once
 _FEW = 2_000

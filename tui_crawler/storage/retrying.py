@@ -21,12 +21,11 @@ from tui_crawler.storage import jobs, origins
 from tui_crawler.storage.candidates import todo_page, todo_query
 from tui_crawler.storage.claim import ONE, ZERO, Claim, is_pending, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.driver import Row
 from tui_crawler.storage.models import Attempt, Origin, Page
 from tui_crawler.storage.rejudging import MOVED, Moving
 from tui_crawler.storage.settle import TODO_BASE, put_on_lists
 from tui_crawler.storage.statements import BuildOf, among, newest, padded, reads_among, slot
-from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.transaction import Row, Transaction
 from tui_crawler.storage.urls import ids_of
 from tui_crawler.storage.writer import Writer
 

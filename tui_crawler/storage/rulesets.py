@@ -33,7 +33,6 @@ from tui_crawler.storage import operator_actions, rejudging
 from tui_crawler.storage.activity import note
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.driver import Row
 from tui_crawler.storage.jobs import job_id_of
 from tui_crawler.storage.models import Job, Origin, Run
 from tui_crawler.storage.models import Ruleset as RulesetRow
@@ -41,7 +40,7 @@ from tui_crawler.storage.reader import RowMapper
 from tui_crawler.storage.rejudging import Verdicts
 from tui_crawler.storage.reports.rulesets import RULESET
 from tui_crawler.storage.statements import columns
-from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.transaction import Row, Transaction
 
 CONFIGURATION = "configuration"
 """Who wrote a version that was read from the configuration."""

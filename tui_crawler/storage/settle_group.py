@@ -22,14 +22,13 @@ from tui_crawler.storage import crawl_log, documents, intake, origins, settle
 from tui_crawler.storage.claim import Claim, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import CountedAttempt, CounterChanges, add_to_job, count_attempts, plus, tally_of
-from tui_crawler.storage.driver import Row
 from tui_crawler.storage.former import Keeper
 from tui_crawler.storage.intake import is_beyond
 from tui_crawler.storage.models import Job, Origin, Page
 from tui_crawler.storage.origins import Counted, OriginRow
 from tui_crawler.storage.settle import PageState, SettleJob
 from tui_crawler.storage.statements import among, columns, padded, reads_among
-from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.transaction import Row, Transaction
 from tui_crawler.storage.urls import hashes, url_ids
 
 _UNTOUCHED = frozenset({ExitCode.cancelled, ExitCode.someone_stole_my_work})

@@ -111,13 +111,9 @@ def in_ascii(text: str) -> str:
 
 
 def spelled_in_ascii(text: str) -> str:
-    """Return the text in ASCII: our glyphs by what stands for them, any other character as an escape."""
-    return "".join(one if one.isascii() else _spelled(one) for one in text.translate(_ASCII))
-
-
-def _spelled(character: str) -> str:
-    is_border = "\u2500" <= character <= "\u257f"
-    return _one_in_ascii(character) if is_border else character.encode("ascii", "backslashreplace").decode()
+    """Return the text in ASCII: our glyphs and borders by what stands for them, any other character as an escape."""
+    plain = (_one_in_ascii(one) if "\u2500" <= one <= "\u257f" else one for one in text.translate(_ASCII))
+    return "".join(plain).encode("ascii", "backslashreplace").decode()
 
 
 @lru_cache(4096)

@@ -19,7 +19,6 @@ from tui_crawler.console.replay.player import Replays
 from tui_crawler.console.session import SessionFile, state_folder
 from tui_crawler.console.terminal import pass_signals_on
 from tui_crawler.domain.database_place import DatabasePlace, location_of
-from tui_crawler.text.glyphs import in_ascii
 from tui_crawler.text.terminal_charset import has_utf8
 from tui_crawler.text.terminal_signals import TerminalSignals
 from tui_crawler.wiring import RunOptions, operator_name
@@ -113,7 +112,7 @@ def open_console(
     with contextlib.closing(DemoSidecar(web)) as beside:
         summary = _show(config, database, readonly, options, beside, found or _look(database, readonly))
     for line in summary.lines():
-        print(line if has_utf8(os.environ) else in_ascii(line))
+        print(line)
     sys.stdout.flush()
     if summary.engine_stuck:
         os._exit(summary.exit_status or 3)
@@ -216,17 +215,8 @@ def _show(
 
 def _see_again(database: DatabasePlace, run_id: int) -> None:
     """A replay of a run in a process of its own, which has the terminal until it is left, or this console is ended."""
-    command = [
-        sys.executable,
-        "-m",
-        "tui_crawler",
-        "replay",
-        "--console",
-        "--db",
-        location_of(database),
-        "--run",
-        str(run_id),
-    ]
+    named = ("--db", location_of(database), "--run", str(run_id))
+    command = [sys.executable, "-m", "tui_crawler", "replay", "--console", *named]
     with subprocess.Popen(command) as replay:  # noqa: S603  this program itself
         restore = pass_signals_on(replay.send_signal)
         replay.wait()
