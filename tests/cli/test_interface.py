@@ -55,6 +55,7 @@ PROMISED = (
     "links https://example.org/",
     "tree https://example.org /a/ --depth 2",
     "serve --host 127.0.0.1 --port 8000 --allow-control --token a-long-secret",
+    "serve --public-url https://example.org/crawl/ --max-clients 3 --token file:serve.token",
     "rules show",
     "rules test https://example.org/",
     "rules preview rules.yaml",
