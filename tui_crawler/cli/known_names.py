@@ -105,9 +105,9 @@ def existing(path: DatabasePlace) -> DatabasePlace:
 def awaited(place: DatabasePlace, printer: Printer) -> DatabasePlace:
     """Return `place` when its server takes connections, for what crawls there. Raises StorageFailure."""
     if isinstance(place, PostgresPlace):
-        from tui_crawler.wiring import await_server
+        from tui_crawler.wiring import server_module
 
-        await_server(place, printer.note)
+        server_module().await_server(place, printer.note)
     return place
 
 

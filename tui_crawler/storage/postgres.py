@@ -247,17 +247,17 @@ def connect(place: PostgresPlace, settings: OpenSettings, *, readonly: bool) -> 
 def await_server(place: PostgresPlace, tell: Callable[[str], object]) -> None:
     """Return when the server takes connections; `tell` gets one sentence before a wait. Raises StorageFailure: after
     `STARTS_S`, and at once for another reason, such as a wrong password."""
-    until, told = time.monotonic() + STARTS_S, False
+    until = 0.0
     while True:
         try:
             connect(place, OpenSettings(), readonly=True).close()
             break
         except StorageFailure as failure:
-            if time.monotonic() > until or not _may_come(place):
+            if (until and time.monotonic() > until) or not _may_come(place):
                 raise
-            if not told:
+            if not until:
                 tell(f"{failure}; waiting for the server, at most {STARTS_S:.0f} s")
-        told = True
+                until = time.monotonic() + STARTS_S
         time.sleep(_TRIES_AGAIN_S)
 
 

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.alarm import Alarm
     from tui_crawler.engine.ports import Listener
+    from tui_crawler.storage.file_identity import server_module
     from tui_crawler.storage.reports.reports import Reports
     from tui_crawler.wiring.demo import demo_headless, demo_serve
     from tui_crawler.wiring.export import write_export
@@ -35,6 +36,7 @@ else:
 _LATE = {
     "open_reports": "storage.reports.reports:Reports",
     "carry_out": "wiring.steering",
+    "server_module": "storage.file_identity",
     "write_export": "wiring.export",
     "demo_headless": "wiring.demo",
     "demo_serve": "wiring.demo",
@@ -43,9 +45,8 @@ _LATE = {
 }
 """Where what is called as it stands is loaded from, and its name there if it is another one."""
 __all__ = [
-    "RunOptions", "await_server", "carry_out", "config_from_first_seeds",
-    "demo_console", "demo_headless", "demo_serve", "open_console",
-    "open_reports", "open_welcome", "operator_name", "run_headless", "write_export",
+    "RunOptions", "carry_out", "config_from_first_seeds", "demo_console", "demo_headless", "demo_serve", "open_console",
+    "open_reports", "open_welcome", "operator_name", "run_headless", "server_module", "write_export",
 ]  # fmt: skip
 
 
@@ -91,13 +92,6 @@ def _prepare_for_screen() -> None:
     has changed waits for its frame half as long as Textual lets it: at most 120 frames a second, where it has 60."""
     gc.disable()
     os.environ.setdefault("TEXTUAL_FPS", "120")
-
-
-def await_server(database: PostgresPlace, tell: Callable[[str], object]) -> None:
-    """Return when the server takes connections. Raises StorageFailure."""
-    from tui_crawler.storage.file_identity import server_module
-
-    server_module().await_server(database, tell)
 
 
 def run_headless(
