@@ -1,4 +1,5 @@
-"""How long a start takes: help, and an engine that sends its first request, with an empty and with a large database.
+"""How long a start takes: help, two commands that read, and an engine that sends its first request, with an empty and
+with a large database.
 
 `python -m benchmarks.start [--rounds 5] [--pages 1000000] [--origins 1000] [--folder KEPT]`
 
@@ -112,6 +113,8 @@ def main() -> None:
         contestants: dict[str, Callable[[], Taken]] = {
             "python -c pass": lambda: ended(_PYTHON),
             "--help": lambda: ended([*_US, "--help"]),
+            "why": lambda: ended([*_US, "why", f"{site.seeds[0]}1", "--db", str(folder / f"{large}.db")]),
+            "rules show": lambda: ended([*_US, "rules", "show", "--db", str(folder / f"{large}.db")]),
             "ready, empty database": ready_when_empty,
             f"ready, {given.pages:,} pages": lambda: ready(folder, large, site),
         }

@@ -3,27 +3,36 @@
 from __future__ import annotations
 
 import codecs
+import gc
 import io
+import os
 import sys
 
 from tui_crawler.cli.main import main as run_command_line
+from tui_crawler.text.terminal_charset import has_utf8
 
 
 def main() -> int:
-    """Runs the command line on `sys.argv`; answers the exit status. What a terminal cannot spell is escaped."""
+    """Run the command line on `sys.argv`; return the exit status. What the streams cannot encode is spelled out: in
+    the locale C all that is not ASCII, although Python makes UTF-8 of it (PEP 538, PEP 540)."""
     codecs.register_error("spelled out", _spelled_out)
+    said = {"PYTHONIOENCODING", "PYTHONUTF8"} & os.environ.keys()
+    encoding = None if said or has_utf8(os.environ) else "ascii"
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, io.TextIOWrapper):
-            stream.reconfigure(errors="spelled out")
-    return run_command_line()
+            stream.reconfigure(encoding=encoding, errors="spelled out")
+    status = run_command_line()
+    gc.freeze()  # the end of the process need not look for garbage in what has been loaded
+    return status
 
 
 def _spelled_out(error: UnicodeError) -> tuple[str, int]:
-    """What a stream cannot encode (the handler of an encoding error): the mask of secrets as `***`, else escapes."""
+    """Return what stands for characters that a stream cannot encode (the handler of an encoding error)."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
-    text = error.object[error.start : error.end].replace("•", "*")
-    return text.encode("ascii", "backslashreplace").decode("ascii"), error.end
+    from tui_crawler.text.glyphs import spelled_in_ascii
+
+    return spelled_in_ascii(error.object[error.start : error.end]), error.end
 
 
 if __name__ == "__main__":

@@ -6,10 +6,12 @@ import json
 import os
 from collections.abc import Callable
 from pathlib import Path
+from urllib.parse import urlencode
 
 import pytest
 
 from tests.cli.conftest import CONFIG, Said
+from tests.support.postgres_database import made_database
 
 Say = Callable[..., Said]
 
@@ -114,3 +116,30 @@ def test_a_password_in_a_url_goes_to_the_driver_by_the_environment_and_is_not_sh
     said = say("db", "path", "--db", "postgresql://me:s%2Fecret@db.example.org/crawl", "--json")
     assert os.environ["PGPASSWORD"] == "s/ecret"
     assert json.loads(said.out) == {"path": "postgresql://me@db.example.org/crawl", "exists": True}
+
+
+def test_no_message_quotes_the_password_of_a_url_that_is_none(say: Say):
+    for url in ("postgresql://me:hush/hush@db/crawl", "mysql://me:hush@db/crawl", "postgresql://me:hush@[db/crawl"):
+        said = say("status", "--db", url)
+        assert said.status == 2
+        assert "hush" not in said.err
+
+
+def test_the_paths_of_certificates_are_not_printed(here: Path, postgres_url: str, say: Say):
+    (here / "keys").mkdir()
+    with made_database(postgres_url) as place:
+        more = urlencode({name: str(here / "keys" / name) for name in ("sslcert", "sslkey", "sslrootcert", "passfile")})
+        url = f"{place.url}{'&' if '?' in place.url else '?'}{more}"
+        (here / "my.yaml").write_text(f"seeds: [https://example.org/]\ndatabase: {url}\n")
+        missing = url.replace("/tui_crawler_test", "/no_tui_crawler_test")
+        for words in (
+            ("db", "path"), ("db", "path", "--json"), ("db", "upgrade"), ("db", "check"), ("db", "check", "--json"),
+            ("status",), ("status", "--json"), ("workers",), ("worker",), ("log",), ("run", "--stored"),
+            ("rules", "show"),
+        ):  # fmt: skip
+            for one in (url, missing):
+                said = say(*words, "--db", one)
+                assert "keys" not in said.out + said.err, words
+        for words in (("check", "my.yaml"), ("check", "my.yaml", "--json"), ("run", "my.yaml", "--db", missing)):
+            said = say(*words)
+            assert "keys" not in said.out + said.err, words

@@ -8,11 +8,13 @@ import shlex
 import subprocess
 import sys
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
 
 from tests.cli.conftest import environment
+from tests.cli.crawls import store_crawl
 from tui_crawler.cli.main import completed_by, parse
 
 PROMISED = (
@@ -64,6 +66,7 @@ PROMISED = (
     "links https://example.org/",
     "tree https://example.org /a/ --depth 2",
     "serve --host 127.0.0.1 --port 8000 --allow-control --token a-long-secret",
+    "serve --public-url https://example.org/crawl/ --max-clients 3 --token file:serve.token",
     "rules show",
     "rules test https://example.org/",
     "rules preview rules.yaml",
@@ -187,3 +190,25 @@ def test_no_help_imports_anything_heavy():
         "argcomplete",
     }
     assert not heavy & set(done.stderr.split())
+
+
+@pytest.mark.parametrize(
+    ("words", "unneeded"),
+    [
+        (("rules", "show"), {"config.schema", "domain.admission", "domain.contract", "storage.reports.jobs"}),
+        (("why", "https://a.example/one"), {"domain.contract"}),
+    ],
+    ids=["rules show", "why"],
+)
+def test_a_question_loads_no_more_than_it_needs(here: Path, words: tuple[str, ...], unneeded: set[str]):
+    store_crawl(here / "crawl.db")
+    script = (
+        "import sys\n"
+        "from tui_crawler.cli.main import main\n"
+        f"assert main({[*words]!r}) == 0\n"
+        "print(*sys.modules, file=sys.stderr)\n"
+    )
+    done = subprocess.run([sys.executable, "-c", script], capture_output=True, text=True, env=environment(), check=True)
+    loaded = {name.removeprefix("tui_crawler.") for name in done.stderr.split()}
+    never = {"protego", "asyncio", "textual", "httpx", "lxml", "psycopg", "storage.transaction"}
+    assert not (never | unneeded) & loaded

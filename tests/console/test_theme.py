@@ -18,7 +18,7 @@ from textual.theme import BUILTIN_THEMES, Theme
 from tests.console.support import stage
 from tests.support.terminal import in_terminal
 from tui_crawler.config.kinds import THEMES as CONFIGURED
-from tui_crawler.console.appearance import has_utf8, in_many, nearest_of_many
+from tui_crawler.console.appearance import in_many, nearest_of_many
 from tui_crawler.console.session import SessionFile, session_of
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.theme import (
@@ -34,6 +34,7 @@ from tui_crawler.console.theme import (
 from tui_crawler.domain.exit_code import Group
 from tui_crawler.text import charts, glyphs
 from tui_crawler.text.safe_text import safe
+from tui_crawler.text.terminal_charset import has_utf8
 
 GROUP_ROLES = ROLES[:9]
 """The roles that are groups of exit codes."""

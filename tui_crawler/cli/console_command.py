@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from tui_crawler.cli.known_names import (
     DEFAULT_CONFIG,
+    awaited,
     database_of_run,
     existing,
     existing_database,
@@ -65,6 +66,7 @@ def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
         database = database_of_run(arguments, config)
     if arguments.readonly:
         existing(database)
+    awaited(database, printer)
     if arguments.workers == 1:
         return _open(config, database, _options(arguments), arguments.readonly)
 

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
-from tui_crawler.domain.database_place import DatabasePlace, is_server_url, parse_server_url
+from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace, parse_server_url
 from tui_crawler.domain.known_word import did_you_mean
 
 if TYPE_CHECKING:
@@ -102,6 +102,15 @@ def existing(path: DatabasePlace) -> DatabasePlace:
     return path
 
 
+def awaited(place: DatabasePlace, printer: Printer) -> DatabasePlace:
+    """Return `place` when its server takes connections, for what crawls there. Raises StorageFailure."""
+    if isinstance(place, PostgresPlace):
+        from tui_crawler.wiring import server_module
+
+        server_module().await_server(place, printer.note)
+    return place
+
+
 def reports_of(database: DatabasePlace) -> closing[Reports]:
     """The reports on a database that exists, closed at the end of a `with`. Raises StorageFailure."""
     from tui_crawler.wiring import open_reports
@@ -144,7 +153,7 @@ def place_named(text: str) -> DatabasePlace:
     are started look for it, and nowhere else."""
     if not text or "\0" in text:
         raise UsageProblem("the name of the database is empty", hint="name a file with --db PATH")
-    if is_server_url(text):
+    if "://" in text:
         try:
             place, password = parse_server_url(text)
         except ValueError as problem:

@@ -11,7 +11,6 @@ import math
 import os
 import queue
 import select
-import shutil
 import sys
 import threading
 import time
@@ -116,7 +115,7 @@ class LineQueue(io.TextIOBase):
             self._stream.write(text)
             self._stream.flush()
             return
-        rest = text.encode(self._stream.encoding, "backslashreplace")
+        rest = text.encode(self._stream.encoding, self._stream.errors or "backslashreplace")
         while rest:
             try:
                 rest = rest[os.write(descriptor, rest) :]
@@ -362,4 +361,6 @@ def local_zone() -> tzinfo:
 
 def terminal_width() -> int | None:
     """How wide the terminal on stdout is, in cells; None where there is none: lines are then as long as they are."""
+    import shutil
+
     return shutil.get_terminal_size().columns if sys.stdout.isatty() else None

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import sys
 from collections.abc import Callable
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any
@@ -77,9 +78,10 @@ def write_report(audit: SiteAudit, path: Path | None, arguments: argparse.Namesp
     from tui_crawler.export.report import report_html, report_json, report_junit, report_markdown
 
     forms = dict(zip(FORMATS, (report_html, report_markdown, report_junit, report_json), strict=True))
+    charset = "ascii" if path is None and sys.stdout.encoding == "ascii" else "utf-8"
     with output_of(path, arguments) as output:
         for piece in forms[arguments.format](audit, shown):
-            output.write(piece.encode())
+            output.write(piece.encode(charset, "xmlcharrefreplace"))  # which all formats read
     printer.note(f"{size(output.bytes)} -> {output.name}")
 
 

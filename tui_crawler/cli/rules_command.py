@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -98,15 +99,18 @@ def _add_common(parser: CommandParser) -> None:
 
 
 def _show(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.config.document import rules_document
+    gc.disable()  # nearly all that it makes is needed until its end, which is near
     from tui_crawler.wiring.origin_settings import rules_in_force
 
     with reports_of(existing_database(arguments)) as reports:
         if arguments.job:
             known_jobs((arguments.job,), reports)
         rules = rules_in_force(reports, arguments.job)[0]
-    document = {"ruleset_id": rules.ruleset_id, **rules_document(rules.policies)}
-    return printer.answer(arguments.json, document, rules_lines(rules))
+    if not arguments.json:
+        return printer.answer(False, {}, rules_lines(rules))
+    from tui_crawler.config.document import rules_document
+
+    return printer.answer(True, {"ruleset_id": rules.ruleset_id, **rules_document(rules.policies)}, ())
 
 
 def _test(arguments: argparse.Namespace, printer: Printer) -> int:

@@ -12,6 +12,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import (
+    awaited,
     database_of_run,
     existing_database,
     named_database,
@@ -32,7 +33,7 @@ from tui_crawler.cli.options import (
 )
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
-from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.domain.database_place import DatabasePlace, location_of
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.known_word import did_you_mean
 
@@ -90,7 +91,7 @@ def add_fail_on(parser: argparse.ArgumentParser, default: str = "") -> None:
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     if arguments.stored:
-        config, database = _stored(arguments)
+        config, database = _stored(arguments, printer)
     else:
         if arguments.file is None:
             raise UsageProblem("the configuration is not named: CONFIG", hint="see tui-crawler run --help")
@@ -101,7 +102,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             elsewhere=named_database(arguments) is not None,
         )
         tell_warnings(config, printer)
-        database = database_of_run(arguments, config)
+        database = awaited(database_of_run(arguments, config), printer)
     check_workers(arguments.workers, config)
 
     from tui_crawler.wiring import RunOptions
@@ -226,14 +227,14 @@ def _faults(text: str) -> dict[str, int]:
     return wanted
 
 
-def _stored(arguments: argparse.Namespace) -> tuple[Config, DatabasePlace]:
+def _stored(arguments: argparse.Namespace, printer: Printer) -> tuple[Config, DatabasePlace]:
     """What a console that has left its run goes on with: the configuration the database keeps.
 
     Raises UsageProblem when it keeps none, BadKeptConfig.
     """
     from tui_crawler.wiring.origin_settings import kept_config
 
-    database = existing_database(arguments)
+    database = awaited(existing_database(arguments), printer)
     config = kept_config(database, impolite=arguments.allow_impolite)
     if config is None or arguments.file is not None or arguments.workers > 1:
         raise UsageProblem(f"{database} keeps no configuration to go on with", hint="name one: tui-crawler run CONFIG")
@@ -264,7 +265,7 @@ def check_faults(wanted: Mapping[str, int], config: Config) -> None:
 
 def worker_words(arguments: argparse.Namespace, database: DatabasePlace) -> tuple[str, ...]:
     """The command line of one more worker of the same run, without its number at the end."""
-    words = [sys.executable, "-m", "tui_crawler", "run", str(arguments.file), "--db", str(database), "--json"]
+    words = [sys.executable, "-m", "tui_crawler", "run", str(arguments.file), "--db", location_of(database), "--json"]
     words += ["--workers", str(arguments.workers), "--ignore-database-name"]
     for name in (*_OVERRIDES, "allow_impolite"):
         if (value := getattr(arguments, name)) not in {None, False}:

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import named_database, tell_warnings
+from tui_crawler.cli.known_names import awaited, named_database, tell_warnings
 from tui_crawler.cli.options import add_database, add_json, add_watching, positive
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
@@ -67,7 +67,7 @@ def config_of_seeds(
     except ConfigErrors as errors:
         raise UsageProblem(*(str(problem) for problem in errors.problems)) from errors
     tell_warnings(config, printer)
-    return config, database
+    return config, awaited(database, printer)
 
 
 def run_seeds(

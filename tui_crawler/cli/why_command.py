@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import argparse
+import gc
 import time
 from collections.abc import Iterator, Sequence
 from datetime import tzinfo
@@ -47,6 +48,7 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
+    gc.disable()  # nearly all that it makes is needed until its end, which is near
     from tui_crawler.wiring.explain import Explainer
 
     zone = local_zone()

@@ -12,7 +12,7 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out_all
-from tui_crawler.cli.known_names import existing_database, known_origins, reports_of
+from tui_crawler.cli.known_names import awaited, existing_database, known_origins, reports_of
 from tui_crawler.cli.options import CommandSet, Execute, add_common, add_watching, positive
 from tui_crawler.cli.printer import Printer, columns, picked, safe
 from tui_crawler.cli.problem import CannotRun, UsageProblem
@@ -85,7 +85,7 @@ def _declare_group(commands: CommandSet) -> None:
 
 def _work(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `worker`: crawls."""
-    database = existing_database(arguments)
+    database = awaited(existing_database(arguments), printer)
     config = _kept(database, impolite=arguments.allow_impolite)
     own = config.worker
     tags = own.tags if arguments.tag is None else _tags(arguments.tag)

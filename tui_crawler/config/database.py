@@ -14,7 +14,7 @@ from tui_crawler.config.kinds import Plain, text_of, text_schema
 from tui_crawler.config.problem import BadValue, SourcePlace, visible
 from tui_crawler.config.reader import ConfigReader
 from tui_crawler.config.tree import Node, describe
-from tui_crawler.domain.database_place import DatabasePlace, is_server_url, parse_server_url
+from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace, is_server_url, location_of, parse_server_url
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
@@ -57,7 +57,7 @@ class DatabaseName(Plain):
         return Database(str(path), text)
 
     def show(self, value: Database) -> str:
-        return value.location
+        return str(PostgresPlace(value.location)) if is_server_url(value.location) else value.location
 
 
 def _on_server(text: str, mark: SourcePlace, accepts: str, *, resolves: bool) -> Database:
@@ -70,11 +70,11 @@ def _on_server(text: str, mark: SourcePlace, accepts: str, *, resolves: bool) ->
         whole = _VARIABLE.sub(lambda found: quote(os.environ.get(found[1], ""), safe=""), text)
         place, password = parse_server_url(whole)
         shown, written = parse_server_url(text)
-    except ValueError:
-        raise BadValue(mark, f"expected {accepts}, found another URL") from None  # which may hold a password
+    except ValueError as problem:
+        raise BadValue(mark, f"expected {accepts}, found another URL", str(problem)) from None
     if written and not _VARIABLE.fullmatch(written):
         raise BadValue(mark, "holds a password", "write ${NAME}, a variable of the environment, or use PGPASSWORD")
-    return Database(place.url, shown.url, password)
+    return Database(place.url, str(shown), password)
 
 
 def check_file(path: Path, mark: SourcePlace) -> None:
@@ -106,7 +106,7 @@ def guard_database(config: Config, opened: DatabasePlace | str) -> str | None:
     """None when `opened` is the database the configuration asks for, else an error that names both (U). A configuration
     without `database` asks for none."""
     wanted = config.database.given
-    if not wanted or str(opened) == config.database.location:
+    if not wanted or location_of(opened) == config.database.location:
         return None
     segments = _segments(wanted)
     opened = Path(str(opened))

@@ -34,7 +34,7 @@ from tui_crawler.config.table import ConfigKey, Table, places_of, suggest_key, w
 from tui_crawler.config.tree import Node, compose, node_of
 from tui_crawler.config.units import SECOND, show_duration
 from tui_crawler.config.web_kinds import LONGEST_URL
-from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.domain.database_place import DatabasePlace, location_of
 from tui_crawler.domain.exclusion import host_name
 from tui_crawler.domain.policy import Whitelist
 from tui_crawler.domain.run import COMMAND_LINE_MARK
@@ -317,7 +317,7 @@ def config_from_seeds(
     Raises ConfigErrors, as `load_config` does; `guard_database` accepts every database for it.
     """
     reader = _reader(overrides or {}, allow_impolite_cli, Path.cwd())
-    given = {"seeds": list(seeds), "name": name, "database": str(database)}
+    given = {"seeds": list(seeds), "name": name, "database": location_of(database)}
     config = _read(_node(given), reader)
     kept = _kept_text(json.dumps({"name": name, "seeds": list(config.seeds)}), overrides or {}, allow_impolite_cli)
     unguarded = replace(config.database, given="")

@@ -7,6 +7,10 @@ from pathlib import Path
 from urllib.parse import parse_qsl, quote, unquote, urlencode, urlsplit
 
 _SCHEMES = ("postgresql", "postgres")
+_SHOWN = frozenset({"host", "hostaddr", "port", "dbname", "user", "service", "options"})
+"""The parameters that say which database it is; the others may hold the paths of certificates and passwords."""
+_SECRETS = frozenset({"sslpassword", "oauth_client_secret", "scram_client_key", "scram_server_key"})
+_EXPECTED = "expected postgresql://[user@]host[:port]/name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -16,7 +20,10 @@ class PostgresPlace:
     url: str
 
     def __str__(self) -> str:
-        return self.url
+        """Return the URL as it is shown; `location_of` returns the one to connect with."""
+        head, _, query = self.url.partition("?")
+        shown = urlencode([one for one in parse_qsl(query) if one[0] in _SHOWN], quote_via=quote)
+        return f"{head}{shown and '?'}{shown}"
 
     @property
     def name(self) -> str:
@@ -47,6 +54,11 @@ class PostgresPlace:
 DatabasePlace = Path | PostgresPlace
 
 
+def location_of(place: DatabasePlace | str) -> str:
+    """Return the text that names a database to this program: not to be shown."""
+    return place.url if isinstance(place, PostgresPlace) else str(place)
+
+
 def is_server_url(text: str) -> bool:
     """Whether a text names a database on a server."""
     return text.partition("://")[0].lower() in _SCHEMES and "://" in text
@@ -54,15 +66,20 @@ def is_server_url(text: str) -> bool:
 
 def parse_server_url(text: str) -> tuple[PostgresPlace, str]:
     """The database that `postgresql://[user[:password]@][host][:port][/name][?parameter=value]` names, and the
-    password, which is empty where none is given. Raises ValueError for a text that is no such URL."""
-    parts = urlsplit(text)
-    if not is_server_url(text) or parts.fragment or not text.isprintable() or " " in text:
-        raise ValueError("expected postgresql://[user@]host[:port]/name")
-    if "," not in parts.netloc:
-        _ = parts.port  # raises ValueError
+    password, which is empty where none is given. Raises ValueError, which quotes nothing, for a text that is no such
+    URL."""
+    try:
+        parts = urlsplit(text)
+        _ = parts.port if "," not in parts.netloc else None  # raises ValueError
+    except ValueError:
+        raise ValueError(_EXPECTED) from None
+    if not is_server_url(text) or parts.fragment or "@" in parts.path or not text.isprintable() or " " in text:
+        raise ValueError(_EXPECTED)
     account, at, hosts = parts.netloc.rpartition("@")
     user, _, password = account.partition(":")
     parameters = parse_qsl(parts.query, keep_blank_values=True)
+    if secret := _SECRETS & dict(parameters).keys():
+        raise ValueError(f"{min(secret)} is a secret: name a service (service=NAME) whose file has it")
     said = unquote(password) or dict(parameters).get("password", "")
     query = urlencode([(key, value) for key, value in parameters if key != "password"], quote_via=quote)
     return PostgresPlace(f"postgresql://{user}{at}{hosts}{parts.path}{query and '?'}{query}"), said

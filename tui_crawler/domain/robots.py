@@ -10,9 +10,7 @@ sequences) never apply. Its matcher looks for the parts of a pattern from left t
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
-
-from protego import Protego
+from typing import TYPE_CHECKING, Any
 
 from tui_crawler.domain.record import dataclass, field, replace
 from tui_crawler.domain.robots_text import InForce, PathRule, cut, directives, in_force, index_page, upper_escapes
@@ -76,11 +74,15 @@ class _Judge:
         self._wildcards = [each for each in self._rules if len(each.parts) > 1]
         self._literals = tuple(each.pattern for each in self._rules if len(each.parts) == 1)
         lines = [f"{'Allow' if each.rule.allow else 'Disallow'}: {each.pattern}\n" for each in self._rules]
-        self._protego = Protego.parse(f"User-agent: {_AGENT}\n{''.join(lines)}")
+        self._protego: Any = None
+        if lines:
+            from protego import Protego  # noqa: PLC0415  it takes long to load
+
+            self._protego = Protego.parse(f"User-agent: {_AGENT}\n{''.join(lines)}")
 
     def decide(self, target: str) -> RobotsDecision:
         encoded = f"/{target.translate(_OCTETS)}{_END}"
-        allowed = self._protego.can_fetch(encoded, _AGENT)
+        allowed = self._protego is None or self._protego.can_fetch(encoded, _AGENT)
         for each in self._rules if encoded.startswith(self._literals) else self._wildcards:
             if each.matches(encoded):
                 return RobotsDecision(allowed, each.rule.line_number, each.rule.line)

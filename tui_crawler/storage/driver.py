@@ -22,6 +22,8 @@ DATABASE_ERRORS = (sqlite3.Error, peewee.PeeweeException)
 Values = Sequence[Any] | Mapping[str, Any]
 """What stands for the slots of a text, by place (`?`) or by name (`:name`)."""
 
+Row = tuple[Any, ...]
+
 CHANNEL = "tui_crawler"  # of NOTIFY and LISTEN
 _HERE = {"?": "%s", "LIKE": "ILIKE", "CROSS JOIN": "JOIN", "NOT INDEXED": " "}
 _ROWS_AT_ONCE = 2_000

@@ -9,17 +9,21 @@ from __future__ import annotations
 
 import hashlib
 import re
+import socket
 import struct
 import threading
+import time
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import AbstractContextManager, closing, contextmanager, suppress
+from pathlib import Path
 from secrets import token_hex
 from typing import Any
 
 import peewee
 import psycopg
 from psycopg.adapt import Dumper, Loader
-from psycopg.pq import Format, TransactionStatus
+from psycopg.conninfo import conninfo_to_dict, make_conninfo
+from psycopg.pq import Format, PGconn, Ping, TransactionStatus
 from psycopg.types.numeric import Int8BinaryDumper
 
 from tui_crawler.domain.database_place import PostgresPlace
@@ -38,6 +42,10 @@ _NETWORK |= {"keepalives_interval": 2, "keepalives_count": 3, "application_name"
 STANDS_STILL_S = 10
 """A transaction of a worker that stands still is ended by the server after this, so that others can go on."""
 
+STARTS_S = 300.0
+"""How long a start waits for a server that restarts, which may have to recover first."""
+
+_TRIES_AGAIN_S = 1.0
 _LISTENS_S = 0.2  # who listens looks so often whether it is to end
 _LISTENS_AGAIN_S = 2.0  # and waits so long where it cannot
 
@@ -231,8 +239,42 @@ def connect(place: PostgresPlace, settings: OpenSettings, *, readonly: bool) -> 
     try:
         database.connect()
     except (psycopg.Error, *DATABASE_ERRORS) as error:
-        raise StorageFailure(f"{place} cannot be reached: {str(error).strip().splitlines()[0]}") from error
+        said = str(error).replace(place.url, str(place)).strip().splitlines()[0]
+        raise StorageFailure(f"{place} cannot be reached: {said}") from error
     return database
+
+
+def await_server(place: PostgresPlace, tell: Callable[[str], object]) -> None:
+    """Return when the server takes connections; `tell` gets one sentence before a wait. Raises StorageFailure: after
+    `STARTS_S`, and at once for another reason, such as a wrong password."""
+    until = 0.0
+    while True:
+        try:
+            connect(place, OpenSettings(), readonly=True).close()
+            break
+        except StorageFailure as failure:
+            if (until and time.monotonic() > until) or not _may_come(place):
+                raise
+            if not until:
+                tell(f"{failure}; waiting for the server, at most {STARTS_S:.0f} s")
+                until = time.monotonic() + STARTS_S
+        time.sleep(_TRIES_AGAIN_S)
+
+
+def _may_come(place: PostgresPlace) -> bool:
+    """Whether the server starts or ends, which it says (57P03), or nothing listens at its (first) address. For an
+    unknown host no wait helps, nor where something listens and the connection fails, as for want of a certificate."""
+    state = PGconn.ping(make_conninfo(place.url, connect_timeout=_NETWORK["connect_timeout"]).encode())
+    if state != Ping.NO_RESPONSE:
+        return bool(state == Ping.REJECT)
+    host, port = (str(conninfo_to_dict(place.url).get(name) or "").partition(",")[0] for name in ("host", "port"))
+    if host[:1] in {"", "/"}:  # a Unix socket
+        return Path(host or "/").exists()
+    try:
+        socket.create_connection((host, int(port or 5432)), _NETWORK["connect_timeout"]).close()
+    except OSError as error:
+        return not isinstance(error, socket.gaierror)
+    return False
 
 
 def open_writable(place: PostgresPlace, settings: OpenSettings) -> PostgresDatabase:
@@ -293,7 +335,7 @@ def upgrade(database: PostgresDatabase, settings: OpenSettings) -> tuple[int, in
     from tui_crawler.storage.owner import check_at_rest  # noqa: PLC0415  seldom needed
 
     if settings.unfinished:
-        raise NotOurDatabase(f"{database.database} holds a crawl already; it was not touched")
+        raise NotOurDatabase(f"{PostgresPlace(database.database)} holds a crawl already; it was not touched")
     check_at_rest(database)
     before, latest = _number(database, "schema"), settings.version
     drop_views(database)

@@ -4,7 +4,6 @@ column fills the field of its name, in whatever order both stand."""
 from __future__ import annotations
 
 import json
-import shutil
 import threading
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
@@ -19,6 +18,7 @@ from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.database import connect_readonly, let_go_if_lost, open_readonly
 from tui_crawler.storage.driver import (
     DATABASE_ERRORS,
+    Row,
     Values,
     execute,
     is_server,
@@ -30,7 +30,6 @@ from tui_crawler.storage.driver import (
 from tui_crawler.storage.faults import storage_failure, was_cancelled
 from tui_crawler.storage.file_identity import FilePlace, has_log_file, put_log_away
 from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.transaction import Row
 
 T = TypeVar("T")
 
@@ -161,6 +160,8 @@ class Reader:
 
     def free_bytes(self) -> int:
         """How much room is left where the database stands."""
+        import shutil  # noqa: PLC0415  few ask
+
         return shutil.disk_usage(self._path.parent).free
 
     def stop_when(self, stops: Callable[[], bool]) -> None:

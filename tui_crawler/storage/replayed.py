@@ -35,10 +35,9 @@ from tui_crawler.domain.replayed import FOLDED, PageFold, ReplayGoal, ReplayMome
 from tui_crawler.domain.status import PageStatus, RobotsStatus
 from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.turn import OriginCommand, robots_status
-from tui_crawler.storage.driver import DATABASE_ERRORS, Values, connection_of
+from tui_crawler.storage.driver import DATABASE_ERRORS, Row, Values, connection_of
 from tui_crawler.storage.models import Origin, Page, Session
 from tui_crawler.storage.reader import Reader
-from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import ALL_ORIGINS, RECENT_MINUTES, VIEWS
 
 Execute = Callable[..., Any]

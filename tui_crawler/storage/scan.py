@@ -34,7 +34,7 @@ from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.counters import mark, set_mark
 from tui_crawler.storage.crawl_log import count_refused
 from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of, reading_text, told_of
+from tui_crawler.storage.driver import DATABASE_ERRORS, Row, connection_of, reading_text, told_of
 from tui_crawler.storage.faults import is_busy
 from tui_crawler.storage.models import Document, Link, Origin, Page, Redirect, Url
 from tui_crawler.storage.open_settings import OpenSettings
@@ -42,7 +42,7 @@ from tui_crawler.storage.seen import SeenIndex, SeenSettings, open_seen, pages_a
 from tui_crawler.storage.segments import ReadySegment, SegmentStore
 from tui_crawler.storage.sorter import Sorter
 from tui_crawler.storage.statements import columns, slot
-from tui_crawler.storage.transaction import Row, Texts, Transaction
+from tui_crawler.storage.transaction import Texts, Transaction
 from tui_crawler.storage.writing import writing_of
 
 _PATIENCE_S = 30.0

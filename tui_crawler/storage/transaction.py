@@ -11,11 +11,10 @@ from typing import Any
 
 import peewee
 
+from tui_crawler.storage.driver import Row as Row  # noqa: PLC0414  for who imports it from here
 from tui_crawler.storage.driver import is_server, notify
 from tui_crawler.storage.memory import Memory
 from tui_crawler.storage.statements import Statement, Values, compile_query, padded
-
-Row = tuple[Any, ...]
 
 _INSERT = re.compile(r"^INSERT INTO")
 _VALUES = re.compile(r"VALUES \([%s, ]*\)")

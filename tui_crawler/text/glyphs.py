@@ -111,6 +111,12 @@ def in_ascii(text: str) -> str:
     return "".join(one if one.isascii() else _one_in_ascii(one) for one in text.translate(_ASCII))
 
 
+def spelled_in_ascii(text: str) -> str:
+    """Return the text in ASCII: our glyphs and borders by what stands for them, any other character as an escape."""
+    plain = (_one_in_ascii(one) if "\u2500" <= one <= "\u257f" else one for one in text.translate(_ASCII))
+    return "".join(plain).encode("ascii", "backslashreplace").decode()
+
+
 @lru_cache(4096)
 def _one_in_ascii(character: str) -> str:
     if "\u2500" <= character <= "\u257f":  # what borders are drawn with

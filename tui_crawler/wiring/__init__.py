@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.alarm import Alarm
     from tui_crawler.engine.ports import Listener
+    from tui_crawler.storage.file_identity import server_module
     from tui_crawler.storage.reports.reports import Reports
     from tui_crawler.wiring.coverage import coverage_of
     from tui_crawler.wiring.demo import demo_headless, demo_serve
@@ -37,6 +38,7 @@ _LATE = {
     "open_reports": "storage.reports.reports:Reports",
     "carry_out": "wiring.steering",
     "coverage_of": "wiring.coverage",
+    "server_module": "storage.file_identity",
     "write_export": "wiring.export",
     "demo_headless": "wiring.demo",
     "demo_serve": "wiring.demo",
@@ -46,7 +48,8 @@ _LATE = {
 """Where what is called as it stands is loaded from, and its name there if it is another one."""
 __all__ = [
     "RunOptions", "carry_out", "config_from_first_seeds", "coverage_of", "demo_console", "demo_headless", "demo_serve",
-    "open_console", "open_reports", "open_welcome", "operator_name", "run_headless", "write_export",
+    "open_console", "open_reports", "open_welcome", "operator_name", "run_headless", "server_module",
+    "write_export",
 ]  # fmt: skip
 
 

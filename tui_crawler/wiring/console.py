@@ -15,13 +15,12 @@ from shlex import quote
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.app import CrawlerApp, EngineAccess, Operator, Presentation, ReadingSources
-from tui_crawler.console.appearance import has_utf8
 from tui_crawler.console.clock import MachineClock
 from tui_crawler.console.replay.player import Replays
 from tui_crawler.console.session import SessionFile, state_folder
 from tui_crawler.console.terminal import pass_signals_on
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.text.glyphs import in_ascii
+from tui_crawler.domain.database_place import DatabasePlace, location_of
+from tui_crawler.text.terminal_charset import has_utf8
 from tui_crawler.text.terminal_signals import TerminalSignals
 from tui_crawler.wiring import RunOptions, operator_name
 from tui_crawler.wiring.console_rules import ConsoleRules
@@ -114,7 +113,7 @@ def open_console(
     with contextlib.closing(DemoSidecar(web)) as beside:
         summary = _show(config, database, readonly, options, beside, found or _look(database, readonly))
     for line in summary.lines():
-        print(line if has_utf8(os.environ) else in_ascii(line))
+        print(line)
     sys.stdout.flush()
     if summary.engine_stuck:
         os._exit(summary.exit_status or 3)
@@ -225,7 +224,8 @@ def _warn(config: Config, told: Callable[[str], object]) -> None:
 
 def _see_again(database: DatabasePlace, run_id: int) -> None:
     """A replay of a run in a process of its own, which has the terminal until it is left, or this console is ended."""
-    command = [sys.executable, "-m", "tui_crawler", "replay", "--console", "--db", str(database), "--run", str(run_id)]
+    named = ("--db", location_of(database), "--run", str(run_id))
+    command = [sys.executable, "-m", "tui_crawler", "replay", "--console", *named]
     with subprocess.Popen(command) as replay:  # noqa: S603  this program itself
         restore = pass_signals_on(replay.send_signal)
         replay.wait()

@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from tui_crawler.console.operator.detach import CannotDetach, Departure
-from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.domain.database_place import DatabasePlace, location_of
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage.journal import Journal
 from tui_crawler.wiring import RunOptions
@@ -93,18 +93,19 @@ class DetachedRun:
             more += ["--metrics", "[{}]:{}".format(*options.metrics)]
         if options.on_event:
             more += ["--on-event", shlex.join(options.on_event)]
-        return (*self._words, *source, "--db", str(self._database), "--quiet", *more)
+        return (*self._words, *source, "--db", location_of(self._database), "--quiet", *more)
 
     def start(self) -> Departure:
         """Starts it and waits until it holds the database; blocking, at most half a minute. Raises CannotDetach."""
         command = self.command()
+        shown = [str(self._database) if word == location_of(self._database) else word for word in command]
         try:
             log = os.open(self.log, _OPEN_FLAGS, 0o600)
         except OSError as error:
             raise CannotDetach(f"{self.log} cannot be written: {error.strerror}") from error
         try:
             at = datetime.now(UTC).strftime("%Y-%m-%d %H:%M:%S UTC")
-            os.write(log, f"{at} {shlex.join(command)}\n".encode("utf-8", "backslashreplace"))
+            os.write(log, f"{at} {shlex.join(shown)}\n".encode("utf-8", "backslashreplace"))
             said = os.fstat(log).st_size
             self.process = process = subprocess.Popen(  # noqa: S603  our own program, no shell
                 command,

@@ -10,18 +10,17 @@ from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from tui_crawler.domain.admission import Admission, Limits, Scope
-from tui_crawler.domain.contract import Contract
-from tui_crawler.domain.delay import DelaySettings
 from tui_crawler.domain.failure import BadKeptConfig, NoSuchJob
-from tui_crawler.domain.origin import POLITE_FLOOR_MS, CrawlSettings, SettingsByOrigin
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
     from tui_crawler.config.sections import HostConfig
+    from tui_crawler.domain.admission import Admission
+    from tui_crawler.domain.contract import Contract
     from tui_crawler.domain.database_place import DatabasePlace
     from tui_crawler.domain.exclusion import Exclusion
+    from tui_crawler.domain.origin import CrawlSettings, SettingsByOrigin
     from tui_crawler.domain.policy import PolicySet
     from tui_crawler.domain.site_audit import CheckOutcome, LinkCheck
     from tui_crawler.domain.view import RunView
@@ -43,6 +42,8 @@ def urls_of(seeds: Iterable[str], config: Config) -> tuple[CrawlUrl, ...]:
 def admission_of(config: Config, seeds: Sequence[CrawlUrl] | None = None) -> Admission:
     """All filters and policies, compiled; `seeds`: the URLs of `seed_urls`, where they are at hand. Raises BadPattern
     (which the configuration has ruled out)."""
+    from tui_crawler.domain.admission import Admission, Limits, Scope  # noqa: PLC0415  `rules show` admits nothing
+
     scope = Scope(
         frozenset(url.origin for url in (seed_urls(config) if seeds is None else seeds)),
         {site.origin: site.start_path for site in config.sites},
@@ -75,6 +76,9 @@ def settings_by_origin(config: Config) -> Callable[[str], CrawlSettings]:
 def crawl_settings(config: Config) -> SettingsByOrigin:
     """The same as a value: `hosts` replaces the default delay (R). A floor below one second applies only to own sites
     and, with `allow_impolite`, to loopback origins, unless the command line allows it for all."""
+    from tui_crawler.domain.delay import DelaySettings  # noqa: PLC0415  who only reads has no turns
+    from tui_crawler.domain.origin import POLITE_FLOOR_MS, CrawlSettings, SettingsByOrigin  # noqa: PLC0415  the same
+
     delay = config.delay
     common = CrawlSettings(
         delay=DelaySettings(
@@ -94,6 +98,7 @@ def crawl_settings(config: Config) -> SettingsByOrigin:
 
 def contract_of(config: Config, origin: str, user_agent: str) -> Contract:
     """The contract with one origin; `user_agent` is that of the run, empty for the configured one."""
+    from tui_crawler.domain.contract import Contract  # noqa: PLC0415  few want it
     from tui_crawler.domain.site_audit import LINK_CHECKS  # noqa: PLC0415  few need it
 
     url = normalise(origin)

@@ -11,10 +11,10 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page_view import OriginHistory, RefusalCount, RefusalCounts
 from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.domain.view import AttemptView
+from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import Reader, RowMapper, SubjectReports, among, headers_of
 from tui_crawler.storage.reports.jobs import OriginReports
 from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS, OF_ORIGIN, exit_name
-from tui_crawler.storage.transaction import Row
 
 _HISTORY = 200
 _MOST_WORDS = 5_000

@@ -22,8 +22,8 @@ import zstandard
 from tui_crawler.domain.attempt import Headers
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import From, Reader, RowMapper, SubjectReports, headers_of
-from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import VIEWS
 
 WINDOW_ROWS = 2_000

@@ -1,4 +1,4 @@
-"""Reports on what is crawled and by whom: todo lists, exit codes, refusals, exclusions; jobs, stashes, pages in limbo,
+"""Reports on what is crawled and by whom: todo lists, exit codes, refusals; jobs, stashes, pages in limbo,
 segments, sessions, workers, validations."""
 
 # ruff: noqa: S608  # the SQL is made of constants of this program only
@@ -19,7 +19,6 @@ from tui_crawler.storage.reports.overview import EXITS_OF_RUN, exit_name
 from tui_crawler.storage.views import ALL_ORIGINS, JOB_STATUS, RECENT_MINUTES
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.exclusion import Exclusion
     from tui_crawler.domain.segment import SegmentRow
 
 
@@ -39,7 +38,7 @@ _PAGE, _LINKS = RowMapper(TodoView), RowMapper(RefusedView)
 
 
 class OriginReports(SubjectReports):
-    """Todo lists, exit codes, refusals, and the exclusion list."""
+    """Todo lists, exit codes and refusals."""
 
     def todo(self, origin: str, limit: int = 200) -> tuple[TodoView, ...]:
         """The first pages of an origin's todo list, in the order of its turns."""
@@ -62,13 +61,6 @@ class OriginReports(SubjectReports):
         where, values = ("WHERE origin = ?", (origin,)) if origin else ("", ())
         text = f"SELECT origin, reason, count, sample_url FROM v_refused {where} ORDER BY count DESC, origin, reason"
         return self._reader.records(_LINKS, text, values)
-
-    def exclusions(self) -> tuple[Exclusion, ...]:
-        """The exclusion list as operators have extended it."""
-        from tui_crawler.domain.exclusion import Exclusion  # noqa: PLC0415  large, and the first rows need none of it
-
-        text = "SELECT kind, value, reason, who, source FROM exclusion ORDER BY id"
-        return self._reader.records(RowMapper(Exclusion), text)
 
     def origins_added(self) -> tuple[str, ...]:
         """The origins that take part in the newest run without being configured: added by hand, or by the

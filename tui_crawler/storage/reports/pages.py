@@ -19,6 +19,7 @@ from tui_crawler.domain.standing import Hop, PageStanding, Schedule, UrlStanding
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise, url_hash
 from tui_crawler.storage.clean_text import clean
+from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
 from tui_crawler.storage.reports.attempts import AttemptReports, attempts_of_page, attempts_of_url
 from tui_crawler.storage.reports.links import (
@@ -33,7 +34,6 @@ from tui_crawler.storage.reports.links import (
     referrals,
 )
 from tui_crawler.storage.reports.overview import exit_name
-from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import IS_CHECKED, PAGE_DUE_AT, VALIDATION_TYPE
 
 LINKS = 500

@@ -18,10 +18,10 @@ from tui_crawler.domain.replay import LoggedAttempt, LoggedChange, LoggedCommand
 from tui_crawler.domain.turn import OriginCommand
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.storage import origins
+from tui_crawler.storage.driver import Row
 from tui_crawler.storage.models import Origin, RobotsText
 from tui_crawler.storage.reader import SubjectReports, headers_of
 from tui_crawler.storage.reports.overview import exit_name
-from tui_crawler.storage.transaction import Row
 
 _Ask = Callable[[str, Sequence[Any]], Iterator[Row]]
 

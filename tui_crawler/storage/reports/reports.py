@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.storage.clock import wall_clock
+from tui_crawler.storage.driver import Row
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.reports.overview import OverviewReports
-from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import VIEWS
 
 if TYPE_CHECKING:
@@ -55,12 +55,12 @@ LATE_SUBJECTS: Mapping[str, str] = {
     "links.LinkAuditReports": """broken_counts broken_links referrers requisites_left_out kept_configs
     pages_read_before pages_slower""",
     "log_windows.LogReports": "attempt_stretch activity_stretch activity actions",
-    "jobs.OriginReports": "todo exit_counts refused exclusions origins_added",
+    "jobs.OriginReports": "todo exit_counts refused origins_added",
     "page_windows.PageWindowReports": "page_window page_counts page_tally",
     "pages.PageReports": "page_detail body robots_text urls_known inlinks outlinks link_ends link_counts",
     "replay.ReplayReports": "replay_log run_span",
     "pulse.PulseReports": "pulse",
-    "rulesets.RulesetReports": "rulesets ruleset current_rulesets ruleset_writer",
+    "rulesets.RulesetReports": "rulesets ruleset current_rulesets ruleset_writer exclusions",
     "run_diffs.RunDiffReports": "runs_compared compared_origins origin_id page_changes failure_changes "
     "origin_diffs robots_diffs run_pace page_diff",
     "site_audit.SiteAuditReports": "site_audit",

@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
+from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.policy import PolicySet
 from tui_crawler.domain.ruleset import BadRuleset, Ruleset, from_json
@@ -62,6 +63,11 @@ class RulesetReports(SubjectReports):
     def current_rulesets(self) -> tuple[Ruleset, ...]:
         """The version in force of each job, the job of the newest run first."""
         return self._read(f" {_CURRENT}")
+
+    def exclusions(self) -> tuple[Exclusion, ...]:
+        """The exclusion list as operators have extended it."""
+        text = "SELECT kind, value, reason, who, source FROM exclusion ORDER BY id"
+        return self._reader.records(RowMapper(Exclusion), text)
 
     def _read(self, ending: str, values: Sequence[str | int] = ()) -> tuple[Ruleset, ...]:
         return self._reader.records(RULESET, f"{_VERSIONS}{ending}", values)

@@ -32,10 +32,10 @@ from tui_crawler.domain.run_diff import (
     difference,
     text_of,
 )
+from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import RowMapper, SubjectReports, among
 from tui_crawler.storage.reports.links import LISTED_BY
 from tui_crawler.storage.reports.pages import known_rows
-from tui_crawler.storage.transaction import Row
 
 _WINDOW = 500  # rows, of which a page has one for each run at most
 _FIRST = (0, 0)

@@ -16,11 +16,11 @@ from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode
 from tui_crawler.domain.page import EMBEDDED, EXTERNAL
 from tui_crawler.domain.site_audit import Found, SiteAudit, chains, over_time, politeness
 from tui_crawler.domain.timeline import LaneSpan
+from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import EVERY, Reader, SubjectReports
 from tui_crawler.storage.reports.attempts import sent_requests
 from tui_crawler.storage.reports.links import FRAGMENTS, NAMED, broken_fragments, referrers_of
 from tui_crawler.storage.reports.timeline import TimelineReports
-from tui_crawler.storage.transaction import Row
 from tui_crawler.storage.views import name_of
 
 _CHAINED = 100_000  # redirects to pages that redirect; more are not looked at
