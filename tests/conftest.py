@@ -53,14 +53,6 @@ def pytest_collection_finish() -> None:
     gc.set_threshold(20_000, 20, 20)
 
 
-def pytest_runtest_teardown() -> None:
-    """Textual remembers the last 1,024 widgets it painted, of whatever program: those of a test are gone after it."""
-    if "textual" in sys.modules:
-        from textual._styles_cache import StylesCache  # noqa: PLC0415  # most tests need no Textual
-
-        StylesCache.get_inner_outer.cache_clear()
-
-
 @pytest.fixture(scope="session", autouse=True)
 def made_once() -> Iterator[None]:
     """SQL texts, which are those of every database of a kind; and that the machine has no translations of argparse, for

@@ -38,7 +38,7 @@ from tui_crawler.console.reading.poll_loop import BEAT_MS, Answer, PollTimer, Re
 from tui_crawler.console.reading.refresh import Lock, Part, lock_words
 from tui_crawler.console.reading.snapshot import LiveState
 from tui_crawler.console.replay.player import ReplayClock, ReplayControls, Replays
-from tui_crawler.console.screen.base import ConsoleScreen
+from tui_crawler.console.screen.base import STILL_MS, ConsoleScreen
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.console.screen.typed_keys import KeyedApp
 from tui_crawler.console.session import SessionFile, session_of
@@ -372,6 +372,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             return
         now = self.clock.mono_ms()
         self.way_out.beat(now)
+        self.collect_left(calm=self.idle_ms() >= STILL_MS)
         screen = self.console_screen
         if screen is None or not is_ready(screen):
             return
@@ -456,6 +457,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         return super().switch_screen(screen)
 
     def _leave_screen(self) -> None:
+        self.left_screens += 1
         if isinstance(self.screen, ConsoleScreen):
             self.looks.keep(self.screen)
             if self.is_screen_installed(self.screen):
