@@ -23,6 +23,8 @@ from tui_crawler.console.operator.shutdown import ExitActions
 from tui_crawler.console.operator.takeover import HostTakeover
 from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.bars import HeaderBar
+from tui_crawler.console.panes.header import counted_now
+from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.notice import (
     ERROR_SHOWN_MS,
     SHOWN_MS,
@@ -522,6 +524,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             readonly=self.readonly,
         )
         screen.query_one(HeaderBar).tell(replace(state, frozen=screen.frozen))
+        for pane in screen.query(Lines) if not screen.frozen else ():
+            pane.count(counted_now(state))
 
     def _lock_words(self) -> str:
         """That another program keeps the database locked, whoever has noticed; empty while none does."""

@@ -34,10 +34,9 @@ MOST_LEFT = 16  # screens, of about 1 MB each
 
 
 def release_left_widgets(kind: type = StylesCache) -> None:
-    """Let Textual forget the painted lines of widgets that are gone.
+    """Let Textual forget the painted lines of widgets that are gone (docs/decisions/0024).
 
-    It caches by the painter of a widget what depends on two colours alone, and so keeps up to 1,024 painters with their
-    lines (docs/decisions/0024). A version that caches by the colours, or not at all, is left unchanged.
+    It caches by the painter of a widget what depends on two colours alone. A version that does not is left unchanged.
     """
     found = vars(kind).get("get_inner_outer")
     if isinstance(found, type(lru_cache(len))):

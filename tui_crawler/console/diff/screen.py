@@ -38,8 +38,6 @@ from tui_crawler.text.format import READING, count
 if TYPE_CHECKING:
     from tui_crawler.domain.run_diff import OriginDiff, PageChange, RunSpan
 
-_NOTHING = "neither run knows a page"
-
 
 class DiffScreen(RowsScreen):
     """The origins of two runs; below them the pages of the one under the cursor that differ."""
@@ -59,7 +57,7 @@ class DiffScreen(RowsScreen):
     def body(self) -> Iterable[Widget]:
         """The sums, origins, pages, and robots.txt where it differs."""
         self._summary = Lines(id="diff-summary", classes="pane")
-        self._origins = CrawlTable(ORIGIN_COLUMNS, placeholder=_NOTHING, id="diff-origins", classes="pane")
+        self._origins = CrawlTable(ORIGIN_COLUMNS, placeholder=READING, id="diff-origins", classes="pane")
         self._table = CrawlTable(PAGE_COLUMNS, placeholder="no page differs", id="diff-pages", classes="pane")
         self._robots = Lines(id="diff-robots", classes="pane")
         yield Vertical(self._summary, self._origins, Horizontal(self._table, self._robots, id="diff-lower"), id="body")
@@ -102,7 +100,7 @@ class DiffScreen(RowsScreen):
         self._summary.show(summary_lines(diff))
         if diff.span is not None:
             title(self._summary, f"Runs {diff.span.older} and {diff.span.newer}")
-        self._origins.placeholder = diff.problem or _NOTHING
+        self._origins.placeholder = diff.problem or "neither run knows a page"
         title(self._origins, f"Origins · {count(len(diff.origins))}")
         self._origins.styles.height = max(len(diff.origins), 1) + FRAME
         self._origins.set_rows([origin_row(one, counted=diff.counted) for one in diff.origins])
@@ -128,13 +126,12 @@ class DiffScreen(RowsScreen):
         pages, origin = self._pages, self._origin()
         if pages is None or origin is None:
             return
-        shown = pages.rows[:WINDOW]
-        words = pages_title(origin.origin, pages.first, len(shown), more=pages.older) if pages.read else "Pages"
-        if pages.read:
-            self._table.set_rows([page_row(change) for change in shown])
-        else:
+        if not pages.read:
             self._table.await_rows()
-        title(self._table, words)
+            return
+        self._table.set_rows([page_row(change) for change in pages.rows[:WINDOW]])
+        shown = len(pages.rows[:WINDOW])
+        title(self._table, pages_title(origin.origin, pages.first, shown, more=pages.older))
         self.tell_footer()
 
     @handles("list.older", True)

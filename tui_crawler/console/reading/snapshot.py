@@ -237,8 +237,7 @@ class LiveState:
         return news
 
     def take_events(self) -> tuple[AttemptView, ...] | None:
-        """Return the attempts read since this was asked last, whichever view they were read for, newest first; None:
-        the log was not read since."""
+        """Return the attempts read since the last call, for whichever view, newest first; None: the log was not."""
         events, self._events = self._events, None
         return events
 

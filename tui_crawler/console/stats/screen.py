@@ -282,6 +282,7 @@ class StatsScreen(RowsScreen):
         for pane in self._chart_panes:
             pane.display = pane.chart_id in shown
             pane.tell(charts, None)
+        self.console.show_header(self)
 
     def take(self, shot: Snapshot) -> None:
         if self.frozen:
@@ -330,9 +331,12 @@ class StatsScreen(RowsScreen):
         console = self.console
         now = console.clock.mono_ms()
         waits = now - self._ordered_at < ORDER_MS or console.idle_ms() < ORDER_MS
-        if waits and self._ordered_at >= 0:
-            return
         if not console.live_state.known:
+            return
+        if waits and self._ordered_at >= 0:
+            known = console.live_state.origins
+            views = [known[str(key)] for key in self._top.row_order if key in known]
+            self._top.update_rows(origin_rows(views, self._order))
             return
         self._ordered_at = now
         views = top_origins(console.live_state.origins.values(), self._order)
