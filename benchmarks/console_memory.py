@@ -53,6 +53,9 @@ OPENINGS: dict[str, tuple[bytes, ...]] = {
     "robots": (b"b", ESC),
     "views": (b"2", b"3", b"4", b"5", b"6", b"7", b"8", b"1"),
     "URL": (b"3", ENTER, ESC, b"1"),
+    "SQL": (b";", ESC, ESC),
+    "runs compared": (b"=", ESC),
+    "rule editor": (b"4", b"e", ESC, b"1"),
     "zoom": (b"+", b"+", b"_", b"_"),
 }
 """What is pressed to open a kind of screen, and to be back on the overview."""
@@ -88,7 +91,7 @@ def report_to(path: Path) -> None:
         alive = [one for one in objects if isinstance(one, Widget)]
         kinds = Counter(type(one).__name__ for one in objects)
         screens = sum(isinstance(one, Screen) for one in alive)
-        told = {
+        report = {
             "rss": rss / 2**20,
             "collected": process.memory_info().rss / 2**20,
             "widgets": len(alive),
@@ -96,7 +99,7 @@ def report_to(path: Path) -> None:
             "kinds": kinds,
         }
         making = path.with_suffix(".making")
-        making.write_text(json.dumps(told), encoding="utf-8")
+        making.write_text(json.dumps(report), encoding="utf-8")
         making.rename(path)
 
     signal.signal(signal.SIGUSR1, measure)
@@ -119,8 +122,8 @@ class Watched:
             if time.monotonic() > until:
                 raise TimeoutError("the console does not report")
             self._console.read_for(0.05)
-        told = json.loads(self._path.read_text(encoding="utf-8"))
-        return Kept(told["rss"], told["collected"], told["widgets"], told["screens"], Counter(told["kinds"]))
+        report = json.loads(self._path.read_text(encoding="utf-8"))
+        return Kept(report["rss"], report["collected"], report["widgets"], report["screens"], Counter(report["kinds"]))
 
     def press(self, keys: Sequence[bytes]) -> None:
         """Press keys, each once the one before is painted."""
@@ -191,20 +194,20 @@ def _at_random(folder: Path, minutes: float, seed: int) -> bool:
         watched = Watched(console, path)
         console.first_seen(b"127.0.0.1")
         console.read_for(2.0)
-        began, told, first = time.monotonic(), 0.0, None
+        began, next_at, first = time.monotonic(), 0.0, None
         print(f"{'minute':>6} {'keys':>6} {'MiB':>7} {'collected':>10} {'widgets':>8} {'screens':>8}")
         pressed = 0
         while (passed := (time.monotonic() - began) / 60) < minutes:
             watched.press([chance.choice(RANDOM_KEYS)])
             pressed += 1
-            if passed >= told:
+            if passed >= next_at:
                 now = watched.kept()
                 first = first or (now if passed > 0.5 else None)
                 print(
                     f"{passed:6.1f} {pressed:6} {now.rss:7.1f} {now.collected:10.1f} {now.widgets:8} {now.screens:8}",
                     flush=True,
                 )
-                told += 0.5
+                next_at += 0.5
         last = watched.kept()
         print(
             f"{passed:6.1f} {pressed:6} {last.rss:7.1f} {last.collected:10.1f} {last.widgets:8} {last.screens:8}",
