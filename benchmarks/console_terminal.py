@@ -119,6 +119,26 @@ class Console:
         while (left := until - time.perf_counter()) > 0:
             self._read(left)
 
+    def read_until_quiet(self, quiet_s: float, longest_s: float) -> None:
+        """Reads what comes until something has come and then nothing for so long."""
+        until = time.perf_counter() + longest_s
+        came = False
+        while (left := until - time.perf_counter()) > 0:
+            if self._read(min(left, quiet_s)):
+                came = True
+            elif came:
+                return
+
+    def forget(self) -> None:
+        """Drops what has come: it is not to be painted."""
+        self._chunks.clear()
+        self._waited.clear()
+
+    @property
+    def process_id(self) -> int:
+        """That of the child."""
+        return self._child.pid
+
     def first_seen(self, *words: bytes) -> tuple[Seen, ...]:
         """When each of the words had come. Raises TimeoutError."""
         found: dict[bytes, Seen] = {}

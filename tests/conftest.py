@@ -58,13 +58,8 @@ os.umask(_UMASK)
 
 
 def pytest_runtest_teardown() -> None:
-    """Textual remembers the last 1,024 widgets it painted, of whatever program: those of a test are gone after it. A
-    crawl with credentials has changed the umask of its process."""
+    """Restore the umask, which a crawl with credentials changes for its process."""
     os.umask(_UMASK)
-    if "textual" in sys.modules:
-        from textual._styles_cache import StylesCache  # noqa: PLC0415  # most tests need no Textual
-
-        StylesCache.get_inner_outer.cache_clear()
 
 
 @pytest.fixture(scope="session", autouse=True)

@@ -45,6 +45,12 @@ def test_for_people(say: Say) -> None:
         assert chart in said.out
 
 
+def test_what_waits_is_what_is_counted_now(say: Say) -> None:
+    pending = sum(origin["pending"] for origin in say("status", "--json").document["origins"])
+    assert pending
+    assert f"{pending} pending" in say("pulse", "--span", "15m").out
+
+
 def test_what_is_not_there_is_refused(say: Say) -> None:
     for words, why in (
         (("--origin", "https://nobody.example"), "no origin"),

@@ -54,14 +54,14 @@ def _count(at: int, step_ms: int, part: float) -> PulseCount:
 
 
 def _gauges(at: int) -> Gauges:
-    """What was measured at a moment."""
+    """What was measured at a moment: on the way to the totals of the sample, and to its eleven origins."""
     minutes = (at - BEGAN) // MINUTE
-    finished, gave_up, paused = max(0, minutes // 5), max(0, minutes - 25) // 9, int(at > NOW - 29 * MINUTE)
+    finished, gave_up, paused = min(2, minutes // 5), int(minutes > 25), int(at > NOW - 29 * MINUTE)
     return Gauges(
-        todo=4_000 + 40 * minutes,
-        pending=9_000 + 260 * minutes - 3 * minutes * minutes,
-        crawling=12,
-        waiting=26 - finished - gave_up,
+        todo=17_000 + 40 * minutes,
+        pending=900_000 + 9_000 * minutes - 60 * minutes * minutes,
+        crawling=2,
+        waiting=9 - finished - gave_up - paused,
         paused=paused,
         gave_up=gave_up,
         finished=finished,

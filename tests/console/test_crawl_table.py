@@ -130,6 +130,10 @@ async def test_rows_set_before_there_is_a_screen_are_shown() -> None:
 async def test_the_placeholder_stands_where_rows_are_missing() -> None:
     app = TableApp()
     async with app.run_test(size=(80, 12)) as pilot:
+        assert "Nothing here." not in "".join(screen_lines(app.table))
+        assert "reading…" in "".join(screen_lines(app.table))
+        app.table.set_rows(())
+        await pilot.pause()
         assert "Nothing here." in "".join(screen_lines(app.table))
         app.table.placeholder = "No match."
         await pilot.pause()
@@ -143,6 +147,9 @@ async def test_the_placeholder_stands_where_rows_are_missing() -> None:
         assert app.table.placeholder == "No match."
         assert app.table.remove_rows(["a"]) == 0
         assert app.highlighted() == ["a", None]
+        app.table.await_rows()
+        await pilot.pause()
+        assert "No match." not in "".join(screen_lines(app.table))
 
 
 async def test_the_cursor_row_keeps_key_and_line_when_rows_move() -> None:

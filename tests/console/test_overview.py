@@ -11,6 +11,7 @@ from tests.console.support import FakeHost, FakeReports, Stage, stage
 from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.overview.screen import OriginStrip
 from tui_crawler.console.overview.summary import no_origin_lines
+from tui_crawler.console.panes.bars import HeaderBar
 from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -567,6 +568,22 @@ async def test_all_origins_stand_in_a_line_above_where_not_all_have_a_row() -> N
         await held.pilot.resize_terminal(80, 24)
         await held.settle(12)
         assert not strip.display, "there is no room"
+
+
+@pytest.mark.parametrize("number", [1, 12, 150, 1_000, 10_000])
+@pytest.mark.parametrize("size", [(80, 24), (120, 40), (200, 60)], ids=str)
+async def test_the_strip_takes_the_line_that_it_needs(size: tuple[int, int], number: int) -> None:
+    views = {name: origin(name) for name in (f"https://site{at:05}.example" for at in range(number))}
+    async with stage(size, reports=FakeReports(rows=views)) as held:
+        await held.settle(2, move_ms=1_100)
+        screen = held.app.screen
+        strip, shown = screen.query_one(OriginStrip), table(held)
+        below = strip.region.bottom if strip.display else screen.query_one(HeaderBar).region.bottom
+        assert strip.display is (number >= 150 and size[0] > 80)
+        assert strip.size.height == len(strip.lines) == 1 or not strip.display
+        assert shown.region.y == below
+        lines = held.text().splitlines()
+        assert all(line.strip() for line in lines[: shown.region.y])
 
 
 async def test_a_row_has_a_small_graph_of_its_rate_where_there_is_room() -> None:

@@ -13,12 +13,14 @@ from tests.console.sample_crawl import API, NOW, attempts
 from tests.console.sample_pulse import BEGAN, pulse
 from tests.console.support import Stage, stage
 from tui_crawler.console.logs.screen import LogsScreen
+from tui_crawler.console.panes.bars import HeaderBar
 from tui_crawler.console.pulse.chart_pane import ChartPane
 from tui_crawler.console.pulse.rows import Charts, drawn, marks_of
 from tui_crawler.console.pulse.screen import PulseScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.pulse import HOUR_MS, MINUTE_MS, LatencyPhase, PulseCount, PulseOf, PulseScope
 from tui_crawler.text.charts import Dots
+from tui_crawler.text.format import count
 
 
 def screen_of(held: Stage) -> PulseScreen:
@@ -231,6 +233,7 @@ async def test_a_chart_that_says_nothing_of_a_moment_is_called_by_its_name(monke
     monkeypatch.setattr(reports, "pulse", lambda *of: replace(whole(*of), gauges=(None,) * of[-1]))
     async with stage((200, 60), reports=reports) as held:
         await held.press("7", rounds=4)
+        await held.press(*["h"] * 20, rounds=1)
         assert str(held.app.screen.query_one("#chart-states").border_title).strip() == "Origins by state"
 
 
@@ -251,3 +254,69 @@ async def test_stats_has_the_charts_of_what_the_cursor_is_on():
     async with stage((120, 40), reports=FakeReports()) as held:
         await held.press("6", rounds=4)
         assert not [one for one in held.reports.asked if one.startswith("pulse")]
+
+
+# what is so now
+
+
+def title_of_chart(held: Stage, chart_id: str) -> str:
+    return str(next(pane for pane in held.app.screen.query(ChartPane) if pane.chart_id == chart_id).border_title)
+
+
+def says_what_the_header_says(held: Stage) -> tuple[str, ...]:
+    """Asserts that the charts of what waits and of states have the numbers of the header; returns these."""
+    header = held.app.screen.query_one(HeaderBar)._state
+    assert header is not None
+    assert header.totals is not None
+    if any(pane.chart_id == "queue" and pane.display for pane in held.app.screen.query(ChartPane)):
+        words = f"{count(header.totals.pending)} pending  {count(header.totals.todo)} todo"
+        assert words in title_of_chart(held, "queue")
+    counted = sorted(f"{number} {word}" for word, number in header.tally.items() if number)
+    assert sorted(title_of_chart(held, "states").split(" · ")[-1].split("  ")) == counted
+    return (str(header.totals.pending), *counted)
+
+
+@pytest.mark.parametrize(("size", "view"), [((120, 40), "7"), ((200, 60), "7"), ((200, 60), "6")], ids=str)
+async def test_what_waits_and_how_origins_stand_is_said_as_the_header_has_it(size: tuple[int, int], view: str) -> None:
+    async with stage(size) as held:
+        await held.press(view, rounds=4)
+        if view == "6":
+            held.app.screen.query_one("#all-exits").focus()  # of the whole crawl
+            await held.settle(4)
+        first = held.reports.rows[API]
+        seen = {says_what_the_header_says(held)}
+        for step, state in enumerate(("WAITING", "BUSY", "FINISHED", "WAITING"), 1):
+            reason = "exhausted" if state == "FINISHED" else ""
+            changed = replace(first, state=state, finish_reason=reason, pending=151 + step, todo=7 * step, patience=5)
+            held.reports.commit(changed)
+            await held.settle(3, move_ms=130)
+            seen.add(says_what_the_header_says(held))
+        assert len(seen) == 5
+        await held.settle(2, move_ms=MINUTE_MS)  # the next step of the span
+        says_what_the_header_says(held)
+
+
+async def test_a_cursor_in_the_past_reads_the_gauges_of_then() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("7", rounds=3)
+        present = title_of_chart(held, "queue")
+        await held.press(*["h"] * 20, rounds=1)
+        then = title_of_chart(held, "queue")
+        assert then != present
+        held.reports.commit(replace(held.reports.rows[API], pending=1))
+        await held.settle(3)
+        assert title_of_chart(held, "queue") == then
+        await held.press(".", rounds=2)
+        says_what_the_header_says(held)
+
+
+def test_the_newest_step_of_gauges_is_what_is_counted_now() -> None:
+    seen = pulse(PulseOf(), NOW - HOUR_MS, MINUTE_MS, 61)
+    past = pulse(PulseOf(), NOW - 3 * HOUR_MS, MINUTE_MS, 60)
+    for span, follows in ((seen, True), (past, False)):
+        charts = Charts(span, NOW)
+        queue = next(one for one in charts.all if one.id == "queue")
+        charts.tell({"todo": 7, "pending": 151})
+        told = next(one for one in charts.all if one.id == "queue")
+        assert ("151 pending" in told.says(charts.last)) is follows
+        assert told.series[0].values[: charts.last] == queue.series[0].values[: charts.last]

@@ -19,6 +19,7 @@ from tui_crawler.console.stats.screen import read_number
 from tui_crawler.console.table.cells import Cell, Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.command import SetJob, SteerJobs
+from tui_crawler.text.format import count
 
 
 def table_of(held: Stage, name: str) -> CrawlTable:
@@ -343,3 +344,19 @@ async def test_an_empty_crawl_has_words_for_everything() -> None:
         for key in ("p", "d", "n", "s", "enter", "c", "c", "c", "c", "u"):
             await held.press(key, rounds=1)
         assert held.app.is_running
+
+
+async def test_numbers_of_origins_and_jobs_follow_the_header_while_keys_are_pressed() -> None:
+    async with stage((120, 40)) as held:
+        await held.press("6", rounds=4)
+        top = held.app.screen.query_one("#top-origins", CrawlTable)
+        order = list(top.row_order)
+        view = held.reports.rows[API]
+        for more in (1, 2, 3):
+            await held.press("j", rounds=0)
+            held.reports.commit(replace(view, requests=view.requests + more))
+            await held.settle(2)
+            row = top.row(API)
+            assert row is not None
+            assert top.fields_of(row)["requests"] == count(view.requests + more)
+        assert list(top.row_order) == order

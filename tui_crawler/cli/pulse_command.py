@@ -70,8 +70,9 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             of = PulseOf(of.scope, known_origin(of.name, reports))
         elif of.scope is PulseScope.job:
             known_jobs([of.name], reports)
-        pulse = reports.pulse(of, (now // step - steps + 1) * step, step, steps)
+        pulse, totals = reports.pulse(of, (now // step - steps + 1) * step, step, steps), reports.totals()
     charts = Charts(pulse, now)
+    charts.tell({"todo": totals.todo, "pending": totals.pending})
     document = _document(pulse, charts) if arguments.json else {}
     return printer.answer(arguments.json, document, _lines(charts))
 

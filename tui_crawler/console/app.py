@@ -23,6 +23,8 @@ from tui_crawler.console.operator.shutdown import ExitActions
 from tui_crawler.console.operator.takeover import HostTakeover
 from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.bars import HeaderBar
+from tui_crawler.console.panes.header import counted_now
+from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.notice import (
     ERROR_SHOWN_MS,
     SHOWN_MS,
@@ -38,7 +40,7 @@ from tui_crawler.console.reading.poll_loop import BEAT_MS, Answer, PollTimer, Re
 from tui_crawler.console.reading.refresh import Lock, Part, lock_words
 from tui_crawler.console.reading.snapshot import LiveState
 from tui_crawler.console.replay.player import ReplayClock, ReplayControls, Replays
-from tui_crawler.console.screen.base import ConsoleScreen
+from tui_crawler.console.screen.base import STILL_MS, ConsoleScreen
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.console.screen.typed_keys import KeyedApp
 from tui_crawler.console.session import SessionFile, session_of
@@ -372,6 +374,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             return
         now = self.clock.mono_ms()
         self.way_out.beat(now)
+        self.collect_left(calm=self.idle_ms() >= STILL_MS)
         screen = self.console_screen
         if screen is None or not is_ready(screen):
             return
@@ -456,6 +459,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         return super().switch_screen(screen)
 
     def _leave_screen(self) -> None:
+        self.left_screens += 1
         if isinstance(self.screen, ConsoleScreen):
             self.looks.keep(self.screen)
             if self.is_screen_installed(self.screen):
@@ -520,6 +524,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             readonly=self.readonly,
         )
         screen.query_one(HeaderBar).tell(replace(state, frozen=screen.frozen))
+        for pane in screen.query(Lines) if not screen.frozen else ():
+            pane.count(counted_now(state))
 
     def _lock_words(self) -> str:
         """That another program keeps the database locked, whoever has noticed; empty while none does."""

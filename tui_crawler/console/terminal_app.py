@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import gc
 import os
 from collections.abc import Callable, Iterable, Sequence
+from functools import lru_cache, partial
 from typing import TYPE_CHECKING
 
 from rich.segment import Segment, Segments
 from textual import events, on
+from textual._styles_cache import StylesCache
 from textual.app import App, ReturnType
 from textual.driver import Driver
 from textual.filter import ANSIToTruecolor, Monochrome
@@ -28,6 +31,21 @@ if TYPE_CHECKING:
 
 
 _LONGEST = 8_192  # characters of one piece
+MOST_LEFT = 16  # screens, of about 1 MB each
+
+
+def release_left_widgets(kind: type = StylesCache) -> None:
+    """Let Textual forget the painted lines of widgets that are gone (docs/decisions/0024).
+
+    It caches by the painter of a widget what depends on two colours alone. A version that does not is left unchanged.
+    """
+    found = vars(kind).get("get_inner_outer")
+    if isinstance(found, type(lru_cache(len))):
+        of_colours = lru_cache(1_024)(partial(found.__wrapped__, kind))
+        kind.get_inner_outer = staticmethod(of_colours)  # type: ignore[attr-defined]  # it is one of StylesCache
+
+
+release_left_widgets()
 
 
 def in_plain_characters(console: Console, reports: Iterable[RenderableType]) -> list[RenderableType]:
@@ -60,6 +78,8 @@ class TerminalApp(App[ReturnType]):
         self.dots = dots_of(os.environ, not self.ascii_only)
         self._shown_by = filters_for(self.colours, self.ascii_only)
         self.signals: TerminalSignals | None = None
+        self.left_screens = 0
+        """How many screens were closed since their widgets were collected."""
         self.back_keys: tuple[str, ...] = ("escape",)
         """The keys that go back, by Textual's names."""
 
@@ -102,6 +122,15 @@ class TerminalApp(App[ReturnType]):
         """From now on the terminal is waited for only a moment; or again as long as it takes."""
         if self.outlet is not None:
             self.outlet.leaving = leaving
+
+    def collect_left(self, *, calm: bool) -> None:
+        """Collect the widgets of closed screens, which hold each other; those that watch the app are held by it until
+        then. That takes tens of milliseconds, so it waits until the operator is `calm`, or until there are many."""
+        if self.left_screens >= (1 if calm else MOST_LEFT):
+            self.left_screens = 0
+            for watchers in getattr(self, "__watchers", {}).values():
+                watchers[:] = [one for one in watchers if one[0].is_running]
+            gc.collect()
 
     def get_theme(self, theme_name: str) -> Theme | None:
         """The theme, as this terminal can show it."""

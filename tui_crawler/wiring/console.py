@@ -79,7 +79,7 @@ class DemoSidecar:
 
 
 _TURN_S = 0.000_5  # a thread that reads or crawls keeps the screen's waiting so long (Python's own: ten times that)
-_ALLOCATIONS, _GENERATIONS = 20_000, 20  # between two looks for garbage; rows come and go by thousands
+_COLLECTIONS = 20_000, 4, 20  # rows come and go by thousands, and each line that is painted leaves a cycle
 
 
 @dataclass(frozen=True, slots=True)
@@ -240,7 +240,7 @@ def _reports(database: DatabasePlace) -> ports.Reports:
     from tui_crawler.wiring.console_reports import ConsoleReports
 
     gc.freeze()  # it was off until now
-    gc.set_threshold(_ALLOCATIONS, _GENERATIONS, _GENERATIONS)
+    gc.set_threshold(*_COLLECTIONS)
     gc.enable()
     return ConsoleReports(database)
 

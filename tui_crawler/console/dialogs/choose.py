@@ -232,7 +232,7 @@ class PivotScreen(Dialog):
         with Vertical(classes="dialog pivot") as box:
             box.border_title = Content(safe(f"{self._heading} · counting…", 200))
             box.border_subtitle = Content(f"{self.key_names('nav.open')}: filter by it · esc leaves")
-            yield CrawlTable(PIVOT_COLUMNS, placeholder="counting…", id="pivot")
+            yield CrawlTable(PIVOT_COLUMNS, placeholder="there are no rows to count", id="pivot")
 
     def on_mount(self) -> None:
         if self._pivot is not None:
@@ -243,7 +243,6 @@ class PivotScreen(Dialog):
         """Shows what was counted."""
         self._pivot = pivot
         table = self.query_one(CrawlTable)
-        table.placeholder = "there are no rows to count"
         table.set_rows(pivot_rows(pivot))
         self.query_one(".pivot", Vertical).styles.height = max(_LEAST, len(pivot.counts) + _AROUND)
         self.query_one(".pivot", Vertical).border_title = Content(safe(f"{self._heading} · {pivot_words(pivot)}", 200))

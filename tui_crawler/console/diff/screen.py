@@ -58,7 +58,7 @@ class DiffScreen(RowsScreen):
         """The sums, origins, pages, and robots.txt where it differs."""
         self._summary = Lines(id="diff-summary", classes="pane")
         self._origins = CrawlTable(ORIGIN_COLUMNS, placeholder=READING, id="diff-origins", classes="pane")
-        self._table = CrawlTable(PAGE_COLUMNS, placeholder=READING, id="diff-pages", classes="pane")
+        self._table = CrawlTable(PAGE_COLUMNS, placeholder="no page differs", id="diff-pages", classes="pane")
         self._robots = Lines(id="diff-robots", classes="pane")
         yield Vertical(self._summary, self._origins, Horizontal(self._table, self._robots, id="diff-lower"), id="body")
 
@@ -101,7 +101,6 @@ class DiffScreen(RowsScreen):
         if diff.span is not None:
             title(self._summary, f"Runs {diff.span.older} and {diff.span.newer}")
         self._origins.placeholder = diff.problem or "neither run knows a page"
-        self._table.placeholder = "no page differs"
         title(self._origins, f"Origins · {count(len(diff.origins))}")
         self._origins.styles.height = max(len(diff.origins), 1) + FRAME
         self._origins.set_rows([origin_row(one, counted=diff.counted) for one in diff.origins])
@@ -111,6 +110,8 @@ class DiffScreen(RowsScreen):
         """Shows the pages of the origin under the cursor, and its robots.txt."""
         diff, origin = self._diff, self._origin()
         if diff is None or diff.span is None or origin is None:
+            if diff is not None:
+                self._table.set_rows(())
             return
         shown = self._pages.part if self._pages is not None else None
         if shown is None or (shown.span, shown.origin_id) != (diff.span, origin.origin_id):
@@ -125,7 +126,9 @@ class DiffScreen(RowsScreen):
         pages, origin = self._pages, self._origin()
         if pages is None or origin is None:
             return
-        self._table.placeholder = "no page differs" if pages.read else READING
+        if not pages.read:
+            self._table.await_rows()
+            return
         self._table.set_rows([page_row(change) for change in pages.rows[:WINDOW]])
         shown = len(pages.rows[:WINDOW])
         title(self._table, pages_title(origin.origin, pages.first, shown, more=pages.older))

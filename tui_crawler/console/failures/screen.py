@@ -57,7 +57,7 @@ from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.window_list import PageList
 from tui_crawler.domain.page_view import FailureCount, Referrer, Referrers
-from tui_crawler.text.format import READING, clock, count, plural
+from tui_crawler.text.format import clock, count, plural
 
 if TYPE_CHECKING:
     from tui_crawler.console.reading.refresh import Part
@@ -119,7 +119,6 @@ class GroupList:
         if len(counted.count.groups) <= FIRST_PAGES:
             self._before[self.by, self._table.plain_words] = counted
         now, still = self._screen.console.clock.wall_ms(), self._screen.console.idle_ms() < STILL_MS
-        self._table.placeholder = "nothing has failed"
         self._table.kept_besides, self._table.looks_elsewhere = _with_found(counted), False
         self._table.set_rows([group_row(group, now) for group in counted.count.groups], still=still)
 
@@ -131,8 +130,7 @@ class GroupList:
         """Another grouping, which is counted now; until that is done, it is as it was counted before."""
         self.by = by
         self._counted = self._held = None
-        self._table.placeholder = READING
-        self._table.set_rows([])
+        self._table.await_rows()
         self._table.set_columns(group_columns(by))
         before = self._before.get((by, self._table.plain_words))
         if before is not None:
@@ -180,6 +178,7 @@ class GroupList:
 
 
 _PENDING = frozenset({"READY", "CLAIMED"})
+_UNNAMED = "no page that was crawled names it"
 _AROUND = 200
 """So many pages before and after the one under the cursor are looked at for clusters."""
 
@@ -208,14 +207,14 @@ class FailuresScreen(RowsScreen):
     def body(self) -> Iterable[Widget]:
         """Groups, pages, and the page under the cursor."""
         columns = group_columns(GROUPINGS[0])
-        self._group_table = CrawlTable(columns, placeholder=READING, id="groups", classes="pane")
+        self._group_table = CrawlTable(columns, placeholder="nothing has failed", id="groups", classes="pane")
         self._groups = GroupList(self, self._group_table)
         self._shared_height = SharedHeight(self._group_table)
         self._page_table = CrawlTable(page_columns(GROUPINGS[0]), placeholder="no pages", id="pages", classes="pane")
         self._page_table.filter_hint = PAGE_HINT
         self._list = PageList(self._page_table, self._keyset, self._page_row)
         self._info = Lines(id="page-info", classes="pane", still=True)
-        self._referrers = CrawlTable(REFERRER_COLUMNS, placeholder=READING, id="referrers", classes="pane")
+        self._referrers = CrawlTable(REFERRER_COLUMNS, placeholder=_UNNAMED, id="referrers", classes="pane")
         upper = Horizontal(self._group_table, self._page_table, id="failures-upper")
         yield Vertical(upper, self._info, self._referrers, id="body")
 
@@ -254,6 +253,8 @@ class FailuresScreen(RowsScreen):
         counted, another = self._groups.take(shot.parts, frozen=self.frozen)
         if counted:
             self._point_at_group()
+            if self._groups.current is None:
+                self._page_table.set_rows(())  # nothing is read where nothing has failed
             self._make_room()
         self.missed += waits or another
         if (
@@ -269,7 +270,6 @@ class FailuresScreen(RowsScreen):
         if page is None or not isinstance(found, Referrers) or found is self._named_by or self.frozen:
             return
         self._named_by = found
-        self._referrers.placeholder = "no page that was crawled names it"
         self._referrers.set_rows([referrer_row(number, one, page) for number, one in enumerate(found.first)])
         self._show_page_titles()
 
@@ -361,8 +361,8 @@ class FailuresScreen(RowsScreen):
         self._info.show(page_lines(page))
         if page is None or page.page_id != self._shown_id:
             self._shown_id, self._named_by = page.page_id if page is not None else 0, None
-            self._referrers.placeholder = READING if page is not None else ""
-            self._referrers.set_rows([])
+            self._referrers.placeholder = _UNNAMED if page is not None else ""
+            self._referrers.await_rows()
             self.console.read_soon()
         self._show_page_titles()
 

@@ -44,7 +44,7 @@ def log_title(log: LogList, looking: str, kept: str, problems: int, needle: str,
         of = len(log.table.held_rows())
         parts.append(f"& {kept}: {count(rows)} of {count(of) if all_of_it else _held(of)}")
     else:
-        parts.append(f"only {_held(rows)}" if log.in_part else count(rows) + held)
+        parts.append(log.table.told(f"only {_held(rows)}" if log.in_part else count(rows) + held))
     if keyset.problems_only:
         parts.append(LEVEL_WORDS[keyset.level])
     elif problems:

@@ -300,7 +300,6 @@ class LogsScreen(RowsScreen):
         self._look_at(keyset, keep=keep, goal=goal)
 
     def _look_at(self, keyset: LogListWindow, *, keep: bool, goal: LogLine | None = None) -> None:
-        self._table.placeholder = READING
         self._list.look(keyset, keep=keep, goal=goal)
         if not keep:
             self._show_entry()

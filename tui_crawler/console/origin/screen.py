@@ -290,7 +290,8 @@ class OriginScreen(LaneScreen, RowsScreen):
         shown = len(self._todo.held_rows())
         todo = "Todo"
         if view is not None and view.todo:
-            todo += f" · {count(view.todo)}" if shown >= view.todo else f" · first {shown} of {count(view.todo)}"
+            whole = shown >= view.todo or self._todo.awaited
+            todo += f" · {count(view.todo)}" if whole else f" · first {shown} of {count(view.todo)}"
         title(self._todo, todo)
         keyset, parts = self._list.keyset, ["Attempts"]
         if keyset.problems_only:

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.attempts import EVENT_COLUMNS, event_row, is_problem
 from tui_crawler.console.overview.event_rows import action_row, trouble_row
+from tui_crawler.console.reading.snapshot import EVENTS_KEPT
 from tui_crawler.console.screen.stack import ReachesConsole
 from tui_crawler.console.table.cells import LateRow
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
@@ -17,8 +18,6 @@ if TYPE_CHECKING:
     from tui_crawler.console.panes.notice import ReportedError
     from tui_crawler.domain.operator_view import ActionView
     from tui_crawler.domain.view import AttemptView
-
-KEPT = 500
 
 
 class EventsPane(ReachesConsole, CrawlTable):
@@ -31,7 +30,7 @@ class EventsPane(ReachesConsole, CrawlTable):
         words = "nothing has happened yet"
         super().__init__(EVENT_COLUMNS, placeholder=words, holds_still=True, id="events", classes="pane")
         self._attempts: tuple[AttemptView, ...] = ()
-        self._held: tuple[AttemptView, ...] = ()
+        self._held: tuple[AttemptView, ...] | None = None
         self._rows_made: tuple[Row, ...] = ()
         self._actions: tuple[ActionView, ...] = ()
         self._troubles: tuple[ReportedError, ...] = ()
@@ -39,22 +38,22 @@ class EventsPane(ReachesConsole, CrawlTable):
         self._left_at: Hashable | None = None  # the newest row when it was scrolled out of view
         self.name_pane("Events")
 
-    def take(self, fresh: Sequence[AttemptView], *, hold: bool) -> None:
-        """Takes new attempts, newest first; held back while `hold`."""
-        if not fresh:
+    def take(self, fresh: Sequence[AttemptView] | None, *, hold: bool) -> None:
+        """Takes new attempts, newest first; held back while `hold`. None: the log was not read."""
+        if fresh is None or not (fresh or self.awaited):
             return
         if hold:
-            self._held = (*fresh, *self._held)[:KEPT]
+            self._held = (*fresh, *(self._held or ()))[:EVENTS_KEPT]
             return
         zone = self.console.clock.zone
-        self._attempts = (*fresh, *self._attempts)[:KEPT]
+        self._attempts = (*fresh, *self._attempts)[:EVENTS_KEPT]
         rows = (LateRow(attempt.attempt_id, partial(event_row, attempt, zone)) for attempt in fresh)
-        self._rows_made = (*rows, *self._rows_made)[:KEPT]
+        self._rows_made = (*rows, *self._rows_made)[:EVENTS_KEPT]
         self._show()
 
     def begin(self) -> None:
         """Forgets the attempts: time went back."""
-        self._attempts, self._held, self._rows_made, self._left_at = (), (), (), None
+        self._attempts, self._held, self._rows_made, self._left_at = (), None, (), None
         self._show()
 
     def take_others(self, actions: Sequence[ActionView], troubles: Sequence[ReportedError]) -> None:
@@ -71,7 +70,7 @@ class EventsPane(ReachesConsole, CrawlTable):
 
     def thaw(self) -> None:
         """Shows what was held back."""
-        held, self._held = self._held, ()
+        held, self._held = self._held, None
         self.take(held, hold=False)
 
     def url_of(self, key: Hashable) -> str:
@@ -125,7 +124,7 @@ class EventsPane(ReachesConsole, CrawlTable):
                 rows.append(others.pop()[1])
             rows.append(row)
         rows += [row for _, row in reversed(others)]
-        return rows[:KEPT]
+        return rows[:EVENTS_KEPT]
 
 
 def go_to_problem(table: CrawlTable, bad: Set[Hashable], *, older: bool) -> bool:

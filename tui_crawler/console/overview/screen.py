@@ -182,7 +182,7 @@ class OverviewScreen(LiveFilterScreen):
         if shot.anew:
             self._events.begin()
             self._list.begin()
-        self._events.take(shot.events, hold=self.frozen)
+        self._events.take(self.console.live_state.take_events(), hold=self.frozen)
         self._take_parts(shot)
         if self.frozen:
             self.missed = self._list.miss(self.console.live_state.take_news())

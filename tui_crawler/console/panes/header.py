@@ -155,6 +155,16 @@ class HeaderState:
     attached: bool = False
 
 
+def counted_now(state: HeaderState) -> Mapping[str, int]:
+    """Return pages that wait and origins by state, for what is shown below the header; empty before they were read."""
+    totals, tally = state.totals, state.tally
+    if totals is None:
+        return {}
+    waits = tally.get(Standing.waiting, 0) + tally.get(Standing.resting, 0)
+    counts = {"todo": totals.todo, "pending": totals.pending, Standing.waiting.value: waits}
+    return {**dict.fromkeys(Standing, 0), **tally, **counts}
+
+
 def header_lines(state: HeaderState, width: int, *, tall: bool) -> list[Line]:
     """The header in `width` cells: two lines if `tall`, else one with what matters most."""
     if tall:

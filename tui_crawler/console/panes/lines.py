@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -64,6 +64,9 @@ class Lines(ScrollView):
         """Takes these lines in place of all others, to be shown by the painting that is under way."""
         self._source = tuple(lines)
         self._width = -1
+
+    def count(self, counts: Mapping[str, int]) -> None:
+        """Shows what the header counts now, where it shows any of that."""
 
     @property
     def lines(self) -> tuple[Line, ...]:

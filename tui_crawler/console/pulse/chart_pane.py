@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import ClassVar
 
 from textual.binding import Binding, BindingType
@@ -42,6 +42,7 @@ class ChartPane(ReachesConsole, Bar):
         self.chart_id, self._alone = chart_id, alone
         self.can_focus = not alone
         self._charts: Charts | None = None
+        self._shown: Chart | None = None
         self._cursor: int | None = None
 
     @property
@@ -52,12 +53,18 @@ class ChartPane(ReachesConsole, Bar):
     def tell(self, charts: Charts, cursor: int | None) -> None:
         """Shows this pulse, with the cursor at a step (None: at the present)."""
         self._charts, self._cursor = charts, cursor
-        one = self.chart
+        one = self._shown = self.chart
         if one is not None and self.is_mounted:
             of = title_of(charts.pulse) if self._alone else ""
             title(self, " · ".join(filter(None, (one.name, of, one.says(charts.last if cursor is None else cursor)))))
             write_pieces(self, legend_of(one, self.console.dots))
             self.lay_out()
+
+    def count(self, counts: Mapping[str, int]) -> None:
+        if self._charts is not None:
+            self._charts.tell(counts)
+            if self.chart is not self._shown:
+                self.tell(self._charts, self._cursor)
 
     def lines_for(self, size: Size) -> Sequence[Line]:
         """The chart in this size."""

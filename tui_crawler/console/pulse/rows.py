@@ -3,13 +3,11 @@ command line draws the same ones."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from datetime import tzinfo
-from operator import attrgetter
 
 from tui_crawler.domain.pulse import (
     HOUR_MS,
-    Gauges,
     LatencyPhase,
     MarkKind,
     Pulse,
@@ -43,11 +41,12 @@ _MARKS = {
 _STATES = (
     ("crawling", "crawling", "active"),
     ("waiting", "waiting", "waiting"),
+    ("impatient", "impatient", "warning"),
     ("paused", "paused", "paused"),
     ("gave_up", "gave up", "error"),
     ("finished", "finished", "ok"),
 )
-"""Fields of `Gauges`, what they are called, and their roles."""
+"""Fields of `Gauges`, what they are called, and their roles; how many are impatient is known of the present alone."""
 _LEAST_S = 2.0
 """Of less than so many seconds no rate is told: a step that has just begun."""
 
@@ -69,7 +68,8 @@ class Charts:
     def __init__(self, pulse: Pulse, now: int, of_phase: LatencyPhase = LatencyPhase.response) -> None:
         """`of_phase` is what the chart of latency shows."""
         self.pulse = pulse
-        self._phase = of_phase
+        self._phase, self._follows = of_phase, now < pulse.until + pulse.step_ms
+        self._present: Mapping[str, int] = {}
         self._seconds = [self._length(place, now) for place in range(len(pulse.counts))]
         self.p50: Values = tuple(one.percentile(0.5, of_phase) if one else None for one in pulse.counts)
         self.p95: Values = tuple(one.percentile(0.95, of_phase) if one else None for one in pulse.counts)
@@ -84,6 +84,13 @@ class Charts:
             self._of_bytes(),
             *((self._of_queue(), self._of_lag(), self._of_commits()) if whole else ()),
         )
+
+    def tell(self, present: Mapping[str, int]) -> None:
+        """Take what waits, and how many origins there are of each state, now; gauges are up to a minute old."""
+        if self._follows and present != self._present and self.pulse.of.scope is PulseScope.crawl:
+            self._present = present
+            anew = {one.id: one for one in (self._of_states(), self._of_queue())}
+            self.all = tuple(anew.get(one.id, one) for one in self.all)
 
     @property
     def last(self) -> int:
@@ -168,19 +175,22 @@ class Charts:
         failed = [0 if one is None else one.failed for one in self.pulse.counts]
         return Chart("failures", "Failures a minute", series, amount, lambda place: f"{count(failed[place])} failed")
 
-    def _gauge(self, value: Callable[[Gauges], float]) -> Values:
-        """A gauge by step; between two of its minutes, where steps are shorter, it is as it was."""
+    def _gauge(self, field: str, present: str = "") -> Values:
+        """A gauge by step; between two of its minutes, where steps are shorter, it is as it was. In the newest it is
+        what counts as `present`."""
         found, last, age = list[float | None](), None, 0
         for one in self.pulse.gauges:
             if one is not None:
-                last, age = value(one), 0
+                last, age = getattr(one, field, 0), 0
             elif (age := age + self.pulse.step_ms) >= 2 * 60_000:
                 last = None
             found.append(last)
+        if (now := self._present.get(present)) is not None:
+            found[self.last :] = [now] * (len(found) - self.last)
         return tuple(found)
 
     def _of_states(self) -> Chart:
-        every = (Series(word, self._gauge(attrgetter(field)), role, Form.layer) for field, word, role in _STATES)
+        every = (Series(word, self._gauge(field, word), role, Form.layer) for field, word, role in _STATES)
         series = tuple(one for one in every if any(one.values))
 
         def says(place: int) -> str:
@@ -189,7 +199,7 @@ class Charts:
         return Chart("states", "Origins by state", series, amount, says)
 
     def _of_queue(self) -> Chart:
-        pending, todo = self._gauge(lambda one: one.pending), self._gauge(lambda one: one.todo)
+        pending, todo = self._gauge("pending", "pending"), self._gauge("todo", "todo")
         return Chart(
             "queue",
             "Pages that wait",
@@ -199,12 +209,12 @@ class Charts:
         )
 
     def _of_lag(self) -> Chart:
-        lag = self._gauge(lambda one: one.lag_ms)
+        lag = self._gauge("lag_ms")
         series = (Series("worst", lag, "network"),)
         return Chart("lag", "Event loop late by", series, phase, lambda place: phase(lag[place]))
 
     def _of_commits(self) -> Chart:
-        took, jobs = self._gauge(lambda one: one.commit_ms), self._gauge(lambda one: one.commit_jobs)
+        took, jobs = self._gauge("commit_ms"), self._gauge("commit_jobs")
         return Chart(
             "commits",
             "Longest commit",

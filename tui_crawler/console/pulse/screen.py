@@ -119,6 +119,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
             pane.tell(charts, at)
         if before != [pane.chart is None for pane in self._panes]:
             self._place_charts(self.size)
+        self.console.show_header(self)  # and what it counts, in the charts
         self._reading.show([self._reading_line(charts, at)])
 
     def _reading_line(self, charts: Charts, at: int | None) -> Line:

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock
     from tui_crawler.console.reading.refresh import Lock, Snapshot
     from tui_crawler.domain.coverage import Coverage
-    from tui_crawler.domain.view import OriginView, RunView, TotalsView
+    from tui_crawler.domain.view import AttemptView, OriginView, RunView, TotalsView
     from tui_crawler.domain.worker import WorkerView
     from tui_crawler.text.glyphs import StateGlyph
 
@@ -124,6 +124,7 @@ SLOW_MS = 1_000
 _LAPSE_MS = 5_000
 LINE_WIDTH = 32
 _GIVEN_UP_KEPT = 1_000
+EVENTS_KEPT = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -168,6 +169,7 @@ class LiveState:
         self._bytes = RateMeter()
         self.meters = OriginMeters()
         self._news: set[str] = set()
+        self._events: tuple[AttemptView, ...] | None = None
         self.gave_up: deque[tuple[int, str]] = deque(maxlen=_GIVEN_UP_KEPT)
         """When (monotonic ms) an origin was seen to give up, and which; the newest last."""
         self._read_at = clock.mono_ms()
@@ -195,6 +197,8 @@ class LiveState:
             self._slow_at = -SLOW_MS
         self.known = True
         self.run, self.totals, self.lock, self.coverage = shot.run, shot.totals, shot.lock, shot.coverage
+        if shot.wants.events:
+            self._events = (*shot.events, *(self._events or ()))[:EVENTS_KEPT]
         self.jobs = JOB_NAMES.found_in(shot) or self.jobs
         found = (one.found_in(shot) for one in (WORKERS, KNOWN_WORKERS))
         self.workers = next((workers for workers in found if workers is not None), self.workers)
@@ -233,6 +237,11 @@ class LiveState:
         """The origins that have changed since this was asked last, whichever view they were read for."""
         news, self._news = self._news, set()
         return news
+
+    def take_events(self) -> tuple[AttemptView, ...] | None:
+        """Return the attempts read since the last call, for whichever view, newest first; None: the log was not."""
+        events, self._events = self._events, None
+        return events
 
     def age_ms(self) -> int:
         """How old the picture is, in ms."""

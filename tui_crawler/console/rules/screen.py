@@ -55,7 +55,6 @@ from tui_crawler.domain.policy import EMPTY, PolicySet, QueryPolicy
 from tui_crawler.domain.ruleset import Ruleset, same_rules
 from tui_crawler.domain.ruleset_change import changes_along, changes_between
 from tui_crawler.domain.ruleset_change import keys_of as entry_keys
-from tui_crawler.text.format import READING
 from tui_crawler.text.rule_words import section_word
 from tui_crawler.text.safe_text import safe
 
@@ -254,7 +253,7 @@ class RulesScreen(WaitingScreen):
 
     def body(self) -> Iterable[Widget]:
         """Entries, versions, the difference, and the entry under the cursor."""
-        self._entries = CrawlTable(RULE_COLUMNS, placeholder=READING, id="rules-entries", classes="pane")
+        self._entries = CrawlTable(RULE_COLUMNS, placeholder="no rules", id="rules-entries", classes="pane")
         self._versions = CrawlTable(VERSION_COLUMNS, placeholder="no versions", id="rules-versions", classes="pane")
         self._difference = Lines(id="rules-difference", classes="pane")
         self._past = RuleVersions(self, self._versions, self._difference)
@@ -298,8 +297,8 @@ class RulesScreen(WaitingScreen):
             self.console.read_soon()
         now = self._current()
         history = shot.parts.get(HistoryPart(now.job, now.ruleset_id)) if now is not None else ()
-        if now is not None and isinstance(history, tuple) and history is not self._past.history:
-            self._past.take(history, now.ruleset_id, self.console.clock.zone)
+        if isinstance(history, tuple) and history is not self._past.history:
+            self._past.take(history, now.ruleset_id if now is not None else 0, self.console.clock.zone)
 
     def _point_at_what_was_drafted(self) -> None:
         """Back from a draft that was applied: the cursor stands on what it put in, edited or moved."""
@@ -330,7 +329,6 @@ class RulesScreen(WaitingScreen):
         columns, rows = without_empty(RULE_COLUMNS, [with_rule_hits(row, self._fired, whole) for row in rows])
         if columns != self._entries.columns:
             self._entries.set_columns(columns)
-        self._entries.placeholder = "no rules"
         self._entries.set_rows(rows)
         self._show_entry()
         self._show_titles()

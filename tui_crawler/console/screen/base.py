@@ -141,7 +141,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     def __init__(self) -> None:
         super().__init__()
         self.has_read = False
-        """Whether anything was read for it; until then an empty table says nothing but that."""
+        """Whether anything was read for it."""
         self.frozen = False
         self.missed = 0
         self._styled_by = ""  # the theme of its styles when it was last on top
@@ -184,12 +184,9 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         return wants == self.wants()
 
     def take_in(self, shot: Snapshot) -> None:
-        """Shows what was read; after the first time empty tables say why they are empty."""
-        first, self.has_read = not self.has_read, True
+        """Shows what was read."""
+        self.has_read = True
         self.take(shot)
-        if first:
-            for table in self.query(CrawlTable):
-                table.refresh()
 
     @abstractmethod
     def take(self, shot: Snapshot) -> None:

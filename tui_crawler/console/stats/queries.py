@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tui_crawler.console.ports import ActionReports, OriginReports, RefusedReports
-from tui_crawler.console.reading.refresh import ONCE_MS, RARE_MS, SLOW_MS, Part, Query
+from tui_crawler.console.reading.refresh import COUNTER_MS, ONCE_MS, RARE_MS, SLOW_MS, Part, Query
 from tui_crawler.console.stats.rows import by_reason
 
 if TYPE_CHECKING:
@@ -66,7 +66,7 @@ def _query(of: Callable[[LedgerReports, int], T], every_ms: int = SLOW_MS, *, by
     return Query(of, every_ms, by_time)
 
 
-JOBS = _query(lambda reports, _: reports.jobs())
+JOBS = _query(lambda reports, _: reports.jobs(), COUNTER_MS)
 LEDGER_QUERIES: Mapping[str, Query[Any, Any]] = {
     "refused": _query(lambda reports, _: by_reason(reports.refused("")), RARE_MS),
     "limbo": _query(lambda reports, _: reports.limbo(0), by_time=True),

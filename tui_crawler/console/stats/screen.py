@@ -49,7 +49,7 @@ from tui_crawler.console.stats.rows import (
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.pulse import HOUR_MS, Pulse, PulseOf, PulseScope
-from tui_crawler.text.format import READING, clock, count, plural
+from tui_crawler.text.format import clock, count, plural
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
@@ -62,7 +62,7 @@ class StatsTablePane(ReachesConsole, CrawlTable):
     """Shows one ledger; only that one is read."""
 
     def __init__(self) -> None:
-        super().__init__(STATS_TABLES[0].columns, placeholder=READING, id="ledger", classes="pane")
+        super().__init__(STATS_TABLES[0].columns, placeholder=STATS_TABLES[0].nothing, id="ledger", classes="pane")
         self._at = 0
         self._asked = 0
         self._value: Any = None
@@ -97,8 +97,7 @@ class StatsTablePane(ReachesConsole, CrawlTable):
         self._at = names.index(name) if name else (self._at + 1) % len(names)
         self._asked += self.name_shown in COUNTED
         self._value = self._value if self.wanted == before else None
-        self.placeholder = READING
-        self.set_rows([])
+        self.await_rows()
         self.set_columns(STATS_TABLES[self._at].columns)
         if self._value is not None:
             self._show()
@@ -283,6 +282,7 @@ class StatsScreen(RowsScreen):
         for pane in self._chart_panes:
             pane.display = pane.chart_id in shown
             pane.tell(charts, None)
+        self.console.show_header(self)
 
     def take(self, shot: Snapshot) -> None:
         if self.frozen:
@@ -331,21 +331,28 @@ class StatsScreen(RowsScreen):
         console = self.console
         now = console.clock.mono_ms()
         waits = now - self._ordered_at < ORDER_MS or console.idle_ms() < ORDER_MS
-        if waits and self._ordered_at >= 0:
+        if not console.live_state.known:
             return
-        self._ordered_at = now if console.live_state.known else -ORDER_MS
+        if waits and self._ordered_at >= 0:
+            known = console.live_state.origins
+            views = [known[str(key)] for key in self._top.row_order if key in known]
+            self._top.update_rows(origin_rows(views, self._order))
+            return
+        self._ordered_at = now
         views = top_origins(console.live_state.origins.values(), self._order)
         self._top.set_rows(origin_rows(views, self._order), anew=self._top.sort != (self._order, True))
         self._top.sort = (self._order, True)
+        if not views:
+            self._own_exits.set_rows(())
         self._point_at_origin()
 
     def _show_titles(self) -> None:
         frozen = f"‖ frozen · {self.missed} changes" if self.frozen else ""
-        own = host_of(self._origin) if self._origin else "no origin"
+        own = host_of(self._origin) if self._origin else self._own_exits.told("no origin")
         narrow, key = self.has_class("-narrow"), self.key_names("stats.exits")
         title(self._all_exits, "Exit codes · this run" + (f" · {key}: {own}" if narrow else ""), frozen)
         title(self._own_exits, f"Exit codes · {own} · " + (f"{key}: all origins" if narrow else "this run"))
-        title(self._job_table, f"Jobs · {count(len(self._jobs))} · pages as they stand")
+        title(self._job_table, f"Jobs · {self._job_table.told(count(len(self._jobs)))} · pages as they stand")
         title(self._top, f"Origins by {dict(ORDERS)[self._order]} · {SPANS[self._order]}")
         words, hint = self._ledger.titles()
         title(self._ledger, *((f"{words} · {hint}",) if narrow else (words, hint)))
@@ -531,7 +538,7 @@ class StatsScreen(RowsScreen):
             return
         self._origin = origin
         self._shown.pop("own", None)
-        self._own_exits.set_rows([])
+        self._own_exits.await_rows()
         self._show_titles()
         self.console.read_soon()
 

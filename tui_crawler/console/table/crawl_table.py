@@ -23,7 +23,7 @@ from tui_crawler.console.table.filter_terms import HINT, ParsedFilter, read_need
 from tui_crawler.console.table.paint import Sort
 from tui_crawler.console.table.rows import CursorRule
 from tui_crawler.console.table.view import TableView
-from tui_crawler.text.format import READING, count
+from tui_crawler.text.format import count
 
 OrderKey = tuple[int, float, str]
 """What two cells are compared by: nothing before numbers before words."""
@@ -249,13 +249,10 @@ class SiftedTable(TableView):
         return super().remove_rows(keys)
 
     def nothing_here(self) -> str:
-        """A filter that keeps nothing says so; a screen that nothing was read for knows nothing of it yet."""
-        words = super().nothing_here()
-        if words and not getattr(self.screen, "has_read", True):
-            return READING
+        """As in the view; a filter that keeps nothing says so."""
         if self.needle and self._given:
             return LOOKING if self.looks_elsewhere else f"nothing fits the filter; {self._clears} shows all"
-        return words
+        return super().nothing_here()
 
     @property
     def _clears(self) -> str:

@@ -21,6 +21,7 @@ from tui_crawler.console.table.cells import Cell, Row, cell_parts
 from tui_crawler.console.table.columns import Column, Layout, Width, arrange
 from tui_crawler.console.table.paint import Palette, Sort, TablePainter, role_styles
 from tui_crawler.console.table.rows import CursorRule, TableRows
+from tui_crawler.text.format import READING
 from tui_crawler.text.safe_text import safe
 
 
@@ -124,7 +125,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
-        """Make a table without rows: `placeholder` is shown in the middle while there are none.
+        """Make a table whose rows are not read yet: `placeholder` is shown in the middle once it was given none.
 
         `show_cursor` False: a table to be read only. `holds_still`: what comes in changes no column's width.
         """
@@ -133,6 +134,8 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         self._rows = TableRows()
         self._seen = SeenWidths(len(self._columns))
         self._placeholder = placeholder
+        self.awaited = True
+        """Whether its rows are still being read."""
         self._show_header = show_header
         self._show_cursor = show_cursor
         self._holds_still = holds_still
@@ -225,8 +228,14 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         longer list.
         """
         before, anchor = self._rows.cursor_key, self._anchor()
+        self.awaited = False
         self._rows.replace(rows, cursor, keep_marks)
         self._after_reorder(before, anchor, reveal=cursor != "pin")
+
+    def await_rows(self, *, keep_marks: bool = False) -> None:
+        """Remove all rows: others are being read, and nothing is known of them until `set_rows`."""
+        self.set_rows((), keep_marks=keep_marks)
+        self.awaited = True
 
     def update_row(self, row: Row) -> bool:
         """Put `row` in place of the row of its key. Return False, and do nothing, if there is no such row."""
@@ -274,8 +283,12 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         return True
 
     def nothing_here(self) -> str:
-        """What stands there while there are no rows."""
-        return self._placeholder
+        """What is shown while there are no rows: that there are none only once they were read."""
+        return self.told(self._placeholder) if self._placeholder else ""
+
+    def told(self, words: str) -> str:
+        """Return `words` about the rows; while these are being read, that they are."""
+        return READING if self.awaited else words
 
     def cursor_moved(self) -> None:
         """Called when the cursor stands on another key than before."""

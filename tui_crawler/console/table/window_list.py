@@ -70,8 +70,8 @@ class WindowList(Generic[B, R]):
     def _go_elsewhere(self, keyset: B, *, keep: bool) -> None:
         """Another book, which is read with the next beat; `keep`: until then the rows stay."""
         self.keyset, self._edge, self._parts, self._rows, self._turned = keyset, None, (), {}, True
-        if not keep:
-            self.table.set_rows([], keep_marks=self.KEEPS_MARKS)
+        if not keep or not self.table.row_count:
+            self.table.await_rows(keep_marks=self.KEEPS_MARKS)
 
     def _near(self) -> tuple[int, int]:
         """How many rows there are above the view, and from its last one on to the end."""

@@ -134,7 +134,8 @@ def nodes(root: str, opened: Mapping[str, OpenBranch], turned: frozenset[str]) -
     """The rows of what is unfolded, from the branch `root` on. `turned` are the prefixes of those whose own pages are
     folded where there is nothing else, or unfolded where there is."""
     top = opened[root]
-    yield Node(NodeKind.branch, root, root, 0, top.shown.total, top.shown.ended, unfolded=True)
+    counts = top.shown.total if top.shown.urls or top.shown.ended else None
+    yield Node(NodeKind.branch, root, root, 0, counts, top.shown.ended, unfolded=True)
     yield from _below(top, opened, turned, 1)
 
 

@@ -34,7 +34,7 @@ from tui_crawler.console.tree.rows import (
     tree_row,
 )
 from tui_crawler.console.urls.cells import host_of
-from tui_crawler.text.format import READING, count
+from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
     from tui_crawler.console.panes.line import Line
@@ -53,7 +53,7 @@ class BranchTable(CrawlTable):
 
     def __init__(self, node_of: Callable[[Hashable], Node | None]) -> None:
         """`node_of` answers what a row shows, by its key."""
-        super().__init__(TREE_COLUMNS, placeholder=READING, id="tree", classes="pane")
+        super().__init__(TREE_COLUMNS, placeholder="no URL of this origin is known", id="tree", classes="pane")
         self._node_of = node_of
 
     def in_order(self, rows: Sequence[Row], order: Sort) -> list[Row]:
@@ -158,7 +158,6 @@ class TreeScreen(RowsScreen):
         before, found = self._held, [*nodes(self._root, self._opened, self._turned)]
         self._held = {node.key: node for node in found}
         kept = {row.key: row for row in self._table.held_rows() if before.get(row.key) == self._held.get(row.key)}
-        self._table.placeholder = "no URL of this origin is known"
         self._table.set_rows([kept.get(node.key) or LateRow(node.key, partial(tree_row, node)) for node in found])
         self._show_branch()
         self._show_title()

@@ -91,7 +91,7 @@ class LinkList(TurnedWindow[LinksOf, LinkEnd]):
         self.table.set_rows(
             [link_row(number, end, origin, zone, inward=self._inward) for number, end in enumerate(ends)]
         )
-        title(self.table, links_title(self.words, self.first, len(ends), whole))
+        title(self.table, links_title(self.words, self.first, len(ends) if self.read else whole, whole))
 
     @property
     def words(self) -> str:
@@ -271,6 +271,8 @@ class UrlScreen(RowsScreen):
         self._show_tabs()
         if detail is None:
             self._page.show(unknown_lines(self._url))
+            for table in self.query(CrawlTable):
+                table.set_rows(())
             return
         clock = self.console.clock
         self._page.show(page_lines(detail.page, clock.zone))

@@ -9,7 +9,7 @@ from tui_crawler.console.table.cells import Row, Styled
 from tui_crawler.console.table.columns import Column
 from tui_crawler.domain.page_filter import PageListState, TextTerm, state_of
 from tui_crawler.domain.recovery import NextTry
-from tui_crawler.text.format import ABSENT, READING, ago, coarse, count, date_time, due, plural, size
+from tui_crawler.text.format import ABSENT, ago, coarse, count, date_time, due, plural, size
 from tui_crawler.text.glyphs import state_mark
 
 if TYPE_CHECKING:
@@ -160,8 +160,6 @@ def _looked_words(keyset: PageListWindow, matches: PageTally | None) -> str:
 
 def nothing_words(keyset: PageListWindow, keys: KeyNames) -> str:
     """What stands where there are no rows."""
-    if not keyset.started:
-        return READING
     if not keyset.narrowing.terms:
         return keys.said("No URLs yet.\n\n{origin.add}  add seeds      {help.keys}  keys")
     if keyset.at_first and keyset.at_last:

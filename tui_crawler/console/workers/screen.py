@@ -34,7 +34,7 @@ from tui_crawler.console.workers.rows import (
     worker_row,
 )
 from tui_crawler.console.workers.steering import leave, steer, tag_workers, worker_words
-from tui_crawler.text.format import READING, count
+from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
     from tui_crawler.console.operator.intent import Intent
@@ -61,7 +61,8 @@ class WorkersScreen(RowsScreen):
 
     def body(self) -> Iterable[Widget]:
         """The workers above the one under the cursor, and the origins it holds."""
-        self._table = CrawlTable(WORKER_COLUMNS, placeholder=READING, id="workers", classes="pane")
+        unheld = "no process has held this database yet"
+        self._table = CrawlTable(WORKER_COLUMNS, placeholder=unheld, id="workers", classes="pane")
         self._table.holds_while_marked = True
         self._info = Lines(id="worker-info", classes="pane", still=True)
         self._held = CrawlTable(HELD_COLUMNS, placeholder="it holds no origin", id="held", classes="pane")
@@ -99,7 +100,6 @@ class WorkersScreen(RowsScreen):
         others = (one for one in self._sessions if one.session_id not in at_work and (one.rest or one.ended_at))
         rows = [worker_row(one, cpu.get(one.session_id), clock.zone) for one in self._workers]
         rows += [session_row(one, clock.wall_ms(), clock.zone) for one in sorted(others, key=_has_ended)]
-        self._table.placeholder = "no process has held this database yet"
         self._table.set_rows(rows)
         self._shared_height.take(len(rows) + FRAME)
         if self._sought:
@@ -108,7 +108,7 @@ class WorkersScreen(RowsScreen):
 
     def _show_title(self) -> None:
         frozen = f"‖ frozen · {self.missed} changes" if self.frozen else ""
-        title(self._table, f"Workers · {count(len(self._workers))} at work", frozen)
+        title(self._table, f"Workers · {self._table.told(f'{count(len(self._workers))} at work')}", frozen)
 
     def _show_info(self) -> None:
         key, clock = self._table.cursor_key, self.console.clock
