@@ -39,7 +39,9 @@ class MatcherKind:
             if name.text == "not":
                 parts.append(Not(self.read(value, path, reader)))
             elif name.text in _COMBINERS:
-                inner = self._parts(value, path, reader)
+                if not isinstance(value, ListNode) or not value.items:
+                    raise BadValue(value.mark, f"expected a list of matchers, found {describe(value)}", at=path)
+                inner = tuple(self.read(item, f"{path}[{index}]", reader) for index, item in enumerate(value.items))
                 parts.append(All(inner) if name.text == "all" else AnyOf(inner))
             elif name.text in FIELDS:
                 if name.text == "fragment":
@@ -48,11 +50,6 @@ class MatcherKind:
             else:
                 raise BadValue(name.mark, "unknown field", nearest(name.text, (*FIELDS, *_COMBINERS)), path)
         return parts[0] if len(parts) == 1 else All(tuple(parts))
-
-    def _parts(self, node: Node, at: str, reader: ConfigReader) -> tuple[Matcher, ...]:
-        if not isinstance(node, ListNode) or not node.items:
-            raise BadValue(node.mark, f"expected a list of matchers, found {describe(node)}", at=at)
-        return tuple(self.read(item, f"{at}[{index}]", reader) for index, item in enumerate(node.items))
 
     def show(self, value: Matcher) -> Any:
         match value:

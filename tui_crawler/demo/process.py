@@ -70,12 +70,15 @@ class DemoProcess:
         if access_log is not None:
             command += ["--access-log", str(access_log.absolute())]
         with tempfile.TemporaryFile() as errors:
+            # The child must find this very package, also where it is not installed.
+            home = str(Path(__file__).parents[2])
+            known = os.environ.get("PYTHONPATH")
             child = subprocess.Popen(  # noqa: S603 - our own interpreter and module, no shell
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                env=_child_environment(),
+                env={**os.environ, "PYTHONPATH": home + os.pathsep + known if known else home},
                 start_new_session=True,
             )
             line = _read_line(child, deadline_seconds)
@@ -131,13 +134,6 @@ class DemoProcess:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _child_environment() -> dict[str, str]:
-    """The child must find this very package, also where it is not installed."""
-    home = str(Path(__file__).parents[2])
-    known = os.environ.get("PYTHONPATH")
-    return {**os.environ, "PYTHONPATH": home + os.pathsep + known if known else home}
 
 
 def _read_line(child: subprocess.Popen[bytes], deadline_seconds: float) -> bytes:

@@ -149,7 +149,8 @@ class Responder:
             case Steady():
                 pass
             case SlowHeads():
-                wait_ms = head_wait_ms(manner, request.target) * self._pace
+                spread_ms = manner.maximum_ms - manner.minimum_ms + 1
+                wait_ms = (manner.minimum_ms + crc32(request.target.encode()) % spread_ms) * self._pace
             case RateLimited(every=every, retry_after_s=seconds):
                 if self._requests % every == 0:
                     return self._refuse_rate(request, seconds)
@@ -202,11 +203,6 @@ class Responder:
                 return replace(response, ending=Ending.BROKEN_CHUNK, keep_alive=False)
             case _:
                 assert_never(fault)
-
-
-def head_wait_ms(manner: SlowHeads, target: str) -> int:
-    """Return how long the head of `target` takes at pace 1, in ms: always the same for one target."""
-    return manner.minimum_ms + crc32(target.encode()) % (manner.maximum_ms - manner.minimum_ms + 1)
 
 
 def _missing_page(site: Site, target: str) -> DemoPage:

@@ -223,16 +223,12 @@ def _delay(line: Directive) -> int | None:
     if line.key is RobotsField.crawl_delay:
         if not _NUMBER.fullmatch(line.value):
             return None
-        return min(_whole(float(line.value) * 1000), _MAX_DELAY_MS)
+        return min(-int(-float(line.value) * 1000 // 1), _MAX_DELAY_MS)  # rounded up
     found = _RATE.fullmatch(line.value)
     if found is None or not int(found[1]) or not int(found[2]):
         return None
     seconds = int(found[2]) * _SECONDS[found[3].lower()]
     return min(-(-seconds * 1000 // int(found[1])), _MAX_DELAY_MS)
-
-
-def _whole(milliseconds: float) -> int:
-    return -int(-milliseconds // 1)
 
 
 def _utf8(text: str) -> str:

@@ -144,7 +144,7 @@ def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJo
     """
     rows = job_rows(transaction)
     if isinstance(command, SetJob):
-        old = job_named(rows, command.job) if command.job else _of_run(rows, claim)
+        old = job_named(rows, command.job) if command.job else next(row for row in rows if row.job_id == claim.job_id)
         changes = [(old, _with(old, command))]
         event: ActivityEvent = "job_changed"
     else:
@@ -195,10 +195,6 @@ class UnlistedPages:
         if moves.unlisted:
             transaction.execute(Page.update({Page.todo_order: 0, Page.ignored_run: 0}).where(listed))
             move_counters(transaction, job_id, moves)
-
-
-def _of_run(rows: Sequence[JobRow], claim: Claim) -> JobRow:
-    return next(row for row in rows if row.job_id == claim.job_id)
 
 
 def _with(old: JobRow, command: SetJob) -> JobRow:

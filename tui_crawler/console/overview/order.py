@@ -16,18 +16,13 @@ if TYPE_CHECKING:
     SortKey = Callable[[OriginView], object]
 
 
-def _failures(view: OriginView) -> int:
-    """The failed pages; an origin that gave up over its robots.txt has failed as a whole."""
-    return max(view.failed, int(lost_to_robots(view)))
-
-
 _KEYS: Mapping[str, tuple[SortKey, bool]] = {
     "state": (severity, False),
     "origin": (lambda view: view.origin.partition("://")[2], False),
     "todo": (lambda view: view.todo, True),
     "pending": (lambda view: view.pending, True),
     "done": (lambda view: view.done, True),
-    "fail": (_failures, True),
+    "fail": (lambda view: max(view.failed, int(lost_to_robots(view))), True),  # lost to robots.txt: failed as a whole
     "blocked": (lambda view: view.blocked, True),
     "patience": (lambda view: view.patience - view.patience_max, False),
     "delay": (lambda view: view.delay_ms, True),

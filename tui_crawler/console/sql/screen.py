@@ -126,14 +126,11 @@ class SqlEditor(PlainArea):
             choice = None
         if choice is None:
             return False
-        self._put_in(choice.offered.start, choice.word)
+        line, column = self.cursor_location
+        self.replace(plain_text(choice.word), (line, column - (self._at - choice.offered.start)), (line, column))
         turns = choice.place is not None and len(choice.offered.words) > 1
         self._last = (self.text, choice) if turns else None
         return True
-
-    def _put_in(self, start: int, word: str) -> None:
-        line, column = self.cursor_location
-        self.replace(plain_text(word), (line, column - (self._at - start)), (line, column))
 
 
 _FIRST = "SELECT origin, todo, done, failed FROM v_origin ORDER BY failed DESC"
