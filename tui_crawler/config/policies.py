@@ -224,10 +224,6 @@ def _build_rule(values: Mapping[str, Any], mark: SourcePlace) -> Rule:
     return Rule(**values, source=mark.place)
 
 
-def _show_rule(value: Rule) -> dict[str, Any]:
-    return {"match": value.match} | {effect: getattr(value, effect) for effect in _RULE_EFFECTS}
-
-
 _SAID_BEFORE = "what earlier rules said"
 EXCLUSION = Table(
     (
@@ -269,7 +265,7 @@ RULE = Table(
         ),
     ),
     _build_rule,
-    _show_rule,
+    lambda value: {"match": value.match} | {effect: getattr(value, effect) for effect in _RULE_EFFECTS},
 )
 RULES = ListOf(RULE, "rules")
 EXCLUSIONS = ListOf(EXCLUSION, "exclusions")
@@ -287,10 +283,6 @@ class PoliciesConfig:
         (),
         "Which URLs with a query may be requested. With no policy, every URL with a query is refused.",
     )
-
-
-def _build_whitelist(values: Mapping[str, Any], mark: SourcePlace) -> Whitelist | None:
-    return Whitelist(**values) if any(values.values()) else None
 
 
 def _show_whitelist(value: Whitelist | None) -> dict[str, Any]:
@@ -312,7 +304,7 @@ WHITELIST = Table(
             (),
         ),
     ),
-    _build_whitelist,
+    lambda values, _: Whitelist(**values) if any(values.values()) else None,
     _show_whitelist,
 )
 POLICIES = table_of(PoliciesConfig)

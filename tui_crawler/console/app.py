@@ -101,10 +101,6 @@ TICK_MS = 500
 _FOLDER = Path(__file__).parent
 
 
-def _why_no_writer(watches: str) -> str:
-    return f"this console only watches ({watches})" if watches else "this console only watches"
-
-
 @dataclass(frozen=True, slots=True)
 class ReadingSources:
     """Where readings come from; each factory is called once, in the thread that uses what it makes.
@@ -247,8 +243,9 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self.read_soon,
         )
         self._journal_writer = None if operator.journal is None else self._made_journal_writer(operator.journal)
+        watches = f" ({operator.watches})" if operator.watches else ""
         self._state = Console(
-            writer=_why_no_writer(operator.watches) if self.readonly else "",
+            writer=f"this console only watches{watches}" if self.readonly else "",
             queries=lambda: "" if self.queries is not None else "there is no database to be asked",
             undo=self._no_undo,
             redo=self._no_redo,

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from enum import StrEnum
-from http import HTTPStatus
+from http.client import responses
 from math import ceil
 from typing import assert_never
 from urllib.parse import urlsplit
@@ -305,16 +305,9 @@ def malformed_response(status: int) -> Response:
 
 def render_head(status: int, reason: str | None, headers: Iterable[Header]) -> bytes:
     """Return a response head. Nothing is cleaned: a demo page may have a hostile header on purpose."""
-    lines = [f"HTTP/1.1 {status} {_standard_reason(status) if reason is None else reason}"]
+    lines = [f"HTTP/1.1 {status} {responses.get(status, 'Unknown') if reason is None else reason}"]
     lines += [f"{name}: {value}" for name, value in headers]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
-
-
-def _standard_reason(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return "Unknown"
 
 
 def chunk_body(body: bytes) -> bytes:

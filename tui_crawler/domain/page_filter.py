@@ -213,18 +213,12 @@ def _term(word: str, inverted: bool) -> Term | FilterProblem | None:
     field, colon, value = word.partition(":")
     read = _FIELDS.get(field.lower()) if colon else None
     if read is None:
-        return _no_field(field) if _names_field(field, colon, value) else TextTerm(word, inverted)
+        # What begins with no field of ours, and was meant to: no part of a URL, and no host with its port.
+        if colon and field.isalpha() and not value.startswith("//") and not value[:1].isdigit():
+            there_are = " ".join(f"{name}:" for name in _FIELDS)
+            return FilterProblem(f"no such field: {field}; there are {there_are} (re:{field}: looks for the text)")
+        return TextTerm(word, inverted)
     return read(value, inverted) if value.strip(",") else None
-
-
-def _names_field(field: str, colon: str, value: str) -> bool:
-    """Whether a word that begins with no field of ours was meant to: not a part of a URL, a host with its port."""
-    return bool(colon) and field.isalpha() and not value.startswith("//") and not value[:1].isdigit()
-
-
-def _no_field(field: str) -> FilterProblem:
-    there_are = " ".join(f"{name}:" for name in _FIELDS)
-    return FilterProblem(f"no such field: {field}; there are {there_are} (re:{field}: looks for the text)")
 
 
 def _exit_term(value: str, inverted: bool) -> ExitTerm | FilterProblem:

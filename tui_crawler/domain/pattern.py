@@ -34,7 +34,9 @@ class Pattern:
         except UnicodeEncodeError:
             raise BadPattern(text, "contains a lone surrogate") from None
         except re2.error as error:
-            raise BadPattern(text, _message(error)) from None
+            detail = error.args[0] if error.args else "cannot be compiled"
+            said = detail.decode("utf-8", "replace") if isinstance(detail, bytes) else str(detail)
+            raise BadPattern(text, said) from None
 
     def search(self, text: str) -> bool:
         """Whether the pattern is found anywhere in `text`."""
@@ -140,8 +142,3 @@ def _options(memory: int) -> re2.Options:
 
 def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
-
-
-def _message(error: Exception) -> str:
-    detail = error.args[0] if error.args else "cannot be compiled"
-    return detail.decode("utf-8", "replace") if isinstance(detail, bytes) else str(detail)

@@ -99,7 +99,9 @@ def cut(body: bytes, max_bytes: int) -> bytes:
 
 def raw_lines(body: bytes) -> list[bytes]:
     """All lines of a file, without their ends and the byte order mark; the first has line number 1."""
-    return _LINE_END.split(_without_mark(body))
+    # Google's parser skips a mark that was cut short, too.
+    mark = next((length for length in (3, 2, 1) if body.startswith(_BYTE_ORDER_MARK[:length])), 0)
+    return _LINE_END.split(body[mark:])
 
 
 def directives(body: bytes) -> Iterator[Directive]:
@@ -190,13 +192,6 @@ def index_page(pattern: str) -> str | None:
     """An Allow for "…/index.htm…" allows "…/" too (Google's extension): the pattern for that, or None."""
     slash = pattern.rfind("/")
     return f"{pattern[: slash + 1]}$" if pattern.startswith(_INDEX_PAGE, slash) and slash >= 0 else None
-
-
-def _without_mark(body: bytes) -> bytes:
-    for length in (3, 2, 1):  # Google's parser skips a mark that was cut short, too
-        if body.startswith(_BYTE_ORDER_MARK[:length]):
-            return body[length:]
-    return body
 
 
 def _key(name: str) -> RobotsField | None:

@@ -233,7 +233,8 @@ def _found(item: Element) -> Iterator[_Found]:
         raw = _text(item, ("link", _RSS_1 + "link"))
         date = _text(item, ("pubDate", _DUBLIN_CORE + "date"))
     else:
-        raw = _atom_link(item)
+        links = (link for link in item.iterchildren(_ATOM + "link") if (link.get("rel") or "alternate") == "alternate")
+        raw = next((str(link.get("href")).strip() for link in links if link.get("href")), "")
         date = _text(item, (_ATOM + "updated",))
     if raw:
         at = w3c_date_ms(date)
@@ -247,13 +248,6 @@ def _text(item: Element, tags: tuple[str, ...]) -> str:
     for child in item:
         if child.tag in tags:
             return (child.text or "").strip()
-    return ""
-
-
-def _atom_link(entry: Element) -> str:
-    for link in entry.iterchildren(_ATOM + "link"):
-        if (link.get("rel") or "alternate") == "alternate" and link.get("href"):
-            return str(link.get("href")).strip()
     return ""
 
 

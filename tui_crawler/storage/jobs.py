@@ -163,7 +163,8 @@ def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJo
         if old == new:
             continue
         _store(transaction, old, new)
-        before[old.name], after[old.name] = _difference(old, new)
+        keys = [key for key, name in _SHOWN.items() if getattr(old, name) != getattr(new, name)]
+        before[old.name], after[old.name] = ({key: getattr(row, _SHOWN[key]) for key in keys} for row in (old, new))
         said = ", ".join(f"{key} {before[old.name][key]} -> {after[old.name][key]}" for key in after[old.name])
         note(transaction, event, f"job {old.name}: {said}", run_id=claim.run_id)
         if old.is_free(claim) and not new.is_free(claim):
@@ -256,13 +257,6 @@ def _store(transaction: Transaction, old: JobRow, new: JobRow) -> None:
     if new.max_depth != old.max_depth:
         moved = change_max_depth(transaction, old.job_id, new.max_depth)
         move_counters(transaction, old.job_id, CounterChanges(moved))
-
-
-def _difference(old: JobRow, new: JobRow) -> tuple[dict[str, object], dict[str, object]]:
-    """What is shown of a change: the values that are others now, before and after."""
-    keys = [key for key, name in _SHOWN.items() if getattr(old, name) != getattr(new, name)]
-    shown = [{key: getattr(row, _SHOWN[key]) for key in keys} for row in (old, new)]
-    return shown[0], shown[1]
 
 
 def _pending(transaction: Transaction, job_id: int) -> list[tuple[str, int]]:

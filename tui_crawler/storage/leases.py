@@ -84,7 +84,10 @@ def take_origins(transaction: Transaction, claim: Claim, peers: Peers) -> tuple[
     """Leases free origins: those of its own sites and those that an operator wants here, then, the best first, up to
     this worker's share; and what nobody else takes."""
     require(transaction, claim)
-    bury_dead(transaction, claim, peers.starter.owner)
+    here = peers.starter.owner
+    for one in members(transaction):
+        if one.session_id != claim.session_id and not one.hold.is_live(here, transaction.now):
+            bury(transaction, one.session_id, one.run_id, f"found dead by {here.describe()}")
     name_sites(transaction, peers)
     known = members(transaction)
     me = next(one for one in known if one.session_id == claim.session_id)
@@ -189,13 +192,6 @@ def surplus(transaction: Transaction, claim: Claim, peers: Peers) -> tuple[str, 
             chosen.append(site)
             excess -= number
     return _of_sites(transaction, chosen, mine)
-
-
-def bury_dead(transaction: Transaction, claim: Claim, here: Owner) -> None:
-    """Ends the sessions of dead workers; what they held is free."""
-    for one in members(transaction):
-        if one.session_id != claim.session_id and not one.hold.is_live(here, transaction.now):
-            bury(transaction, one.session_id, one.run_id, f"found dead by {here.describe()}")
 
 
 def bury(transaction: Transaction, session_id: int, run_id: int, by: str) -> None:

@@ -473,15 +473,10 @@ class SqliteStore:
         return await self._steps.read(awake, origins, now)
 
     async def apply_rules(self, command: ApplyRules, who: str) -> tuple[Ruleset, ...]:
-        estimate = await self._foresee(self._held(), command)
+        claim, estimate = self._held(), None
+        if await self._writer.read(rejudging.are_many):  # judged in a thread of its own, so that the writer is free
+            estimate = await asyncio.to_thread(foresee, self._path, self._settings.opening, claim, command)
         return await self._steps.write(rulesets.apply, command, who, estimate, checked=True)
-
-    async def _foresee(self, claim: Claim, command: ApplyRules) -> rulesets.RuleEstimate | None:
-        """What an edit will do to many refused pages: judged in a thread of its own, so that the writer is free. None
-        where there is not much to be judged, or the edit will be refused."""
-        if not await self._writer.read(rejudging.are_many):
-            return None
-        return await asyncio.to_thread(foresee, self._path, self._settings.opening, claim, command)
 
     async def take_actions(self) -> tuple[PendingAction, ...]:
         """What operators have asked for since the last call, oldest first. Rows that cannot be read are answered

@@ -134,7 +134,9 @@ class ConsoleRules:
         except ConfigErrors as errors:
             problem = errors.problems[0]
             return problem.message + (f"; {problem.suggestion}" if problem.suggestion else "")
-        return _typed(change) if any(_entries(change)) else "this adds nothing"
+        whitelist = change.whitelist and (change.whitelist.domains or change.whitelist.patterns)
+        sections = (change.do_not_crawl, change.url_query_parameters, change.rules, change.exclusions, whitelist)
+        return _typed(change) if any(sections) else "this adds nothing"
 
     def write(self, policies: PolicySet) -> str:
         from tui_crawler.domain.policy import EMPTY  # noqa: PLC0415  the same
@@ -189,12 +191,6 @@ def _document(head: str, rest: str) -> str:
     if item.startswith("["):
         return f"{_HEADS[head].rstrip('- ').rstrip()} {item}\n"
     return f"{_HEADS[head]}{item}\n"
-
-
-def _entries(change: RulesetChange) -> tuple[object, ...]:
-    """The sections of a change; an empty one is false."""
-    whitelist = change.whitelist and (change.whitelist.domains or change.whitelist.patterns)
-    return (change.do_not_crawl, change.url_query_parameters, change.rules, change.exclusions, whitelist)
 
 
 def _typed(change: RulesetChange) -> RulesetChange:

@@ -54,14 +54,14 @@ def summary_lines(
     has it."""
     mark = standing(view)
     idle = idle_reason(view, now, run, zone=zone, you=you, in_flight=in_flight)
-    words = idle or requesting(view)
+    words, why = idle or requesting(view), delay_why(view)
     lines: list[Line] = [
         Styled(mark.label, f"{mark.role} bold"),
         Paragraph(words, "" if idle else "active", most=3),
         *([Paragraph(view.warning, "warning", most=4)] if view.warning else []),
         "",
         fact("patience", *patience_parts(view)),
-        delay_line(view),
+        fact("delay", seconds(view.delay_ms), Styled(f" {why}" if why else "", "muted")),
         robots_line(view, now),
         rate_line(line),
         eta_line(view, now),
@@ -69,11 +69,12 @@ def summary_lines(
         *count_lines(view),
     ]
     if view.last_exit_code:
+        took = Styled(f"{ago(now - view.last_attempt_at)}, took {seconds(view.last_response_ms)}", "muted")
         lines += [
             "",
             exit_cell(view.last_exit_code),
             Paragraph(path_of(view.last_url, view.origin), most=2),
-            _last_line(view, now),
+            took if view.last_http_status is None else (status_cell(view.last_http_status), Styled("  "), took),
         ]
     return lines
 
@@ -105,17 +106,6 @@ def card_lines(card: OriginSummary) -> list[Line]:
     if shown:
         lines += ["", Styled("attempts in this run", "muted")]
     return lines + [(exit_cell(one.exit_code), Styled(f" ×{count(one.run)}", "muted")) for one in shown]
-
-
-def _last_line(view: OriginView, now: int) -> Cell:
-    words = Styled(f"{ago(now - view.last_attempt_at)}, took {seconds(view.last_response_ms)}", "muted")
-    return words if view.last_http_status is None else (status_cell(view.last_http_status), Styled("  "), words)
-
-
-def delay_line(view: OriginView) -> tuple[str | Styled, ...]:
-    """The delay and what decided it."""
-    words = delay_why(view)
-    return fact("delay", seconds(view.delay_ms), Styled(f" {words}" if words else "", "muted"))
 
 
 def rate_line(line: Sequence[float | None]) -> Cell:
