@@ -48,7 +48,8 @@ class DemoProcess:
     def __init__(self, child: subprocess.Popen[bytes], sites: tuple[DemoAddress, ...]) -> None:
         """Hold a child that is ready; `start` makes one."""
         self._child = child
-        self._left = False
+        self.pid = child.pid
+        self.was_left = False
         self.sites = sites
 
     @classmethod
@@ -91,10 +92,6 @@ class DemoProcess:
                 raise DemoStartFailed(f"{failed}\n{words}".strip()) from None
 
     @property
-    def pid(self) -> int:
-        return self._child.pid
-
-    @property
     def seeds(self) -> list[str]:
         return [site.seed for site in self.sites]
 
@@ -114,18 +111,13 @@ class DemoProcess:
     def leave(self) -> None:
         """Let go of the child: another process holds its lifeline, and `close` no longer ends it."""
         _close_pipes(self._child)
-        self._left = True
-
-    @property
-    def was_left(self) -> bool:
-        """True once `leave` was called."""
-        return self._left
+        self.was_left = True
 
     def close(self) -> int | None:
         """End the child, wait for it, return its exit status (negative: the signal). May be called twice.
 
         None for a child that was left to another process: it goes on."""
-        return None if self._left else _end(self._child)
+        return None if self.was_left else _end(self._child)
 
     def __enter__(self) -> Self:
         return self

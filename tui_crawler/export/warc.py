@@ -17,6 +17,7 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from http.client import responses
@@ -125,7 +126,8 @@ def _resource(writer: Any, body: StoredBody, info_id: str) -> Any:
 def _record_fields(body: StoredBody, at: int, info_id: str) -> dict[str, str]:
     date = (_EPOCH + timedelta(milliseconds=at)).isoformat(timespec="milliseconds")
     fields = {"WARC-Date": date.replace("+00:00", "Z"), "WARC-Warcinfo-ID": info_id}
-    if _is_address(body.remote_address):
+    with suppress(ValueError):
+        ip_address(body.remote_address)
         fields["WARC-IP-Address"] = body.remote_address
     return fields
 
@@ -157,11 +159,3 @@ def _uri(url: str) -> str:
 
 def _one_line(text: str) -> str:
     return without_surrogates(" ".join(_CONTROLS.sub(" ", text).split()))
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ip_address(text)
-    except ValueError:
-        return False
-    return True

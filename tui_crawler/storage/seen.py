@@ -155,15 +155,11 @@ class BloomSeen:
         self._filter = _new_filter(settings)
         self._count = 0
         self._last_page = 0
-        self._after_segment = 0
+        self.after_segment = 0
         self._load(transaction)
         while rows := transaction.all(_pages_after, {"after": self._last_page, "limit": _WINDOW}):
             self._take((job_id, key) for _, job_id, key in rows)
             self._last_page = rows[-1][0]
-
-    @property
-    def after_segment(self) -> int:
-        return self._after_segment
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -209,7 +205,7 @@ class BloomSeen:
         self._filter = Bloom.load_bytes(bits, operator.index)
         self._count = rows[0][2]
         self._last_page = mark(transaction, _PAGE_MARK)
-        self._after_segment = mark(transaction, _SEGMENT_MARK)
+        self.after_segment = mark(transaction, _SEGMENT_MARK)
 
     def _take(self, found: Iterable[tuple[int, int]]) -> None:
         seen = self._filter

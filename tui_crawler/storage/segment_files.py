@@ -117,14 +117,19 @@ def publish(path: Path) -> bool:
     return True
 
 
+def sync(place: Path) -> None:
+    """Has a file or a folder written to the disk. Raises OSError."""
+    descriptor = os.open(place, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def sync_folder(folder: Path) -> None:
     """Makes the names in a folder outlast a power loss, where the system can do that."""
     with contextlib.suppress(OSError):
-        number = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)
+        sync(folder)
 
 
 def dead_parts(folder: Path, family: str) -> tuple[Path, ...]:

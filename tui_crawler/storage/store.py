@@ -297,7 +297,6 @@ class SqliteStore:
         return self._listener is not None
 
     def give_up(self, after_ms: int) -> None:
-        """What passes by itself is waited for so long at most from now on."""
         self._writer.give_up(after_ms / 1000)
 
     def close(self) -> None:
@@ -352,8 +351,6 @@ class SqliteStore:
         return await self._steps.read(candidates, origin, now, limit, first_fill, brief=True)
 
     async def fill(self, record: FillRecord) -> Settled:
-        """Stores the outcome of a fill: `record.todo` is the todo list from now on, as a whole. Answers where the
-        counters of the origin stand now."""
         return await self._steps.write(settle.store_fill, record, brief=len(record.refusals) < _FEW)
 
     async def settle(self, settle_value: Settle) -> Settled:
@@ -437,8 +434,6 @@ class SqliteStore:
         return await self._steps.write(rulesets.change_exclusion, exclusion, remove, checked=True)
 
     async def change_job(self, command: SetJob | SteerJobs) -> JobChange:
-        """Changes jobs; the pages of jobs that are held from now on leave their todo lists. Raises NoSuchJob,
-        ValueError; then nothing was changed."""
         return await self._steps.write(operator_actions.change_job, command, checked=True)
 
     async def stash(self, command: StashPages | UnstashPages | SetDripfeed) -> QueueChange:

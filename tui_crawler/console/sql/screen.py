@@ -263,7 +263,8 @@ class SqlScreen(ConsoleScreen):
     def situation(self) -> Situation:
         """The URL of the row under the cursor, if it has one."""
         record = answer_record(self._answer, self._table.cursor_key) or {}
-        url = next((str(value) for name, value in record.items() if _is_url(name, value)), "")
+        texts = (value for name, value in record.items() if "url" in name.casefold() and isinstance(value, str))
+        url = next((text for text in texts if text.startswith(("http://", "https://"))), "")
         return Situation(Where.sql, urls=(url,) if url else ())
 
     def record(self, table: CrawlTable, key: Hashable) -> object | None:
@@ -367,7 +368,3 @@ class SqlScreen(ConsoleScreen):
     def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
         self._show_row()
         self.tell_footer()
-
-
-def _is_url(name: str, value: object) -> bool:
-    return "url" in name.casefold() and isinstance(value, str) and value.startswith(("http://", "https://"))

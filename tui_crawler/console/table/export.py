@@ -155,8 +155,6 @@ def _plain(name: str, value: object) -> str:
             return _guarded(safe(value, _LONGEST))
         case bytes():
             return value.hex()
-        case _ if is_dataclass(value) and not isinstance(value, type):
-            value = asdict(value)
     return _guarded(safe(json.dumps(value, ensure_ascii=True, default=_parts), _LONGEST))
 
 

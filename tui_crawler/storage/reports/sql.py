@@ -73,7 +73,6 @@ class QueryRunner:
             return tuple((view, columns_of(database, view)) for view in VIEWS)
 
     def cancel(self) -> None:
-        """Ends the question that is being answered (from any thread)."""
         self._stop.set()
 
     def ask(self, text: str, *, most_rows: int = MOST_ROWS, most_ms: int = MOST_MS) -> QueryAnswer:
