@@ -535,7 +535,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self._show_notices(screen)
 
     def _show_notices(self, screen: ConsoleScreen) -> None:
-        """Shows the messages whose time has not passed."""
         self.notices = still_shown(self.notices, self.clock.mono_ms())
         for box in screen.query(NoticeBox):  # none before its widgets came, or after they went
             box.tell(self.notices)

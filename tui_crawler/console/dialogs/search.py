@@ -140,7 +140,6 @@ class SearchDialog(Dialog):
         self._tell(table.cursor_key)
 
     def _leave_headings(self, step: int) -> None:
-        """Moves the cursor on while it is on a heading."""
         table = self.query_one(CrawlTable)
         headings = {one.key for one in self._entries if not one.words}
         last = table.row_count - 1 if step > 0 else 0
@@ -181,7 +180,6 @@ def _in_lines(line: Line, width: int, most: int) -> Line:
 
 
 def _height(line: Line, width: int) -> int:
-    """How many lines it takes."""
     return len(lay_out_line(line, width))
 
 

@@ -354,7 +354,6 @@ class SqlScreen(ConsoleScreen):
             self._show(answer)
 
     def _recall(self, step: int) -> None:
-        """Brings back what was asked before."""
         asked = self._query_session.asked
         back = min(max(self._back - step, 0), len(asked))
         if back == self._back:
