@@ -25,7 +25,7 @@ from tui_crawler.storage.jobs import UnlistedPages, job_rows
 from tui_crawler.storage.models import Job, Origin, Page, Run, Session
 from tui_crawler.storage.owner import OpenSession, Owner
 from tui_crawler.storage.sessions import Starter, load_origins
-from tui_crawler.storage.statements import columns, slot
+from tui_crawler.storage.statements import columns, slot, updates
 from tui_crawler.storage.transaction import Row, Transaction
 
 GATHERING_MS = 10_000
@@ -367,5 +367,4 @@ def _nameless() -> Any:
     return Origin.select(Origin.origin).where((Origin.site == peewee.SQL("''")) & (Origin.participates == ONE))
 
 
-def _set_site() -> Any:
-    return Origin.update({Origin.site: slot("site")}).where(Origin.origin == slot("origin"))
+_set_site = updates([Origin.origin], Origin.site)

@@ -25,7 +25,7 @@ from tui_crawler.storage.counters import CounterChanges, tally_of
 from tui_crawler.storage.intake import move_counters
 from tui_crawler.storage.jobs import job_id_of
 from tui_crawler.storage.models import Dripfeed, Origin, Page, Url
-from tui_crawler.storage.statements import columns, slot, slots
+from tui_crawler.storage.statements import columns, reads, slot, slots
 from tui_crawler.storage.transaction import Transaction
 
 _CHUNK = 500
@@ -283,11 +283,6 @@ def _in_stash(job_id: Any, stash: Any) -> Any:
     return (Page.status == _STASHED) & (Page.job == job_id) & (Page.stash == stash)
 
 
-def _dripfeed() -> Any:
-    named = (Dripfeed.job == slot("job_id")) & (Dripfeed.stash == slot("stash"))
-    return Dripfeed.select(Dripfeed.ready).where(named)
-
-
 def _dripped() -> Any:
     """How many pages that came out of a stash are still to be crawled. The conditions are those of an index."""
     ready = (
@@ -315,3 +310,6 @@ def _move() -> Any:
         Page.claimed_by: ZERO,
     }
     return Page.update(changes).where(Page.id == slot("page_id"))
+
+
+_dripfeed = reads([Dripfeed.job, Dripfeed.stash], Dripfeed.ready)
