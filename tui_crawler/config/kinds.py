@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
 
@@ -155,9 +154,7 @@ class Real(Plain):
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> float:
         value = value_of(node) if isinstance(node, Scalar) else None
-        if not isinstance(value, int | float) or isinstance(value, bool):
-            raise expected(self, node)
-        if not math.isfinite(value) or not self.least <= value <= self.most:
+        if not isinstance(value, int | float) or isinstance(value, bool) or not self.least <= value <= self.most:
             raise expected(self, node)
         return float(value)
 

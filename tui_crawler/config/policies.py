@@ -131,22 +131,23 @@ class DoNotCrawlKind:
         return MatcherKind().json_schema()
 
 
-class Domain(Plain):
-    """A domain of the exclusion list: the name and everything below it."""
+@dataclass(frozen=True, slots=True)
+class Excluded(Plain):
+    """What an entry of the exclusion list names: a domain, the name and everything below it; or an address or network
+    in CIDR notation (RFC 4632, RFC 4291)."""
 
-    accepts = "a domain such as example.net"
-
-    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
-        return _exclusion("domain", node, self.accepts)
-
-
-class Network(Plain):
-    """An address or a network in CIDR notation (RFC 4632, RFC 4291)."""
-
-    accepts = "an IP address or network such as 203.0.113.0/24"
+    kind: ExclusionKind
+    accepts: str
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> str:
-        return _exclusion("cidr", node, self.accepts)
+        try:
+            return exclusion_value(self.kind, text_of(node, self))
+        except BadPattern:
+            raise expected(self, node) from None
+
+
+_DOMAIN = Excluded("domain", "a domain such as example.net")
+_NETWORK = Excluded("cidr", "an IP address or network such as 203.0.113.0/24")
 
 
 class HostGlob(Plain):
@@ -159,7 +160,7 @@ class HostGlob(Plain):
         try:
             Pattern(glob(plain_host(text)))
         except BadPattern:
-            raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}") from None
+            raise expected(self, node) from None
         return text
 
 
@@ -181,13 +182,6 @@ def exclusion_value(kind: ExclusionKind, value: str) -> str:
             assert_never(kind)
 
 
-def _exclusion(kind: ExclusionKind, node: Node, accepts: str) -> str:
-    try:
-        return exclusion_value(kind, text_of(node, Text(accepts)))
-    except BadPattern:
-        raise BadValue(node.mark, f"expected {accepts}, found {describe(node)}") from None
-
-
 def _build_exclusion(values: Mapping[str, Any], mark: SourcePlace) -> Exclusion:
     given = [kind for kind in EXCLUSION_KINDS if values[kind] is not None]
     if len(given) != 1:
@@ -195,11 +189,6 @@ def _build_exclusion(values: Mapping[str, Any], mark: SourcePlace) -> Exclusion:
         raise BadValue(mark, f"expected one of {', '.join(EXCLUSION_KINDS)}, found {found}", "one entry for each")
     (kind,) = given
     return Exclusion(kind, values[kind], values["reason"], values["who"], mark.place)
-
-
-def _show_exclusion(value: Exclusion) -> dict[str, Any]:
-    shown: dict[str, Any] = dict.fromkeys(EXCLUSION_KINDS)
-    return shown | {value.kind: value.value, "reason": value.reason, "who": value.who}
 
 
 def _build_query_policy(values: Mapping[str, Any], mark: SourcePlace) -> QueryPolicy:
@@ -227,15 +216,15 @@ def _build_rule(values: Mapping[str, Any], mark: SourcePlace) -> Rule:
 _SAID_BEFORE = "what earlier rules said"
 EXCLUSION = Table(
     (
-        ConfigKey("domain", Nullable(Domain()), "The domain and all hosts below it."),
+        ConfigKey("domain", Nullable(_DOMAIN), "The domain and all hosts below it."),
         ConfigKey("host", Nullable(HostName()), "Exactly this host name or address."),
-        ConfigKey("cidr", Nullable(Network()), "Addresses, also those a name resolves to."),
+        ConfigKey("cidr", Nullable(_NETWORK), "Addresses, also those a name resolves to."),
         ConfigKey("pattern", Nullable(Regex()), "Searched in the URL."),
         ConfigKey("reason", Text(longest=1000, shortest=0), "Why; shown wherever it refuses a URL.", ""),
         ConfigKey("who", Text(shortest=0), "Who asked for it.", ""),
     ),
     _build_exclusion,
-    _show_exclusion,
+    lambda value: dict.fromkeys(EXCLUSION_KINDS) | {value.kind: value.value, "reason": value.reason, "who": value.who},
 )
 QUERY_POLICY = Table(
     (
@@ -285,10 +274,6 @@ class PoliciesConfig:
     )
 
 
-def _show_whitelist(value: Whitelist | None) -> dict[str, Any]:
-    return {"domains": value.domains, "patterns": value.patterns} if value else {"domains": (), "patterns": ()}
-
-
 WHITELIST = Table(
     (
         ConfigKey(
@@ -305,6 +290,6 @@ WHITELIST = Table(
         ),
     ),
     lambda values, _: Whitelist(**values) if any(values.values()) else None,
-    _show_whitelist,
+    lambda value: {"domains": value.domains, "patterns": value.patterns} if value else {"domains": (), "patterns": ()},
 )
 POLICIES = table_of(PoliciesConfig)

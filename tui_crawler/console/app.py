@@ -30,7 +30,6 @@ from tui_crawler.console.panes.notice import (
     ReportedError,
     add_notice,
     add_trouble,
-    still_shown,
 )
 from tui_crawler.console.panes.notices import NoticeBox
 from tui_crawler.console.panes.typing import TakesText
@@ -535,7 +534,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self._show_notices(screen)
 
     def _show_notices(self, screen: ConsoleScreen) -> None:
-        self.notices = still_shown(self.notices, self.clock.mono_ms())
+        now = self.clock.mono_ms()
+        self.notices = tuple(notice for notice in self.notices if notice.until_ms > now)
         for box in screen.query(NoticeBox):  # none before its widgets came, or after they went
             box.tell(self.notices)
 

@@ -107,7 +107,7 @@ def tidy(transaction: Transaction, segment_store: SegmentStore, prefix: str) -> 
         if path.stem in registered:
             segment_files.publish(path)
         else:
-            segment_files.remove_part(part)
+            segment_files.remove(part)
     for segment in waiting(transaction, segment_store):
         _publish(segment.path)
 

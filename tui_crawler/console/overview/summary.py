@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.logs.attempts import exit_cell, is_failure, status_cell
+from tui_crawler.console.logs.attempts import exit_cell, exit_code_of, status_cell
 from tui_crawler.console.overview.rows import patience_parts, requesting
 from tui_crawler.console.panes.header import eta_words
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact
 from tui_crawler.console.table.cells import Cell, Styled
 from tui_crawler.console.urls.cells import path_of
 from tui_crawler.domain.eta import Limit, estimate
+from tui_crawler.domain.exit_code import FAILURES
 from tui_crawler.domain.idle_reason import delay_why, idle_reason
 from tui_crawler.domain.status import RobotsStatus
 from tui_crawler.text.format import ago, count, due, plural, seconds, size
@@ -101,7 +102,7 @@ def next_lines(view: OriginView, next_url: str) -> list[Line]:
 def card_lines(card: OriginSummary) -> list[Line]:
     """How the attempts of the selected origin ended in the newest run, worst first."""
     lines: list[Line] = []
-    worst = sorted(card.exits, key=lambda one: (not is_failure(one.exit_code), -one.run))
+    worst = sorted(card.exits, key=lambda one: (exit_code_of(one.exit_code) not in FAILURES, -one.run))
     shown = [one for one in worst if one.run][:_EXITS]
     if shown:
         lines += ["", Styled("attempts in this run", "muted")]

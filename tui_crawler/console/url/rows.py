@@ -179,15 +179,10 @@ def path_lines(detail: PageDetail, zone: tzinfo) -> list[Line]:
         lines.append(Split((Styled("◆ ", "accent"), "a seed"), Styled("depth 0", "muted")))
     else:
         lines.append(Styled("how it was found is not known", "muted"))
-    lines.append("")
-    lines.append(fact("linked", f"from {_pages(detail.inlink_count)}, to {many_links(detail.outlink_count)}"))
-    redirects = redirect_lines(detail)
-    lines += redirects[:4] or [Styled("no redirect is known", "faint")]
-    return lines
-
-
-def _pages(number: int) -> str:
-    return plural(number, "page") if number < MOST_LINKS else f"{many_links(number)} pages"
+    number = detail.inlink_count
+    pages = plural(number, "page") if number < MOST_LINKS else f"{many_links(number)} pages"
+    linked = fact("linked", f"from {pages}, to {many_links(detail.outlink_count)}")
+    return [*lines, "", linked, *(redirect_lines(detail)[:4] or [Styled("no redirect is known", "faint")])]
 
 
 def many_links(number: int) -> str:
