@@ -246,14 +246,18 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self._state = Console(
             writer=f"this console only watches{watches}" if self.readonly else "",
             queries=lambda: "" if self.queries is not None else "there is no database to be asked",
-            undo=self._no_undo,
-            redo=self._no_redo,
+            undo=lambda: self.command_queue.undo_stack.why_none if "command_queue" in vars(self) else NOTHING_TO_UNDO,
+            redo=lambda: (
+                "" if "command_queue" in vars(self) and self.command_queue.undo_stack.undone else "nothing to redo"
+            ),
             pause=self.live_state.why_no_pause,
             move=lambda: "" if len(self.live_state.workers) > 1 else "no other worker is at work",
             start=lambda: self.host_takeover.hindrance,
             end=self._no_end,
             detach=lambda: self.way_out.hindrance,
-            replay=lambda: self.replay.why_no_replay,
+            replay=lambda: (
+                "" if self.replay.player is not None else "this is the crawl as it is now; :replay shows it as of then"
+            ),
             replays=lambda: self.replay.why_not_opened,
         )
         here = (self.appearance, self.way_out, self.host_takeover)
@@ -478,12 +482,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             found = replace(found, workers=tuple(one for one in self.live_state.workers if one.name == about))
         origins = self.command_queue.asked.shown(found.origins) if "command_queue" in vars(self) else found.origins
         return replace(found, origins=origins, frame=screen.frame, console=self._state)
-
-    def _no_undo(self) -> str:
-        return self.command_queue.undo_stack.why_none if "command_queue" in vars(self) else NOTHING_TO_UNDO
-
-    def _no_redo(self) -> str:
-        return "" if "command_queue" in vars(self) and self.command_queue.undo_stack.undone else "nothing to redo"
 
     def _no_end(self) -> str:
         if self.hosting.quitting:

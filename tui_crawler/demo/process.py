@@ -16,6 +16,8 @@ from threading import Thread
 from types import TracebackType
 from typing import IO, Self
 
+from tui_crawler.text.safe_text import yaml_quoted
+
 FIXED_BASE_PORT = 18081
 """Where the sites are when they are to be found again."""
 
@@ -208,19 +210,8 @@ def demo_config(seeds: Sequence[str], database: str, *, headless: bool = False) 
     """
     template = Template((files("tui_crawler.demo") / "crawl.yaml").read_text("utf-8"))
     return template.substitute(
-        user_agent=_quote(USER_AGENT),
-        database=_quote(database),
-        seeds="\n".join(f"  - {_quote(seed)}" for seed in seeds),
+        user_agent=yaml_quoted(USER_AGENT),
+        database=yaml_quoted(database),
+        seeds="\n".join(f"  - {yaml_quoted(seed)}" for seed in seeds),
         delay=_QUICK_DELAY if headless else _POLITE_DELAY,
     )
-
-
-def _quote(text: str) -> str:
-    """Return `text` as a double-quoted YAML scalar; what is not printable is escaped by its code point."""
-    return '"' + "".join(map(_escape, text)) + '"'
-
-
-def _escape(character: str) -> str:
-    if character in '"\\':
-        return "\\" + character
-    return character if character.isprintable() else f"\\U{ord(character):08x}"

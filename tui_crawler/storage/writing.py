@@ -183,8 +183,7 @@ def _next_change() -> Any:
 
 def _next_change_and_time() -> Any:
     time = peewee.SQL("CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)")
-    raised = {Meta.value: Meta.value + peewee.SQL("1")}
-    return Meta.update(raised).where(Meta.name == slot("name")).returning(Meta.value, time)
+    return _next_change().returning(Meta.value, time)
 
 
 _noted = reads([Meta.name], Meta.value)

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.text.safe_text import yaml_quoted
 
 if TYPE_CHECKING:
     from tui_crawler.domain.exclusion import Exclusion
@@ -38,7 +39,7 @@ def lines_of(policies: PolicySet) -> Iterator[str]:
     from tui_crawler.config.document import rules_document  # noqa: PLC0415  the screen does not wait for it
 
     document = rules_document(policies)
-    for scalar in (_plain, _quoted, _in_ascii):
+    for scalar in (_plain, yaml_quoted, _in_ascii):
         yield _line(document, scalar)
 
 
@@ -72,23 +73,12 @@ def _value(value: object, scalar: Callable[[str], str]) -> str:
 
 
 def _plain(text: str) -> str:
-    return text if _PLAIN.fullmatch(text) else _quoted(text)
-
-
-def _quoted(text: str) -> str:
-    """In double quotes; what is not printable is escaped by its code point."""
-    return '"' + "".join(one if one.isprintable() and one not in '"\\' else _escaped(one) for one in text) + '"'
+    return text if _PLAIN.fullmatch(text) else yaml_quoted(text)
 
 
 def _in_ascii(text: str) -> str:
     """A word as it is, everything else in double quotes; only ASCII."""
-    if re.fullmatch(r"[a-z_]+", text):
-        return text
-    return '"' + "".join(one if " " <= one <= "~" and one not in '"\\' else _escaped(one) for one in text) + '"'
-
-
-def _escaped(character: str) -> str:
-    return "\\" + character if character in '"\\' else f"\\U{ord(character):08x}"
+    return text if re.fullmatch(r"[a-z_]+", text) else yaml_quoted(text, only_ascii=True)
 
 
 SOURCE = "console"

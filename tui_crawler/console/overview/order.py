@@ -65,7 +65,9 @@ def arrange(
     `suspects` are origins that look like traps: they are problems, too.
     """
     needle = read_origin_needle(wanted.needle)
-    kept = [view for view in origins if _passes(view, needle, wanted.problems and view.origin not in suspects)]
+    kept = [view for view in origins if not needle.terms or needle.keeps(fields_of(view))]
+    if wanted.problems:
+        kept = [view for view in kept if view.origin in suspects or is_problem(view)]
     kept.sort(key=lambda view: view.origin)
     key = _KEYS[wanted.sort][0]
     kept.sort(key=key, reverse=wanted.descending)  # type: ignore[arg-type]  # each key gives values of one kind
@@ -80,9 +82,3 @@ def read_origin_needle(text: str) -> ParsedFilter:
 def fields_of(view: OriginView) -> dict[str, str]:
     """What a filter looks in."""
     return {"origin": view.origin, "state": standing(view).word, "exit": view.last_exit_code, "worker": view.worker}
-
-
-def _passes(view: OriginView, needle: ParsedFilter, problems: bool) -> bool:
-    if problems and not is_problem(view):
-        return False
-    return not needle.terms or needle.keeps(fields_of(view))

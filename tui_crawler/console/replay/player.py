@@ -154,11 +154,6 @@ class ReplayControls(Handles):
         return EngineStanding(StateGlyph("●", "as of then", "warning"))
 
     @property
-    def why_no_replay(self) -> str:
-        """What is in the way of moving in time, in words."""
-        return "" if self.player is not None else "this is the crawl as it is now; :replay shows it as of then"
-
-    @property
     def why_not_opened(self) -> str:
         """What is in the way of opening a replay, in words."""
         if self.player is not None:
