@@ -289,17 +289,11 @@ def head_line(
     if not idle:
         parts += [Styled(f"  turn: {turn}  ", "muted"), Styled("▶ ", "active")]
         parts += [Styled(path_of(view.in_flight_url, view.origin), "strong")]
-        return (*parts, Styled(f"  {flight_words(view, now, contract)}", "muted"))
+        took = seconds(max(0, now - view.in_flight_since)) if view.in_flight_since else ""
+        most = f" of {seconds(contract.total_timeout_ms)}" if took and contract is not None else ""
+        return (*parts, Styled(f"  {took}{most}", "muted"))
     resting = f"  turn: rest, then {turn}  " if turn else "  "
     return (*parts, Styled(resting, "muted"), Styled(idle))
-
-
-def flight_words(view: OriginView, now: int, contract: Contract | None) -> str:
-    """How long the request in flight takes already, of how long it may: `6.1s of 60.0s`; empty when not known."""
-    if not view.in_flight_since:
-        return ""
-    words = seconds(max(0, now - view.in_flight_since))
-    return f"{words} of {seconds(contract.total_timeout_ms)}" if contract is not None else words
 
 
 def clock_line(view: OriginView, now: int, contract: Contract | None) -> Cell:
