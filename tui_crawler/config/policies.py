@@ -131,23 +131,22 @@ class DoNotCrawlKind:
         return MatcherKind().json_schema()
 
 
-@dataclass(frozen=True, slots=True)
-class Excluded(Plain):
-    """What an entry of the exclusion list names: a domain, the name and everything below it; or an address or network
-    in CIDR notation (RFC 4632, RFC 4291)."""
+class Domain(Plain):
+    """A domain of the exclusion list: the name and everything below it."""
 
-    kind: ExclusionKind
-    accepts: str
+    accepts = "a domain such as example.net"
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> str:
-        try:
-            return exclusion_value(self.kind, text_of(node, self))
-        except BadPattern:
-            raise expected(self, node) from None
+        return _exclusion("domain", node, self.accepts)
 
 
-_DOMAIN = Excluded("domain", "a domain such as example.net")
-_NETWORK = Excluded("cidr", "an IP address or network such as 203.0.113.0/24")
+class Network(Plain):
+    """An address or a network in CIDR notation (RFC 4632, RFC 4291)."""
+
+    accepts = "an IP address or network such as 203.0.113.0/24"
+
+    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
+        return _exclusion("cidr", node, self.accepts)
 
 
 class HostGlob(Plain):
@@ -160,7 +159,7 @@ class HostGlob(Plain):
         try:
             Pattern(glob(plain_host(text)))
         except BadPattern:
-            raise expected(self, node) from None
+            raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}") from None
         return text
 
 
@@ -180,6 +179,13 @@ def exclusion_value(kind: ExclusionKind, value: str) -> str:
             return Pattern(value).text
         case _:
             assert_never(kind)
+
+
+def _exclusion(kind: ExclusionKind, node: Node, accepts: str) -> str:
+    try:
+        return exclusion_value(kind, text_of(node, Text(accepts)))
+    except BadPattern:
+        raise BadValue(node.mark, f"expected {accepts}, found {describe(node)}") from None
 
 
 def _build_exclusion(values: Mapping[str, Any], mark: SourcePlace) -> Exclusion:
@@ -216,9 +222,9 @@ def _build_rule(values: Mapping[str, Any], mark: SourcePlace) -> Rule:
 _SAID_BEFORE = "what earlier rules said"
 EXCLUSION = Table(
     (
-        ConfigKey("domain", Nullable(_DOMAIN), "The domain and all hosts below it."),
+        ConfigKey("domain", Nullable(Domain()), "The domain and all hosts below it."),
         ConfigKey("host", Nullable(HostName()), "Exactly this host name or address."),
-        ConfigKey("cidr", Nullable(_NETWORK), "Addresses, also those a name resolves to."),
+        ConfigKey("cidr", Nullable(Network()), "Addresses, also those a name resolves to."),
         ConfigKey("pattern", Nullable(Regex()), "Searched in the URL."),
         ConfigKey("reason", Text(longest=1000, shortest=0), "Why; shown wherever it refuses a URL.", ""),
         ConfigKey("who", Text(shortest=0), "Who asked for it.", ""),

@@ -41,7 +41,7 @@ from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.seen import SeenIndex, SeenSettings, open_seen, pages_among
 from tui_crawler.storage.segments import ReadySegment, SegmentStore
 from tui_crawler.storage.sorter import Sorter
-from tui_crawler.storage.statements import columns, slot, updates
+from tui_crawler.storage.statements import columns, slot
 from tui_crawler.storage.transaction import Row, Texts, Transaction
 from tui_crawler.storage.writing import writing_of
 
@@ -188,7 +188,9 @@ def _mark_page() -> Any:
     return Page.update({Page.unscanned: ZERO}).where(same)
 
 
-_mark_document = updates([Document.page, Document.stored_at], Document.scanned_at)
+def _mark_document() -> Any:
+    same = (Document.page == slot("page_id")) & (Document.stored_at == slot("stored_at"))
+    return Document.update({Document.scanned_at: slot("scanned_at")}).where(same)
 
 
 _REMEMBERED = 16_384  # URLs that were parsed: navigation repeats itself
