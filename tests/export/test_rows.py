@@ -17,6 +17,7 @@ from tests.storage.making import T0, A, B, plan
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.export.output import open_stream
 from tui_crawler.export.text_rows import CellKind, columns_of
+from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.reports import export as export_reports
 from tui_crawler.storage.reports.export import Narrowing
 from tui_crawler.storage.reports.reports import Reports
@@ -257,7 +258,7 @@ def test_windows_walk_along_a_key_and_sort_nothing(
         asked.append((text, values))
         yield from ()
 
-    monkeypatch.setattr(export_reports, "_rows", no_rows)
+    monkeypatch.setattr(Reader, "stream", no_rows)
     assert list(reports.export_windows(what, (), narrowing)) == []
     ((text, values),) = asked
     with closing(sqlite3.connect(f"file:{stored}?mode=ro", uri=True)) as database:

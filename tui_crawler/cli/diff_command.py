@@ -76,7 +76,10 @@ def _document(reports: Reports, span: RunSpan, origin_id: int, limit: int | None
         "origins": (picked(one, _COUNTS) for one in reports.origin_diffs(span, origin_id)),
         "pages": map(_page_document, reports.page_changes(span, origin_id, limit=limit)),
         "robots": ({"origin": one.origin, "diff": "\n".join(one.diff)} for one in robots),
-        "failures": map(_failure_document, islice(reports.failure_changes(span, origin_id), limit)),
+        "failures": (
+            {"url": one.url, "failing": one.difference.failing and one.difference.failing.word, **_ends(one)}
+            for one in islice(reports.failure_changes(span, origin_id), limit)
+        ),
         "speed": (picked(one, "run_id requests worked_ms bytes response_ms failed") for one in paces),
     }
 
@@ -105,11 +108,6 @@ def _page_document(page: PageChange) -> dict[str, object]:
     found = page.difference
     fields = [field.word for field in found.fields]
     return {"url": page.url, "change": found.kind.word if found.kind else None, "fields": fields, **_ends(page)}
-
-
-def _failure_document(page: PageChange) -> dict[str, object]:
-    word = page.difference.failing.word if page.difference.failing else None
-    return {"url": page.url, "failing": word, **_ends(page)}
 
 
 def _ends(page: PageChange) -> dict[str, object]:

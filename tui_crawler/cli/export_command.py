@@ -103,7 +103,8 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         plan = _plan(arguments, reports, code, path)
         with output_of(path, arguments) as output:
             count = write_export(reports, plan, output)
-    _sum_up(count, output, plan.what, time.monotonic() - began, printer)
+    counted = plural(count, "answer" if plan.what == "bodies" else "row")
+    printer.note(f"{counted}, {size(output.bytes)}, {time.monotonic() - began:.1f} s -> {output.name}")
     return ExitStatus.ok
 
 
@@ -247,8 +248,3 @@ def _ended_by_signals() -> Iterator[None]:
     finally:
         for number, handler in before.items():
             signal.signal(number, handler)
-
-
-def _sum_up(count: int, output: Output, what: str, seconds: float, printer: Printer) -> None:
-    counted = plural(count, "answer" if what == "bodies" else "row")
-    printer.note(f"{counted}, {size(output.bytes)}, {seconds:.1f} s -> {output.name}")

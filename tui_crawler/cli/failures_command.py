@@ -112,17 +112,12 @@ def _page_lines(pages: Iterator[PageView], reports: Reports, named_by: _NamedBy 
     origin_of = lru_cache(_ORIGINS_KEPT)(reports.origin)
     for page in pages:
         outlook = outlook_of(page, now, origin_of(page.origin), retry_start, run_id)
-        yield _page_line(page, retry_cell(page, now, outlook).text)
+        message = f"  ({safe(page.message, 200)})" if page.message else ""
+        status = page.last_http_status if page.last_http_status is not None else "-"
+        tries = f"{plural(page.attempts, 'try', 'tries')}, retry: {retry_cell(page, now, outlook).text}"
+        yield f"{safe(page.last_exit_code):<24} {status:>3}  {tries}  {safe(page.url, 2_048)}{message}"
         if named_by:
             yield from referrer_lines(named_by(page.page_id, SHOWN))
-
-
-def _page_line(page: PageView, again: str) -> str:
-    """`again`: when it is asked again, in words."""
-    message = f"  ({safe(page.message, 200)})" if page.message else ""
-    status = page.last_http_status if page.last_http_status is not None else "-"
-    tries = f"{plural(page.attempts, 'try', 'tries')}, retry: {again}"
-    return f"{safe(page.last_exit_code):<24} {status:>3}  {tries}  {safe(page.url, 2_048)}{message}"
 
 
 def _group_lines(groups: tuple[FailureGroup, ...], by: tuple[str, ...]) -> Iterator[str]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Iterable, Iterator
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out_all
 from tui_crawler.cli.known_names import existing_database, known_jobs, one_line, reports_of
-from tui_crawler.cli.options import CommandSet, Execute, add_common, natural
+from tui_crawler.cli.options import CommandSet, add_common, natural
 from tui_crawler.cli.printer import Printer, columns, picked, safe
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.domain.database_place import DatabasePlace
@@ -57,7 +58,7 @@ def declare(commands: CommandSet) -> None:
     change.add_argument("--tag", metavar="TEXT", help="only workers with this tag take it; '' takes the tag off")
     change.add_argument("--note", metavar="TEXT", help="for the reader")
     steered = [
-        group.add(order, summary, _steering(order), examples=(f"jobs {order} news",))
+        group.add(order, summary, partial(_steer, order), examples=(f"jobs {order} news",))
         for order, summary in _ORDERS.items()
     ]
     for parser in steered:
@@ -108,18 +109,14 @@ def _set(arguments: argparse.Namespace, printer: Printer) -> int:
     return carry_out_all(database, (SetJob(job, *values),), _changes, printer, as_json=arguments.json)
 
 
-def _steering(order: str) -> Execute:
-    """What `jobs pause` and the like do."""
+def _steer(order: str, arguments: argparse.Namespace, printer: Printer) -> int:
+    """Carries out `jobs pause` and the like."""
+    from tui_crawler.domain.command import SteerJobs
 
-    def steer(arguments: argparse.Namespace, printer: Printer) -> int:
-        from tui_crawler.domain.command import SteerJobs
-
-        database = existing_database(arguments)
-        jobs = _known(database, arguments.jobs)
-        told = _steered(order, jobs)
-        return carry_out_all(database, (SteerJobs(order, jobs),), told, printer, as_json=arguments.json)
-
-    return steer
+    database = existing_database(arguments)
+    jobs = _known(database, arguments.jobs)
+    told = partial(_steered, order, jobs)
+    return carry_out_all(database, (SteerJobs(order, jobs),), told, printer, as_json=arguments.json)
 
 
 def _known(database: DatabasePlace, names: Iterable[str]) -> tuple[str, ...]:
@@ -127,13 +124,10 @@ def _known(database: DatabasePlace, names: Iterable[str]) -> tuple[str, ...]:
         return known_jobs(names, reports)
 
 
-def _steered(order: str, jobs: tuple[str, ...]) -> Callable[[object, object], Iterator[str]]:
-    def tell(_: object, after: object) -> Iterator[str]:
-        changed = _by_job(after)
-        for job in jobs:
-            yield f"{DONE[order]}: {safe(job)}" if job in changed else f"nothing to change: {safe(job)}"
-
-    return tell
+def _steered(order: str, jobs: tuple[str, ...], _: object, after: object) -> Iterator[str]:
+    changed = _by_job(after)
+    for job in jobs:
+        yield f"{DONE[order]}: {safe(job)}" if job in changed else f"nothing to change: {safe(job)}"
 
 
 def _changes(before: object, after: object) -> Iterator[str]:

@@ -52,7 +52,11 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         if not arguments.follow:
             lines = (_line(entry, zone) for entry in entries)
             return printer.answer(arguments.json, {"log": map(_document, entries)}, lines)
-        follow(log, entries, _printing(printer, zone, as_json=arguments.json), time.sleep, printer.note)
+
+        def tell(entry: ActivityView | ActionView) -> bool:
+            return printer.document(_document(entry)) if arguments.json else printer.line(_line(entry, zone))
+
+        follow(log, entries, tell, time.sleep, printer.note)
     return ExitStatus.ok
 
 
@@ -129,13 +133,6 @@ def _by_time(activity: Iterable[ActivityView], actions: Iterable[ActionView]) ->
     rows += [((one.at, 0, one.action_id), one) for one in actions]
     rows += [((one.at, 1, one.activity_id), one) for one in activity]
     return [entry for _, entry in sorted(rows, key=lambda row: row[0])]
-
-
-def _printing(printer: Printer, zone: tzinfo, *, as_json: bool) -> Callable[[ActivityView | ActionView], bool]:
-    def tell(entry: ActivityView | ActionView) -> bool:
-        return printer.document(_document(entry)) if as_json else printer.line(_line(entry, zone))
-
-    return tell
 
 
 def _document(entry: ActivityView | ActionView) -> dict[str, object]:

@@ -9,7 +9,7 @@ import sys
 import threading
 import time
 from collections.abc import Callable, Sequence
-from types import FrameType, TracebackType
+from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from rich.cells import cell_len
@@ -52,7 +52,8 @@ def frame(ledger: RunTotals, now: int, columns: int, rows: int) -> list[Text]:
     if trouble := ledger.trouble or next(reversed(ledger.complaints), ""):
         lines.append(_fitted(f"⚠ {safe(trouble)}", width, "red"))
     room = max(0, min(rows - 1 - len(lines), MOST_ORIGINS))
-    ordered = sorted(ledger.origins.values(), key=_rank)
+    # Origins at work first, then those that gave up; within a kind in the order in which they started.
+    ordered = sorted(ledger.origins.values(), key=lambda one: (2 - one.gave_up) if one.state == "finished" else 0)
     shown = ordered if len(ordered) <= room else ordered[: max(0, room - 1)]
     lines += [_origin_line(one, now, width) for one in shown]
     if len(shown) < len(ordered) and room:
@@ -68,11 +69,6 @@ def _totals(ledger: RunTotals, now: int) -> str:
         f"{plural(ledger.turns, 'turn')} {what}, {rate(ledger.rate(now))}/s  "
         f"{plural(ledger.pages_done, 'page')} done  {count(ledger.pages_failed)} failed  {count(ledger.todo)} todo"
     )
-
-
-def _rank(one: OriginProgress) -> int:
-    """Origins at work first, then those that gave up; within a kind in the order in which they started."""
-    return (2 - one.gave_up) if one.state == "finished" else 0
 
 
 def _rest(origins: Sequence[OriginProgress]) -> str:
@@ -96,16 +92,13 @@ def _origin_line(one: OriginProgress, now: int, width: int) -> Text:
     last = f"ETA {duration(eta)}" if eta is not None else safe(one.last_exit_code) if wide else ""
     head = f"{fit(mark.label, 16)} "
     bar_cells = 20 if wide else 10 if width >= _NARROW_CELLS else 0
-    bar = f" {_bar(done, done + one.todo, bar_cells)}" if bar_cells else ""
-    tail = f"{count(done) + '/' + count(done + one.todo):>13}  {fit(last, 24 if wide else 11)}"
+    total = done + one.todo
+    full = min(bar_cells, done * bar_cells // total) if total else 0
+    bar = f" {'█' * full}{'·' * (bar_cells - full)}" if bar_cells else ""
+    tail = f"{count(done) + '/' + count(total):>13}  {fit(last, 24 if wide else 11)}"
     room = max(10, width - cell_len(head) - cell_len(bar) - cell_len(tail))
     text = head + fit(safe(one.origin), room) + bar + tail
     return _fitted(text.rstrip(), width, _COLOURS.get(mark.role, ""))
-
-
-def _bar(done: int, total: int, cells: int) -> str:
-    full = min(cells, done * cells // total) if total else 0
-    return "█" * full + "·" * (cells - full)
 
 
 def _fitted(text: str, width: int, style: str) -> Text:
@@ -195,7 +188,7 @@ class ProgressDisplay:
 
     def __enter__(self) -> Self:
         if threading.current_thread() is threading.main_thread():
-            self._former = signal.signal(signal.SIGCONT, self._resumed)
+            self._former = signal.signal(signal.SIGCONT, lambda *_: self._painter.forget())
         self._signal(lambda signals: signals.begin())
         self._thread.start()
         return self
@@ -247,9 +240,6 @@ class ProgressDisplay:
             draw()
         except (OSError, ValueError):
             self.closed = True
-
-    def _resumed(self, number: int, at: FrameType | None) -> None:
-        self._painter.forget()
 
 
 def terminal_size() -> os.terminal_size:

@@ -46,7 +46,10 @@ class SeedList:
                 told += 1
                 if told <= _BAD_LINES_TOLD:
                     self._printer.note(f"{place}: {bad.raw[:200]} {bad.reason}")
-        self._tell(told)
+        if told:
+            self._printer.note(f"{told} of the listed lines cannot be crawled and were left out")
+        if taken := scheme_words(Seeds(schemes=tuple(self._schemes))):
+            self._printer.note(taken)
         if not (self._urls or given):
             raise UsageProblem("no seed is named", hint="tui-crawler add URL…, a file, or - to read them from stdin")
         yield from self._chunks(size)
@@ -76,12 +79,6 @@ class SeedList:
         urls = tuple(map(Href, self._urls.values()))
         self._urls.clear()
         yield from (urls[start : start + size] for start in range(0, len(urls), size))
-
-    def _tell(self, left_out: int) -> None:
-        if left_out:
-            self._printer.note(f"{left_out} of the listed lines cannot be crawled and were left out")
-        if words := scheme_words(Seeds(schemes=tuple(self._schemes))):
-            self._printer.note(words)
 
 
 def _is_file(word: str) -> bool:

@@ -56,7 +56,8 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         raise UsageProblem(
             f"no known URL begins with {prefix}", hint=f"tui-crawler tree {origin} shows those there are"
         )
-    return printer.answer(arguments.json, {"origin": origin, **_document(root)}, _lines(root))
+    lines = columns(_HEADER, [*_rows(root, 0)], frozenset(range(1, len(_HEADER) - 1)))
+    return printer.answer(arguments.json, {"origin": origin, **_document(root)}, lines)
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,10 +123,6 @@ def _document(branch: _Branch) -> dict[str, object]:
     if branch.others is not None:
         document["left_out"] = {"branches": branch.left_out, **picked(branch.others, _COUNTS)}
     return document
-
-
-def _lines(root: _Branch) -> Iterator[str]:
-    yield from columns(_HEADER, [*_rows(root, 0)], frozenset(range(1, len(_HEADER) - 1)))
 
 
 def _rows(branch: _Branch, level: int) -> Iterator[tuple[str, ...]]:

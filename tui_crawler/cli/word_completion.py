@@ -13,6 +13,7 @@ import os
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import closing
+from functools import partial
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TextIO
@@ -98,34 +99,26 @@ class _Completer:
             return []
 
 
-def _listed(values: Values) -> Values:
+def _listed(values: Values, prefix: str, arguments: argparse.Namespace) -> Iterator[str]:
     """Values separated by commas: the last one is completed."""
-
-    def complete(prefix: str, arguments: argparse.Namespace) -> Iterator[str]:
-        head, comma, last = prefix.rpartition(",")
-        chosen = head.split(",")
-        return (head + comma + value for value in values(last, arguments) if value not in chosen)
-
-    return complete
+    head, comma, last = prefix.rpartition(",")
+    chosen = head.split(",")
+    return (head + comma + value for value in values(last, arguments) if value not in chosen)
 
 
-def _paths(*suffixes: str, files: bool = True) -> Values:
+def _paths(prefix: str, _: argparse.Namespace, suffixes: tuple[str, ...] = (), *, files: bool = True) -> Iterator[str]:
     """Folders, and files with one of these endings (none named: all), written as they are typed."""
-
-    def complete(prefix: str, _: argparse.Namespace) -> Iterator[str]:
-        typed, slash, start = prefix.rpartition("/")
-        for path in sorted(Path(typed + slash).expanduser().iterdir()):
-            if not path.name.startswith(start) or (path.name.startswith(".") and not start):
-                continue
-            if path.is_dir():
-                yield f"{typed}{slash}{path.name}/"
-            elif files and (not suffixes or path.suffix in suffixes):
-                yield f"{typed}{slash}{path.name}"
-
-    return complete
+    typed, slash, start = prefix.rpartition("/")
+    for path in sorted(Path(typed + slash).expanduser().iterdir()):
+        if not path.name.startswith(start) or (path.name.startswith(".") and not start):
+            continue
+        if path.is_dir():
+            yield f"{typed}{slash}{path.name}/"
+        elif files and (not suffixes or path.suffix in suffixes):
+            yield f"{typed}{slash}{path.name}"
 
 
-_configurations = _paths(".yaml", ".yml")
+_configurations: Values = partial(_paths, suffixes=(".yaml", ".yml"))
 
 
 def _exit_codes(prefix: str, _: argparse.Namespace) -> Iterator[str]:
@@ -197,15 +190,15 @@ _BY_PLACEHOLDER: Mapping[str, Values] = {
     "JOB": _jobs,
     "STASH": _stashes,
     "CONFIG": _configurations,
-    "FILE": _paths(),
-    "DIR": _paths(files=False),
+    "FILE": _paths,
+    "DIR": partial(_paths, files=False),
     "CODE": _exit_codes,
-    "CODES": _listed(_exit_codes),
+    "CODES": partial(_listed, _exit_codes),
     "COMMAND": _commands,
 }
 _BY_OPTION: Mapping[str, Values] = {
-    "db": _paths(".db"),
-    "by": _listed(_groupings),
+    "db": partial(_paths, suffixes=(".db",)),
+    "by": partial(_listed, _groupings),
     "exit_code": _exit_codes,
     "origin": _origins,
 }

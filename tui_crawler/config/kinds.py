@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping
 from typing import Any, ClassVar, Protocol
 
@@ -90,19 +89,15 @@ def nearest(word: str, known: tuple[str, ...]) -> str:
 class Text(Plain):
     """A text without control characters. `longest` in characters; `lines` allows line breaks and tabs."""
 
-    what: str = "a text"
+    accepts: str = "a text"
     longest: int = 200
     shortest: int = 1
     lines: bool = False
 
-    @property
-    def accepts(self) -> str:
-        return self.what
-
     def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         text = text_of(node, self, may_quote=True)
         if not self.shortest <= len(text) <= self.longest:
-            raise BadValue(node.mark, f"expected {self.what} of {self.shortest} to {self.longest} characters")
+            raise BadValue(node.mark, f"expected {self.accepts} of {self.shortest} to {self.longest} characters")
         if not all(c.isprintable() or (self.lines and c in "\n\t") for c in text):
             raise BadValue(node.mark, f"{describe(node)} holds a control character", "remove it")
         return text
@@ -159,9 +154,7 @@ class Real(Plain):
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> float:
         value = value_of(node) if isinstance(node, Scalar) else None
-        if not isinstance(value, int | float) or isinstance(value, bool):
-            raise expected(self, node)
-        if not math.isfinite(value) or not self.least <= value <= self.most:
+        if not isinstance(value, int | float) or isinstance(value, bool) or not self.least <= value <= self.most:
             raise expected(self, node)
         return float(value)
 
@@ -318,11 +311,7 @@ class Pairs:
     """A mapping from names to values of one kind, kept as a tuple of pairs."""
 
     kind: ValueKind
-    what: str
-
-    @property
-    def accepts(self) -> str:
-        return self.what
+    accepts: str
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> tuple[tuple[str, Any], ...]:
         if is_null(node):
@@ -332,7 +321,7 @@ class Pairs:
         found: list[tuple[str, Any]] = []
         for key, value in node.entries:
             path = f"{at}.{key.text}"
-            name = Text(f"a name of {self.what}").read(key, path, reader)
+            name = Text(f"a name of {self.accepts}").read(key, path, reader)
             try:
                 found.append((name, self.kind.read(value, path, reader)))
             except BadValue as refused:
@@ -366,7 +355,7 @@ class Keymap:
 
     @property
     def accepts(self) -> str:
-        return f"{self.pairs.what}; preset is {self.preset.accepts}"
+        return f"{self.pairs.accepts}; preset is {self.preset.accepts}"
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> tuple[tuple[str, str], ...]:
         found: tuple[tuple[str, str], ...] = self.pairs.read(node, at, reader)

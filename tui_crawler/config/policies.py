@@ -40,7 +40,9 @@ class MatcherKind:
             if name.text == "not":
                 parts.append(Not(self.read(value, path, reader)))
             elif name.text in _COMBINERS:
-                inner = self._parts(value, path, reader)
+                if not isinstance(value, ListNode) or not value.items:
+                    raise BadValue(value.mark, f"expected a list of matchers, found {describe(value)}", at=path)
+                inner = tuple(self.read(item, f"{path}[{index}]", reader) for index, item in enumerate(value.items))
                 parts.append(All(inner) if name.text == "all" else AnyOf(inner))
             elif name.text in FIELDS:
                 if name.text == "fragment":
@@ -49,11 +51,6 @@ class MatcherKind:
             else:
                 raise BadValue(name.mark, "unknown field", nearest(name.text, (*FIELDS, *_COMBINERS)), path)
         return parts[0] if len(parts) == 1 else All(tuple(parts))
-
-    def _parts(self, node: Node, at: str, reader: ConfigReader) -> tuple[Matcher, ...]:
-        if not isinstance(node, ListNode) or not node.items:
-            raise BadValue(node.mark, f"expected a list of matchers, found {describe(node)}", at=at)
-        return tuple(self.read(item, f"{at}[{index}]", reader) for index, item in enumerate(node.items))
 
     def show(self, value: Matcher) -> Any:
         match value:
@@ -220,11 +217,6 @@ def _build_exclusion(values: Mapping[str, Any], mark: SourcePlace) -> Exclusion:
     return Exclusion(kind, values[kind], values["reason"], values["who"], mark.place)
 
 
-def _show_exclusion(value: Exclusion) -> dict[str, Any]:
-    shown: dict[str, Any] = dict.fromkeys(EXCLUSION_KINDS)
-    return shown | {value.kind: value.value, "reason": value.reason, "who": value.who}
-
-
 def _build_query_policy(values: Mapping[str, Any], mark: SourcePlace) -> QueryPolicy:
     if not (values["allow"] or values["values"] or values["allow_any"]):
         raise BadValue(mark, "the policy allows nothing", "list parameter names under allow, or write allow_any: true")
@@ -247,10 +239,6 @@ def _build_rule(values: Mapping[str, Any], mark: SourcePlace) -> Rule:
     return Rule(**values, source=mark.place)
 
 
-def _show_rule(value: Rule) -> dict[str, Any]:
-    return {"match": value.match} | {effect: getattr(value, effect) for effect in _RULE_EFFECTS}
-
-
 _SAID_BEFORE = "what earlier rules said"
 EXCLUSION = Table(
     (
@@ -262,7 +250,7 @@ EXCLUSION = Table(
         ConfigKey("who", Text(shortest=0), "Who asked for it.", ""),
     ),
     _build_exclusion,
-    _show_exclusion,
+    lambda value: dict.fromkeys(EXCLUSION_KINDS) | {value.kind: value.value, "reason": value.reason, "who": value.who},
 )
 QUERY_POLICY = Table(
     (
@@ -292,7 +280,7 @@ RULE = Table(
         ),
     ),
     _build_rule,
-    _show_rule,
+    lambda value: {"match": value.match} | {effect: getattr(value, effect) for effect in _RULE_EFFECTS},
 )
 RULES = ListOf(RULE, "rules")
 EXCLUSIONS = ListOf(EXCLUSION, "exclusions")
@@ -312,14 +300,6 @@ class PoliciesConfig:
     )
 
 
-def _build_whitelist(values: Mapping[str, Any], mark: SourcePlace) -> Whitelist | None:
-    return Whitelist(**values) if any(values.values()) else None
-
-
-def _show_whitelist(value: Whitelist | None) -> dict[str, Any]:
-    return {"domains": value.domains, "patterns": value.patterns} if value else {"domains": (), "patterns": ()}
-
-
 WHITELIST = Table(
     (
         ConfigKey(
@@ -335,7 +315,7 @@ WHITELIST = Table(
             (),
         ),
     ),
-    _build_whitelist,
-    _show_whitelist,
+    lambda values, _: Whitelist(**values) if any(values.values()) else None,
+    lambda value: {"domains": value.domains, "patterns": value.patterns} if value else {"domains": (), "patterns": ()},
 )
 POLICIES = table_of(PoliciesConfig)

@@ -157,7 +157,9 @@ class ListOf:
         if is_null(node) and self.least == 0:
             return ()
         if not isinstance(node, ListNode):
-            raise expected(self, node, _as_list(node))
+            if isinstance(node, Scalar) and not is_null(node):
+                raise expected(self, node, f"write it as a list: [{without_userinfo(node.text)[:60]}]")
+            raise expected(self, node)
         if not self.least <= len(node.items) <= self.most:
             number = f"at least {self.least}" if len(node.items) < self.least else f"at most {self.most}"
             raise BadValue(node.mark, f"expected {number} of {self.what}, found {len(node.items)}")
@@ -282,10 +284,3 @@ def suggest_key(name: str, known: tuple[str, ...], at: str, places: Mapping[str,
 
 def _join(at: str, name: str) -> str:
     return f"{at}.{name}" if at else name
-
-
-def _as_list(node: Node) -> str:
-    """The suggestion for one value that stands where a list is wanted."""
-    if not isinstance(node, Scalar) or is_null(node):
-        return ""
-    return f"write it as a list: [{without_userinfo(node.text)[:60]}]"

@@ -32,7 +32,6 @@ from tui_crawler.console.panes.notice import (
     ReportedError,
     add_notice,
     add_trouble,
-    still_shown,
 )
 from tui_crawler.console.panes.notices import NoticeBox
 from tui_crawler.console.panes.typing import TakesText
@@ -101,10 +100,6 @@ class ExplanationQuery:
 HEADER_MS = 250
 TICK_MS = 500
 _FOLDER = Path(__file__).parent
-
-
-def _why_no_writer(watches: str) -> str:
-    return f"this console only watches ({watches})" if watches else "this console only watches"
 
 
 @dataclass(frozen=True, slots=True)
@@ -249,17 +244,22 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self.read_soon,
         )
         self._journal_writer = None if operator.journal is None else self._made_journal_writer(operator.journal)
+        watches = f" ({operator.watches})" if operator.watches else ""
         self._state = Console(
-            writer=_why_no_writer(operator.watches) if self.readonly else "",
+            writer=f"this console only watches{watches}" if self.readonly else "",
             queries=lambda: "" if self.queries is not None else "there is no database to be asked",
-            undo=self._no_undo,
-            redo=self._no_redo,
+            undo=lambda: self.command_queue.undo_stack.why_none if "command_queue" in vars(self) else NOTHING_TO_UNDO,
+            redo=lambda: (
+                "" if "command_queue" in vars(self) and self.command_queue.undo_stack.undone else "nothing to redo"
+            ),
             pause=self.live_state.why_no_pause,
             move=lambda: "" if len(self.live_state.workers) > 1 else "no other worker is at work",
             start=lambda: self.host_takeover.hindrance,
             end=self._no_end,
             detach=lambda: self.way_out.hindrance,
-            replay=lambda: self.replay.why_no_replay,
+            replay=lambda: (
+                "" if self.replay.player is not None else "this is the crawl as it is now; :replay shows it as of then"
+            ),
             replays=lambda: self.replay.why_not_opened,
         )
         here = (self.appearance, self.way_out, self.host_takeover)
@@ -487,12 +487,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         origins = self.command_queue.asked.shown(found.origins) if "command_queue" in vars(self) else found.origins
         return replace(found, origins=origins, frame=screen.frame, console=self._state)
 
-    def _no_undo(self) -> str:
-        return self.command_queue.undo_stack.why_none if "command_queue" in vars(self) else NOTHING_TO_UNDO
-
-    def _no_redo(self) -> str:
-        return "" if "command_queue" in vars(self) and self.command_queue.undo_stack.undone else "nothing to redo"
-
     def _no_end(self) -> str:
         if self.hosting.quitting:
             return "this console is being left"
@@ -544,8 +538,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self._show_notices(screen)
 
     def _show_notices(self, screen: ConsoleScreen) -> None:
-        """Shows the messages whose time has not passed."""
-        self.notices = still_shown(self.notices, self.clock.mono_ms())
+        now = self.clock.mono_ms()
+        self.notices = tuple(notice for notice in self.notices if notice.until_ms > now)
         for box in screen.query(NoticeBox):  # none before its widgets came, or after they went
             box.tell(self.notices)
 

@@ -153,7 +153,7 @@ class Appearance(Handles):
         is remembered."""
         self._app, self._tell, self._now_ms = app, tell, now_ms
         self._written = written
-        self._configured = theme
+        self.configured_theme = theme
         kept = session.theme if session.theme_over == theme or not theme else ""
         self._wanted = kept or theme
         self.keymap: KeyMap | None = None
@@ -194,12 +194,7 @@ class Appearance(Handles):
     @property
     def chosen_theme(self) -> str:
         """The theme if it is not the one that holds anyway; empty otherwise."""
-        return self._app.theme if self._app.theme != (self._configured or DARK.name) else ""
-
-    @property
-    def configured_theme(self) -> str:
-        """The theme the configuration asks for; empty when it asks for none."""
-        return self._configured
+        return self._app.theme if self._app.theme != (self.configured_theme or DARK.name) else ""
 
     def _take_keys(self) -> None:
         from tui_crawler.console.key_presets import read_keymap  # noqa: PLC0415  only where keys are changed

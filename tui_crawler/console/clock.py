@@ -28,12 +28,7 @@ class MachineClock:
     """The clocks of this machine, times of day in its local zone."""
 
     def __init__(self) -> None:
-        self._zone = datetime.now().astimezone().tzinfo or UTC
-
-    @property
-    def zone(self) -> tzinfo:
-        """The local time zone."""
-        return self._zone
+        self.zone: tzinfo = datetime.now().astimezone().tzinfo or UTC
 
     def wall_ms(self) -> int:
         return time.time_ns() // 1_000_000

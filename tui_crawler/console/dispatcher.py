@@ -146,7 +146,6 @@ GoesTo = TypeVar("GoesTo", bound=Callable[[Any, Where], None])
 
 
 def _handles_views(method: GoesTo) -> GoesTo:
-    """Marks the method that goes to any of the numbered views."""
     for where in VIEWS:
         handles(where.goes_there, where)(method)
     return method
@@ -351,7 +350,6 @@ class Dispatcher(Handles):
 
     @handles_selected("origin.open")
     def _open_origin(self, now: Situation) -> None:
-        """Shows the origin that is named, or the selected one."""
         self.go_to_origin(now.origins[0].origin)
 
     @handles_typed("worker.open")
@@ -365,7 +363,6 @@ class Dispatcher(Handles):
 
     @handles_typed("url.open")
     def _open_url(self, url: str) -> None:
-        """Shows the URL that is typed, or the selected one."""
         from tui_crawler.console.urls.cells import whole_url  # noqa: PLC0415  not before it is needed
 
         screen = self._screens.console_screen
@@ -392,7 +389,6 @@ class Dispatcher(Handles):
 
     @handles_selected("origin.tree")
     def _go_to_tree(self, now: Situation) -> None:
-        """Shows the site of the selected origin as a tree."""
         from tui_crawler.console.tree.screen import TreeScreen  # noqa: PLC0415  not before it is needed
 
         self._go_deeper(TreeScreen(now.origins[0].origin))

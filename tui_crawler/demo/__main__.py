@@ -45,15 +45,13 @@ async def _serve(web: DemoWeb) -> None:
     for number in (signal.SIGTERM, signal.SIGINT):
         loop.add_signal_handler(number, stop.set)
     async with web:
-        _say({"sites": [_describe(web, number) for number in range(len(web.sites))]})
+        sites = [
+            {"name": site.name, "title": site.title, "shows": site.shows, "seed": seed, "port": urlsplit(seed).port}
+            for site, seed in zip(web.sites, web.seeds, strict=True)
+        ]
+        _say({"sites": sites})
         Thread(target=_watch_input, args=(loop, stop), daemon=True).start()
         await stop.wait()
-
-
-def _describe(web: DemoWeb, number: int) -> dict[str, str | int | None]:
-    site, seed = web.sites[number], web.seeds[number]
-    port = urlsplit(seed).port
-    return {"name": site.name, "title": site.title, "shows": site.shows, "seed": seed, "port": port}
 
 
 def _watch_input(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:

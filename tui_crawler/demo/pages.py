@@ -98,10 +98,11 @@ class _SiteText:
         head = "".join(f"{line}\n" for line in lines if line.startswith("<"))
         headers = tuple((name, value) for name, _, value in (line.partition(": ") for line in lines if line[0] != "<"))
         blocks = [_block(block, number, fields) for number, block in enumerate(body.strip("\n").split("\n\n"))]
+        summary = " ".join(_TAG.sub(" ", " ".join(blocks[:2])).split())
         html = self._frame.format(
             **self._framed,
             title=self._told.get("titles", {}).get(target) or escape(title.format_map(fields)),
-            description=escape(_summarise(blocks)),
+            description=escape(summary if len(summary) <= 140 else summary[:139].rsplit(" ", 1)[0]),
             head=head,
             main="\n".join(blocks),
         )
@@ -217,12 +218,6 @@ def _link(line: str, fields: Fields) -> str:
 def _cells(line: str, fields: Fields, tag: str) -> str:
     cells = (escape(cell.strip().format_map(fields)) for cell in line.strip("|").split("|"))
     return "<tr>" + "".join(f"<{tag}>{cell}</{tag}>" for cell in cells) + "</tr>"
-
-
-def _summarise(blocks: Sequence[str]) -> str:
-    """Return the first words of `blocks` as plain text, at most 140 characters."""
-    text = " ".join(_TAG.sub(" ", " ".join(blocks[:2])).split())
-    return text if len(text) <= 140 else text[:139].rsplit(" ", 1)[0]
 
 
 def _made(kinds: Mapping[str, type], told: Mapping[str, Any]) -> Any:

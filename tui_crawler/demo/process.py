@@ -16,6 +16,8 @@ from threading import Thread
 from types import TracebackType
 from typing import IO, Self
 
+from tui_crawler.text.safe_text import yaml_quoted
+
 FIXED_BASE_PORT = 18081
 """Where the sites are when they are to be found again."""
 
@@ -48,7 +50,8 @@ class DemoProcess:
     def __init__(self, child: subprocess.Popen[bytes], sites: tuple[DemoAddress, ...]) -> None:
         """Hold a child that is ready; `start` makes one."""
         self._child = child
-        self._left = False
+        self.pid = child.pid
+        self.was_left = False
         self.sites = sites
 
     @classmethod
@@ -70,12 +73,15 @@ class DemoProcess:
         if access_log is not None:
             command += ["--access-log", str(access_log.absolute())]
         with tempfile.TemporaryFile() as errors:
+            # The child must find this very package, also where it is not installed.
+            home = str(Path(__file__).parents[2])
+            known = os.environ.get("PYTHONPATH")
             child = subprocess.Popen(  # noqa: S603 - our own interpreter and module, no shell
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                env=_child_environment(),
+                env={**os.environ, "PYTHONPATH": home + os.pathsep + known if known else home},
                 start_new_session=True,
             )
             line = _read_line(child, deadline_seconds)
@@ -86,10 +92,6 @@ class DemoProcess:
                 errors.seek(0)
                 words = errors.read().decode(errors="replace").strip()[-_MESSAGE_CHARACTERS:]
                 raise DemoStartFailed(f"{failed}\n{words}".strip()) from None
-
-    @property
-    def pid(self) -> int:
-        return self._child.pid
 
     @property
     def seeds(self) -> list[str]:
@@ -111,18 +113,13 @@ class DemoProcess:
     def leave(self) -> None:
         """Let go of the child: another process holds its lifeline, and `close` no longer ends it."""
         _close_pipes(self._child)
-        self._left = True
-
-    @property
-    def was_left(self) -> bool:
-        """True once `leave` was called."""
-        return self._left
+        self.was_left = True
 
     def close(self) -> int | None:
         """End the child, wait for it, return its exit status (negative: the signal). May be called twice.
 
         None for a child that was left to another process: it goes on."""
-        return None if self._left else _end(self._child)
+        return None if self.was_left else _end(self._child)
 
     def __enter__(self) -> Self:
         return self
@@ -131,13 +128,6 @@ class DemoProcess:
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         self.close()
-
-
-def _child_environment() -> dict[str, str]:
-    """The child must find this very package, also where it is not installed."""
-    home = str(Path(__file__).parents[2])
-    known = os.environ.get("PYTHONPATH")
-    return {**os.environ, "PYTHONPATH": home + os.pathsep + known if known else home}
 
 
 def _read_line(child: subprocess.Popen[bytes], deadline_seconds: float) -> bytes:
@@ -220,19 +210,8 @@ def demo_config(seeds: Sequence[str], database: str, *, headless: bool = False) 
     """
     template = Template((files("tui_crawler.demo") / "crawl.yaml").read_text("utf-8"))
     return template.substitute(
-        user_agent=_quote(USER_AGENT),
-        database=_quote(database),
-        seeds="\n".join(f"  - {_quote(seed)}" for seed in seeds),
+        user_agent=yaml_quoted(USER_AGENT),
+        database=yaml_quoted(database),
+        seeds="\n".join(f"  - {yaml_quoted(seed)}" for seed in seeds),
         delay=_QUICK_DELAY if headless else _POLITE_DELAY,
     )
-
-
-def _quote(text: str) -> str:
-    """Return `text` as a double-quoted YAML scalar; what is not printable is escaped by its code point."""
-    return '"' + "".join(map(_escape, text)) + '"'
-
-
-def _escape(character: str) -> str:
-    if character in '"\\':
-        return "\\" + character
-    return character if character.isprintable() else f"\\U{ord(character):08x}"

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
 from enum import StrEnum
-from http import HTTPStatus
+from http.client import responses
 from math import ceil
 from typing import assert_never
 from urllib.parse import urlsplit
@@ -149,7 +149,8 @@ class Responder:
             case Steady():
                 pass
             case SlowHeads():
-                wait_ms = head_wait_ms(manner, request.target) * self._pace
+                spread_ms = manner.maximum_ms - manner.minimum_ms + 1
+                wait_ms = (manner.minimum_ms + crc32(request.target.encode()) % spread_ms) * self._pace
             case RateLimited(every=every, retry_after_s=seconds):
                 if self._requests % every == 0:
                     return self._refuse_rate(request, seconds)
@@ -202,11 +203,6 @@ class Responder:
                 return replace(response, ending=Ending.BROKEN_CHUNK, keep_alive=False)
             case _:
                 assert_never(fault)
-
-
-def head_wait_ms(manner: SlowHeads, target: str) -> int:
-    """Return how long the head of `target` takes at pace 1, in ms: always the same for one target."""
-    return manner.minimum_ms + crc32(target.encode()) % (manner.maximum_ms - manner.minimum_ms + 1)
 
 
 def _missing_page(site: Site, target: str) -> DemoPage:
@@ -309,16 +305,9 @@ def malformed_response(status: int) -> Response:
 
 def render_head(status: int, reason: str | None, headers: Iterable[Header]) -> bytes:
     """Return a response head. Nothing is cleaned: a demo page may have a hostile header on purpose."""
-    lines = [f"HTTP/1.1 {status} {_standard_reason(status) if reason is None else reason}"]
+    lines = [f"HTTP/1.1 {status} {responses.get(status, 'Unknown') if reason is None else reason}"]
     lines += [f"{name}: {value}" for name, value in headers]
     return ("\r\n".join(lines) + "\r\n\r\n").encode("latin-1")
-
-
-def _standard_reason(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return "Unknown"
 
 
 def chunk_body(body: bytes) -> bytes:

@@ -176,7 +176,10 @@ class SiteServer:
         match response:
             case Reset():
                 self._record(request, started_ms, 0, Ending.RESET)
-                _reset(writer)
+                # Closed with a reset: nothing that was written is waited for (SO_LINGER 0).
+                connection = writer.get_extra_info("socket")
+                connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
+                writer.transport.abort()
                 return False
             case Response():
                 return await self._write(response, writer, request, started_ms)
@@ -222,13 +225,6 @@ class SiteServer:
                 ending=ending,
             )
         )
-
-
-def _reset(writer: asyncio.StreamWriter) -> None:
-    """Close with a reset instead of an orderly end: nothing that was written is waited for (SO_LINGER 0)."""
-    connection = writer.get_extra_info("socket")
-    connection.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, _RESET_ON_CLOSE)
-    writer.transport.abort()
 
 
 class DemoPortTaken(OSError):

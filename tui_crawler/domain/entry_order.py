@@ -81,7 +81,8 @@ def steps_between(
     gone = [place for place, entry in enumerate(former) if entry not in places]
     new = [place for place, entry in enumerate(latter) if entry not in known]
     pairs = _guessed(gone, new, names, kept) if edits is None else _told(edits, former, places, gone, new)
-    straight = set(_straight(kept, pairs))
+    # Those that stand as they stood among the kept ones, and among each other.
+    straight = set(_rising(sorted(pair for pair in pairs if _gap(kept, 0, pair[0]) == _gap(kept, 1, pair[1]))))
     edited = {pair[0] for pair in pairs}, {pair[1] for pair in pairs}
     steps = [
         *(EntryMove("removed", place) for place in gone if place not in edited[0]),
@@ -177,11 +178,6 @@ def _alike(one: str, other: str) -> float:
     first = next((n for n in range(most) if one[n] != other[n]), most)
     last = next((n for n in range(most - first) if one[-1 - n] != other[-1 - n]), most - first)
     return (first + last) / max(len(one), len(other), 1)
-
-
-def _straight(kept: Sequence[tuple[int, int]], pairs: Sequence[tuple[int, int]]) -> list[tuple[int, int]]:
-    """Those of the pairs that stand as they stood among the kept ones, and among each other."""
-    return _rising(sorted(pair for pair in pairs if _gap(kept, 0, pair[0]) == _gap(kept, 1, pair[1])))
 
 
 def _gap_of(step: EntryMove, kept: Sequence[tuple[int, int]]) -> int:

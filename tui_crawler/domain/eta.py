@@ -77,9 +77,11 @@ def estimate(origin: OriginView, now: int) -> Eta:
         return Eta(None, None, Limit.unknown)
     wait = max(0, origin.next_request_at - now, origin.asleep_until - now)
     low = wait + (origin.pending - 1) * turn + max(0, origin.last_response_ms)
-    growth = _growth(origin)
+    handled = origin.done + origin.failed + origin.blocked
+    growth = min(1.0, origin.discovered / handled) if handled > 0 else 1.0  # new pages per handled page
     high = None if growth >= MOST_GROWTH else wait + round(origin.pending / (1 - growth) * turn)
-    if _gives_up(origin):
+    lost = origin.patience_max - origin.patience
+    if lost > 0 and origin.requests > 0 and origin.pending * lost / origin.requests >= max(origin.patience, 1):
         return Eta(low, high, Limit.patience)
     return Eta(low, high, Limit.server if origin.last_response_ms > origin.delay_ms else Limit.delay)
 
@@ -111,16 +113,3 @@ def estimate_run(origins: Iterable[OriginView], now: int, max_in_flight: int) ->
     if max_in_flight > 0 and work // max_in_flight > low:
         low, limit, name = work // max_in_flight, Limit.slots, ""
     return Eta(low, None if endless else max(low, high), limit, name)
-
-
-def _growth(origin: OriginView) -> float:
-    """New pages per handled page; 1 while nothing has been handled."""
-    handled = origin.done + origin.failed + origin.blocked
-    return min(1.0, origin.discovered / handled) if handled > 0 else 1.0
-
-
-def _gives_up(origin: OriginView) -> bool:
-    lost = origin.patience_max - origin.patience
-    if lost <= 0 or origin.requests <= 0:
-        return False
-    return origin.pending * lost / origin.requests >= max(origin.patience, 1)

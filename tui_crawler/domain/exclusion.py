@@ -57,7 +57,10 @@ class ExclusionIndex:
                 case "host":
                     self._hosts.setdefault(host_name(item.value), place)
                 case "cidr":
-                    self._add_network(item.value, place)
+                    network = parse_network(item.value)
+                    shift = network.max_prefixlen - network.prefixlen
+                    networks = self._networks.setdefault((network.version, network.prefixlen), {})
+                    networks.setdefault(int(network.network_address) >> shift, place)
                 case "pattern":
                     places.append(place)
                 case _:
@@ -121,12 +124,6 @@ class ExclusionIndex:
                 if place is not None:
                     found.append(place)
         return found
-
-    def _add_network(self, value: str, place: int) -> None:
-        network = parse_network(value)
-        shift = network.max_prefixlen - network.prefixlen
-        networks = self._networks.setdefault((network.version, network.prefixlen), {})
-        networks.setdefault(int(network.network_address) >> shift, place)
 
 
 def host_name(value: str) -> str:

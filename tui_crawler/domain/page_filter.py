@@ -213,38 +213,27 @@ def _term(word: str, inverted: bool) -> Term | FilterProblem | None:
     field, colon, value = word.partition(":")
     read = _FIELDS.get(field.lower()) if colon else None
     if read is None:
-        return _no_field(field) if _names_field(field, colon, value) else TextTerm(word, inverted)
+        # What begins with no field of ours, and was meant to: no part of a URL, and no host with its port.
+        if colon and field.isalpha() and not value.startswith("//") and not value[:1].isdigit():
+            there_are = " ".join(f"{name}:" for name in _FIELDS)
+            return FilterProblem(f"no such field: {field}; there are {there_are} (re:{field}: looks for the text)")
+        return TextTerm(word, inverted)
     return read(value, inverted) if value.strip(",") else None
-
-
-def _names_field(field: str, colon: str, value: str) -> bool:
-    """Whether a word that begins with no field of ours was meant to: not a part of a URL, a host with its port."""
-    return bool(colon) and field.isalpha() and not value.startswith("//") and not value[:1].isdigit()
-
-
-def _no_field(field: str) -> FilterProblem:
-    there_are = " ".join(f"{name}:" for name in _FIELDS)
-    return FilterProblem(f"no such field: {field}; there are {there_are} (re:{field}: looks for the text)")
 
 
 def _exit_term(value: str, inverted: bool) -> ExitTerm | FilterProblem:
     codes: set[ExitCode] = set()
     never = False
     for word in filter(None, value.lower().split(",")):
-        found = _codes_named(word)
+        exact = [code for code in ExitCode if word in {code.name, str(code.value)}]
+        group = [code for code, row in DISPOSITIONS.items() if row.group.value == word]
+        part = [code for code in ExitCode if word in code.name]
+        found = frozenset(exact or group or part)
         never |= word in _NONE
         codes |= found
         if not found and word not in _NONE:
             return FilterProblem(f"no exit code is called {word}{did_you_mean(word, ExitCode.__members__)}")
     return ExitTerm(frozenset(codes), never, inverted)
-
-
-def _codes_named(word: str) -> frozenset[ExitCode]:
-    """The exit codes a word means: its name, its number, the name of its group, or part of its name."""
-    exact = [code for code in ExitCode if word in {code.name, str(code.value)}]
-    group = [code for code, row in DISPOSITIONS.items() if row.group.value == word]
-    part = [code for code in ExitCode if word in code.name]
-    return frozenset(exact or group or part)
 
 
 def _state_term(value: str, inverted: bool) -> StateTerm | FilterProblem:
@@ -293,14 +282,6 @@ def _is_number(text: str) -> bool:
     return text.isascii() and text.isdigit() and len(text) < 10
 
 
-def _origin_term(value: str, inverted: bool) -> OriginTerm:
-    return OriginTerm(tuple(filter(None, value.lower().split(","))), inverted)
-
-
-def _title_term(value: str, inverted: bool) -> TitleTerm:
-    return TitleTerm(tuple(filter(None, value.split(","))), inverted)
-
-
 def _pattern_term(value: str, inverted: bool) -> PatternTerm | FilterProblem:
     try:
         Pattern(value)
@@ -314,8 +295,8 @@ _FIELDS: Mapping[str, Callable[[str, bool], Term | FilterProblem]] = {
     "exit": _exit_term,
     "status": partial(_number_term, Measure.status),
     "depth": partial(_number_term, Measure.depth),
-    "origin": _origin_term,
+    "origin": lambda value, inverted: OriginTerm(tuple(filter(None, value.lower().split(","))), inverted),
     "state": _state_term,
-    "title": _title_term,
+    "title": lambda value, inverted: TitleTerm(tuple(filter(None, value.split(","))), inverted),
     "re": _pattern_term,
 }

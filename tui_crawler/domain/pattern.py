@@ -37,7 +37,9 @@ class Pattern:
         except UnicodeEncodeError:
             raise BadPattern(text, "contains a lone surrogate") from None
         except re2.error as error:
-            raise BadPattern(text, _message(error)) from None
+            detail = error.args[0] if error.args else "cannot be compiled"
+            said = detail.decode("utf-8", "replace") if isinstance(detail, bytes) else str(detail)
+            raise BadPattern(text, said) from None
 
     @property
     def beginnings(self) -> tuple[str, str] | None:
@@ -151,8 +153,3 @@ def _options(memory: int) -> re2.Options:
 
 def _encode(text: str) -> bytes:
     return text.encode("utf-8", "surrogatepass")
-
-
-def _message(error: Exception) -> str:
-    detail = error.args[0] if error.args else "cannot be compiled"
-    return detail.decode("utf-8", "replace") if isinstance(detail, bytes) else str(detail)

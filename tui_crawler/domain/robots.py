@@ -67,7 +67,9 @@ class _Judge:
     def __init__(self, rules: tuple[PathRule, ...]) -> None:
         compiled: dict[tuple[bool, str], _Compiled] = {}
         for rule in rules:
-            pattern = _encode_pattern(rule.pattern)
+            anchored = rule.pattern.endswith("$")
+            encoded = (rule.pattern[:-1] if anchored else rule.pattern).translate(_PATTERN_OCTETS)
+            pattern = f"/{encoded}{_END}" if anchored else f"/{encoded}"
             parts = tuple(re.sub(r"\*+", "*", pattern).split("*"))
             compiled.setdefault((rule.allow, pattern), _Compiled(rule, pattern, parts))
         self._rules = sorted(compiled.values(), key=lambda each: (-len(each.pattern), not each.rule.allow))
@@ -177,12 +179,6 @@ def _within_budget(found: InForce) -> tuple[tuple[PathRule, ...], int]:
 def _with_index_page(rule: PathRule) -> tuple[PathRule, ...]:
     folder = index_page(rule.pattern) if rule.allow else None
     return (rule,) if folder is None else (rule, replace(rule, pattern=folder))
-
-
-def _encode_pattern(pattern: str) -> str:
-    anchored = pattern.endswith("$")
-    encoded = (pattern[:-1] if anchored else pattern).translate(_PATTERN_OCTETS)
-    return f"/{encoded}{_END}" if anchored else f"/{encoded}"
 
 
 def _octets(target: str) -> str:

@@ -99,7 +99,9 @@ def cut(body: bytes, max_bytes: int) -> bytes:
 
 def raw_lines(body: bytes) -> list[bytes]:
     """All lines of a file, without their ends and the byte order mark; the first has line number 1."""
-    return _LINE_END.split(_without_mark(body))
+    # Google's parser skips a mark that was cut short, too.
+    mark = next((length for length in (3, 2, 1) if body.startswith(_BYTE_ORDER_MARK[:length])), 0)
+    return _LINE_END.split(body[mark:])
 
 
 def directives(body: bytes) -> Iterator[Directive]:
@@ -192,13 +194,6 @@ def index_page(pattern: str) -> str | None:
     return f"{pattern[: slash + 1]}$" if pattern.startswith(_INDEX_PAGE, slash) and slash >= 0 else None
 
 
-def _without_mark(body: bytes) -> bytes:
-    for length in (3, 2, 1):  # Google's parser skips a mark that was cut short, too
-        if body.startswith(_BYTE_ORDER_MARK[:length]):
-            return body[length:]
-    return body
-
-
 def _key(name: str) -> RobotsField | None:
     if not name.startswith(_PREFIXES):
         return None
@@ -223,16 +218,12 @@ def _delay(line: Directive) -> int | None:
     if line.key is RobotsField.crawl_delay:
         if not _NUMBER.fullmatch(line.value):
             return None
-        return min(_whole(float(line.value) * 1000), _MAX_DELAY_MS)
+        return min(-int(-float(line.value) * 1000 // 1), _MAX_DELAY_MS)  # rounded up
     found = _RATE.fullmatch(line.value)
     if found is None or not int(found[1]) or not int(found[2]):
         return None
     seconds = int(found[2]) * _SECONDS[found[3].lower()]
     return min(-(-seconds * 1000 // int(found[1])), _MAX_DELAY_MS)
-
-
-def _whole(milliseconds: float) -> int:
-    return -int(-milliseconds // 1)
 
 
 def _utf8(text: str) -> str:

@@ -13,7 +13,6 @@ from tui_crawler.domain.policy import Whitelist
 from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.ruleset import (
     Ruleset,
-    RulesetChange,
     RulesetEntry,
     RulesetLine,
     Section,
@@ -99,7 +98,10 @@ def carried_over(
     ):
         if getattr(change, section) is not None and getattr(meanwhile, section) is not None:
             merged, failed = _merged(former, mine, theirs, _steps(section, former, mine, edit_history))
-            change = _with_section(change, section, merged)
+            if section == "whitelist":
+                change = replace(change, whitelist=whitelist_of(cast("Sequence[str]", merged)))
+            else:
+                change = replace(change, **{section: tuple(merged)})  # type: ignore[arg-type]  # entries of this section
             lost += [_told(section, step, former, mine) for step in failed]
     return CarriedOver(change.applied_to(newer), tuple(lost))
 
@@ -211,12 +213,6 @@ def _place(order: Sequence[Numbered], own: Sequence[Numbered], after: int) -> in
     if not any(entry in places for entry in own[after + 1 :]):
         return len(order)
     return next((places[entry] + 1 for entry in reversed(own[:after]) if entry in places), 0)
-
-
-def _with_section(change: RulesetChange, section: Section, entries: Sequence[RulesetEntry]) -> RulesetChange:
-    if section == "whitelist":
-        return replace(change, whitelist=whitelist_of(cast("Sequence[str]", entries)))
-    return replace(change, **{section: tuple(entries)})  # type: ignore[arg-type]  # entries of this section
 
 
 _BACK = re.compile(r"back to version (\d+)$")

@@ -154,13 +154,6 @@ class Timeline:
 _TELLING = (Group.server, Group.network, Group.local, Group.client, Group.blocked, Group.dropped, Group.redirect)
 
 
-def _worse(one: Group | None, code: int) -> Group:
-    """Of a group and that of an exit code the one that says more; an unknown code is of no failure."""
-    known = code_of(code)
-    other = Group.ok if known is None else DISPOSITIONS[known].group
-    return next((group for group in _TELLING if group in {one, other}), other)
-
-
 class Lane:
     """A timeline while it is made: its gaps come in the order in which requests were sent, those of one origin only.
     What lies outside of the span is remembered for what follows it, and drawn no more than that."""
@@ -214,7 +207,9 @@ class Lane:
         request, cell = gap.request, self._cells[self._span.cell(gap.request.sent_at)]
         self._audit.add(gap)
         cell.requests += 1
-        cell.ended = _worse(cell.ended, request.exit_code)
+        known = code_of(request.exit_code)
+        other = Group.ok if known is None else DISPOSITIONS[known].group
+        cell.ended = next((group for group in _TELLING if group in {cell.ended, other}), other)
         cell.keeps(gap)
         if gap.fault is not None:
             cell.broken = True

@@ -313,7 +313,10 @@ class CommandExecutor:
         change = await self._store.change_exclusion(exclusion, command.remove)
         if command.remove:
             if change is None:
-                self._refuse_removal(exclusion)
+                for entry in self._table.job_filters.main.policies.exclusions:
+                    if (entry.kind, entry.value) == (exclusion.kind, exclusion.value):
+                        where = f" ({entry.source})" if entry.source else ""
+                        raise ValueError(f"{entry.kind} {entry.value} stands in the rules{where}: change it there")
             job_filters.readmit(exclusion.kind, exclusion.value)
             concerned = await self.queue.readmit(names)
         else:
@@ -324,13 +327,6 @@ class CommandExecutor:
         awake = await self.queue.follow(back, [name for name, _ in back.origins])
         after = {"changed": change is not None, "origins": list(concerned), "pages": dict(back.origins)}
         return {}, after, tuple(dict.fromkeys((*concerned, *awake)))
-
-    def _refuse_removal(self, exclusion: Exclusion) -> None:
-        """Raises ValueError for an entry of the rules: those are changed as rules."""
-        for entry in self._table.job_filters.main.policies.exclusions:
-            if (entry.kind, entry.value) == (exclusion.kind, exclusion.value):
-                where = f" ({entry.source})" if entry.source else ""
-                raise ValueError(f"{entry.kind} {entry.value} stands in the rules{where}: change it there")
 
 
 def _exclusion_of(command: Exclude, who: str) -> Exclusion:

@@ -50,7 +50,10 @@ class QueueCommands:
                 touched = await self.follow(change.queue, self._table.states)
                 return {"job": change.before}, {"job": change.after}, touched
             case ApplyRules():
-                return await self._apply(command, who)
+                rulesets = await self._store.apply_rules(command, who)
+                touched, back = await self.adopt(rulesets)
+                after = {"rulesets": {one.job: one.ruleset_id for one in rulesets}, "origins": list(back)}
+                return {"ruleset": command.base_id}, after, touched
             case StashPages() | UnstashPages() | SetDripfeed():
                 return await self._moved(await self._store.stash(command))
             case ReclaimPages():
@@ -143,12 +146,6 @@ class QueueCommands:
         await self.exclude(names)
         back = await self.readmit(names)
         return await self.follow(QueueChange(), names), back
-
-    async def _apply(self, command: ApplyRules, who: str) -> Performed:
-        rulesets = await self._store.apply_rules(command, who)
-        touched, back = await self.adopt(rulesets)
-        after = {"rulesets": {one.job: one.ruleset_id for one in rulesets}, "origins": list(back)}
-        return {"ruleset": command.base_id}, after, touched
 
     async def _moved(self, change: QueueChange) -> Performed:
         touched = await self.follow(change, [name for name, _ in change.origins])

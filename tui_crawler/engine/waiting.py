@@ -112,7 +112,8 @@ class Waiting:
                 return
             case Sleep(until_ms=int(until), reason=reason):
                 ready = until
-                self._tell_waiting(state, until, reason, now)
+                at = now.wall_ms + until - now.mono_ms
+                self._listener.on_event(events.origin_waiting(now.wall_ms, state.origin, at, reason.value))
             case _:
                 ready = now.mono_ms
         self._box.put(origin, self._key_of(state), ready)
@@ -149,7 +150,3 @@ class Waiting:
             return self._table.keys[state.origin]
         target = state.hop.url.origin
         return self._table.keys.get(target) or self._table.settings.key_of(target, None)
-
-    def _tell_waiting(self, state: OriginState, until_ms: int, reason: RestReason, now: Moment) -> None:
-        until = now.wall_ms + until_ms - now.mono_ms
-        self._listener.on_event(events.origin_waiting(now.wall_ms, state.origin, until, reason.value))

@@ -36,7 +36,9 @@ def _write_groups(windows: Iterable[Sequence[Row]], columns: Sequence[SheetColum
     count = waiting = 0
     group: list[Any] = []
     for window in windows:
-        group.append(_batch(window, columns, schema))
+        cells = zip(*window, strict=True)
+        arrays = [_array(values, column.kind) for values, column in zip(cells, columns, strict=True)]
+        group.append(pa.RecordBatch.from_arrays(arrays, schema=schema))
         waiting += len(window)
         if waiting >= GROUP_ROWS or sum(batch.nbytes for batch in group) >= _GROUP_BYTES:
             writer.write_table(pa.Table.from_batches(group, schema), row_group_size=waiting)
@@ -44,12 +46,6 @@ def _write_groups(windows: Iterable[Sequence[Row]], columns: Sequence[SheetColum
     if group:
         writer.write_table(pa.Table.from_batches(group, schema), row_group_size=waiting)
     return count + waiting
-
-
-def _batch(window: Sequence[Row], columns: Sequence[SheetColumn], schema: Any) -> Any:
-    cells = zip(*window, strict=True)
-    arrays = [_array(values, column.kind) for values, column in zip(cells, columns, strict=True)]
-    return pa.RecordBatch.from_arrays(arrays, schema=schema)
 
 
 def _array(values: Sequence[Any], kind: CellKind) -> Any:

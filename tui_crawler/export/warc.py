@@ -17,9 +17,10 @@ from __future__ import annotations
 import io
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
-from http import HTTPStatus
+from http.client import responses
 from ipaddress import ip_address
 from typing import TYPE_CHECKING, Any
 
@@ -88,7 +89,7 @@ def _about(archive: Archive) -> Iterator[tuple[str, str]]:
 
 def _response(writer: Any, body: StoredBody, info_id: str) -> Any:
     status = body.http_status or 0
-    head = _Head(f"{status} {_phrase(status)}", list(_stored_fields(body)), protocol="HTTP/1.1")
+    head = _Head(f"{status} {responses.get(status, 'Unknown')}", list(_stored_fields(body)), protocol="HTTP/1.1")
     kept = {"X-Crawler-Payload-Digest": f"sha256:{body.sha256}"} if body.sha256 else {"WARC-Truncated": "unspecified"}
     fields = _record_fields(body, body.sent_at, info_id) | kept
     return writer.create_warc_record(
@@ -102,7 +103,9 @@ def _response(writer: Any, body: StoredBody, info_id: str) -> Any:
 
 
 def _request(writer: Any, body: StoredBody, info_id: str) -> Any:
-    first_line = f"{body.method} {_target(body.url)} HTTP/1.1"
+    _, _, rest = _uri(body.url).partition("://")
+    target = rest[rest.find("/") :] if "/" in rest else "/"
+    first_line = f"{body.method} {target} HTTP/1.1"
     head = _Head(first_line, list(_clean(body.request_headers)), is_http_request=True)
     fields = _record_fields(body, body.sent_at, info_id)
     return writer.create_warc_record(_uri(body.url), "request", warc_headers_dict=fields, http_headers=head)
@@ -121,8 +124,10 @@ def _resource(writer: Any, body: StoredBody, info_id: str) -> Any:
 
 
 def _record_fields(body: StoredBody, at: int, info_id: str) -> dict[str, str]:
-    fields = {"WARC-Date": _date(at), "WARC-Warcinfo-ID": info_id}
-    if _is_address(body.remote_address):
+    date = (_EPOCH + timedelta(milliseconds=at)).isoformat(timespec="milliseconds")
+    fields = {"WARC-Date": date.replace("+00:00", "Z"), "WARC-Warcinfo-ID": info_id}
+    with suppress(ValueError):
+        ip_address(body.remote_address)
         fields["WARC-IP-Address"] = body.remote_address
     return fields
 
@@ -147,12 +152,6 @@ def _clean(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
             yield name, text.encode("latin-1", "replace").decode("latin-1").strip()
 
 
-def _target(url: str) -> str:
-    """Path and query of a URL, as the first line of a request has them."""
-    rest = _uri(url).partition("://")[2]
-    return rest[rest.find("/") :] if "/" in rest else "/"
-
-
 def _uri(url: str) -> str:
     """A URL without what would end its line; normalised URLs are ASCII without white space anyway."""
     return _NOT_IN_URI.sub("", url)
@@ -160,22 +159,3 @@ def _uri(url: str) -> str:
 
 def _one_line(text: str) -> str:
     return without_surrogates(" ".join(_CONTROLS.sub(" ", text).split()))
-
-
-def _phrase(status: int) -> str:
-    try:
-        return HTTPStatus(status).phrase
-    except ValueError:
-        return "Unknown"
-
-
-def _date(at: int) -> str:
-    return (_EPOCH + timedelta(milliseconds=at)).isoformat(timespec="milliseconds").replace("+00:00", "Z")
-
-
-def _is_address(text: str) -> bool:
-    try:
-        ip_address(text)
-    except ValueError:
-        return False
-    return True

@@ -50,11 +50,6 @@ def check_name(host: str) -> None:
         raise TransferFailed(Phase.connect, Trouble.invalid_target, f"{host} cannot be asked of a name server")
 
 
-def nothing_excluded(address: str) -> str:
-    """The exclusion callable of a crawl without an exclusion list."""
-    return ""
-
-
 @dataclass(frozen=True, slots=True)
 class AddressGuard:
     """The policy of `network.allow_private_addresses`, and the addresses of the exclusion list.
@@ -65,13 +60,15 @@ class AddressGuard:
 
     allow_private: AllowPrivate = "auto"
     seed_hosts: Container[str] = frozenset()
-    excluded: Callable[[str], str] = nothing_excluded
+    excluded: Callable[[str], str] = lambda _: ""
 
     def check(self, host: str, address: str) -> None:
         """Raises AddressRefused when `address`, to which `host` (a name or an address) resolves, is not allowed."""
         self.check_excluded(host, address)
         found = ip_address(address)
-        if self.allow_private is True or _is_public(found):
+        inner = _unwrapped(found)
+        public = inner.is_global and not inner.is_multicast and not any(inner in network for network in _NOT_PUBLIC)
+        if self.allow_private is True or public:
             return
         if self.allow_private == "auto" and self._is_named_by_seed(host, found):
             return
@@ -140,11 +137,6 @@ def is_address(host: str) -> bool:
 def _is_loopback_name(host: str) -> bool:
     name = host.lower().removesuffix(".")
     return name in _LOOPBACK_NAMES or name.endswith(".localhost")
-
-
-def _is_public(address: IpAddress) -> bool:
-    inner = _unwrapped(address)
-    return inner.is_global and not inner.is_multicast and not any(inner in network for network in _NOT_PUBLIC)
 
 
 def _unwrapped(address: IpAddress) -> IpAddress:

@@ -76,7 +76,6 @@ class HttpFetcher:
         self.setup: ReaderSetup = self._reader.setup
 
     async def exchange(self, request: FetchRequest) -> Exchange:
-        """One GET or HEAD, with one fluke retry. Never raises for what a server does; cancelling closes it."""
         return await self._transfer.exchange(request)
 
     async def read(self, url: CrawlUrl, exchange: Exchange, *, sitemap: bool = False) -> Reading:

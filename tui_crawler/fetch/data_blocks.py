@@ -187,7 +187,9 @@ def _text_of(found: Any, max_chars: int) -> str:
     if isinstance(found, str):
         return found[:max_chars]
     if isinstance(found, (bool, float)):
-        return _number(found)
+        if isinstance(found, bool):
+            return "true" if found else "false"
+        return str(int(found)) if found.is_integer() else str(found)
     if not isinstance(found.tag, str):  # a comment, a processing instruction
         return (found.text or "")[:max_chars]
     parts: list[str] = []
@@ -198,12 +200,6 @@ def _text_of(found: Any, max_chars: int) -> str:
         if length >= max_chars or number >= _MOST_TEXT_PARTS:
             break
     return "".join(parts)
-
-
-def _number(value: bool | float) -> str:
-    if isinstance(value, bool):
-        return "true" if value else "false"
-    return str(int(value)) if value.is_integer() else str(value)
 
 
 def _link_of(found: Any, max_chars: int) -> str:

@@ -34,11 +34,6 @@ class RobotsDirectives:
         return RobotsDirectives(self.noindex or other.noindex, self.nofollow or other.nofollow)
 
 
-def robots_content(content: str) -> RobotsDirectives:
-    """The directives in the content of a `meta name=robots` element."""
-    return _directives(_items(content))
-
-
 def x_robots_tag(values: Iterable[str], product_token: str) -> RobotsDirectives:
     """The directives of X-Robots-Tag fields that address everybody or this crawler ("bot: noindex, nofollow")."""
     ours: list[str] = []
@@ -117,7 +112,7 @@ def _said_by(elements: Iterable[tuple[str, Element]], product_token: str) -> Sta
         if tag == "meta":
             content = element.get("content") or ""
             if (element.get("name") or "").strip().lower() in names:
-                robots |= robots_content(content)
+                robots |= _directives(_items(content))
             elif not refresh and (element.get("http-equiv") or "").strip().lower() == "refresh":
                 refresh = "" if _is_for_scriptless(element) else content
         elif tag == "link":

@@ -233,10 +233,14 @@ def _found(item: Element) -> Iterator[_Found]:
         raw = _text(item, ("link", _RSS_1 + "link"))
         date = _text(item, ("pubDate", _DUBLIN_CORE + "date"))
     else:
-        raw = _atom_link(item)
+        links = (link for link in item.iterchildren(_ATOM + "link") if (link.get("rel") or "alternate") == "alternate")
+        raw = next((str(link.get("href")).strip() for link in links if link.get("href")), "")
         date = _text(item, (_ATOM + "updated",))
     if raw:
-        yield _Found(raw, _lastmod(date), name == "sitemap")
+        at = w3c_date_ms(date)
+        at = parse_http_date(date) if at is None else at
+        # Nonsense, and what is not within the years 1970 to 9999, is as good as nothing.
+        yield _Found(raw, at if at is not None and 0 < at <= _LATEST_MS else 0, name == "sitemap")
 
 
 def _text(item: Element, tags: tuple[str, ...]) -> str:
@@ -245,21 +249,6 @@ def _text(item: Element, tags: tuple[str, ...]) -> str:
         if child.tag in tags:
             return (child.text or "").strip()
     return ""
-
-
-def _atom_link(entry: Element) -> str:
-    for link in entry.iterchildren(_ATOM + "link"):
-        if (link.get("rel") or "alternate") == "alternate" and link.get("href"):
-            return str(link.get("href")).strip()
-    return ""
-
-
-def _lastmod(text: str) -> int:
-    """Epoch ms; 0 for nothing, nonsense and what is not within the years 1970 to 9999."""
-    moment = w3c_date_ms(text)
-    if moment is None:
-        moment = parse_http_date(text)
-    return moment if moment is not None and 0 < moment <= _LATEST_MS else 0
 
 
 def _local_name(element: Element) -> str:

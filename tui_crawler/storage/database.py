@@ -34,6 +34,7 @@ from tui_crawler.storage.file_identity import (
 from tui_crawler.storage.migrations import migrate, record_as_migrated
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.owner import check_at_rest
+from tui_crawler.storage.segment_files import sync
 from tui_crawler.storage.views import create_views, drop_views, views_are_current
 
 _WAL_LIMIT = 64 << 20  # bytes; a larger write-ahead log is cut back after a checkpoint
@@ -247,22 +248,13 @@ def _back_up(database: peewee.SqliteDatabase, path: Path, version: int, settings
         try:
             with contextlib.closing(source), contextlib.closing(target):
                 source.backup(target)
-            _sync(draft)
+            sync(draft)
             draft.rename(backup)
         except BaseException:
             draft.unlink(missing_ok=True)
             raise
-    _sync(path.parent)
+    sync(path.parent)
     return backup
-
-
-def _sync(place: Path) -> None:
-    """Has a file or a folder written to the disk."""
-    descriptor = os.open(place, os.O_RDONLY)
-    try:
-        os.fsync(descriptor)
-    finally:
-        os.close(descriptor)
 
 
 @dataclass(frozen=True, slots=True)

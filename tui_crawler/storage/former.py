@@ -31,7 +31,7 @@ from tui_crawler.storage.models import (
     Run,
     Url,
 )
-from tui_crawler.storage.statements import among, columns, deletes, inserts, padded, reads, slot
+from tui_crawler.storage.statements import Build, among, columns, deletes, inserts, padded, reads, slot
 from tui_crawler.storage.transaction import Row, Transaction
 
 PIECE = 200
@@ -181,16 +181,11 @@ def _horizon() -> Any:
     return Run.select(peewee.fn.COALESCE(kept, peewee.fn.MAX(Run.id) + ONE, ZERO))
 
 
-def _past_pages() -> Any:
-    key = columns(FormerPage, _KEY)
-    past = FormerPage.select(*key, FormerPage.sha256).where(FormerPage.run_id < slot("run_id"))
-    return past.order_by(*key).limit(peewee.SQL(str(PIECE)))
-
-
-def _past_links() -> Any:
-    key = _LINK[:4]
-    past = FormerLink.select(*key).where(FormerLink.run_id < slot("run_id"))
-    return past.order_by(*key).limit(peewee.SQL(str(PIECE)))
+def _past(key: Sequence[Any], *more: Any) -> Build:
+    """What builds a SELECT of a piece of what the runs before one keep, by its key."""
+    model = key[0].model
+    past = model.run_id < slot("run_id")
+    return lambda: model.select(*key, *more).where(past).order_by(*key).limit(peewee.SQL(str(PIECE)))
 
 
 def _purge_robots() -> Any:
@@ -206,6 +201,8 @@ def _state_with() -> Any:
     return FormerPage.select(FormerPage.page).where(which).limit(ONE)
 
 
+_past_pages = _past(columns(FormerPage, _KEY), FormerPage.sha256)
+_past_links = _past(_LINK[:4])
 _insert_links = inserts(_LINK, once=_LINK[:4])
 _redirects = reads([Redirect.page], Redirect.to_url)
 _delete_page = deletes(*columns(FormerPage, _KEY))

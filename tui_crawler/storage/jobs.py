@@ -144,7 +144,7 @@ def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJo
     """
     rows = job_rows(transaction)
     if isinstance(command, SetJob):
-        old = job_named(rows, command.job) if command.job else _of_run(rows, claim)
+        old = job_named(rows, command.job) if command.job else next(row for row in rows if row.job_id == claim.job_id)
         changes = [(old, _with(old, command))]
         event: ActivityEvent = "job_changed"
     else:
@@ -163,7 +163,8 @@ def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJo
         if old == new:
             continue
         _store(transaction, old, new)
-        before[old.name], after[old.name] = _difference(old, new)
+        keys = [key for key, name in _SHOWN.items() if getattr(old, name) != getattr(new, name)]
+        before[old.name], after[old.name] = ({key: getattr(row, _SHOWN[key]) for key in keys} for row in (old, new))
         said = ", ".join(f"{key} {before[old.name][key]} -> {after[old.name][key]}" for key in after[old.name])
         note(transaction, event, f"job {old.name}: {said}", run_id=claim.run_id)
         if old.is_free(claim) and not new.is_free(claim):
@@ -195,10 +196,6 @@ class UnlistedPages:
         if moves.unlisted:
             transaction.execute(Page.update({Page.todo_order: 0, Page.ignored_run: 0}).where(listed))
             move_counters(transaction, job_id, moves)
-
-
-def _of_run(rows: Sequence[JobRow], claim: Claim) -> JobRow:
-    return next(row for row in rows if row.job_id == claim.job_id)
 
 
 def _with(old: JobRow, command: SetJob) -> JobRow:
@@ -260,13 +257,6 @@ def _store(transaction: Transaction, old: JobRow, new: JobRow) -> None:
     if new.max_depth != old.max_depth:
         moved = change_max_depth(transaction, old.job_id, new.max_depth)
         move_counters(transaction, old.job_id, CounterChanges(moved))
-
-
-def _difference(old: JobRow, new: JobRow) -> tuple[dict[str, object], dict[str, object]]:
-    """What is shown of a change: the values that are others now, before and after."""
-    keys = [key for key, name in _SHOWN.items() if getattr(old, name) != getattr(new, name)]
-    shown = [{key: getattr(row, _SHOWN[key]) for key in keys} for row in (old, new)]
-    return shown[0], shown[1]
 
 
 def _pending(transaction: Transaction, job_id: int) -> list[tuple[str, int]]:

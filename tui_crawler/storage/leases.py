@@ -25,7 +25,7 @@ from tui_crawler.storage.jobs import UnlistedPages, job_rows
 from tui_crawler.storage.models import Job, Origin, Page, Run, Session
 from tui_crawler.storage.owner import OpenSession, Owner
 from tui_crawler.storage.sessions import Starter, load_origins
-from tui_crawler.storage.statements import columns, slot
+from tui_crawler.storage.statements import columns, slot, updates
 from tui_crawler.storage.transaction import Row, Transaction
 
 GATHERING_MS = 10_000
@@ -84,7 +84,10 @@ def take_origins(transaction: Transaction, claim: Claim, peers: Peers) -> tuple[
     """Leases free origins: those of its own sites and those that an operator wants here, then, the best first, up to
     this worker's share; and what nobody else takes."""
     require(transaction, claim)
-    bury_dead(transaction, claim, peers.starter.owner)
+    here = peers.starter.owner
+    for one in members(transaction):
+        if one.session_id != claim.session_id and not one.hold.is_live(here, transaction.now):
+            bury(transaction, one.session_id, one.run_id, f"found dead by {here.describe()}")
     name_sites(transaction, peers)
     known = members(transaction)
     me = next(one for one in known if one.session_id == claim.session_id)
@@ -189,13 +192,6 @@ def surplus(transaction: Transaction, claim: Claim, peers: Peers) -> tuple[str, 
             chosen.append(site)
             excess -= number
     return _of_sites(transaction, chosen, mine)
-
-
-def bury_dead(transaction: Transaction, claim: Claim, here: Owner) -> None:
-    """Ends the sessions of dead workers; what they held is free."""
-    for one in members(transaction):
-        if one.session_id != claim.session_id and not one.hold.is_live(here, transaction.now):
-            bury(transaction, one.session_id, one.run_id, f"found dead by {here.describe()}")
 
 
 def bury(transaction: Transaction, session_id: int, run_id: int, by: str) -> None:
@@ -371,5 +367,4 @@ def _nameless() -> Any:
     return Origin.select(Origin.origin).where((Origin.site == peewee.SQL("''")) & (Origin.participates == ONE))
 
 
-def _set_site() -> Any:
-    return Origin.update({Origin.site: slot("site")}).where(Origin.origin == slot("origin"))
+_set_site = updates([Origin.origin], Origin.site)

@@ -246,9 +246,8 @@ def _later() -> Any:
 
 def _long_list() -> Any:
     added = (OperatorAction.id == slot("action_id")) & (OperatorAction.action == peewee.SQL("'add'"))
-    return OperatorAction.select(OperatorAction.command).where(
-        added & (peewee.fn.LENGTH(OperatorAction.command) > slot("long"))
-    )
+    long = peewee.fn.LENGTH(OperatorAction.command) > slot("long")
+    return OperatorAction.select(OperatorAction.command).where(added & long)
 
 
 def _take_back() -> Any:

@@ -234,11 +234,10 @@ def move(transaction: Transaction, moves: CounterChanges) -> None:
     """Adds to the counters of origins whose state stays as it is."""
     rows = []
     for origin_id in sorted(moves.changes.keys() | moves.added.keys() | moves.unlisted.keys()):
-        change = moves.changes.get(origin_id, Tally())
         values = {
             "origin_id": origin_id,
             "change": transaction.change,
-            **adding(change),
+            **adding(moves.changes.get(origin_id, Tally())),
             "add_todo": -moves.unlisted.get(origin_id, 0),
             "add_pages": moves.added.get(origin_id, 0),
         }

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import json
 import threading
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import MISSING, dataclass, fields
 from functools import partial
@@ -235,7 +235,7 @@ class Reader:
     def _failure(self, error: Exception) -> ReadingStopped | StorageFailure:
         return ReadingStopped() if was_cancelled(error) else storage_failure(error, self._path)
 
-    def stream(self, text: str, values: Values = ()) -> Iterator[Row]:
+    def stream(self, text: str, values: Values = ()) -> Generator[Row, None, None]:
         """The rows of a query, a few at a time, as the database was when the first was taken. Raises as `all` does."""
         with self.moment() as ask:
             yield from ask(text, values)

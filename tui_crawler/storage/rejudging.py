@@ -123,10 +123,10 @@ def judge_again(
     """
     moving = Moving(tries)
     effects = {job_id: each.effect for job_id, each in rejudgements.items()}
-    if transaction.fetch(_with_blocked(rejudgements).limit(1)):
+    if transaction.fetch(Job.select(Job.id).where(Job.id.in_(list(rejudgements)) & (Job.blocked > 0)).limit(1)):
         _look_through(transaction, moving, _refused, effects, foreseen or {})
         if robots:
-            _look_through(transaction, moving, _by_robots, dict.fromkeys(effects, _overturned))
+            _look_through(transaction, moving, _by_robots, dict.fromkeys(effects, lambda _, __: Effect.overturned))
     if whole:
         _look_through(transaction, moving, _too_long, effects)
     moving.move_counters(transaction)
@@ -150,7 +150,8 @@ def _look_through(
             page_id, job_id, _, status, remaining, code, _, href, not_before, stash = row
             effect = foreseen.get(code, _NOTHING).get(page_id)
             if effect is None:
-                effect = effects.get(job_id, _unconcerned)(href, _CODES[code])
+                judge = effects.get(job_id)
+                effect = judge(href, _CODES[code]) if judge is not None else Effect.none
             waits = status == _READY and remaining > 0
             if effect is Effect.overturned and not waits:
                 back.append(row)
@@ -160,14 +161,6 @@ def _look_through(
         moving.take_out(transaction, out)
 
 
-def _overturned(_: str, __: ExitCode) -> Effect:
-    return Effect.overturned
-
-
-def _unconcerned(_: str, __: ExitCode) -> Effect:
-    return Effect.none
-
-
 def _run_in_chunks(
     transaction: Transaction, build: Callable[[int], Any], page_ids: Sequence[int], *values: int
 ) -> None:
@@ -175,11 +168,6 @@ def _run_in_chunks(
     for start in range(0, len(page_ids), _CHUNK):
         places = padded(page_ids[start : start + _CHUNK])
         transaction.send(build, len(places), [*values, *places])
-
-
-def _with_blocked(jobs: Mapping[int, Rejudgement]) -> Any:
-    """Those of the jobs that have refused pages at all."""
-    return Job.select(Job.id).where(Job.id.in_(list(jobs)) & (Job.blocked > 0))
 
 
 def _window(condition: Any) -> Any:

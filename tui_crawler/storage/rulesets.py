@@ -200,7 +200,9 @@ def _policies(transaction: Transaction, ruleset_id: int) -> PolicySet:
 def _begin_job(transaction: Transaction, claim: Claim, job_id: int, current_id: int, policies: PolicySet) -> Ruleset:
     if not current_id:
         return _load(transaction, _write(transaction, job_id, policies, 0, None, "read from the configuration"))
-    read_last = _read_last(transaction, job_id)
+    of_configuration = (Job.id == job_id) & (RulesetRow.from_config == 1)
+    rows = transaction.fetch(_versions().where(of_configuration).order_by(RulesetRow.id.desc()).limit(1))
+    read_last = dict(zip(_VERSION, rows[0], strict=True)) if rows else None
     if read_last is not None and _says(read_last, policies):
         if read_last["ruleset_id"] != current_id:
             return _load(transaction, current_id)
@@ -213,13 +215,6 @@ def _begin_job(transaction: Transaction, claim: Claim, job_id: int, current_id: 
     message = f"job {now.job}: version {written.ruleset_id} replaces {now.ruleset_id}, {said}"
     note(transaction, "ruleset_applied", message, run_id=claim.run_id)
     return written
-
-
-def _read_last(transaction: Transaction, job_id: int) -> dict[str, Any] | None:
-    """The columns of the newest version of a job that was read from the configuration, by their names."""
-    of_configuration = (Job.id == job_id) & (RulesetRow.from_config == 1)
-    rows = transaction.fetch(_versions().where(of_configuration).order_by(RulesetRow.id.desc()).limit(1))
-    return dict(zip(_VERSION, rows[0], strict=True)) if rows else None
 
 
 def _says(version: Mapping[str, Any], policies: PolicySet) -> bool:

@@ -120,18 +120,6 @@ class Named:
     key: int
 
 
-def documents(transaction: Transaction, after: int, limit: int) -> list[Parent]:
-    """Pages with a document that was not scanned, by id, after page `after`."""
-    rows = transaction.all(_unscanned, {"after": after, "limit": limit})
-    return [_parent(row, document=True) for row in rows]
-
-
-def without_document(transaction: Transaction, after: int, limit: int) -> list[Parent]:
-    """Pages that redirect or are noindex and were not scanned, by id, after page `after`."""
-    rows = transaction.all(_bare, {"after": after, "limit": limit})
-    return [_parent(row, document=False) for row in rows]
-
-
 def links(transaction: Transaction, page_ids: Sequence[int], kinds: Iterable[str]) -> dict[int, list[Named]]:
     """The links of pages that may be followed, of these kinds."""
     query = Link.select(Link.from_page, Url.href, Url.hash).join(Url, on=(Url.id == Link.to_url))
@@ -423,11 +411,12 @@ class _Build:
         the beginning of the build are left for the next one."""
         kinds = [kind.value for kind in self._settings.link_kinds]
         jobs = frozenset(start.jobs.values())
-        for look in (documents, without_document):
+        for pages, document in ((_unscanned, True), (_bare, False)):
             after = 0
             while True:
                 with self._beside.reading() as transaction:
-                    parents = look(transaction, after, self._settings.window)
+                    rows = transaction.all(pages, {"after": after, "limit": self._settings.window})
+                    parents = [_parent(row, document=document) for row in rows]
                     ids = [parent.page.page_id for parent in parents]
                     linked = links(transaction, ids, kinds)
                     sent = redirects(transaction, ids)

@@ -112,23 +112,17 @@ class PageTableSeen:
         """Nothing: the table of pages is kept anyway."""
 
 
-class MemorySeen:
-    """Exact, and quick where pages are many: eight bytes of memory for each of them."""
-
-    after_segment = 0
-    warnings: tuple[str, ...] = ()
+class MemorySeen(PageTableSeen):
+    """Exact, and quick where pages are many: eight bytes of memory for each of them. It is read again at each start."""
 
     def __init__(self, transaction: Transaction, sorter: Sorter) -> None:
-        self._sorter = sorter
+        super().__init__(transaction, sorter)
         self._pages: dict[int, array[int]] = {}
         last = (_LOWEST, 0)
         while rows := transaction.all(_ordered, {"limit": _WINDOW, "hash": last[0], "job": last[1]}):
             for key, job_id in rows:
                 self._pages.setdefault(job_id, array("q")).append(key)
             last = rows[-1]
-
-    def take_waiting(self, job_id: int, keys: Sequence[int]) -> None:
-        self._sorter.add_pending(job_id, keys)
 
     def known(self, job_id: int, keys: Sequence[int]) -> set[int]:
         found = self._sorter.pending(job_id, keys)
@@ -138,12 +132,6 @@ class MemorySeen:
             if place < len(pages) and pages[place] == key:
                 found.add(key)
         return found
-
-    def add(self, found: Iterable[tuple[int, int]]) -> None:
-        """Nothing: the segments themselves keep them."""
-
-    def save(self, transaction: Transaction, last_segment: int) -> None:
-        """Nothing: it is read again at the next start."""
 
 
 class BloomSeen:
@@ -155,15 +143,11 @@ class BloomSeen:
         self._filter = _new_filter(settings)
         self._count = 0
         self._last_page = 0
-        self._after_segment = 0
+        self.after_segment = 0
         self._load(transaction)
         while rows := transaction.all(_pages_after, {"after": self._last_page, "limit": _WINDOW}):
-            self._take((job_id, key) for _, job_id, key in rows)
+            self.add((job_id, key) for _, job_id, key in rows)
             self._last_page = rows[-1][0]
-
-    @property
-    def after_segment(self) -> int:
-        return self._after_segment
 
     @property
     def warnings(self) -> tuple[str, ...]:
@@ -176,13 +160,18 @@ class BloomSeen:
         )
 
     def take_waiting(self, job_id: int, keys: Sequence[int]) -> None:
-        self._take((job_id, key) for key in keys)
+        self.add((job_id, key) for key in keys)
 
     def known(self, job_id: int, keys: Sequence[int]) -> set[int]:
         return {key for key in keys if _spread(job_id, key) in self._filter}
 
     def add(self, found: Iterable[tuple[int, int]]) -> None:
-        self._take(found)
+        seen = self._filter
+        for job_id, key in found:
+            spread = _spread(job_id, key)
+            if spread not in seen:
+                seen.add(spread)
+                self._count += 1
 
     def save(self, transaction: Transaction, last_segment: int) -> None:
         values = {
@@ -209,15 +198,7 @@ class BloomSeen:
         self._filter = Bloom.load_bytes(bits, operator.index)
         self._count = rows[0][2]
         self._last_page = mark(transaction, _PAGE_MARK)
-        self._after_segment = mark(transaction, _SEGMENT_MARK)
-
-    def _take(self, found: Iterable[tuple[int, int]]) -> None:
-        seen = self._filter
-        for job_id, key in found:
-            spread = _spread(job_id, key)
-            if spread not in seen:
-                seen.add(spread)
-                self._count += 1
+        self.after_segment = mark(transaction, _SEGMENT_MARK)
 
 
 def _new_filter(settings: SeenSettings) -> Bloom:

@@ -100,8 +100,8 @@ class Batch:
         """Removes what was not handed over; the batch is no longer under way."""
         if not self._handed_over:
             for head in self.heads:
-                _remove(part_path(final_path(self._folder, head.name)))
-        _remove(self._folder / f"{self._prefix}{_LOCK}")
+                remove(part_path(final_path(self._folder, head.name)))
+        remove(self._folder / f"{self._prefix}{_LOCK}")
         self._lock.close()
 
 
@@ -117,14 +117,19 @@ def publish(path: Path) -> bool:
     return True
 
 
+def sync(place: Path) -> None:
+    """Has a file or a folder written to the disk. Raises OSError."""
+    descriptor = os.open(place, os.O_RDONLY)
+    try:
+        os.fsync(descriptor)
+    finally:
+        os.close(descriptor)
+
+
 def sync_folder(folder: Path) -> None:
     """Makes the names in a folder outlast a power loss, where the system can do that."""
     with contextlib.suppress(OSError):
-        number = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(number)
-        finally:
-            os.close(number)
+        sync(folder)
 
 
 def dead_parts(folder: Path, family: str) -> tuple[Path, ...]:
@@ -140,11 +145,6 @@ def dead_parts(folder: Path, family: str) -> tuple[Path, ...]:
         raise write_failure(error, folder) from error
     live = tuple(path.name.removesuffix(_LOCK) for path in parts if path.suffix == _LOCK and _is_held(path))
     return tuple(path for path in parts if path.suffix == PART and not path.name.startswith(live))
-
-
-def remove_part(part: Path) -> None:
-    """Removes a part that no database knows. Raises nothing."""
-    _remove(part)
 
 
 def read_head(path: Path) -> SegmentHead:
@@ -303,7 +303,7 @@ def _is_held(lock: Path) -> bool:
     holder = sqlite3.connect(location, isolation_level=None, timeout=0, uri=True)
     try:
         _hold(holder)
-        _remove(lock)
+        remove(lock)
     except sqlite3.Error as error:
         return is_busy(error)  # else it has ended this very moment, or it is something else
     finally:
@@ -311,6 +311,7 @@ def _is_held(lock: Path) -> bool:
     return False
 
 
-def _remove(path: Path) -> None:
+def remove(path: Path) -> None:
+    """Removes a file, if it is there. Raises nothing."""
     with contextlib.suppress(OSError):
         path.unlink()

@@ -107,7 +107,7 @@ def tidy(transaction: Transaction, segment_store: SegmentStore, prefix: str) -> 
         if path.stem in registered:
             segment_files.publish(path)
         else:
-            segment_files.remove_part(part)
+            segment_files.remove(part)
     for segment in waiting(transaction, segment_store):
         _publish(segment.path)
 
@@ -224,7 +224,7 @@ def _queue(transaction: Transaction, claim: Claim, job_id: int, entries: Sequenc
     counts, moves = queue_pages(transaction, claim, source, pages, ids)
     move_counters(transaction, job_id, moves)
     parents = {url_hash(clean(entry.found_on)) for entry in entries if entry.found_on}
-    known = _page_ids(transaction, job_id, sorted(parents))
+    known: dict[int, int] = dict(transaction.all_among(_find_ids, sorted(parents), job_id))
     rows = (
         {"job_id": job_id, "url_id": ids[entry.page.url_hash], "depth": entry.page.depth, "parent": parent}
         for entry in entries
@@ -232,11 +232,6 @@ def _queue(transaction: Transaction, claim: Claim, job_id: int, entries: Sequenc
     )
     transaction.run_many(_set_found_on, rows)
     return counts
-
-
-def _page_ids(transaction: Transaction, job_id: int, keys: Sequence[int]) -> dict[int, int]:
-    found: dict[int, int] = dict(transaction.all_among(_find_ids, keys, job_id))
-    return found
 
 
 def _takes_part(transaction: Transaction, claim: Claim, origin: str) -> bool:

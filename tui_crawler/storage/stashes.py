@@ -25,7 +25,7 @@ from tui_crawler.storage.counters import CounterChanges, tally_of
 from tui_crawler.storage.intake import move_counters
 from tui_crawler.storage.jobs import job_id_of
 from tui_crawler.storage.models import Dripfeed, Origin, Page, Url
-from tui_crawler.storage.statements import columns, slot, slots
+from tui_crawler.storage.statements import columns, deletes, reads, slot, slots, upserts
 from tui_crawler.storage.transaction import Transaction
 
 _CHUNK = 500
@@ -259,15 +259,10 @@ def _require_stash(transaction: Transaction, job_id: int, stash: str) -> None:
 
 
 def _set_dripfeed(transaction: Transaction, job_id: int, stash: str, ready: int) -> None:
-    if not ready:
-        ended = (Dripfeed.job == job_id) & (Dripfeed.stash == stash)
-        transaction.execute(Dripfeed.delete().where(ended))
-        return
-    values = {Dripfeed.job: job_id, Dripfeed.stash: stash, Dripfeed.ready: ready}
-    insert = Dripfeed.insert(values).on_conflict(
-        conflict_target=[Dripfeed.job, Dripfeed.stash], update={Dripfeed.ready: ready}
-    )
-    transaction.execute(insert)
+    if ready:
+        transaction.insert(_keep_ready, [(job_id, stash, ready)])
+    else:
+        transaction.run(_end_dripfeed, {"job_id": job_id, "stash": stash})
 
 
 def _pages() -> Any:
@@ -281,11 +276,6 @@ def _pages() -> Any:
 
 def _in_stash(job_id: Any, stash: Any) -> Any:
     return (Page.status == _STASHED) & (Page.job == job_id) & (Page.stash == stash)
-
-
-def _dripfeed() -> Any:
-    named = (Dripfeed.job == slot("job_id")) & (Dripfeed.stash == slot("stash"))
-    return Dripfeed.select(Dripfeed.ready).where(named)
 
 
 def _dripped() -> Any:
@@ -315,3 +305,8 @@ def _move() -> Any:
         Page.claimed_by: ZERO,
     }
     return Page.update(changes).where(Page.id == slot("page_id"))
+
+
+_dripfeed = reads([Dripfeed.job, Dripfeed.stash], Dripfeed.ready)
+_keep_ready = upserts([Dripfeed.job, Dripfeed.stash], [Dripfeed.ready])
+_end_dripfeed = deletes(Dripfeed.job, Dripfeed.stash)

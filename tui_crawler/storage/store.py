@@ -297,7 +297,6 @@ class SqliteStore:
         return self._listener is not None
 
     def give_up(self, after_ms: int) -> None:
-        """What passes by itself is waited for so long at most from now on."""
         self._writer.give_up(after_ms / 1000)
 
     def close(self) -> None:
@@ -352,8 +351,6 @@ class SqliteStore:
         return await self._steps.read(candidates, origin, now, limit, first_fill, brief=True)
 
     async def fill(self, record: FillRecord) -> Settled:
-        """Stores the outcome of a fill: `record.todo` is the todo list from now on, as a whole. Answers where the
-        counters of the origin stand now."""
         return await self._steps.write(settle.store_fill, record, brief=len(record.refusals) < _FEW)
 
     async def settle(self, settle_value: Settle) -> Settled:
@@ -437,8 +434,6 @@ class SqliteStore:
         return await self._steps.write(rulesets.change_exclusion, exclusion, remove, checked=True)
 
     async def change_job(self, command: SetJob | SteerJobs) -> JobChange:
-        """Changes jobs; the pages of jobs that are held from now on leave their todo lists. Raises NoSuchJob,
-        ValueError; then nothing was changed."""
         return await self._steps.write(operator_actions.change_job, command, checked=True)
 
     async def stash(self, command: StashPages | UnstashPages | SetDripfeed) -> QueueChange:
@@ -473,15 +468,10 @@ class SqliteStore:
         return await self._steps.read(awake, origins, now)
 
     async def apply_rules(self, command: ApplyRules, who: str) -> tuple[Ruleset, ...]:
-        estimate = await self._foresee(self._held(), command)
+        claim, estimate = self._held(), None
+        if await self._writer.read(rejudging.are_many):  # judged in a thread of its own, so that the writer is free
+            estimate = await asyncio.to_thread(foresee, self._path, self._settings.opening, claim, command)
         return await self._steps.write(rulesets.apply, command, who, estimate, checked=True)
-
-    async def _foresee(self, claim: Claim, command: ApplyRules) -> rulesets.RuleEstimate | None:
-        """What an edit will do to many refused pages: judged in a thread of its own, so that the writer is free. None
-        where there is not much to be judged, or the edit will be refused."""
-        if not await self._writer.read(rejudging.are_many):
-            return None
-        return await asyncio.to_thread(foresee, self._path, self._settings.opening, claim, command)
 
     async def take_actions(self) -> tuple[PendingAction, ...]:
         """What operators have asked for since the last call, oldest first. Rows that cannot be read are answered

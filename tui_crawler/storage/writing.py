@@ -20,7 +20,7 @@ from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
 from tui_crawler.storage.file_identity import FilePlace
 from tui_crawler.storage.models import Meta
-from tui_crawler.storage.statements import slot, upserts
+from tui_crawler.storage.statements import reads, slot, upserts
 from tui_crawler.storage.transaction import Pragmas, Transaction
 
 _LAGGED = (
@@ -57,7 +57,8 @@ class Writing(Protocol):
 
     @property
     def is_lost(self) -> bool:
-        """Whether the connection is of no use any more."""
+        """Whether the connection is of no use any more; that of a file never is."""
+        return False
 
     def connect_anew(self) -> None:
         """Opens the connection again."""
@@ -99,10 +100,6 @@ class FileWriting(Writing):
 
     def commit(self) -> None:
         connection_of(self._database).execute("COMMIT")
-
-    @property
-    def is_lost(self) -> bool:
-        return False
 
     def connect_anew(self) -> None:
         self._database.close()
@@ -186,12 +183,8 @@ def _next_change() -> Any:
 
 def _next_change_and_time() -> Any:
     time = peewee.SQL("CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)")
-    raised = {Meta.value: Meta.value + peewee.SQL("1")}
-    return Meta.update(raised).where(Meta.name == slot("name")).returning(Meta.value, time)
+    return _next_change().returning(Meta.value, time)
 
 
-def _noted() -> Any:
-    return Meta.select(Meta.value).where(Meta.name == slot("name"))
-
-
+_noted = reads([Meta.name], Meta.value)
 _note = upserts([Meta.name], [Meta.value])

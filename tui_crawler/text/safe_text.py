@@ -152,3 +152,10 @@ def _shown(char: str) -> tuple[str, bool]:
     if not char.isprintable() or any(first <= code <= last for first, last in _UNSEEN):
         return char.encode("unicode_escape").decode("ascii"), False
     return char, category in ("Mn", "Me") or get_character_cell_size(char) == 0
+
+
+def yaml_quoted(text: str, *, only_ascii: bool = False) -> str:
+    """A double-quoted scalar of YAML; what is not printable, or (`only_ascii`) no ASCII, has its code point instead."""
+    plain = {one for one in text if one.isprintable() and (one.isascii() or not only_ascii)}
+    parts = (f"\\{one}" if one in '"\\' else one if one in plain else f"\\U{ord(one):08x}" for one in text)
+    return f'"{"".join(parts)}"'

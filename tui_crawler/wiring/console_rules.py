@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.text.safe_text import yaml_quoted
 
 if TYPE_CHECKING:
     from tui_crawler.domain.exclusion import Exclusion
@@ -38,7 +39,7 @@ def lines_of(policies: PolicySet) -> Iterator[str]:
     from tui_crawler.config.document import rules_document  # noqa: PLC0415  the screen does not wait for it
 
     document = rules_document(policies)
-    for scalar in (_plain, _quoted, _in_ascii):
+    for scalar in (_plain, yaml_quoted, _in_ascii):
         yield _line(document, scalar)
 
 
@@ -72,23 +73,12 @@ def _value(value: object, scalar: Callable[[str], str]) -> str:
 
 
 def _plain(text: str) -> str:
-    return text if _PLAIN.fullmatch(text) else _quoted(text)
-
-
-def _quoted(text: str) -> str:
-    """In double quotes; what is not printable is escaped by its code point."""
-    return '"' + "".join(one if one.isprintable() and one not in '"\\' else _escaped(one) for one in text) + '"'
+    return text if _PLAIN.fullmatch(text) else yaml_quoted(text)
 
 
 def _in_ascii(text: str) -> str:
     """A word as it is, everything else in double quotes; only ASCII."""
-    if re.fullmatch(r"[a-z_]+", text):
-        return text
-    return '"' + "".join(one if " " <= one <= "~" and one not in '"\\' else _escaped(one) for one in text) + '"'
-
-
-def _escaped(character: str) -> str:
-    return "\\" + character if character in '"\\' else f"\\U{ord(character):08x}"
+    return text if re.fullmatch(r"[a-z_]+", text) else yaml_quoted(text, only_ascii=True)
 
 
 SOURCE = "console"
@@ -134,7 +124,9 @@ class ConsoleRules:
         except ConfigErrors as errors:
             problem = errors.problems[0]
             return problem.message + (f"; {problem.suggestion}" if problem.suggestion else "")
-        return _typed(change) if any(_entries(change)) else "this adds nothing"
+        whitelist = change.whitelist and (change.whitelist.domains or change.whitelist.patterns)
+        sections = (change.do_not_crawl, change.url_query_parameters, change.rules, change.exclusions, whitelist)
+        return _typed(change) if any(sections) else "this adds nothing"
 
     def write(self, policies: PolicySet) -> str:
         from tui_crawler.domain.policy import EMPTY  # noqa: PLC0415  the same
@@ -189,12 +181,6 @@ def _document(head: str, rest: str) -> str:
     if item.startswith("["):
         return f"{_HEADS[head].rstrip('- ').rstrip()} {item}\n"
     return f"{_HEADS[head]}{item}\n"
-
-
-def _entries(change: RulesetChange) -> tuple[object, ...]:
-    """The sections of a change; an empty one is false."""
-    whitelist = change.whitelist and (change.whitelist.domains or change.whitelist.patterns)
-    return (change.do_not_crawl, change.url_query_parameters, change.rules, change.exclusions, whitelist)
 
 
 def _typed(change: RulesetChange) -> RulesetChange:

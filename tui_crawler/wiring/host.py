@@ -62,10 +62,11 @@ class ProcessHost:
         self._child: subprocess.Popen[bytes] | None = None
         self._stop_first: int | None = None
         self._standing: tuple[bool, int, str, int] = _FRESH
-        self._over = False
+        self.resting = False
+        """Whether its run is over: it neither crawls nor is about to."""
 
     def run(self) -> str:
-        self._over, self._standing = False, _FRESH
+        self.resting, self._standing = False, _FRESH
         try:
             if self._before is not None:
                 self._before()
@@ -74,7 +75,7 @@ class ProcessHost:
             raise EngineFailed(f"its process cannot be started: {error.strerror}") from error
         finally:
             self._stop_first, self._standing = None, (False, 0, self._standing[2], 0)
-            self._over = True
+            self.resting = True
 
     def wake(self) -> None:
         self._say(_WAKE)
@@ -93,11 +94,6 @@ class ProcessHost:
     def running(self) -> bool:
         """Whether the engine has its run."""
         return self._standing[0]
-
-    @property
-    def resting(self) -> bool:
-        """Whether its run is over: it neither crawls nor is about to."""
-        return self._over
 
     @property
     def in_flight(self) -> int:

@@ -109,7 +109,6 @@ def _changed(keymap: KeyMap | None) -> frozenset[str]:
 
 
 def _problem_entries(keymap: KeyMap | None) -> list[SearchEntry]:
-    """What is wrong with the keys of the configuration."""
     if keymap is None or not keymap.problems:
         return []
     entries = _heading("Problems in keymap")

@@ -140,7 +140,6 @@ class SearchDialog(Dialog):
         self._tell(table.cursor_key)
 
     def _leave_headings(self, step: int) -> None:
-        """Moves the cursor on while it is on a heading."""
         table = self.query_one(CrawlTable)
         headings = {one.key for one in self._entries if not one.words}
         last = table.row_count - 1 if step > 0 else 0
@@ -154,7 +153,9 @@ class SearchDialog(Dialog):
         notes = self._notes if roomy else self._notes[-1:]
         pane = self.query_one("#notes", Lines)
         width = max(1, pane.container_size.width)
-        texts, abouts = self._texts(width), {one.key: _in_lines(one.about, width, 1 + roomy) for one in self._entries}
+        cut = [one for one in self._entries if one.text and sum(map(width_of, one.cells)) > width - _BESIDE]
+        texts: dict[str, Line] = {one.key: Paragraph(one.text, "strong", most=_MOST_TEXT) for one in cut}
+        abouts = {one.key: _in_lines(one.about, width, 1 + roomy) for one in self._entries}
         told: list[Line] = []
         for lines in (texts, abouts):
             room = max((_height(line, width) for line in lines.values() if line), default=0)
@@ -163,11 +164,6 @@ class SearchDialog(Dialog):
         shown = ["", *told, *notes]
         pane.styles.height = sum(_height(line, width) for line in shown)
         pane.show(shown)
-
-    def _texts(self, width: int) -> dict[str, Line]:
-        """The texts of the entries that are cut in the list."""
-        cut = [one for one in self._entries if one.text and sum(map(width_of, one.cells)) > width - _BESIDE]
-        return {one.key: Paragraph(one.text, "strong", most=_MOST_TEXT) for one in cut}
 
     def _choose(self, key: object) -> None:
         entry = next((one for one in self._entries if one.key == key), None)
@@ -184,7 +180,6 @@ def _in_lines(line: Line, width: int, most: int) -> Line:
 
 
 def _height(line: Line, width: int) -> int:
-    """How many lines it takes."""
     return len(lay_out_line(line, width))
 
 

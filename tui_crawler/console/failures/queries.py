@@ -132,7 +132,8 @@ class RetryOf(Part):
 
     def read(self, reports: FailureReports, now: int) -> RetryPlan:
         """The origins with most pages, and at most MOST_URLS of the pages. Raises StorageFailure."""
-        urls = () if is_named(self.key) else reports.failure_urls(self.key, MOST_URLS)
+        # Of what is indexed a command names the group without naming its pages.
+        urls = () if all(name in _INDEXED for name, _ in self.key) else reports.failure_urls(self.key, MOST_URLS)
         pages = self.pages
         if urls:
             pages = tuple(Counter(origin for _, origin in urls).most_common())
@@ -140,8 +141,3 @@ class RetryOf(Part):
         return RetryPlan(
             tuple(url for url, _ in urls), pages, {view.origin: view for view in views if view is not None}
         )
-
-
-def is_named(key: GroupKey) -> bool:
-    """Whether a command can name the group without naming its pages."""
-    return all(name in _INDEXED for name, _ in key)

@@ -81,7 +81,8 @@ def retry_cost(
         busy, asked = busy + 1, asked + number
         turn = max(0, view.delay_ms, view.operator_delay_ms) + max(0, view.last_response_ms)
         wait = max(0, view.next_request_at - now) + turn * (view.robots_expires_at <= now)
-        patience = _patience(view, retry_start) if gives_up else number
+        renewed = view.patience_max > 0 and retry_start is not RetryStart.this_run  # a new run begins with all of it
+        patience = max(1, view.patience_max if renewed else view.patience) if gives_up else number
         low = wait + min(number, patience) * turn
         high = max(high, wait + number * turn * max(1, tries))
         if not cost.origin or low >= cost.low_ms:
@@ -89,13 +90,6 @@ def retry_cost(
             cost = RetryCost(low, 0, name, number, turn, patience=ends, late=number > first, first=first)
     tried = max(1, tries)
     return replace(cost, high_ms=high, origins=busy, asked=asked, held=held, retry_start=retry_start, tries=tried)
-
-
-def _patience(view: OriginView, retry_start: RetryStart) -> int:
-    """How many failures the origin puts up with; a new run begins with all of it."""
-    if view.patience_max <= 0:
-        return max(1, view.patience)
-    return max(1, view.patience if retry_start is RetryStart.this_run else view.patience_max)
 
 
 def fresh_cost(pages: Mapping[str, int], origins: Mapping[str, OriginView], tries: int, now: int) -> RetryCost | None:

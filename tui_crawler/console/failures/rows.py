@@ -131,23 +131,16 @@ def group_row(group: FailureGroup, now: int) -> Row:
                 cells.append(status_cell(int(value)))
             case _:
                 cells.append(Styled(value, "strong") if value else Styled(_NONE.get(name, "none"), "faint"))
+    some = "" if group.recoverable == group.count else f"{compact(group.recoverable)} "
     cells += [
         Styled(count(group.count), "strong", short=compact(group.count)),
         Styled(count(group.recent), "" if group.recent else "faint", short=compact(group.recent)),
-        _recovers(group),
+        Styled(f"{some}yes", "ok") if group.recoverable else Styled("no", "faint"),
     ]
     if "origin" not in dict(group.key):
         cells.append(Styled(count(len(group.origins)), "muted", short=compact(len(group.origins))))
     cells += [Styled(sparkline(group.trend, _TREND), "accent"), Styled(ago(now - group.last_at), "muted")]
     return Row(group.key, tuple(cells))
-
-
-def _recovers(group: FailureGroup) -> Styled:
-    if not group.recoverable:
-        return Styled("no", "faint")
-    if group.recoverable == group.count:
-        return Styled("yes", "ok")
-    return Styled(f"{compact(group.recoverable)} yes", "ok")
 
 
 def retry_cell(page: PageView, now: int, outlook: NextRequest) -> Styled:

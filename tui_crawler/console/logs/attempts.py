@@ -10,7 +10,7 @@ from tui_crawler.console.table.cells import Row, Styled
 from tui_crawler.console.table.columns import Column
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
 from tui_crawler.domain import exit_code
-from tui_crawler.domain.exit_code import DISPOSITIONS, FAILURES, AttemptKind, ExitCode
+from tui_crawler.domain.exit_code import DISPOSITIONS, AttemptKind, ExitCode
 from tui_crawler.text.format import clock, count, seconds, size
 from tui_crawler.text.glyphs import StateGlyph, exit_mark
 
@@ -57,11 +57,6 @@ def mark_of(name: str) -> StateGlyph:
     """Glyph, group word and colour role of an exit code by name."""
     code = exit_code_of(name)
     return StateGlyph("·", name, "muted") if code is None else exit_mark(DISPOSITIONS[code].group.value)
-
-
-def is_failure(name: str) -> bool:
-    """Whether an attempt that ended so counts as failed."""
-    return exit_code_of(name) in FAILURES
 
 
 def meaning(name: str) -> str:

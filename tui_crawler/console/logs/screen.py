@@ -119,7 +119,11 @@ class LogsScreen(RowsScreen):
         found = self._wanted.found_in(shot) if self._wanted is not None else None
         if found is not None:
             self._wanted = None
-            self._arrive(*found)
+            place, line = found
+            if line is None:
+                self.console.tell("no", "the log begins later", "muted")
+            elif not self._table.move_cursor(key=line.key):
+                self._begin(self._keyset.at(place), keep=True, goal=line)
         if self._seeking.take(shot.parts, shot.took_ms):
             self._show_titles()
             self.call_later(self.console.read_soon)  # once the time of the next reading is set
@@ -270,12 +274,6 @@ class LogsScreen(RowsScreen):
     def _seek(self, at: int) -> None:
         self._wanted = Query(lambda reports, _: place_at(reports, at), ONCE_MS)
         self.console.read_soon()
-
-    def _arrive(self, place: LogPlace, line: LogLine | None) -> None:
-        if line is None:
-            self.console.tell("no", "the log begins later", "muted")
-        elif not self._table.move_cursor(key=line.key):
-            self._begin(self._keyset.at(place), keep=True, goal=line)
 
     @handles("log.bookmark")
     def _toggle_bookmark(self) -> None:

@@ -327,14 +327,14 @@ def resume_jobs(jobs: Sequence[JobView]) -> Intent | None:
 
 def set_jobs(jobs: Sequence[JobView], field: str, number: int | None) -> Intent | None:
     """Sets nice, depth or concurrency of jobs (None: no limit); None when all have it."""
-    changed = [job for job in jobs if _job_value(job, field) != number]
+    changed = [job for job in jobs if getattr(job, field) != number]
     if not changed:
         return None
-    before = _limit_word(_job_value(changed[0], field)) if len(changed) == 1 else "…"
+    before = _limit_word(getattr(changed[0], field)) if len(changed) == 1 else "…"
     return Intent(
         tuple(_set_job(job.job, field, number) for job in changed),
         f"{field} of {_jobs(tuple(job.job for job in changed))}: {before} → {_limit_word(number)}",
-        tuple(_set_job(job.job, field, _job_value(job, field)) for job in changed),
+        tuple(_set_job(job.job, field, getattr(job, field)) for job in changed),
         back=f"{field} of {_jobs(tuple(job.job for job in changed))} back to {_before(changed, field)}",
     )
 
@@ -353,12 +353,8 @@ def shift_niceness(jobs: Sequence[JobView], by: int) -> Intent | None:
 
 def _before(jobs: Sequence[JobView], field: str) -> str:
     """What jobs had, for the words of an undo."""
-    values = {_job_value(job, field) for job in jobs}
+    values = {getattr(job, field) for job in jobs}
     return _limit_word(values.pop()) if len(values) == 1 else "what they were"
-
-
-def _job_value(job: JobView, field: str) -> int | None:
-    return {"nice": job.nice, "depth": job.depth, "concurrency": job.concurrency}[field]
 
 
 def _set_job(job: str, field: str, number: int | None) -> SetJob:

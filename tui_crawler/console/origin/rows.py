@@ -141,12 +141,16 @@ def state_lines(
 ) -> list[Line]:
     """The state of an origin at `now` (epoch ms), newest changes first; `line` is its recent rate."""
     history = past.history
+    floor = "" if past.contract is None else f"floor {seconds(least_delay(past.contract, view).ms)}  "
+    # The operator's own minimum, where another one decides.
+    is_other = view.operator_delay_ms and view.delay_reason != DelayReason.operator
+    yours = (Styled(f"  yours {seconds(view.operator_delay_ms)}", "accent"),) if is_other else ()
     lines: list[Line] = [
         fact("patience", *patience_parts(view)),
         *patience_past(history.patience, past.given, past.run, zone),
-        fact("delay", seconds(view.delay_ms), Styled(f" {delay_source(view)}", "muted"), *_own_delay(view)),
+        fact("delay", seconds(view.delay_ms), Styled(f" {delay_source(view)}", "muted"), *yours),
         *delay_past(view, history.delays, past.run),
-        fact("", Styled(f"{_floor_words(view, past.contract)}politeness {view.politeness}", "muted")),
+        fact("", Styled(f"{floor}politeness {view.politeness}", "muted")),
         *([] if view.in_flight_url else [clock_line(view, now, past.contract)]),
         robots_line(view, now),
         rate_line(line),
@@ -163,18 +167,6 @@ def state_lines(
     if past.contract is not None:
         lines += ["", *contract_lines(past.contract, view, now, zone, keys)]
     return lines
-
-
-def _own_delay(view: OriginView) -> tuple[Styled, ...]:
-    """The operator's own minimum, where another one decides."""
-    if not view.operator_delay_ms or view.delay_reason == DelayReason.operator:
-        return ()
-    return (Styled(f"  yours {seconds(view.operator_delay_ms)}", "accent"),)
-
-
-def _floor_words(view: OriginView, contract: Contract | None) -> str:
-    """What the delay never falls below, once the configuration was read."""
-    return "" if contract is None else f"floor {seconds(least_delay(contract, view).ms)}  "
 
 
 def unknown_lines(origin: str) -> list[Line]:
@@ -216,6 +208,7 @@ _KEYS = {"origin": "this origin", "host": "this host", "registrable_domain": "th
 def contract_lines(contract: Contract, view: OriginView, now: int, zone: tzinfo, keys: KeyNames) -> list[Line]:
     """The contract with one origin at `now` (epoch ms)."""
     contact = contact_of(contract.user_agent)
+    is_read = view.robots_status == RobotsStatus.parsed and view.robots_fetched_at > 0  # the card tells since when
     nobody = "none: name a page or an address in user_agent, so that people can complain"
     return [
         heading("Promises to this origin"),
@@ -223,7 +216,7 @@ def contract_lines(contract: Contract, view: OriginView, now: int, zone: tzinfo,
         _term("contact", contact or nobody, "" if contact else "warning"),
         _term("at once", f"1 request to {_KEYS.get(contract.politeness_key, contract.politeness_key)}"),
         _term("waits", f"at least {_least_words(contract, view)} after each answer"),
-        *([] if _is_read(view) else [_term("robots", _robots_words(view, now, zone))]),
+        *([] if is_read else [_term("robots", _robots_words(view, now, zone))]),
         _term("you", _operator_words(contract, view, keys)),
     ]
 
@@ -244,11 +237,6 @@ def _least_words(contract: Contract, view: OriginView) -> str:
         case _:
             source = contract.delay_from
     return f"{seconds(least.ms)} ({source})"
-
-
-def _is_read(view: OriginView) -> bool:
-    """Whether robots.txt was read: what stands beside the card tells since when and until when."""
-    return view.robots_status == RobotsStatus.parsed and view.robots_fetched_at > 0
 
 
 def _robots_words(view: OriginView, now: int, zone: tzinfo) -> str:
@@ -301,17 +289,11 @@ def head_line(
     if not idle:
         parts += [Styled(f"  turn: {turn}  ", "muted"), Styled("▶ ", "active")]
         parts += [Styled(path_of(view.in_flight_url, view.origin), "strong")]
-        return (*parts, Styled(f"  {flight_words(view, now, contract)}", "muted"))
+        took = seconds(max(0, now - view.in_flight_since)) if view.in_flight_since else ""
+        most = f" of {seconds(contract.total_timeout_ms)}" if took and contract is not None else ""
+        return (*parts, Styled(f"  {took}{most}", "muted"))
     resting = f"  turn: rest, then {turn}  " if turn else "  "
     return (*parts, Styled(resting, "muted"), Styled(idle))
-
-
-def flight_words(view: OriginView, now: int, contract: Contract | None) -> str:
-    """How long the request in flight takes already, of how long it may: `6.1s of 60.0s`; empty when not known."""
-    if not view.in_flight_since:
-        return ""
-    words = seconds(max(0, now - view.in_flight_since))
-    return f"{words} of {seconds(contract.total_timeout_ms)}" if contract is not None else words
 
 
 def clock_line(view: OriginView, now: int, contract: Contract | None) -> Cell:

@@ -16,18 +16,13 @@ if TYPE_CHECKING:
     SortKey = Callable[[OriginView], object]
 
 
-def _failures(view: OriginView) -> int:
-    """The failed pages; an origin that gave up over its robots.txt has failed as a whole."""
-    return max(view.failed, int(lost_to_robots(view)))
-
-
 _KEYS: Mapping[str, tuple[SortKey, bool]] = {
     "state": (severity, False),
     "origin": (lambda view: view.origin.partition("://")[2], False),
     "todo": (lambda view: view.todo, True),
     "pending": (lambda view: view.pending, True),
     "done": (lambda view: view.done, True),
-    "fail": (_failures, True),
+    "fail": (lambda view: max(view.failed, int(lost_to_robots(view))), True),  # lost to robots.txt: failed as a whole
     "blocked": (lambda view: view.blocked, True),
     "patience": (lambda view: view.patience - view.patience_max, False),
     "delay": (lambda view: view.delay_ms, True),
@@ -70,7 +65,9 @@ def arrange(
     `suspects` are origins that look like traps: they are problems, too.
     """
     needle = read_origin_needle(wanted.needle)
-    kept = [view for view in origins if _passes(view, needle, wanted.problems and view.origin not in suspects)]
+    kept = [view for view in origins if not needle.terms or needle.keeps(fields_of(view))]
+    if wanted.problems:
+        kept = [view for view in kept if view.origin in suspects or is_problem(view)]
     kept.sort(key=lambda view: view.origin)
     key = _KEYS[wanted.sort][0]
     kept.sort(key=key, reverse=wanted.descending)  # type: ignore[arg-type]  # each key gives values of one kind
@@ -85,9 +82,3 @@ def read_origin_needle(text: str) -> ParsedFilter:
 def fields_of(view: OriginView) -> dict[str, str]:
     """What a filter looks in."""
     return {"origin": view.origin, "state": standing(view).word, "exit": view.last_exit_code, "worker": view.worker}
-
-
-def _passes(view: OriginView, needle: ParsedFilter, problems: bool) -> bool:
-    if problems and not is_problem(view):
-        return False
-    return not needle.terms or needle.keeps(fields_of(view))

@@ -94,7 +94,9 @@ def origin_row(
     done = view.ended
     name = Styled(host_of(view.origin), "muted" if done else "strong", short=bare_host(view.origin))
     if twin:
-        name = _with_scheme(view.origin, name.role)
+        scheme = view.origin.partition("://")[0]
+        host = clip_host(safe(bare_host(view.origin)), _LEAST_ORIGIN - len(scheme) - 1)
+        name = Styled(view.origin, name.role, short=f"{scheme} {host}")
     short = _SHORT_STATES.get(mark.word, mark.word)
     gap = "" if suspected and len(short) > _ROOM_BESIDE else " "
     state = Styled(mark.label, mark.role, short=f"{mark.glyph}{gap}{short}")
@@ -161,13 +163,6 @@ def chosen_columns(ids: Sequence[str]) -> tuple[tuple[Column, ...], tuple[int, .
     least = {"rate": _FEW_CELLS, "latency": _FEW_CELLS}
     columns = (replace(one, priority=rank, min_width=least.get(one.id, one.min_width)) for one, rank in ranked)
     return tuple(columns), picked
-
-
-def _with_scheme(origin: str, role: str) -> Styled:
-    """An origin with its scheme, however narrow the column is."""
-    scheme = origin.partition("://")[0]
-    host = clip_host(safe(bare_host(origin)), _LEAST_ORIGIN - len(scheme) - 1)
-    return Styled(origin, role, short=f"{scheme} {host}")
 
 
 def requesting(view: OriginView) -> str:

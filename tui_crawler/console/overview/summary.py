@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.logs.attempts import exit_cell, is_failure, status_cell
+from tui_crawler.console.logs.attempts import exit_cell, exit_code_of, status_cell
 from tui_crawler.console.overview.rows import patience_parts, requesting
 from tui_crawler.console.panes.header import eta_words
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact
 from tui_crawler.console.table.cells import Cell, Styled
 from tui_crawler.console.urls.cells import path_of
 from tui_crawler.domain.eta import Limit, estimate
+from tui_crawler.domain.exit_code import FAILURES
 from tui_crawler.domain.idle_reason import delay_why, idle_reason
 from tui_crawler.domain.status import RobotsStatus
 from tui_crawler.text.format import ago, count, due, plural, seconds, size
@@ -54,14 +55,14 @@ def summary_lines(
     has it."""
     mark = standing(view)
     idle = idle_reason(view, now, run, zone=zone, you=you, in_flight=in_flight)
-    words = idle or requesting(view)
+    words, why = idle or requesting(view), delay_why(view)
     lines: list[Line] = [
         Styled(mark.label, f"{mark.role} bold"),
         Paragraph(words, "" if idle else "active", most=3),
         *([Paragraph(view.warning, "warning", most=4)] if view.warning else []),
         "",
         fact("patience", *patience_parts(view)),
-        delay_line(view),
+        fact("delay", seconds(view.delay_ms), Styled(f" {why}" if why else "", "muted")),
         robots_line(view, now),
         rate_line(line),
         eta_line(view, now),
@@ -69,11 +70,12 @@ def summary_lines(
         *count_lines(view),
     ]
     if view.last_exit_code:
+        took = Styled(f"{ago(now - view.last_attempt_at)}, took {seconds(view.last_response_ms)}", "muted")
         lines += [
             "",
             exit_cell(view.last_exit_code),
             Paragraph(path_of(view.last_url, view.origin), most=2),
-            _last_line(view, now),
+            took if view.last_http_status is None else (status_cell(view.last_http_status), Styled("  "), took),
         ]
     return lines
 
@@ -100,22 +102,11 @@ def next_lines(view: OriginView, next_url: str) -> list[Line]:
 def card_lines(card: OriginSummary) -> list[Line]:
     """How the attempts of the selected origin ended in the newest run, worst first."""
     lines: list[Line] = []
-    worst = sorted(card.exits, key=lambda one: (not is_failure(one.exit_code), -one.run))
+    worst = sorted(card.exits, key=lambda one: (exit_code_of(one.exit_code) not in FAILURES, -one.run))
     shown = [one for one in worst if one.run][:_EXITS]
     if shown:
         lines += ["", Styled("attempts in this run", "muted")]
     return lines + [(exit_cell(one.exit_code), Styled(f" ×{count(one.run)}", "muted")) for one in shown]
-
-
-def _last_line(view: OriginView, now: int) -> Cell:
-    words = Styled(f"{ago(now - view.last_attempt_at)}, took {seconds(view.last_response_ms)}", "muted")
-    return words if view.last_http_status is None else (status_cell(view.last_http_status), Styled("  "), words)
-
-
-def delay_line(view: OriginView) -> tuple[str | Styled, ...]:
-    """The delay and what decided it."""
-    words = delay_why(view)
-    return fact("delay", seconds(view.delay_ms), Styled(f" {words}" if words else "", "muted"))
 
 
 def rate_line(line: Sequence[float | None]) -> Cell:

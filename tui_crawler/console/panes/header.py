@@ -298,12 +298,9 @@ def _refresh(state: HeaderState, watching: str = "watching") -> list[Chip]:
         took = seconds(state.read_ms) if state.read_ms > 999 else f"{state.read_ms} ms"
         short = f"{state.hz}/s".ljust(COMPACT)
         chips.append(Chip((Styled(f"{short} {took:>7}", "faint", short=short),), 55))
-    return chips if state.idle else chips + _eta_limit(state.eta)
-
-
-def _eta_limit(eta: Eta | None) -> list[Chip]:
-    """What the ETA above it is decided by, and at which origin."""
+    if state.idle:
+        return chips
     limit, where = "", ""
-    if eta is not None and eta.limit in _LIMITS:
-        limit, where = f"by {eta.limit.value}", host_of(eta.origin) if eta.origin else ""
-    return [chip(fit(safe(where), _LINE, "right"), "faint", 56), chip(limit.rjust(11), "muted", 21)]
+    if state.eta is not None and state.eta.limit in _LIMITS:
+        limit, where = f"by {state.eta.limit.value}", host_of(state.eta.origin) if state.eta.origin else ""
+    return [*chips, chip(fit(safe(where), _LINE, "right"), "faint", 56), chip(limit.rjust(11), "muted", 21)]

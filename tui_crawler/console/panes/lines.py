@@ -50,6 +50,7 @@ class Lines(ScrollView):
         self.can_focus = self.can_focus and not still
         self._source: tuple[Line, ...] = ()
         self._laid_out: list[list[Piece]] = []
+        self._row_count = 0
         self._width = -1
         self._roles: dict[str, Style] = {}
 
@@ -83,7 +84,7 @@ class Lines(ScrollView):
     def text(self) -> str:
         """What is shown, as plain text."""
         self._measure()
-        return "\n".join("".join(text for text, _ in pieces).rstrip() for pieces in self._laid_out)
+        return "\n".join("".join(text for text, _ in self._row(index)).rstrip() for index in range(self._row_count))
 
     def on_resize(self, _event: events.Resize) -> None:
         self._measure()
@@ -98,10 +99,13 @@ class Lines(ScrollView):
         base = self.visual_style.rich_style
         width = self.scrollable_content_region.width
         index = y + round(self.scroll_y)
-        if index >= len(self._laid_out):
+        if index >= self._row_count:
             return Strip.blank(width, base)
-        segments = [Segment(text, base + self._style(role)) for text, role in self._laid_out[index]]
+        segments = [Segment(text, base + self._style(role)) for text, role in self._row(index)]
         return Strip(segments).adjust_cell_length(width, base)
+
+    def _row(self, index: int) -> list[Piece]:
+        return self._laid_out[index]
 
     def _measure(self) -> None:
         width = self.scrollable_content_region.width
@@ -109,6 +113,7 @@ class Lines(ScrollView):
             return
         self._width = width
         self._laid_out = [pieces for line in self._source for pieces in lay_out_line(line, width)]
+        self._row_count = len(self._laid_out)
         if self.is_mounted:
             reach_over(self, len(self._laid_out))
             self._measure()  # a scroll bar that comes or goes leaves another width: also for the line being painted
@@ -184,27 +189,13 @@ def _wrap(text: str, width: int, most: int, indent: int = 0) -> list[str]:
 class LongLines(Lines):
     """What would be wrapped is cut to its first row."""
 
-    @property
-    def text(self) -> str:
-        return "\n".join("".join(text for text, _ in self._row(index)).rstrip() for index in range(len(self._source)))
-
-    def render_line(self, y: int) -> Strip:
-        self._measure()
-        base = self.visual_style.rich_style
-        width = self.scrollable_content_region.width
-        index = y + round(self.scroll_y)
-        if index >= len(self._source):
-            return Strip.blank(width, base)
-        segments = [Segment(text, base + self._style(role)) for text, role in self._row(index)]
-        return Strip(segments).adjust_cell_length(width, base)
-
-    def _row(self, index: int) -> list[tuple[str, str]]:
+    def _row(self, index: int) -> list[Piece]:
         return next(iter(lay_out_line(self._source[index], self._width)), [])
 
     def _measure(self) -> None:
         width = self.scrollable_content_region.width
         if width == self._width or width <= 0:
             return
-        self._width = width
+        self._width, self._row_count = width, len(self._source)
         if self.is_mounted:
-            reach_over(self, len(self._source))
+            reach_over(self, self._row_count)

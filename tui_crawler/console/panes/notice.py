@@ -91,8 +91,3 @@ def _packed(notices: tuple[Notice, ...], width: int) -> tuple[tuple[Notice, ...]
         rows[-1].append(notice)
         room -= wanted
     return tuple(tuple(row) for row in rows)
-
-
-def still_shown(notices: tuple[Notice, ...], mono_ms: int) -> tuple[Notice, ...]:
-    """The notices whose time is not over."""
-    return tuple(notice for notice in notices if notice.until_ms > mono_ms)

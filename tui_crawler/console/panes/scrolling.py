@@ -43,7 +43,10 @@ def bring_into_view(screen: ConsoleScreen) -> None:
     panes = panes_of(screen)
     if not panes or not screen.is_current:
         return
-    if screen.app.app_focus and _has_lost_focus(screen, panes):
+    focused = screen.focused
+    # Lost: nothing has it, or a pane that is not displayed.
+    lost = focused is None or (focused not in panes and any(node.id == "body" for node in focused.ancestors))
+    if screen.app.app_focus and lost:
         screen.set_focus(main_pane(screen, panes))
     focused = screen.focused if screen.focused in panes else screen.table_filter.table
     if focused in panes and not _first_rows_seen(focused):
@@ -53,14 +56,6 @@ def bring_into_view(screen: ConsoleScreen) -> None:
 def main_pane(screen: ConsoleScreen, panes: list[Widget]) -> Widget:
     """The pane a view begins with, of those that are displayed."""
     return next((pane for pane in screen.query(str(screen.AUTO_FOCUS)) if pane in panes), panes[0])
-
-
-def _has_lost_focus(screen: ConsoleScreen, panes: list[Widget]) -> bool:
-    """Whether nothing has the focus, or a pane that is not displayed."""
-    focused = screen.focused
-    if focused is None:
-        return True
-    return focused not in panes and any(node.id == "body" for node in focused.ancestors)
 
 
 def _first_rows_seen(pane: Widget) -> bool:

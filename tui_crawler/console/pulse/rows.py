@@ -133,13 +133,8 @@ class Charts:
         )
 
     def _of_pages(self) -> Chart:
-        return Chart(
-            "pages",
-            "Pages a second",
-            (Series("pages", self.pages),),
-            amount,
-            lambda place: f"{rate(self.pages[place])}/s",
-        )
+        series = (Series("pages", self.pages),)
+        return Chart("pages", "Pages a second", series, amount, lambda place: f"{rate(self.pages[place])}/s")
 
     def _of_bytes(self) -> Chart:
         series = (Series("bytes", self.bytes, "redirect"),)

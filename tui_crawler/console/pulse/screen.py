@@ -185,10 +185,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
         self._show()
         self.tell_footer()
 
-    def action_open_log(self) -> None:
-        """Enter."""
-        self.open_selected()
-
     def on_chart_pane_pressed(self, event: ChartPane.Pressed) -> None:
         """Puts the cursor where a chart was clicked."""
         if self._charts is not None:
@@ -230,3 +226,5 @@ class PulseScreen(SpanActions, ConsoleScreen):
             pulse, cursor = self._charts.pulse, self.span.cursor
             at = pulse.since + (self._charts.last if cursor is None else pulse.step_at(cursor)) * pulse.step_ms
             self.console.dispatcher.go_to_logs(date_time(at, self.console.clock.zone))
+
+    action_open_log = open_selected

@@ -201,7 +201,8 @@ class SpanWindow(KeysetWindow[int, "PageView"]):
             return False
         self.known = window.known
         up_to = None if window.ended else window.last_id
-        backwards = Span(0 if window.ended else window.last_id - self._step, self._edge_above, window.pages[::-1])
+        edge_above = self.spans[0].after if self.spans else None
+        backwards = Span(0 if window.ended else window.last_id - self._step, edge_above, window.pages[::-1])
         if not self.started:
             if part != self.begin:
                 return False
@@ -256,10 +257,6 @@ class SpanWindow(KeysetWindow[int, "PageView"]):
     def _step(self) -> int:
         return -1 if self.newest_first else 1
 
-    @property
-    def _edge_above(self) -> int | None:
-        return self.spans[0].after if self.spans else None
-
     def _beyond(self, number: int, edge: int) -> bool:
         return number < edge if self.newest_first else number > edge
 
@@ -309,18 +306,15 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
         level: Severity = Severity.info,
         attempts_only: bool = False,
         start: LogPlace = END,
-        newest: LogPlace = END,
-        news: int = 0,
     ) -> None:
         """Begins empty, for one origin (empty: all), for entries of a level and above, at the end of the log, at its
-        beginning or around a place; then `newest` is up to where the end is known already."""
+        beginning or around a place."""
         super().__init__(BEGINNING)
         self.origin = origin
         self.level = level
         self.attempts_only = attempts_only
         self.start = start
-        self.newest = newest
-        self.news = news
+        self.newest, self.news = END, 0
         self._ended = False
 
     def key_of(self, row: LogLine) -> Hashable:

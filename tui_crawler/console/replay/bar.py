@@ -40,6 +40,8 @@ def replay_line(state: PlayerState, zone: tzinfo, width: int, where: Where) -> L
     if state.under_way:
         mark = Styled("… on the way", "accent", short="…")
     track = _TRACK if width > 110 else _SHORT_TRACK
+    whole = max(1, state.span.last.at - state.span.first.at)
+    place = round((track - 1) * min(1, max(0, (state.moment.at - state.span.first.at) / whole)))
     return Split(
         *fit_chips(
             [
@@ -49,20 +51,13 @@ def replay_line(state: PlayerState, zone: tzinfo, width: int, where: Where) -> L
                 *([chip(_OF_NOW[where], "warning", 5)] if where in _OF_NOW else []),
             ],
             [
-                Chip((Styled(_track(state, track), "muted"),), 6),
+                Chip((Styled("━" * place + "●" + "─" * (track - 1 - place), "muted"),), 6),
                 Chip((mark,), 2),
                 chip(f"{state.speed:g}x".rjust(5), "strong", 3),
             ],
             width,
         )
     )
-
-
-def _track(state: PlayerState, width: int) -> str:
-    """How far it is, as a line with a knob."""
-    whole = max(1, state.span.last.at - state.span.first.at)
-    place = round((width - 1) * min(1, max(0, (state.moment.at - state.span.first.at) / whole)))
-    return "━" * place + "●" + "─" * (width - 1 - place)
 
 
 class ReplayBar(Bar, can_focus=False):

@@ -110,22 +110,11 @@ class ReplayClock:
     """The clocks of a console that shows a crawl as of then: the time of day is that of then."""
 
     def __init__(self, machine: ConsoleClock, player: ReplayPlayer) -> None:
-        self._machine, self._player = machine, player
-
-    @property
-    def zone(self) -> tzinfo:
-        """That of the machine."""
-        return self._machine.zone
+        self._player = player
+        self.zone, self.mono_ms, self.busy_ms = machine.zone, machine.mono_ms, machine.busy_ms
 
     def wall_ms(self) -> int:
         return self._player.at
-
-    def mono_ms(self) -> int:
-        return self._machine.mono_ms()
-
-    def busy_ms(self) -> int:
-        """Processor time of this thread, in ms."""
-        return self._machine.busy_ms()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,11 +152,6 @@ class ReplayControls(Handles):
         for bar in screen.query(ReplayBar):
             bar.tell(self.player.state)
         return EngineStanding(StateGlyph("●", "as of then", "warning"))
-
-    @property
-    def why_no_replay(self) -> str:
-        """What is in the way of moving in time, in words."""
-        return "" if self.player is not None else "this is the crawl as it is now; :replay shows it as of then"
 
     @property
     def why_not_opened(self) -> str:

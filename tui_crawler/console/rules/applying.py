@@ -205,7 +205,6 @@ class Applying:
             self._screen.go_on()
 
     def _heard(self, news: News) -> None:
-        """Something became of what was handed in."""
         if self._handover is None:
             return
         self._handover = self._handover.after(news)

@@ -32,7 +32,7 @@ from tui_crawler.console.rules.draft import (
 )
 from tui_crawler.console.rules.exclusions import ExclusionEntry
 from tui_crawler.console.rules.impact import Extent, ImpactCounter, ImpactNews
-from tui_crawler.console.rules.impact_lines import age_words, impact_lines, impact_title, judge, judged_lines
+from tui_crawler.console.rules.impact_lines import age_words, impact_lines, judge, judged_lines
 from tui_crawler.console.rules.queries import RULES, WriterPart
 from tui_crawler.console.rules.rows import (
     ENTRY_COLUMNS,
@@ -53,6 +53,7 @@ from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY
 from tui_crawler.domain.ruleset import RulesetChange
+from tui_crawler.text.format import plural
 from tui_crawler.text.rule_words import counted_changes
 
 if TYPE_CHECKING:
@@ -139,7 +140,9 @@ class Counting:
         self._pane.show(impact_lines(self._asked is not None, self.news, self._screen.key_names))
 
     def _show_title(self) -> None:
-        heading, age = impact_title(self.news), ""
+        heading, age = "Impact", ""
+        if self.news is not None and self.news.preview is not None:
+            heading = f"Impact on {plural(self.news.preview.known, 'known URL')}"
         if self.news is not None and self.news.over:
             ago_ms = self._screen.console.clock.mono_ms() - self.news.timing.ended
             age = age_words(ago_ms, self._discovered() - self._found)

@@ -24,11 +24,6 @@ HINT = "host: a.example, reason: they asked · domain: example.net · cidr: 203.
 _AT_ONCE = "It holds at once, for every job and with every version of the rules, and overrides everything."
 
 
-def read_as(text: str) -> str:
-    """What is typed for the list, as an entry of the rules is."""
-    return f"exclusion: {text}"
-
-
 def exclude(
     typed: Sequence[Exclusion], listed: Sequence[Exclusion], impact: ImpactNews | None = None
 ) -> Confirmation | str:

@@ -7,7 +7,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
-from tui_crawler.console.rules.exclusion import HINT, exclude, exclusion_lines, read_as, unlisted
+from tui_crawler.console.rules.exclusion import HINT, exclude, exclusion_lines, unlisted
 from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class ExclusionEntry:
         """Reads what is typed, and counts what it would block."""
         rule_queries = self._screen.console.rules
         self._text, self._entered = text, False
-        self._read = rule_queries.read(read_as(text)) if rule_queries is not None and text.strip() else None
+        self._read = rule_queries.read(f"exclusion: {text}") if rule_queries is not None and text.strip() else None
         typed = self._read.exclusions or () if self._read is not None and not isinstance(self._read, str) else ()
         new = unlisted(typed, self._added())
         if rule_queries is not None and new != self._asked:

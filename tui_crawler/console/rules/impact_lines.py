@@ -42,13 +42,6 @@ class Judged:
     problem: str = ""
 
 
-def impact_title(news: ImpactNews | None) -> str:
-    """The title of the impact; raw text."""
-    if news is None or news.preview is None:
-        return "Impact"
-    return f"Impact on {plural(news.preview.known, 'known URL')}"
-
-
 def age_words(age_ms: int, more: int) -> str:
     """How old a count is, and how many URLs became known since."""
     since = f", {count(more)} more since" if more > 0 else ""

@@ -347,16 +347,14 @@ def sheet_lines(
     what it refused, and the counts that tell it."""
     firing, counted = fired
     if isinstance(entry, Exclusion):
-        words, why, written = f"{entry.kind} {entry.value}", [entry.reason], entry.source or "by an operator"
-        why += [f"asked by {entry.who}"] if entry.who else []
+        words, reasons, written = f"{entry.kind} {entry.value}", _why(entry), entry.source or "by an operator"
         held = "beside the rulesets, with every version"
     else:
-        words, why, written = entry_words(entry), [reason_of(entry)], entry.line.source
+        words, reasons, written = entry_words(entry), reason_of(entry), entry.line.source
         held = "longer than the versions that are shown"
         if since is not None:
             held = f"ruleset {since.ruleset_id} by {since.who}, {date_time(since.at, zone)[:16]}"
     query = not isinstance(entry, Exclusion) and isinstance(entry.value, QueryPolicy)
-    reasons = " · ".join(filter(None, why))
     return [
         Paragraph(words, "strong", most=_LONGEST),
         Paragraph(_MEANINGS["exclusions" if isinstance(entry, Exclusion) else entry.section], "muted"),

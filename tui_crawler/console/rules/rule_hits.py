@@ -24,7 +24,6 @@ from tui_crawler.domain.verdict import Refusal
 if TYPE_CHECKING:
     from tui_crawler.console.rules.draft import Entry
     from tui_crawler.domain.page_view import RefusalCount, RefusalCounts, RefusedView
-    from tui_crawler.domain.url import CrawlUrl
 
 MOST_SAMPLES = 2_000
 MOST_JUDGED = 20_000
@@ -183,7 +182,8 @@ def _which(row: RefusalCount, judges: Sequence[_Judge], anywhere: bool) -> Entry
     if not isinstance(url, InvalidUrl):
         words = _bare(row.message)
         for entry, judge in (*there, *judges) if anywhere else there:
-            if _detail(judge, url) == words:
+            refusal = judge.query_refusal(url) if judge is not None else None
+            if (refusal.detail if refusal is not None else "") == words:
                 return entry
     return there[0][0] if len(there) == 1 else None
 
@@ -194,11 +194,6 @@ def _alone(value: object) -> CompiledPolicies | None:
         return CompiledPolicies(PolicySet(url_query_parameters=(value,))) if isinstance(value, QueryPolicy) else None
     except BadPattern:
         return None
-
-
-def _detail(judge: CompiledPolicies | None, url: CrawlUrl) -> str:
-    refusal = judge.query_refusal(url) if judge is not None else None
-    return refusal.detail if refusal is not None else ""
 
 
 def _sum(rows: Sequence[RefusalCount]) -> RuleHits:

@@ -126,14 +126,11 @@ class SqlEditor(PlainArea):
             choice = None
         if choice is None:
             return False
-        self._put_in(choice.offered.start, choice.word)
+        line, column = self.cursor_location
+        self.replace(plain_text(choice.word), (line, column - (self._at - choice.offered.start)), (line, column))
         turns = choice.place is not None and len(choice.offered.words) > 1
         self._last = (self.text, choice) if turns else None
         return True
-
-    def _put_in(self, start: int, word: str) -> None:
-        line, column = self.cursor_location
-        self.replace(plain_text(word), (line, column - (self._at - start)), (line, column))
 
 
 _FIRST = "SELECT origin, todo, done, failed FROM v_origin ORDER BY failed DESC"
@@ -266,7 +263,8 @@ class SqlScreen(ConsoleScreen):
     def situation(self) -> Situation:
         """The URL of the row under the cursor, if it has one."""
         record = answer_record(self._answer, self._table.cursor_key) or {}
-        url = next((str(value) for name, value in record.items() if _is_url(name, value)), "")
+        texts = (value for name, value in record.items() if "url" in name.casefold() and isinstance(value, str))
+        url = next((text for text in texts if text.startswith(("http://", "https://"))), "")
         return Situation(Where.sql, urls=(url,) if url else ())
 
     def record(self, table: CrawlTable, key: Hashable) -> object | None:
@@ -356,7 +354,6 @@ class SqlScreen(ConsoleScreen):
             self._show(answer)
 
     def _recall(self, step: int) -> None:
-        """Brings back what was asked before."""
         asked = self._query_session.asked
         back = min(max(self._back - step, 0), len(asked))
         if back == self._back:
@@ -370,7 +367,3 @@ class SqlScreen(ConsoleScreen):
     def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
         self._show_row()
         self.tell_footer()
-
-
-def _is_url(name: str, value: object) -> bool:
-    return "url" in name.casefold() and isinstance(value, str) and value.startswith(("http://", "https://"))

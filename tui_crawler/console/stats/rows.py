@@ -277,11 +277,10 @@ def refused_row(one: RefusedReason) -> Row:
 
 def limbo_row(one: LimboView) -> Row:
     """A claimed page; its key is job and URL."""
-    old = one.age_ms >= 60_000
     return Row(
         (one.job, one.url),
         (
-            Styled(duration(one.age_ms), "warning" if old else "active"),
+            Styled(duration(one.age_ms), "warning" if one.age_ms >= 60_000 else "active"),
             Styled(one.worker or ABSENT, "muted"),
             Styled(one.job, "muted"),
             one.url,
@@ -291,7 +290,6 @@ def limbo_row(one: LimboView) -> Row:
 
 def stash_row(one: StashView) -> Row:
     """A stash; its key is job and name."""
-    keeps = Styled(count(one.dripfeed), "active") if one.dripfeed else Styled(ABSENT, "faint")
     return Row(
         (one.job, one.stash),
         (
@@ -299,7 +297,7 @@ def stash_row(one: StashView) -> Row:
             Styled(one.job, "muted"),
             Styled(count(one.pages), short=compact(one.pages)),
             Styled(count(one.ready), "" if one.ready else "faint", short=compact(one.ready)),
-            keeps,
+            Styled(count(one.dripfeed), "active") if one.dripfeed else Styled(ABSENT, "faint"),
         ),
     )
 
@@ -342,12 +340,7 @@ def run_row(one: RunView, now: int, zone: tzinfo, *, live: bool) -> Row:
 def by_reason(refused: Iterable[RefusedView]) -> tuple[RefusedReason, ...]:
     """Refused links summed by reason, the most frequent first."""
     sums: dict[str, RefusedReason] = {}
-    most: dict[str, int] = {}
-    for one in refused:
-        had = sums.get(one.reason) or RefusedReason(one.reason, 0, 0, "", "")
-        had = replace(had, count=had.count + one.count, origins=had.origins + 1)
-        if one.count > most.get(one.reason, 0):
-            most[one.reason] = one.count
-            had = replace(had, most=one.origin, sample_url=one.sample_url)
-        sums[one.reason] = had
+    for one in sorted(refused, key=lambda one: -one.count):
+        had = sums.get(one.reason) or RefusedReason(one.reason, 0, 0, one.origin, one.sample_url)
+        sums[one.reason] = replace(had, count=had.count + one.count, origins=had.origins + 1)
     return tuple(sorted(sums.values(), key=lambda one: (-one.count, one.reason)))

@@ -143,7 +143,10 @@ def cut_place(parts: Sequence[tuple[str, str]], width: int) -> list[tuple[str, s
     for text, role in parts:
         if " " in text:
             break
-        pieces.append((_safe_ends(text), role))
+        if len(text) <= 2 * _END:
+            pieces.append((safe(text), role))
+        else:
+            pieces.append((f"{safe(text[:_END], 10 * _END)}{ELLIPSIS}{safe(text[-_END:], 10 * _END)}", role))
     text = "".join(text for text, _ in pieces)
     if cell_len(text) <= width:
         return []
@@ -181,10 +184,3 @@ def _ends(text: str, room: int) -> tuple[int, int]:
         head -= wide
         end += 1
     return end, start
-
-
-def _safe_ends(text: str) -> str:
-    """`safe` of a text, of a long one of its beginning and its end."""
-    if len(text) <= 2 * _END:
-        return safe(text)
-    return f"{safe(text[:_END], 10 * _END)}{ELLIPSIS}{safe(text[-_END:], 10 * _END)}"

@@ -115,13 +115,10 @@ def arrange(columns: Sequence[Column], width: int, seen: Sequence[Width] = ()) -
         visible = min(size, width - x)
         if visible <= 0:
             break
-        places.append(ColumnPlace(column, index, x, visible, _is_short(column_sizes[at], visible)))
+        short = column.kind == "word" or (column.kind == "name" and visible < column_sizes[at].whole)
+        places.append(ColumnPlace(column, index, x, visible, short))
         x += size
     return Layout(max(width, 0), gutter, tuple(places))
-
-
-def _is_short(column_size: ColumnSize, size: int) -> bool:
-    return column_size.column.kind == "word" or (column_size.column.kind == "name" and size < column_size.whole)
 
 
 def _kept(columns: Sequence[Column], room: int) -> list[tuple[int, Column]]:

@@ -17,7 +17,7 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.table.cells import Cell, Row, cell_text
+from tui_crawler.console.table.cells import Row, cell_text
 from tui_crawler.text.glyphs import EXIT_GROUPS, STATES
 from tui_crawler.text.safe_text import safe
 
@@ -99,11 +99,7 @@ def as_line(row: Row) -> str:
 
 
 def _texts(row: Row) -> list[str]:
-    return [_text(cell) for cell in row.cells]
-
-
-def _text(cell: Cell) -> str:
-    return safe(cell_text(cell), _LONGEST).strip()
+    return [safe(cell_text(cell), _LONGEST).strip() for cell in row.cells]
 
 
 def _name(column: Column) -> str:
@@ -148,7 +144,9 @@ def _plain(name: str, value: object) -> str:
         case bool():
             return str(value).lower()
         case int() if name.endswith("_at") or name in _TIMES:
-            return _time(value)
+            if value not in _TOLD:  # 0, or what no calendar has
+                return str(value) if value else ""
+            return f"{datetime.fromtimestamp(value // 1_000, UTC):%Y-%m-%dT%H:%M:%S}.{value % 1_000:03}Z"
         case int():
             return str(value)
         case float():
@@ -157,16 +155,7 @@ def _plain(name: str, value: object) -> str:
             return _guarded(safe(value, _LONGEST))
         case bytes():
             return value.hex()
-        case _ if is_dataclass(value) and not isinstance(value, type):
-            value = asdict(value)
     return _guarded(safe(json.dumps(value, ensure_ascii=True, default=_parts), _LONGEST))
-
-
-def _time(ms: int) -> str:
-    """Epoch ms as ISO 8601; nothing for 0, and what no calendar has as the number it is."""
-    if ms not in _TOLD:
-        return str(ms) if ms else ""
-    return f"{datetime.fromtimestamp(ms // 1_000, UTC):%Y-%m-%dT%H:%M:%S}.{ms % 1_000:03}Z"
 
 
 def _parts(value: object) -> object:

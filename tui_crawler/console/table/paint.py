@@ -12,7 +12,7 @@ from rich.style import Style
 from textual.color import Color, ColorParseError
 from textual.strip import Strip
 
-from tui_crawler.console.table.cells import Piece, Row, lay_out
+from tui_crawler.console.table.cells import Row, lay_out
 from tui_crawler.console.theme import role_colours
 from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.text.glyphs import ASCENDING, CURSOR, DESCENDING, MARKED
@@ -135,7 +135,9 @@ class TablePainter:
             cell = row.cells[place.index] if place.index < len(row.cells) else ""
             column = place.column
             pieces = lay_out(cell, place.width, column.align, place=column.kind == "place", short=place.short)
-            segments += [self._segment(piece, row_style) for piece in pieces]
+            segments += [
+                Segment(text, self._role_style(role, row_style) if role else row_style) for text, role in pieces
+            ]
             end = place.x + place.width
         if self.layout.width > end:
             segments.append(Segment(" " * (self.layout.width - end), base))
@@ -147,10 +149,6 @@ class TablePainter:
         glyph = MARKED if marked else CURSOR if cursor else " "
         style = self.palette.mark if marked else self.palette.gutter
         return [Segment(glyph.ljust(self.layout.gutter), style)]
-
-    def _segment(self, piece: Piece, base: Style) -> Segment:
-        text, role = piece
-        return Segment(text, self._role_style(role, base) if role else base)
 
     def _role_style(self, role: str, base: Style) -> Style:
         """Return `base` with the colour and attributes that the words of `role` name; others say nothing."""

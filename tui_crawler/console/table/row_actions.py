@@ -102,10 +102,11 @@ class RowActions(Handles):
 
         screen = self._screens.console_screen
         table = screen.table_filter.table if screen is not None else None
-        keys = _chosen(table)
-        if screen is None or table is None or not keys:
+        if screen is None or table is None or table.cursor_key is None:
             self._screens.tell("copy", "there is no row to copy", "muted")
             return
+        marked = tuple(key for key in table.row_order if key in table.marked)[:MOST_ROWS]
+        keys = marked or (table.cursor_key,)
         urls = [_url_of(screen, table, key) for key in keys]
 
         def chosen(what: object) -> None:
@@ -191,14 +192,6 @@ class RowActions(Handles):
             self._screens.tell("export", f"✗ the rows could not be written: {error}", "error")
         else:
             self._screens.tell("export", f"✓ {plural(len(rows), 'row')} written: {path.absolute()}", "ok")
-
-
-def _chosen(table: CrawlTable | None) -> tuple[Hashable, ...]:
-    """The marked rows in their order, or the one under the cursor."""
-    if table is None or table.cursor_key is None:
-        return ()
-    marked = tuple(key for key in table.row_order if key in table.marked)[:MOST_ROWS]
-    return marked or (table.cursor_key,)
 
 
 def url_under_cursor(screen: ConsoleScreen, table: CrawlTable | None) -> str:

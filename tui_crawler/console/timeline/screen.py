@@ -156,14 +156,10 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
             self.console.read_soon()
         self._panes[goal].focus()
 
-    def action_go_to(self, step: int) -> None:
-        """Goes to the next lane, or the one before."""
-        self.go_to_pane(step)
-
-    def action_open_lane(self) -> None:
-        """Enter."""
-        self.open_selected()
+    action_go_to = go_to_pane
 
     def open_selected(self) -> None:
         """The origin of the lane."""
         self.console.dispatcher.go_to_origin(self.lane.origin)
+
+    action_open_lane = open_selected

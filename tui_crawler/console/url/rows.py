@@ -108,12 +108,13 @@ _HEADER_NAME = 32
 
 def page_lines(page: PageView, zone: tzinfo) -> list[Line]:
     """What is known of a page. When it is tried next is for the decision trace to say: that depends on the run."""
+    status = () if page.last_http_status is None else (" ", status_cell(page.last_http_status))
     lines: list[Line] = [
         Paragraph(page.url, "strong", most=3),
         *([fact("host", letters, Styled("  as it is written", "muted"))] if (letters := idn_of(page.url)) else []),
         Paragraph(page.title, "", most=2) if page.title else Styled("no title known", "faint"),
         "",
-        fact("last", exit_cell(page.last_exit_code), *_status(page.last_http_status)),
+        fact("last", exit_cell(page.last_exit_code), *status),
     ]
     if page.message:
         lines.append(Paragraph("message".ljust(LABEL) + page.message, "warning", indent=LABEL, most=4))
@@ -141,11 +142,6 @@ def _cut_lines(incomplete: str) -> list[Line]:
     """What was not read, and the keys that raise the bounds."""
     words = cut_words(cut_names(incomplete))
     return [Paragraph("cut".ljust(LABEL) + words, "warning", indent=LABEL, most=4)] if words else []
-
-
-def _status(http_status: int | None) -> tuple[str | Styled, ...]:
-    """An HTTP status after a space; nothing where there was none."""
-    return () if http_status is None else (" ", status_cell(http_status))
 
 
 def idn_of(url: str) -> str:
@@ -183,15 +179,10 @@ def path_lines(detail: PageDetail, zone: tzinfo) -> list[Line]:
         lines.append(Split((Styled("◆ ", "accent"), "a seed"), Styled("depth 0", "muted")))
     else:
         lines.append(Styled("how it was found is not known", "muted"))
-    lines.append("")
-    lines.append(fact("linked", f"from {_pages(detail.inlink_count)}, to {many_links(detail.outlink_count)}"))
-    redirects = redirect_lines(detail)
-    lines += redirects[:4] or [Styled("no redirect is known", "faint")]
-    return lines
-
-
-def _pages(number: int) -> str:
-    return plural(number, "page") if number < MOST_LINKS else f"{many_links(number)} pages"
+    number = detail.inlink_count
+    pages = plural(number, "page") if number < MOST_LINKS else f"{many_links(number)} pages"
+    linked = fact("linked", f"from {pages}, to {many_links(detail.outlink_count)}")
+    return [*lines, "", linked, *(redirect_lines(detail)[:4] or [Styled("no redirect is known", "faint")])]
 
 
 def many_links(number: int) -> str:

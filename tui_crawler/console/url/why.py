@@ -101,11 +101,10 @@ class WhyScreen(RowsScreen):
         return (*self.came_from, "why", self._url)
 
     def open_selected(self) -> None:
-        self.action_open_url()
-
-    def action_open_url(self) -> None:
         for url in self.situation().urls:
             self.console.dispatcher.go_to_url(url)
+
+    action_open_url = open_selected
 
 
 def drafted_policies(screens: Screens) -> PolicySet | None:

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.operator.retry_start import NextRequest
     from tui_crawler.console.panes.line import Line
     from tui_crawler.console.reading.window import PageListWindow
-    from tui_crawler.domain.page_filter import PageFilter, PageTally
+    from tui_crawler.domain.page_filter import PageTally
     from tui_crawler.domain.page_view import PageView
 
 URL_COLUMNS: tuple[Column, ...] = (
@@ -163,16 +163,12 @@ def nothing_words(keyset: PageListWindow, keys: KeyNames) -> str:
     if not keyset.narrowing.terms:
         return keys.said("No URLs yet.\n\n{origin.add}  add seeds      {help.keys}  keys")
     if keyset.at_first and keyset.at_last:
-        states = _state_words(keyset.narrowing)
+        known = {state.value for state in PageListState}
+        terms = [term for term in keyset.narrowing.terms if isinstance(term, TextTerm) and not term.inverted]
+        meant = dict.fromkeys(term.text.lower() for term in terms)
+        states = " ".join(f"state:{word}" for word in meant if word in known)
         hint = f"Nothing has this in its URL or title · {states} narrows by state." if states else ""
         change, clear = keys("filter.open"), keys("filter.clear")
         return f"{hint or 'No URL passes the filter.'}\n\n{change}  change it      {clear}  show all"
     looked = f"Nothing among {count(keyset.looked_at)} of {plural(keyset.known, 'row')} yet; looking on."
     return f"{looked}\n\n{keys('filter.clear')}  stops it"
-
-
-def _state_words(narrowing: PageFilter) -> str:
-    """The terms that were meant where plain words are states; empty where none is."""
-    states = {state.value for state in PageListState}
-    words = [term.text.lower() for term in narrowing.terms if isinstance(term, TextTerm) and not term.inverted]
-    return " ".join(f"state:{word}" for word in dict.fromkeys(words) if word in states)

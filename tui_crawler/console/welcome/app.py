@@ -474,10 +474,9 @@ class WelcomeApp(TerminalApp[FirstStep | Cancelled]):
         self.terminal_leaving()
         self.exit(Cancelled(exit_status))
 
-    # keys and signals
+    action_leave = leave
 
-    def action_leave(self) -> None:
-        self.leave()
+    # keys and signals
 
     def action_step_back(self) -> None:
         """Closes a dialog, with what was typed kept; leaves where there is none."""

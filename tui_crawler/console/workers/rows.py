@@ -71,7 +71,9 @@ def worker_row(one: WorkerView, spent: float | None, zone: tzinfo) -> Row:
             Styled(count(one.origins), "" if one.origins else "faint", compact(one.origins)),
             beat,
             _place(one.host, one.pid),
-            Styled(tags_words(one) or ABSENT, "" if one.tags else "faint"),
+            Styled(
+                f"{'=' * one.matchonly}{' '.join(one.tags)}" or ABSENT, "" if one.tags else "faint"
+            ),  # =: these only
             Styled(size(one.free_bytes or None), "muted"),
             Styled(one.version or ABSENT, "muted"),
             Styled(date_time(one.started_at, zone), "muted"),
@@ -104,11 +106,6 @@ def session_row(one: SessionView, now: int, zone: tzinfo) -> Row:
 
 def _place(host: str, pid: int) -> Cell:
     return Styled(host or ABSENT), Styled(f" · {pid}", "muted")
-
-
-def tags_words(one: WorkerView) -> str:
-    """Its tags; `=` before them where it takes jobs with these only."""
-    return f"{'=' * one.matchonly}{' '.join(one.tags)}"
 
 
 def end_words(one: SessionView) -> str:

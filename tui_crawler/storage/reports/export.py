@@ -12,7 +12,7 @@ attempts, which are only ever appended, it is exactly what was there at the star
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Generator, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import chain
@@ -153,16 +153,11 @@ def _conditions(narrowing: Narrowing, origin: str, exit_code: str, since: str) -
 def _windows(reader: Reader, text: str, values: Sequence[int | str], last_key: str) -> Iterator[list[Row]]:
     after, last = 0, reader.all(last_key)[0][0] or 0
     while after < last:
-        with closing(_rows(reader, text, (after, last, *values))) as rows:
+        with closing(reader.stream(text, (after, last, *values))) as rows:
             window, reached = _window(rows)
         if window:
             yield window
         after = last if reached is None else reached
-
-
-def _rows(reader: Reader, text: str, values: Sequence[int | str]) -> Generator[Row, None, None]:
-    """The rows of a query on a connection of their own, which is gone when this is closed."""
-    yield from reader.stream(text, values)
 
 
 def _window(rows: Iterator[Row]) -> tuple[list[Row], int | None]:

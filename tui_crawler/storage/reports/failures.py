@@ -48,7 +48,7 @@ def _pattern(path: str, mark: bool) -> str:
         path = f"{folder}{SLUG}{rest}"
     elif mark and _WORD.fullmatch(stem):
         path += QUERY
-    return _VARYING.sub(_placeholder, path)
+    return _VARYING.sub(lambda found: found["octet"] or ("{id}" if found["id"] else "{n}"), path)
 
 
 def titles_beside(pattern: str) -> str:
@@ -70,10 +70,6 @@ def _parts(path: str) -> tuple[str, str, str]:
     folder, slash, name = path.removesuffix(end).rpartition("/")
     stem, dot, ending = name.partition(".")
     return folder + slash, stem, dot + ending + end
-
-
-def _placeholder(found: re.Match[str]) -> str:
-    return found["octet"] or ("{id}" if found["id"] else "{n}")
 
 
 GROUPINGS = ("exit_code", "origin", "pattern", "http_status", "message")

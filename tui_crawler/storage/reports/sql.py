@@ -73,7 +73,6 @@ class QueryRunner:
             return tuple((view, columns_of(database, view)) for view in VIEWS)
 
     def cancel(self) -> None:
-        """Ends the question that is being answered (from any thread)."""
         self._stop.set()
 
     def ask(self, text: str, *, most_rows: int = MOST_ROWS, most_ms: int = MOST_MS) -> QueryAnswer:
@@ -128,7 +127,9 @@ class _Question:
     def answer(self, text: str, most_rows: int) -> QueryAnswer:
         connection = self._connection
         connection.execute(f"PRAGMA cache_size = -{_PAGE_CACHE_KIB}")
-        connection.text_factory = _text
+        connection.text_factory = lambda raw: raw.decode(
+            "utf-8", "backslashreplace"
+        )  # what is no UTF-8 becomes visible
         connection.setlimit(sqlite3.SQLITE_LIMIT_LENGTH, _LARGEST_VALUE)
         connection.setlimit(sqlite3.SQLITE_LIMIT_ATTACHED, 0)
         connection.set_progress_handler(self._look, _LOOK_EVERY)
@@ -136,16 +137,13 @@ class _Question:
         try:
             cursor = connection.execute(text)
             try:
-                return self._rows_of(cursor, most_rows)
+                if cursor.description is None:
+                    raise QueryProblem(_NO_QUESTION)
+                return _taken(cursor, tuple(column[0] for column in cursor.description), most_rows, self._began)
             finally:
                 cursor.close()
         except (sqlite3.Error, sqlite3.Warning, ValueError) as error:
             raise self._problem(error) from error
-
-    def _rows_of(self, cursor: sqlite3.Cursor, most_rows: int) -> QueryAnswer:
-        if cursor.description is None:
-            raise QueryProblem(_NO_QUESTION)
-        return _taken(cursor, tuple(column[0] for column in cursor.description), most_rows, self._began)
 
     def _look(self) -> int:
         """Called by SQLite now and then: another number than 0 ends the statement."""
@@ -193,8 +191,3 @@ def _too_long(most_ms: int) -> QueryProblem:
 
 def _refused(what: str) -> QueryProblem:
     return QueryProblem(f"only reading is possible here: {what} is refused, nothing was changed")
-
-
-def _text(raw: bytes) -> str:
-    """Text as it was stored; what is no UTF-8 becomes visible."""
-    return raw.decode("utf-8", "backslashreplace")
