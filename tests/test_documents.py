@@ -46,7 +46,7 @@ def test_what_a_package_index_shows_has_no_link_that_leads_nowhere():
 
 
 def test_every_command_of_the_readme_exists():
-    commands = set(re.findall(r"`tui-crawler ([a-z]+)", README))
+    commands = set(re.findall(r"`tui-crawler ([a-z-]+)", README))
     assert len(commands) > 8
     for command in commands:
         with pytest.raises(SystemExit) as left:
