@@ -58,8 +58,9 @@ os.umask(_UMASK)
 
 
 def pytest_runtest_teardown() -> None:
-    """Restore the umask, which a crawl with credentials changes for its process."""
+    """Undo what a command changes for its process: a crawl with credentials the umask, a short one the collector."""
     os.umask(_UMASK)
+    gc.enable()
 
 
 @pytest.fixture(scope="session", autouse=True)
