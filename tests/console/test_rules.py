@@ -402,7 +402,7 @@ class TestPure:
         ("line", "change"),
         [
             ("skip: /calendar/", RulesetChange(rules=(Rule("/calendar/", skip=True, source="console"),))),
-            ("skip: ^/a{2}$", RulesetChange(rules=(Rule("^/a{2}$", skip=True, source="console"),))),
+            ("skip: /a{2}$", RulesetChange(rules=(Rule("/a{2}$", skip=True, source="console"),))),
             ("rule: match: /f/, ua: me", RulesetChange(rules=(Rule("/f/", ua="me", source="console"),))),
             (
                 "exclusion: host: a.example, reason: they asked",

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import gc
-import json
 import threading
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
@@ -17,6 +16,7 @@ from textual.widgets import Input, TextArea
 
 from tests.console.pty_child import CASES
 from tests.support.patience import PATIENT_S
+from tui_crawler.config.load import read_config
 from tui_crawler.config.problem import ConfigErrors
 from tui_crawler.console.keys import keys_markdown
 from tui_crawler.console.welcome.actions import WELCOME
@@ -323,7 +323,7 @@ class TestAFolder:
         config, database = folder.config_for(FromSeeds(("https://a.example/x",), "me (for https://a.example/)"))
         assert database == here / "a.example.db"
         assert config.user_agent == "me (for https://a.example/)"
-        assert json.loads(config.text)["user_agent"] == config.user_agent
+        assert read_config(config.text, "kept").user_agent == config.user_agent
         database.touch()
         assert folder.config_for(FromSeeds(("https://a.example/x",)))[1] == here / "a.example-2.db"
         with pytest.raises(ConfigErrors):

@@ -60,7 +60,7 @@ def test_an_origin_without_a_robots_txt_to_be_had_says_so(crawl: Crawling) -> No
     crawl.web.refuse(refusing)
     crawl.run(seeds=[broken.url(), refusing.url()])
     for site, words in ((broken, "answered 500"), (refusing, "connection refused")):
-        assert reason(crawl, site.origin) == f"robots.txt unreachable: {words}"
+        assert reason(crawl, site.origin).startswith(f"robots.txt unreachable: {words}; empty: ")
         steps = told(crawl, site.url())
         assert steps["robots"].startswith(f"robots.txt unreachable: {words}; nothing of the origin is crawled")
         assert f"gave up, robots.txt unreachable: {words}" in steps["origin"]
@@ -75,14 +75,14 @@ def test_an_origin_that_robots_txt_disallows_as_a_whole_says_so(crawl: Crawling)
     seeds = [closed.url(), half.url()]
     crawl.run(seeds=seeds)
     for _ in range(2):
-        assert reason(crawl, closed.origin) == "robots.txt disallows everything asked for"
+        assert reason(crawl, closed.origin).startswith("robots.txt disallows everything asked for; empty: ")
         assert reason(crawl, half.origin) == "nothing left to crawl"
         view = shown(crawl, closed.origin)
         assert (view.last_url, view.last_exit_code) == (closed.url(), "blocked_by_robots_txt")
         crawl.later(DAY)
         crawl.run(seeds=seeds)
     status = crawl.ask("status").out
-    assert "finished" in status
+    assert "empty" in status
     assert "robots.txt disallows everything asked for" in status
 
 
@@ -91,7 +91,7 @@ def test_refusals_of_several_kinds_are_not_laid_at_the_door_of_robots_txt(crawl:
     site.robots(NOBODY)
     config = "policies: {do_not_crawl: [{path: {prefix: /admin}}]}"
     crawl.run(config, seeds=[site.url(), site.url("/admin")])
-    assert reason(crawl, site.origin) == "everything asked for is refused"
+    assert reason(crawl, site.origin).startswith("everything asked for is refused; empty: ")
 
 
 def test_the_last_attempt_of_an_origin_is_that_of_a_page(crawl: Crawling) -> None:

@@ -36,8 +36,8 @@ from tui_crawler.config.units import SECOND, show_duration
 from tui_crawler.config.web_kinds import LONGEST_URL
 from tui_crawler.domain.database_place import DatabasePlace, location_of
 from tui_crawler.domain.exclusion import host_name
+from tui_crawler.domain.kept_config import COMMAND_LINE_MARK
 from tui_crawler.domain.policy import Whitelist
-from tui_crawler.domain.run import COMMAND_LINE_MARK
 from tui_crawler.domain.status_words import NOBODY, UNCONFIGURED_USER_AGENT, UNVERIFIED
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, is_loopback, normalise
 

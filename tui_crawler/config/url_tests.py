@@ -36,14 +36,14 @@ def check_possible(test: Test) -> None:
     if field == "scheme" and not any(map(pattern.search, ("http", "https"))):
         right = "http or https"
     elif beginnings and not any(low <= one + _LAST and one <= high + _LAST for one in beginnings):
-        right = "digits" if field == "port" else f"{' or '.join(beginnings)} and so on"
+        right = "443" if field == "port" else " or ".join(f"{one}…" for one in beginnings)
     elif field in {"url", "origin"}:
         same = takewhile(lambda pair: pair[0] == pair[1], zip(low, high, strict=False))
         right = _right_origin("".join(one for one, _ in same), field == "origin" and test.op == "equals")
     if test.op != "regex" and not right:
         right = _right_form(test)
     if right:
-        raise BadPattern(test.value, f"can never match: URLs have {right}")
+        raise BadPattern(test.value, f"can never match: the {field} of a URL has the form {right}")
 
 
 def _right_form(test: Test) -> str:

@@ -20,15 +20,6 @@ def _no_rules() -> PolicySet:
     return EMPTY
 
 
-COMMAND_LINE_MARK = "\n--- # from the command line\n"
-"""Separates a kept configuration, which is one YAML document, from what the command line gave: JSON, by dotted key."""
-
-
-def written_config(config_text: str) -> str:
-    """Return a kept configuration without the values of the command line."""
-    return config_text.partition(COMMAND_LINE_MARK)[0]
-
-
 @dataclass(frozen=True, slots=True)
 class RunPlan:
     """What a start asks of the store. `config_text` is the effective configuration (YAML or JSON text, and what the

@@ -34,7 +34,6 @@ from tui_crawler.storage.file_identity import (
 from tui_crawler.storage.migrations import migrate, record_as_migrated
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.owner import check_at_rest
-from tui_crawler.storage.segment_files import sync
 from tui_crawler.storage.views import create_views, drop_views, views_are_current
 
 _WAL_LIMIT = 64 << 20  # bytes; a larger write-ahead log is cut back after a checkpoint
@@ -238,6 +237,8 @@ def _upgrade(database: peewee.SqliteDatabase, path: Path, settings: OpenSettings
 def _back_up(database: peewee.SqliteDatabase, path: Path, version: int, settings: OpenSettings) -> Path:
     """Under its name stands a whole copy or none. While it is made this process alone may write: what others have left
     half done is removed."""
+    from tui_crawler.storage.segment_files import sync  # noqa: PLC0415  it parses URLs, which a reader does not
+
     stamp = datetime.now(UTC).strftime("%Y%m%dT%H%M%S%fZ")
     backup = path.with_name(f"{path.name}.schema{version}-{stamp}.bak")
     draft = backup.with_name(f"{backup.name}.part")

@@ -14,8 +14,9 @@ import peewee
 from tui_crawler import __version__
 from tui_crawler.domain.failure import RunHeld
 from tui_crawler.domain.job import JobPlan, JobState
+from tui_crawler.domain.kept_config import written_config
 from tui_crawler.domain.robots import product_token
-from tui_crawler.domain.run import RunPlan, RunStart, StoredOrigin, written_config
+from tui_crawler.domain.run import RunPlan, RunStart, StoredOrigin
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage import former, origins, rulesets, stashes
 from tui_crawler.storage.activity import note
