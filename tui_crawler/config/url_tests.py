@@ -43,7 +43,10 @@ def check_possible(test: Test) -> None:
     if test.op != "regex" and not right:
         right = _right_form(test)
     if right:
-        raise BadPattern(test.value, f"can never match: the {field} of a URL has the form {right}")
+        raise BadPattern(
+            test.value,
+            f"can never match: {'a URL' if field == 'url' else f'the {field} of a URL'} has the form {right}",
+        )
 
 
 def _right_form(test: Test) -> str:
