@@ -61,7 +61,7 @@ NEVER = [
     (denied("path: {prefix: /größe}"), "policies.do_not_crawl[0].path.prefix", "/gr%C3%B6%C3%9Fe"),
     (denied("query: {contains: ä}"), "policies.do_not_crawl[0].query.contains", "%C3%A4"),
     (denied("scheme: 'https:'"), "policies.do_not_crawl[0].scheme", "http or https"),
-    (denied("port: http"), "policies.do_not_crawl[0].port", "digits"),
+    (denied("port: http"), "policies.do_not_crawl[0].port", "the form 443"),
     (denied("url: {prefix: example.org}"), "policies.do_not_crawl[0].url.prefix", "http://… or https://…"),
     (denied("url: {prefix: 'https://EXAMPLE.org'}"), "policies.do_not_crawl[0].url.prefix", "https://example.org"),
     (denied("url: 'https://bücher.example/'"), "policies.do_not_crawl[0].url", "https://xn--bcher-kva.example"),

@@ -64,7 +64,7 @@ _COUNTED_AS: Mapping[Standing, Standing] = {
     Standing.ready: Standing.waiting,
     Standing.idle: Standing.finished,
     Standing.rate_limited: Standing.impatient,
-    Standing.empty: Standing.finished,
+    Standing.empty: Standing.impatient,
     Standing.database_error: Standing.gave_up,
     Standing.excluded: Standing.finished,
     Standing.limit_reached: Standing.finished,
