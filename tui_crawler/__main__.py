@@ -27,7 +27,7 @@ def main() -> int:
 
 
 def _spelled_out(error: UnicodeError) -> tuple[str, int]:
-    """Return what stands for characters that a stream cannot encode (the handler of an encoding error)."""
+    """Return the replacement for characters that a stream cannot encode (an error handler of codecs)."""
     if not isinstance(error, UnicodeEncodeError):
         raise error
     from tui_crawler.text.glyphs import spelled_in_ascii

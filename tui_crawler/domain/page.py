@@ -141,7 +141,7 @@ class Tally:
 
 
 def tally(status: PageStatus, attempts_remaining: int, last_exit_code: ExitCode | None, external: int = 0) -> Tally:
-    """Which counters of its origin a page stands in. What is embedded is never a page done.
+    """The counters of its origin in which a page counts. What is embedded is never a page done.
 
     `last_exit_code` is None for a page that was never attempted.
     """

@@ -26,7 +26,7 @@ _UNITS = ((604_800_000, "week"), (86_400_000, "day"), (3_600_000, "hour"), (60_0
 @dataclass(frozen=True, slots=True)
 class Schedule:
     """What of the newest run decides when a page is due; `started_at` 0: there was no run. `over`: it has ended, what
-    is due waits for the next one. `broken_off`: no engine is at work, the next start goes on with it. `forced_by` is
+    is due waits for the next one. `broken_off`: no engine is at work, the next start continues it. `forced_by` is
     the key that makes `force_recrawl` true."""
 
     job: str = ""

@@ -45,7 +45,7 @@ _WAITING_BYTES = 256 * 1024  # so much of a body waits to be read before the soc
 _FRAMING_BYTES = 64 * 1024  # chunk sizes, extensions and trailers between two pieces of a body
 _HEAD_SLACK = 64 * 1024  # heads up to here are read whole, so that `transfer` can tell their size
 _HEAD_END = re.compile(rb"\n\r?\n")
-_FOLD = re.compile(rb"\r?\n(?=[ \t])")  # of a line of the head that goes on in the next (RFC 9112, 5.2)
+_FOLD = re.compile(rb"\r?\n(?=[ \t])")  # a folded line of the head (RFC 9112, 5.2)
 _LINE_END = re.compile(rb"(?:\r?\n\r?|\r)\Z")
 _BEGINNING = b"HTTP/"  # llhttp takes other protocols as well
 _DEFAULT_PORTS = {"http": 80, "https": 443}

@@ -18,7 +18,7 @@ async def run_in_thread(name: str, work: Callable[[], T]) -> T:
     would take the place of other work. When the caller is cancelled the thread comes to its end unheard.
     """
     answer = Future[T]()
-    answer.set_running_or_notify_cancel()  # it goes on when the caller is cancelled
+    answer.set_running_or_notify_cancel()  # it continues when the caller is cancelled
 
     def run() -> None:
         try:

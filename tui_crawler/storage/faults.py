@@ -76,7 +76,7 @@ def storage_failure(error: BaseException, path: DatabasePlace) -> StorageFailure
 
 
 def _server_failure(error: BaseException, place: PostgresPlace) -> StorageFailure:
-    """By the state that the server tells (PostgreSQL, appendix A)."""
+    """The kind of a failure by its SQLSTATE (PostgreSQL, appendix A)."""
     state, text = _server(error)
     said = (text.strip() or "no reason is given").splitlines()[0]
     if state in _SERVER_BUSY:
@@ -88,7 +88,7 @@ def _server_failure(error: BaseException, place: PostgresPlace) -> StorageFailur
     if state[:2] in _SERVER_UNUSABLE or state == "57P04":
         return DatabaseUnusable(f"{place} cannot be used: {said}")
     if state == "25006" or state[:2] in _SERVER_PASSING:
-        return StorageHeldUp(f"{place} takes nothing now ({said}); nothing was lost, it goes on when it does")
+        return StorageHeldUp(f"{place} takes nothing now ({said}); nothing was lost, it continues when it does")
     return StorageFailure(f"{place}: {said}")
 
 

@@ -112,7 +112,7 @@ def in_ascii(text: str) -> str:
 
 
 def spelled_in_ascii(text: str) -> str:
-    """Return the text in ASCII: our glyphs and borders by what stands for them, any other character as an escape."""
+    """Return the text in ASCII: glyphs and borders replaced, any other character escaped."""
     plain = (_one_in_ascii(one) if "\u2500" <= one <= "\u257f" else one for one in text.translate(_ASCII))
     return "".join(plain).encode("ascii", "backslashreplace").decode()
 

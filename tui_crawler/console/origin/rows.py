@@ -208,7 +208,7 @@ _KEYS = {"origin": "this origin", "host": "this host", "registrable_domain": "th
 def contract_lines(contract: Contract, view: OriginView, now: int, zone: tzinfo, keys: KeyNames) -> list[Line]:
     """The contract with one origin at `now` (epoch ms)."""
     contact = contact_of(contract.user_agent)
-    is_read = view.robots_status == RobotsStatus.parsed and view.robots_fetched_at > 0  # the card tells since when
+    is_read = view.robots_status == RobotsStatus.parsed and view.robots_fetched_at > 0  # the card shows since when
     nobody = "none: name a page or an address in user_agent, so that people can complain"
     return [
         heading("Promises to this origin"),
