@@ -9,8 +9,9 @@ import subprocess
 import sys
 import threading
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import partial
+from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
@@ -216,10 +217,10 @@ def _show(
 
 
 def _warn(config: Config, told: Callable[[str], object]) -> None:
-    """Shows what is doubtful in a configuration as its crawl begins."""
+    """Show what is doubtful in a configuration as its crawl begins; the path of its file would fill the line."""
     for one in config.warnings:
         if one.key != "user_agent":  # which the header names all the time
-            told(str(one))
+            told(str(replace(one, file=Path(one.file).name)))
 
 
 def _see_again(database: DatabasePlace, run_id: int) -> None:
