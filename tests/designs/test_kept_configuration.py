@@ -11,6 +11,7 @@ import pytest
 from tests.designs.crawling import Crawling
 from tests.designs.web import Site
 from tui_crawler.domain.failure import BadKeptConfig
+from tui_crawler.wiring.console_reports import ConsoleReports
 from tui_crawler.wiring.origin_settings import kept_config, settings_by_origin
 
 FAST = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"
@@ -128,6 +129,24 @@ def test_one_that_cannot_be_read_is_an_error_with_its_reason(crawl: Crawling, na
     assert site.asked == ["/"]
     with pytest.raises(BadKeptConfig):
         kept_config(crawl.database)
+
+
+def test_what_a_crawl_got_is_shown_without_it_and_the_statement_says_so(crawl: Crawling) -> None:
+    """The commands that need no configuration work; what only the configuration explains is named as unknown."""
+    site = crawl.site()
+    site.page("/", "/list?page=1", "/gone")
+    crawl.run()
+    rewrite(crawl, "config_text = config_text || ?", "\ncrawl: {max_in_fligth: 3}\n")
+    status = crawl.ask("status", "--json").json
+    assert (status["totals"]["done"], status["coverage"]["pages"]["refused"]) == (1, 1)
+    assert not status["coverage"]["complete"]
+    assert any("crawl.max_in_fligth" in reason for reason in status["coverage"]["reasons"])
+    for words in (("status",), ("report", "--format", "md")):
+        said = crawl.ask(*words)
+        assert (said.status, "crawl.max" in said.out.replace("\\", "")) == (0, True), words
+    assert crawl.ask("links", "--broken").status == 0
+    with contextlib.closing(ConsoleReports(crawl.database)) as reports:
+        assert reports.coverage_statement().pages["refused"] == 1, "the console reads on"
 
 
 def test_a_database_that_keeps_none_says_so(crawl: Crawling) -> None:

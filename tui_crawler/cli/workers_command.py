@@ -124,7 +124,7 @@ def _kept(database: DatabasePlace, *, impolite: bool) -> Config:
         run = reports.run()
     begin = f"tui-crawler run CONFIG --db {quote(str(database))}"
     if run is None:
-        raise CannotRun(f"nobody has crawled into {database} yet: begin with {begin}")
+        raise CannotRun(f"{database} holds no crawl yet: begin with {begin}")
     if run.over:
         raise CannotRun(f"the last run is over ({run.finish_reason}): {begin} begins another")
     config = kept_config(database, impolite=impolite)

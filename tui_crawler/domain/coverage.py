@@ -115,6 +115,7 @@ class Coverage:
     too_deep: int = 0
     segments: int = 0
     unread: int = 0
+    unexplained: str = ""  # why the configuration could not be asked for what decided
     empty: tuple[str, ...] = ()
 
     @property
@@ -180,6 +181,7 @@ class Coverage:
             *((number, "URL", f"refused: {reason}") for reason, number in refused.items()),
         )
         told = [f"{_many(number, noun)} {what}" for number, noun, what in found if number]
+        told += [self.unexplained] if self.unexplained else []
         return _run_words(run) + told + [f"{key} stopped {_many(number, unit)}" for key, number, unit in self.limits]
 
     def as_document(self) -> dict[str, object]:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.domain.coverage import Coverage, CoverageEvent, RefusedGroup, SeedEnd
 from tui_crawler.domain.event import Event
-from tui_crawler.domain.failure import ReadingStopped, StorageFailure
+from tui_crawler.domain.failure import BadKeptConfig, ReadingStopped, StorageFailure
 from tui_crawler.domain.status_words import RunReason
 
 if TYPE_CHECKING:
@@ -24,14 +24,18 @@ _EXPLAINED = 20  # seeds and groups of refusals whose sentence or decider `why` 
 
 
 def coverage_of(reports: Reports) -> Coverage:
-    """The statement of the newest run. Raises StorageFailure."""
+    """The statement of the newest run; it says so where the configuration that explains it cannot be read. Raises
+    StorageFailure."""
     found, text = reports.coverage(), reports.config_text()
     if found.run is None or (found.complete and not found.refused and "offline" not in text):
         return found
     from tui_crawler.wiring.explain import Explainer, located  # noqa: PLC0415  a crawl that went well needs none
 
     explainer, now = Explainer(reports), time.time_ns() // 1_000_000
-    config = explainer.config(found.run)
+    try:
+        config = explainer.config(found.run)
+    except BadKeptConfig as failure:
+        return replace(found, unexplained=str(failure))
     unknown = [one for one in found.refused if not one.decided_by][:_EXPLAINED]
     lost = found.lost[:_EXPLAINED]
 
