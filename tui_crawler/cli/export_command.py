@@ -103,6 +103,12 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         plan = _plan(arguments, reports, code, path)
         with output_of(path, arguments) as output:
             count = write_export(reports, plan, output)
+    if path is not None and plan.index:
+        from tui_crawler.export.cdxj import index_path
+
+        arguments.force = True  # an index of that name belongs to the file that was just written
+        with output_of(index_path(path), arguments) as lines:
+            lines.write("".join(sorted(plan.index)).encode())
     counted = plural(count, "answer" if plan.what == "bodies" else "row")
     printer.note(f"{counted}, {size(output.bytes)}, {time.monotonic() - began:.1f} s -> {output.name}")
     return ExitStatus.ok

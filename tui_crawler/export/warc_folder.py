@@ -1,0 +1,216 @@
+"""Web archives that a crawl writes as it goes, into a folder (`storage.warc`).
+
+A file is `NAME-TIME-RANDOM.warc.gz.open` while it is written; several processes may write into one folder. When it has
+1 GB, and at the end, it is synced, gets its index (`.cdxj`) and loses `.open`. Records are handed to the system one by
+one, each a gzip member, before the attempt is stored: a killed process leaves at most one incomplete record, which the
+next run removes before it completes the file.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import json
+import os
+import re
+import secrets
+import zlib
+from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
+from contextlib import suppress
+from dataclasses import dataclass, replace
+from datetime import UTC, datetime
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, BinaryIO
+
+from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]  # warcio ships no types
+
+from tui_crawler.domain.failure import StorageHeldUp
+from tui_crawler.export.cdxj import index_line, index_path
+from tui_crawler.export.output import CannotWrite, Output, lock_file, sync_folder
+from tui_crawler.export.warc import INDEXED, Archive, Captures, WarcFile
+from tui_crawler.storage.reports.export import StoredBody
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.attempt import Reading, RequestRecord
+    from tui_crawler.fetch.transfer import Capture
+
+MOST_BYTES = 1 << 30
+_OPEN = ".open"
+_PIECE = 1 << 16
+_NOT_IN_NAME = re.compile(r"[^\w.-]+", re.ASCII)
+
+
+@dataclass(slots=True)
+class _Written:
+    """The file that is written now."""
+
+    path: Path
+    file: BinaryIO
+    output: Output
+    records: WarcFile
+
+
+class WarcFolder:
+    """Keeps every answer in a folder of archives; fits `fetch.transfer.Recorder`. A thread writes them.
+
+    `archive` describes each file, `most_bytes` is the size from which on another one is begun. An answer that cannot be
+    written ends the run, before its attempt is stored: the next run makes the request again.
+    """
+
+    def __init__(self, folder: Path, archive: Archive, most_bytes: int = MOST_BYTES) -> None:
+        self._folder, self._archive, self._most_bytes = folder, archive, most_bytes
+        self._thread = ThreadPoolExecutor(1, "web archive")
+        self._captures: Captures | None = None
+        self._written: _Written | None = None
+
+    async def record(self, capture: Capture) -> None:
+        """Write an answer and its request. A HEAD request has no content to keep. Raises StorageHeldUp."""
+        if capture.request.method != "HEAD":
+            body = replace(
+                _body_of(capture.request),
+                body=capture.payload,
+                response_headers=capture.headers,
+                status_line=capture.status_line,
+                cut=capture.cut,
+            )
+            await self._in_thread(lambda file: file.write(body))
+
+    async def describe(self, request: RequestRecord, reading: Reading) -> None:
+        """Write the title and the links of a document. Raises StorageHeldUp."""
+        links = (("outlink", f"{link.url.href} {link.kind.value}") for link in reading.links)
+        body = replace(_body_of(request), facts=(("title", reading.title), *links))
+        await self._in_thread(lambda file: file.describe(body))
+
+    async def close(self) -> None:
+        """Complete the file that is written. Raises StorageHeldUp."""
+        try:
+            await self._call(self._complete)
+        finally:
+            self._thread.shutdown(wait=False)
+
+    async def _in_thread(self, put: Callable[[WarcFile], None]) -> None:
+        await self._call(partial(self._put, put))
+
+    async def _call(self, work: Callable[[], None]) -> None:
+        try:
+            await asyncio.get_running_loop().run_in_executor(self._thread, work)
+        except (OSError, CannotWrite) as error:
+            said = error.strerror if isinstance(error, OSError) else str(error)
+            hint = "make room or change storage.warc, then run again: the crawl continues"
+            raise StorageHeldUp(f"the web archive in {self._folder} cannot be written: {said} ({hint})") from error
+
+    def _put(self, put: Callable[[WarcFile], None]) -> None:
+        """Write some records, all or none. Raises OSError, CannotWrite."""
+        written = self._written = self._written or self._begin()
+        kept = written.output.tell()
+        try:
+            put(written.records)
+            written.output.finish()
+        except (OSError, CannotWrite):
+            self._written = None
+            with written.file, suppress(OSError):
+                written.file.truncate(kept)
+            raise
+        if written.output.tell() >= self._most_bytes:
+            self._complete()
+
+    def _begin(self) -> _Written:
+        """A new file, after those that killed processes left were completed."""
+        if self._captures is None:
+            self._folder.mkdir(parents=True, exist_ok=True)
+            for left in sorted(self._folder.glob(f"*.warc.gz{_OPEN}")):
+                _complete_left(left)
+            self._captures = _captures_of(self._folder)
+        moment = datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")[:17]
+        name = f"{_NOT_IN_NAME.sub('_', self._archive.crawl)[:100]}-{moment}-{secrets.token_hex(4)}.warc.gz"
+        path = self._folder / f"{name}{_OPEN}"
+        file = path.open("xb", buffering=0)
+        lock_file(file.fileno())
+        output = Output(file.write, str(path), read=False)
+        archive = replace(self._archive, filename=name, gzip=True)
+        return _Written(path, file, output, WarcFile(output, archive, self._captures))
+
+    def _complete(self) -> None:
+        written, self._written = self._written, None
+        if written is not None:
+            with written.file:
+                _complete_file(written.path, written.file, written.records.index)
+
+
+def _body_of(request: RequestRecord) -> StoredBody:
+    """A request as archives keep it. Times are whole seconds: an index has no others to refer to."""
+    return StoredBody(
+        request.url,
+        "",
+        request.ended_at,
+        "",
+        b"",
+        http_status=request.http_status,
+        method=request.method,
+        sent_at=request.sent_at // 1000 * 1000,
+        remote_address=request.remote_address,
+        request_headers=request.request_headers,
+        coded=True,
+    )
+
+
+def _complete_file(path: Path, file: BinaryIO, index: list[str]) -> None:
+    """Sync a file, write its index and give it its name. Raises OSError."""
+    os.fsync(file.fileno())
+    index_path(path).write_text("".join(sorted(index)), "ascii")
+    path.rename(path.with_name(path.name.removesuffix(_OPEN)))
+    sync_folder(path.parent)
+
+
+def _complete_left(path: Path) -> None:
+    """Complete a file that a killed process left, without its last record if that is cut. Raises OSError."""
+    with suppress(FileNotFoundError), path.open("r+b") as file:
+        if not lock_file(file.fileno(), wait=False) or not path.exists():
+            return  # another process writes it, or has just completed it
+        if not (size := _size_of_members(file)):
+            path.unlink()
+            return
+        file.truncate(size)
+        file.seek(0)
+        records, index, name = ArchiveIterator(file), list[str](), path.name.removesuffix(_OPEN)
+        for record in records:
+            if record.rec_type in INDEXED:
+                record.content_stream().read()
+                index.append(index_line(record, records.get_record_offset(), records.get_record_length(), name))
+        _complete_file(path, file, index)
+
+
+def _size_of_members(file: BinaryIO) -> int:
+    """How many bytes at the start of a file are complete gzip members."""
+    size = 0
+    with suppress(zlib.error):
+        while True:
+            file.seek(size)
+            inflater, read = zlib.decompressobj(zlib.MAX_WBITS | 16), 0
+            while not inflater.eof and (piece := file.read(_PIECE)):
+                inflater.decompress(piece)
+                read += len(piece)
+            if not inflater.eof:
+                break
+            size += read - len(inflater.unused_data)
+    return size
+
+
+def _captures_of(folder: Path) -> Captures:
+    """The captures of complete files, by their indexes: first those with a payload, then those that refer to one."""
+    captures, revisits = Captures(), list[tuple[str, str]]()
+    for path in sorted(folder.glob("*.cdxj")):
+        with suppress(ValueError, KeyError):  # an index that another program has written
+            for line in path.read_text("ascii").splitlines():
+                _, moment, text = line.split(" ", 2)
+                found = json.loads(text)
+                if found.get("mime") == "warc/revisit":
+                    revisits.append((found["url"], found.get("digest", "")))
+                elif found.get("status") == "200":
+                    date = datetime.strptime(f"{moment}+0000", "%Y%m%d%H%M%S%z").strftime("%Y-%m-%dT%H:%M:%S.000Z")
+                    captures.add(found["url"], (found["url"], date, found["digest"]))
+    for url, digest in revisits:
+        if digest in captures.of_payload:
+            captures.of_url[url] = captures.of_payload[digest]
+    return captures
