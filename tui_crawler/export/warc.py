@@ -6,7 +6,8 @@ the payload has no transfer coding. What the server said and is no longer true i
 of Common Crawl use: X-Crawler-Content-Encoding, X-Crawler-Transfer-Encoding, X-Crawler-Content-Length. All other
 fields of an answer are the octets that came. What is secret in a request is `***`.
 
-An answer with status 304, and a payload that was captured before, becomes a `revisit` record that names the capture. A
+An answer with status 304, and a payload that was captured before, becomes a `revisit` record that names the capture.
+That of a 304 has no block, its head is in the `metadata`: pywb would replay an empty page in place of the capture. A
 body whose exchange is not in the log becomes a `resource` record. A payload that is not complete has WARC-Truncated.
 Payload digests are SHA-1 as everywhere; the SHA-256 by which the database knows a body is X-Crawler-Payload-Digest.
 """
@@ -114,7 +115,7 @@ class WarcFile:
 
     def describe(self, body: StoredBody) -> None:
         """Write the facts that were read in an answer. Raises CannotWrite, ReaderGone."""
-        text = "".join(f"{name}: {_one_line(value)}\r\n" for name, value in body.facts if value)
+        text = "".join(f"{name}: {_one_line(value)}\r\n" for name, value in _facts(body) if value)
         fields, kind = self._near(body), "application/warc-fields"
         if text:
             self._add(self._record(body.url, "metadata", text.encode(), fields, warc_content_type=kind))
@@ -137,11 +138,10 @@ class WarcFile:
             kept = {f"WARC-{name}": value for name, value in refers if value}
         elif body.cut:
             kept |= {"WARC-Truncated": body.cut}
-        protocol, _, line = _one_line(body.status_line).partition(" ")
-        line = line or f"{status} {responses.get(status, 'Unknown')}"
-        head = _Head(line, list(_stored_fields(body)), protocol=protocol or "HTTP/1.1")
+        protocol, _, line = _status_line(body).partition(" ")
+        head = None if unchanged else _Head(line, list(_stored_fields(body)), protocol=protocol)
         kind = "revisit" if unchanged or former else "response"
-        return self._record(body.url, kind, body.body, fields | kept, http_headers=head)
+        return self._record(body.url, kind, b"" if unchanged else body.body, fields | kept, http_headers=head)
 
     def _record(self, url: str, kind: str, payload: bytes, fields: dict[str, str], **more: Any) -> Any:
         stream = io.BytesIO(payload)
@@ -193,10 +193,7 @@ def _about(archive: Archive) -> Iterator[tuple[str, str]]:
 
 
 def _stored_fields(body: StoredBody) -> Iterator[tuple[str, str]]:
-    """The header fields of the answer as they are true of the payload; those of one without a body as they came."""
-    if body.http_status == HTTPStatus.NOT_MODIFIED:
-        yield from _clean(body.response_headers)
-        return
+    """The header fields of the answer as they are true of the payload."""
     length = str(len(body.body))
     for name, value in _clean(body.response_headers):
         lower = name.lower()
@@ -206,6 +203,18 @@ def _stored_fields(body: StoredBody) -> Iterator[tuple[str, str]]:
         elif lower != "content-length":
             yield name, value
     yield "Content-Length", length
+
+
+def _status_line(body: StoredBody) -> str:
+    status = body.http_status or 0
+    return _one_line(body.status_line) or f"HTTP/1.1 {status} {responses.get(status, 'Unknown')}"
+
+
+def _facts(body: StoredBody) -> Iterator[tuple[str, str]]:
+    yield from body.facts
+    if body.http_status == HTTPStatus.NOT_MODIFIED:
+        yield "status-line", _status_line(body)
+        yield from (("header", f"{name}: {value}") for name, value in _clean(body.response_headers))
 
 
 def _asked(headers: Headers) -> Iterator[tuple[str, str]]:
