@@ -14,15 +14,9 @@ from urllib.parse import quote_from_bytes, unquote_to_bytes, urlsplit
 _WWW = re.compile(r"^www\d*\.")
 _PORTS = {"http": 80, "https": 443}
 _SESSION_PATH = re.compile(r"^(.*/)(?:\((?:[a-z]\([0-9a-z]{24}\))+\)/|\([0-9a-z]{24}\)/)([^?]+\.aspx.*)$")
+_SESSIONS = "jsessionid=[0-9a-z]{32} phpsessid=[0-9a-z]{32} sid=[0-9a-z]{32} aspsessionid[a-z]{8}=[a-z]{24}"
 _SESSION_QUERIES = [
-    re.compile(rf"^(.*)(?:{one})(?:&(.*))?$", re.IGNORECASE)
-    for one in (
-        "jsessionid=[0-9a-z]{32}",
-        "phpsessid=[0-9a-z]{32}",
-        "sid=[0-9a-z]{32}",
-        "aspsessionid[a-z]{8}=[a-z]{24}",
-        "cfid=[^&]+&cftoken=[^&]+",
-    )
+    re.compile(rf"^(.*)(?:{one})(?:&(.*))?$", re.IGNORECASE) for one in (*_SESSIONS.split(), "cfid=[^&]+&cftoken=[^&]+")
 ]
 
 

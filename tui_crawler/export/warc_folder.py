@@ -17,11 +17,11 @@ import zlib
 from collections.abc import Callable
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING, Any, BinaryIO
 
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]  # warcio ships no types
 
@@ -33,54 +33,38 @@ from tui_crawler.storage.reports.export import StoredBody
 
 if TYPE_CHECKING:
     from tui_crawler.domain.attempt import Reading, RequestRecord
-    from tui_crawler.fetch.transfer import Capture
+    from tui_crawler.fetch.transfer import ResponseHead
 
 MOST_BYTES = 1 << 30
-_OPEN = ".open"
 _PIECE = 1 << 16
 _NOT_IN_NAME = re.compile(r"[^\w.-]+", re.ASCII)
-
-
-@dataclass(slots=True)
-class _Written:
-    """The file that is written now."""
-
-    path: Path
-    file: BinaryIO
-    output: Output
-    records: WarcFile
 
 
 class WarcFolder:
     """Keeps every answer in a folder of archives; fits `fetch.transfer.Recorder`. A thread writes them.
 
-    `archive` describes each file, `most_bytes` is the size from which on another one is begun. An answer that cannot be
-    written ends the run, before its attempt is stored: the next run makes the request again.
+    `archive` describes each file; one of `most_bytes` is completed. An answer that cannot be written ends the run
+    before its attempt is stored: the next run makes the request again.
     """
 
     def __init__(self, folder: Path, archive: Archive, most_bytes: int = MOST_BYTES) -> None:
         self._folder, self._archive, self._most_bytes = folder, archive, most_bytes
         self._thread = ThreadPoolExecutor(1, "web archive")
         self._captures: Captures | None = None
-        self._written: _Written | None = None
+        self._written: tuple[Path, BinaryIO, Output, WarcFile] | None = None
 
-    async def record(self, capture: Capture) -> None:
+    async def record(self, request: RequestRecord, head: ResponseHead, payload: bytes, cut: str) -> None:
         """Write an answer and its request. A HEAD request has no content to keep. Raises StorageHeldUp."""
-        if capture.request.method != "HEAD":
-            body = replace(
-                _body_of(capture.request),
-                body=capture.payload,
-                response_headers=capture.headers,
-                status_line=capture.status_line,
-                cut=capture.cut,
-            )
-            await self._in_thread(lambda file: file.write(body))
+        fields = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in head.headers)
+        body = _answer(request, body=payload, response_headers=fields, status_line=head.status_line, cut=cut)
+        if request.method != "HEAD":
+            await self._call(partial(self._put, lambda file: file.write(body)))
 
     async def describe(self, request: RequestRecord, reading: Reading) -> None:
         """Write the title and the links of a document. Raises StorageHeldUp."""
         links = (("outlink", f"{link.url.href} {link.kind.value}") for link in reading.links)
-        body = replace(_body_of(request), facts=(("title", reading.title), *links))
-        await self._in_thread(lambda file: file.describe(body))
+        body = _answer(request, facts=(("title", reading.title), *links))
+        await self._call(partial(self._put, lambda file: file.describe(body)))
 
     async def close(self) -> None:
         """Complete the file that is written. Raises StorageHeldUp."""
@@ -88,9 +72,6 @@ class WarcFolder:
             await self._call(self._complete)
         finally:
             self._thread.shutdown(wait=False)
-
-    async def _in_thread(self, put: Callable[[WarcFile], None]) -> None:
-        await self._call(partial(self._put, put))
 
     async def _call(self, work: Callable[[], None]) -> None:
         try:
@@ -102,64 +83,55 @@ class WarcFolder:
 
     def _put(self, put: Callable[[WarcFile], None]) -> None:
         """Write some records, all or none. Raises OSError, CannotWrite."""
-        written = self._written = self._written or self._begin()
-        kept = written.output.tell()
+        _, file, output, records = self._written = self._written or self._begin()
+        kept = output.tell()
         try:
-            put(written.records)
-            written.output.finish()
+            put(records)
+            output.finish()
         except (OSError, CannotWrite):
-            self._written = None
-            with written.file, suppress(OSError):
-                written.file.truncate(kept)
+            self._written = self._captures = None  # the next file is begun as by another process
+            with file, suppress(OSError):
+                file.truncate(kept)
             raise
-        if written.output.tell() >= self._most_bytes:
+        if output.tell() >= self._most_bytes:
             self._complete()
 
-    def _begin(self) -> _Written:
+    def _begin(self) -> tuple[Path, BinaryIO, Output, WarcFile]:
         """A new file, after those that killed processes left were completed."""
         if self._captures is None:
             self._folder.mkdir(parents=True, exist_ok=True)
-            for left in sorted(self._folder.glob(f"*.warc.gz{_OPEN}")):
+            for left in sorted(self._folder.glob("*.warc.gz.open")):
                 _complete_left(left)
             self._captures = _captures_of(self._folder)
         moment = datetime.now(UTC).strftime("%Y%m%d%H%M%S%f")[:17]
         name = f"{_NOT_IN_NAME.sub('_', self._archive.crawl)[:100]}-{moment}-{secrets.token_hex(4)}.warc.gz"
-        path = self._folder / f"{name}{_OPEN}"
+        path = self._folder / f"{name}.open"
         file = path.open("xb", buffering=0)
         lock_file(file.fileno())
         output = Output(file.write, str(path), read=False)
-        archive = replace(self._archive, filename=name, gzip=True)
-        return _Written(path, file, output, WarcFile(output, archive, self._captures))
+        return path, file, output, WarcFile(output, replace(self._archive, filename=name, gzip=True), self._captures)
 
     def _complete(self) -> None:
         written, self._written = self._written, None
         if written is not None:
-            with written.file:
-                _complete_file(written.path, written.file, written.records.index)
+            path, file, _, records = written
+            with file:
+                _complete_file(path, file, records.index)
 
 
-def _body_of(request: RequestRecord) -> StoredBody:
-    """A request as archives keep it. Times are whole seconds: an index has no others to refer to."""
-    return StoredBody(
-        request.url,
-        "",
-        request.ended_at,
-        "",
-        b"",
-        http_status=request.http_status,
-        method=request.method,
-        sent_at=request.sent_at // 1000 * 1000,
-        remote_address=request.remote_address,
-        request_headers=request.request_headers,
-        coded=True,
-    )
+def _answer(request: RequestRecord, **more: Any) -> StoredBody:
+    """An answer as archives keep it. Times are whole seconds: an index has no others to refer to."""
+    named = {name: getattr(request, name) for name in ("http_status", "method", "remote_address", "request_headers")}
+    sent_at = request.sent_at // 1000 * 1000
+    body = StoredBody(request.url, "", request.ended_at, "", b"", sent_at=sent_at, coded=True, **named)
+    return replace(body, **more)
 
 
 def _complete_file(path: Path, file: BinaryIO, index: list[str]) -> None:
     """Sync a file, write its index and give it its name. Raises OSError."""
     os.fsync(file.fileno())
     index_path(path).write_text("".join(sorted(index)), "ascii")
-    path.rename(path.with_name(path.name.removesuffix(_OPEN)))
+    path.rename(path.with_name(path.name.removesuffix(".open")))
     sync_folder(path.parent)
 
 
@@ -173,7 +145,7 @@ def _complete_left(path: Path) -> None:
             return
         file.truncate(size)
         file.seek(0)
-        records, index, name = ArchiveIterator(file), list[str](), path.name.removesuffix(_OPEN)
+        records, index, name = ArchiveIterator(file), list[str](), path.name.removesuffix(".open")
         for record in records:
             if record.rec_type in INDEXED:
                 record.content_stream().read()

@@ -94,25 +94,12 @@ class Wire(Protocol):
         """Closes all connections that are kept."""
 
 
-@dataclass(frozen=True, slots=True)
-class Capture:
-    """An answer as it came: nothing is masked in `headers`, `payload` has its content coding but no transfer coding.
-
-    `cut` says why it is not complete, in the words of WARC-Truncated; it is empty when it is.
-    """
-
-    request: RequestRecord
-    status_line: str
-    headers: Headers
-    payload: bytes
-    cut: str
-
-
 class Recorder(Protocol):
-    """A place that keeps every answer as it came. Methods return when it is kept. Raises StorageHeldUp."""
+    """A place that keeps every answer as it came. Methods return when it is kept, or raise StorageHeldUp."""
 
-    async def record(self, capture: Capture) -> None:
-        """Keeps an answer with its request."""
+    async def record(self, request: RequestRecord, head: ResponseHead, payload: bytes, cut: str) -> None:
+        """Keeps an answer. `payload` has its content coding, but no transfer coding. `cut` says why it is not complete,
+        in the words of WARC-Truncated, and is empty when it is."""
 
     async def describe(self, request: RequestRecord, reading: Reading) -> None:
         """Keeps what was read in the answer to a request."""
@@ -126,7 +113,7 @@ class _Progress:
     """How far one request has come; kept outside, so that a deadline does not lose it.
 
     `fields` are the first values of its headers; `in_vain`: more was waited for than came. `payload`: what came of the
-    body, where it is kept.
+    body, where it is kept; `why_cut`: see Recorder.
     """
 
     sent: Moment
@@ -188,7 +175,6 @@ class Transfer:
         fluke_retry: bool,
         secret: Callable[[CrawlUrl], Headers] = lambda _: (),
         recorder: Recorder | None = None,
-        *,
         keeps_errors: bool = False,
     ) -> None:
         self._recorder, self._keeps_errors = recorder, keeps_errors
@@ -215,7 +201,8 @@ class Transfer:
             if ending.requested:
                 records.append(_record(request, call, progress, ending, ended, fluke_retry=bool(records)))
                 if self._recorder is not None and progress.answer is not None:
-                    await self._recorder.record(_capture(records[-1], progress, progress.answer))
+                    payload = b"".join(progress.payload)
+                    await self._recorder.record(records[-1], progress.answer, payload, progress.why_cut)
             if not (ending.flukeable and self._fluke_retry and len(records) == 1):
                 return self._exchange(progress, ending, tuple(records), ended)
 
@@ -469,12 +456,6 @@ def _record(
         tls_ms=connection.took.get(ConnectionStep.tls),
         connection_reused=connection.reused,
     )
-
-
-def _capture(record: RequestRecord, progress: _Progress, answer: ResponseHead) -> Capture:
-    """The answer to a request as it came, as far as it came."""
-    headers = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in answer.headers)
-    return Capture(record, answer.status_line, headers, b"".join(progress.payload), progress.why_cut)
 
 
 def _wall_ms(moment: Moment, sent: Moment) -> int:
