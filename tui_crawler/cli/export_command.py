@@ -104,7 +104,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         with output_of(path, arguments) as output:
             count = write_export(reports, plan, output)
     if path is not None and plan.index:
-        from tui_crawler.export.cdxj import index_path
+        from tui_crawler.export.warc_index import index_path
 
         arguments.force = True  # an index of that name belongs to the file that was just written
         with output_of(index_path(path), arguments) as lines:

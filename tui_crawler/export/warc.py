@@ -33,9 +33,9 @@ from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]  # the 
 
 from tui_crawler import __version__
 from tui_crawler.domain.url import MASK
-from tui_crawler.export.cdxj import index_line
 from tui_crawler.export.output import Output
 from tui_crawler.export.text_rows import without_surrogates
+from tui_crawler.export.warc_index import index_line
 
 if TYPE_CHECKING:
     from tui_crawler.domain.attempt import Headers

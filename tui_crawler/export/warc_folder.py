@@ -26,9 +26,9 @@ from typing import TYPE_CHECKING, Any, BinaryIO
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]  # warcio ships no types
 
 from tui_crawler.domain.failure import StorageHeldUp
-from tui_crawler.export.cdxj import index_line, index_path
 from tui_crawler.export.output import CannotWrite, Output, lock_file, sync_folder
 from tui_crawler.export.warc import INDEXED, Archive, Captures, WarcFile
+from tui_crawler.export.warc_index import index_line, index_path
 from tui_crawler.storage.reports.export import StoredBody
 
 if TYPE_CHECKING:
