@@ -77,9 +77,9 @@ class WarcFolder:
         try:
             await asyncio.get_running_loop().run_in_executor(self._thread, work)
         except (OSError, CannotWrite) as error:
-            said = error.strerror if isinstance(error, OSError) else str(error)
+            said = f"{self._folder} cannot be written: {error.strerror}" if isinstance(error, OSError) else str(error)
             hint = "make room or change storage.warc, then run again: the crawl continues"
-            raise StorageHeldUp(f"the web archive in {self._folder} cannot be written: {said} ({hint})") from error
+            raise StorageHeldUp(f"web archive: {said} ({hint})") from error
 
     def _put(self, put: Callable[[WarcFile], None]) -> None:
         """Write some records, all or none. Raises OSError, CannotWrite."""
