@@ -23,6 +23,7 @@ from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.failure import StorageHeldUp
 from tui_crawler.export import warc_folder
+from tui_crawler.export.output import lock_file
 from tui_crawler.export.warc import Archive
 from tui_crawler.export.warc_folder import WarcFolder
 
@@ -259,6 +260,24 @@ async def test_a_file_that_another_process_writes_is_left_alone(tmp_path: Path) 
     await one.close()
     await other.close()
     assert set(responses(tmp_path)) == {f"{A}/1", f"{A}/2"}
+
+
+async def test_a_file_that_another_process_took_for_one_that_was_left(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    taken: list[Path] = []
+
+    def too_late(descriptor: int, *, wait: bool = True) -> bool:
+        if not taken:
+            taken.extend(files(tmp_path, ".open"))
+            taken[0].unlink()
+        return lock_file(descriptor, wait=wait)
+
+    monkeypatch.setattr(warc_folder, "lock_file", too_late)
+    folder = WarcFolder(tmp_path, ABOUT)
+    await keep(folder, "/", b"x")
+    await folder.close()
+    assert responses(tmp_path) == {f"{A}/": b"x"}
 
 
 async def test_a_full_disk_keeps_what_was_written(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -10,6 +10,7 @@ from __future__ import annotations
 
 import asyncio
 import json
+import logging
 import os
 import re
 import secrets
@@ -36,6 +37,7 @@ if TYPE_CHECKING:
     from tui_crawler.fetch.transfer import ResponseHead
 
 MOST_BYTES = 1 << 30
+_log = logging.getLogger(__name__)
 _PIECE = 1 << 16
 _NOT_IN_NAME = re.compile(r"[^\w.-]+", re.ASCII)
 
@@ -67,11 +69,12 @@ class WarcFolder:
         await self._call(partial(self._put, lambda file: file.describe(body)))
 
     async def close(self) -> None:
-        """Complete the file that is written. Raises StorageHeldUp."""
+        """Complete the file that is written; the next run does so where it cannot be done now."""
         try:
             await self._call(self._complete)
-        finally:
-            self._thread.shutdown(wait=False)
+        except StorageHeldUp as error:
+            _log.warning("%s", error)
+        self._thread.shutdown(wait=False)
 
     async def _call(self, work: Callable[[], None]) -> None:
         try:
@@ -108,6 +111,9 @@ class WarcFolder:
         path = self._folder / f"{name}.open"
         file = path.open("xb", buffering=0)
         lock_file(file.fileno())
+        if not os.fstat(file.fileno()).st_nlink:  # before it was locked another process took it for one that was left
+            file.close()
+            return self._begin()
         output = Output(file.write, str(path), read=False)
         return path, file, output, WarcFile(output, replace(self._archive, filename=name, gzip=True), self._captures)
 

@@ -128,8 +128,8 @@ _FORMER = f"""SELECT f.sha256 FROM run n CROSS JOIN former_page f ON f.run_id = 
             AND c.run_id < f.run_id AND c.exit_code IN ({_READ}))
     ORDER BY n.id LIMIT 1"""
 """The body that an attempt has brought and a later run has replaced."""
-_LAST_ROBOTS = f"""SELECT MAX(c.id) FROM attempt c
-    WHERE c.origin_id = a.origin_id AND c.kind = 'robots' AND c.exit_code = {ExitCode.file_ingested.value}"""
+_NEWER_ROBOTS = f"""SELECT 1 FROM attempt c WHERE c.origin_id = a.origin_id AND c.id > a.id AND c.kind = 'robots'
+    AND c.exit_code = {ExitCode.file_ingested.value}"""
 _VIA = """SELECT v.href FROM page p JOIN page f ON f.id = p.found_on_page_id JOIN url v ON v.id = f.url_id
     WHERE p.id = d.page_id"""
 _CAPTURE = f"""SELECT q.id AS position, u.href AS url, COALESCE(d.content_type, '') AS content_type,
@@ -140,7 +140,8 @@ _CAPTURE = f"""SELECT q.id AS position, u.href AS url, COALESCE(d.content_type, 
 FROM request q CROSS JOIN attempt a ON a.id = q.attempt_id CROSS JOIN url u ON u.id = q.url_id
     LEFT JOIN document d ON d.page_id = a.page_id AND d.stored_at = a.ended_at AND a.exit_code IN ({_READ})
     LEFT JOIN body b ON q.http_status < 300 AND b.sha256 = COALESCE(d.sha256, ({_FORMER}))
-    LEFT JOIN robots_text t ON q.http_status < 300 AND t.origin_id = a.origin_id AND a.id = ({_LAST_ROBOTS})
+    LEFT JOIN robots_text t ON a.kind = 'robots' AND q.http_status < 300 AND t.origin_id = a.origin_id
+        AND NOT EXISTS ({_NEWER_ROBOTS})
     LEFT JOIN attempt_result e ON e.attempt_id = a.id AND e.type = '{ERROR_BODY}' AND q.id = (SELECT MAX(r.id)
         FROM request r WHERE r.attempt_id = a.id AND r.http_status IS NOT NULL)
 WHERE q.id > ? AND q.id <= ? AND q.http_status IS NOT NULL AND q.method <> 'HEAD'
