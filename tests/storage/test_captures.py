@@ -8,7 +8,7 @@ from dataclasses import replace
 
 import pytest
 
-from tests.storage.making import A, failed, record, request, robots
+from tests.storage.making import A, attempt, failed, record, request, robots
 from tests.storage.test_former import Site
 from tests.storage.workbench import Workbench
 from tui_crawler.domain.attempt import ERROR_BODY, AttemptRecord, AttemptResult, Settle
@@ -90,6 +90,18 @@ def test_robots_txt_comes_with_the_hops_that_led_to_it(site: Site, reports: Repo
         ("/robots.txt", 301, b""),
         ("/there.txt", 200, b"User-agent: b\nDisallow: /\n"),
     ]
+
+
+def test_a_body_whose_attempt_made_no_request_comes_alone(site: Site, reports: Reports) -> None:
+    site.run()
+    site.crawl(
+        "/a", "page a again", attempt=replace(attempt_without_request(site), ended_at=site.workbench.now + 1_000)
+    )
+    assert bodies(reports)[-1] == ("/a", None, b"page a again")
+
+
+def attempt_without_request(site: Site) -> AttemptRecord:
+    return replace(attempt(site.page("/a"), ExitCode.file_ingested, site.workbench.now), requests=())
 
 
 def test_a_head_request_has_nothing_to_export(site: Site, reports: Reports) -> None:

@@ -9,13 +9,14 @@ next run removes before it completes the file.
 from __future__ import annotations
 
 import asyncio
+import io
 import json
 import logging
 import os
 import re
 import secrets
 import zlib
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from dataclasses import replace
@@ -146,33 +147,32 @@ def _complete_left(path: Path) -> None:
     with suppress(FileNotFoundError), path.open("r+b") as file:
         if not lock_file(file.fileno(), wait=False) or not path.exists():
             return  # another process writes it, or has just completed it
-        if not (size := _size_of_members(file)):
-            path.unlink()
-            return
-        file.truncate(size)
-        file.seek(0)
-        records, index, name = ArchiveIterator(file), list[str](), path.name.removesuffix(".open")
-        for record in records:
+        size, index, name = 0, list[str](), path.name.removesuffix(".open")
+        for member in _members(file):
+            record = next(ArchiveIterator(io.BytesIO(member)))
             if record.rec_type in INDEXED:
-                record.content_stream().read()
-                index.append(index_line(record, records.get_record_offset(), records.get_record_length(), name))
-        _complete_file(path, file, index)
+                index.append(index_line(record, size, len(member), name))
+            size += len(member)
+        file.truncate(size)
+        if size:
+            _complete_file(path, file, index)
+        else:
+            path.unlink()
 
 
-def _size_of_members(file: BinaryIO) -> int:
-    """How many bytes at the start of a file are complete gzip members."""
-    size = 0
+def _members(file: BinaryIO) -> Iterator[bytes]:
+    """The complete gzip members at the start of a file."""
+    rest = b""
     with suppress(zlib.error):
         while True:
-            file.seek(size)
-            inflater, read = zlib.decompressobj(zlib.MAX_WBITS | 16), 0
-            while not inflater.eof and (piece := file.read(_PIECE)):
+            inflater, member = zlib.decompressobj(zlib.MAX_WBITS | 16), b""
+            while not inflater.eof:
+                if not (piece := rest or file.read(_PIECE)):
+                    return
                 inflater.decompress(piece)
-                read += len(piece)
-            if not inflater.eof:
-                break
-            size += read - len(inflater.unused_data)
-    return size
+                rest = inflater.unused_data
+                member += piece[: len(piece) - len(rest)]
+            yield member
 
 
 def _captures_of(folder: Path) -> Captures:

@@ -150,8 +150,9 @@ _BARE = f"""SELECT d.page_id AS position, u.href AS url, d.content_type, d.store
     '' AS sent, '' AS via, d.title
 FROM document d CROSS JOIN page p ON p.id = d.page_id CROSS JOIN body b ON b.sha256 = d.sha256
     CROSS JOIN url u ON u.id = p.url_id
-WHERE d.page_id > ? AND d.page_id <= ? AND NOT EXISTS (SELECT 1 FROM attempt a WHERE a.url_id = p.url_id
-    AND a.page_id = p.id AND a.ended_at = d.stored_at AND a.exit_code IN ({_READ})){{conditions}}
+WHERE d.page_id > ? AND d.page_id <= ? AND NOT EXISTS (SELECT 1 FROM attempt a CROSS JOIN request q
+    ON q.attempt_id = a.id AND q.http_status < 300 WHERE a.url_id = p.url_id AND a.page_id = p.id
+    AND a.ended_at = d.stored_at AND a.exit_code IN ({_READ})){{conditions}}
 ORDER BY d.page_id LIMIT 1"""
 _LINKS = """SELECT u.href, l.kind FROM link l JOIN url u ON u.id = l.to_url_id WHERE l.from_page_id = ?
 ORDER BY l.kind, l.to_url_id"""
