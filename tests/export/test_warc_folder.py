@@ -9,7 +9,7 @@ import json
 import os
 import sys
 from argparse import Namespace
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -32,13 +32,7 @@ ABOUT = Archive(user_agent="ua/1", crawl="a crawl/of: mine")
 FIELDS = (("Host", "a.example"), ("Cookie", "sid=1"), ("X-Key", "•••"))
 
 
-@dataclass(frozen=True)
-class Head:
-    status_line: str
-    headers: tuple[tuple[bytes, bytes], ...] = ((b"Content-Type", b"text/html"),)
-    status: int = 200
-    head_bytes: int = 0
-    received: int = 0
+HTML = ((b"Content-Type", b"text/html"),)
 
 
 def asked(path: str, at: int = T0, status: int = 200, method: str = "GET") -> RequestRecord:
@@ -46,8 +40,7 @@ def asked(path: str, at: int = T0, status: int = 200, method: str = "GET") -> Re
 
 
 async def keep(folder: WarcFolder, path: str, payload: bytes, at: int = T0, status: int = 200, **more: str) -> None:
-    head = Head(f"HTTP/1.1 {status} So", status=status)
-    await folder.record(asked(path, at, status), head, payload, more.get("cut", ""))  # type: ignore[arg-type]
+    await folder.record(asked(path, at, status), f"HTTP/1.1 {status} So", HTML, payload, more.get("cut", ""))
 
 
 def files(folder: Path, ending: str = ".warc.gz") -> list[Path]:
@@ -97,8 +90,8 @@ async def test_answers_are_kept_as_they_came(tmp_path: Path) -> None:
         (b"Set-Cookie", b"a=1"),
         (b"Location", b"//user:word@b.example/"),
     )
-    await folder.record(asked("/x?q=1"), Head("HTTP/1.0 200 Very  Fine", fields), zipped, "")
-    await folder.record(asked("/x", method="HEAD"), Head("HTTP/1.1 200 OK"), b"", "")
+    await folder.record(asked("/x?q=1"), "HTTP/1.0 200 Very  Fine", fields, zipped, "")
+    await folder.record(asked("/x", method="HEAD"), "HTTP/1.1 200 OK", HTML, b"", "")
     await folder.close()
     info, response, request = records(tmp_path / "new" / "warcs")
     assert info.fields["WARC-Filename"] == files(tmp_path / "new" / "warcs")[0].name
@@ -133,7 +126,7 @@ async def test_a_name_is_safe_and_no_file_is_made_without_an_answer(tmp_path: Pa
 async def test_hostile_fields_stay_within_their_line(tmp_path: Path) -> None:
     folder = WarcFolder(tmp_path, ABOUT)
     fields = ((b"X", b"a\r\nInjected: 1"), (b"Bad\nName", b"v"), (b"Y", b"\x00\xff"), (b"Content-Length", b"999"))
-    await folder.record(asked("/"), Head("HTTP/1.1 200 a\r\nInjected: 2", fields), b"WARC/1.1\r\n\r\n", "")
+    await folder.record(asked("/"), "HTTP/1.1 200 a\r\nInjected: 2", fields, b"WARC/1.1\r\n\r\n", "")
     await folder.close()
     _, response, _ = records(tmp_path)
     assert [name for name, _ in response.head.headers] == ["X", "Y", "X-Crawler-Content-Length", "Content-Length"]

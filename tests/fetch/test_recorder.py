@@ -14,7 +14,7 @@ from tests.support.hostile_web import Close, HostileWeb, Pass, Send
 from tui_crawler.domain.attempt import Reading, RequestRecord
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.fetch.client import HttpFetcher
-from tui_crawler.fetch.transfer import ResponseHead
+from tui_crawler.fetch.headers import RawHeaders
 
 
 @dataclass
@@ -23,8 +23,10 @@ class Kept:
     readings: list[tuple[RequestRecord, Reading]] = field(default_factory=list)
     closed: bool = False
 
-    async def record(self, request: RequestRecord, head: ResponseHead, payload: bytes, cut: str) -> None:
-        self.answers.append((request, head.status_line, list(head.headers), payload, cut))
+    async def record(
+        self, request: RequestRecord, status_line: str, headers: RawHeaders, payload: bytes, cut: str
+    ) -> None:
+        self.answers.append((request, status_line, list(headers), payload, cut))
 
     async def describe(self, request: RequestRecord, reading: Reading) -> None:
         self.readings.append((request, reading))

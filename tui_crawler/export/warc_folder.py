@@ -35,7 +35,7 @@ from tui_crawler.storage.reports.export import StoredBody
 
 if TYPE_CHECKING:
     from tui_crawler.domain.attempt import Reading, RequestRecord
-    from tui_crawler.fetch.transfer import ResponseHead
+    from tui_crawler.fetch.headers import RawHeaders
 
 MOST_BYTES = 1 << 30
 _log = logging.getLogger(__name__)
@@ -56,10 +56,12 @@ class WarcFolder:
         self._captures: Captures | None = None
         self._written: tuple[Path, BinaryIO, Output, WarcFile] | None = None
 
-    async def record(self, request: RequestRecord, head: ResponseHead, payload: bytes, cut: str) -> None:
+    async def record(
+        self, request: RequestRecord, status_line: str, headers: RawHeaders, payload: bytes, cut: str
+    ) -> None:
         """Write an answer and its request. A HEAD request has no content to keep. Raises StorageHeldUp."""
-        fields = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in head.headers)
-        body = _answer(request, body=payload, response_headers=fields, status_line=head.status_line, cut=cut)
+        fields = tuple((name.decode("latin-1"), value.decode("latin-1")) for name, value in headers)
+        body = _answer(request, body=payload, response_headers=fields, status_line=status_line, cut=cut)
         if request.method != "HEAD":
             await self._call(partial(self._put, lambda file: file.write(body)))
 

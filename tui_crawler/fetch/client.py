@@ -73,8 +73,9 @@ class HttpFetcher:
             from tui_crawler.fetch.httpx_wire import HttpxWire  # noqa: PLC0415  it loads slowly, and few need it
 
             self._wire = HttpxWire(limits, guard, resolve, proxy, access, trust, contexts, ConnectionLogs(now))
-        secret = lambda url: access(url).headers  # noqa: E731
-        self._transfer = Transfer(self._wire, limits, now, accept, fluke_retry, secret, recorder, keeps_errors)
+        self._transfer = Transfer(
+            self._wire, limits, now, accept, fluke_retry, lambda url: access(url).headers, recorder, keeps_errors
+        )
         self._reader = PageReader(
             limits, product_token, data_rules=data_rules, validate_kinds=validate_kinds, later=later
         )

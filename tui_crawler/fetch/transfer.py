@@ -97,7 +97,9 @@ class Wire(Protocol):
 class Recorder(Protocol):
     """A place that keeps every answer as it came. Methods return when it is kept, or raise StorageHeldUp."""
 
-    async def record(self, request: RequestRecord, head: ResponseHead, payload: bytes, cut: str) -> None:
+    async def record(
+        self, request: RequestRecord, status_line: str, headers: RawHeaders, payload: bytes, cut: str
+    ) -> None:
         """Keeps an answer. `payload` has its content coding, but no transfer coding. `cut` says why it is not complete,
         in the words of WARC-Truncated, and is empty when it is."""
 
@@ -126,7 +128,8 @@ class _Progress:
     cut: tuple[str, ...] = ()
     left_size: int | None = None
     in_vain: bool = False
-    answer: ResponseHead | None = None
+    status_line: str = ""
+    raw: RawHeaders = ()
     payload: list[bytes] = field(default_factory=list)
     why_cut: str = "unspecified"
 
@@ -200,9 +203,9 @@ class Transfer:
             ended = progress.ended(self._now())
             if ending.requested:
                 records.append(_record(request, call, progress, ending, ended, fluke_retry=bool(records)))
-                if self._recorder is not None and progress.answer is not None:
-                    payload = b"".join(progress.payload)
-                    await self._recorder.record(records[-1], progress.answer, payload, progress.why_cut)
+                if self._recorder is not None and progress.status is not None:
+                    payload, line = b"".join(progress.payload), progress.status_line
+                    await self._recorder.record(records[-1], line, progress.raw, payload, progress.why_cut)
             if not (ending.flukeable and self._fluke_retry and len(records) == 1):
                 return self._exchange(progress, ending, tuple(records), ended)
 
@@ -263,7 +266,7 @@ class Transfer:
         progress.head = progress.connection.heard or self._now()
         progress.headers, cut = decode_headers(answer.headers, self._limits.max_header_bytes)
         fields = progress.fields = first_values(progress.headers)
-        progress.status, progress.answer = answer.status, answer
+        progress.status, progress.status_line, progress.raw = answer.status, answer.status_line, answer.headers
         if cut or answer.head_bytes > self._limits.max_header_bytes:
             progress.cut = ("headers",)
             message = f"header block of {answer.head_bytes} bytes, more than {self._limits.max_header_bytes}"
