@@ -239,7 +239,7 @@ class StorageConfig:
     warc: str | None = key(
         Nullable(FolderPath()),
         None,
-        "A folder, relative to this file, for web archives (WARC) of every answer as it came (docs/archive.md).",
+        "A folder, relative to this file, for web archives (WARC) of every response as it came (docs/archive.md).",
     )
 
 
