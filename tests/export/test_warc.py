@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import json
 from argparse import Namespace
 from collections import Counter
 from collections.abc import Callable
@@ -27,6 +28,31 @@ from tui_crawler.storage.reports.export import Narrowing, StoredBody
 from tui_crawler.storage.reports.reports import Reports
 
 Written = Callable[[Callable[[Output], int]], tuple[int, bytes]]
+
+
+def places(path: Path) -> list[tuple[str, str, str]]:
+    """URL, offset and length of each capture, as warcio finds them."""
+    with path.open("rb") as file:
+        records, found = ArchiveIterator(file), []
+        for record in records:
+            if record.rec_type in {"response", "revisit", "resource"}:
+                record.content_stream().read()
+                url = record.rec_headers["WARC-Target-URI"]
+                found.append((url, str(records.get_record_offset()), str(records.get_record_length())))
+        return found
+
+
+@pytest.mark.parametrize("gzip", [True, False])
+def test_the_index_says_where_each_capture_is(reports: Reports, tmp_path: Path, written: Written, gzip: bool):
+    index: list[str] = []
+    archive = Archive("x", gzip=gzip)
+    _, data = written(lambda output: write_warc(reports.export_bodies(Narrowing()), archive, output, index))
+    path = tmp_path / "x"
+    path.write_bytes(data)
+    lines = [json.loads(line.split(" ", 2)[2]) for line in index]
+    assert [(line["url"], line["offset"], line["length"]) for line in lines] == places(path)
+    assert {line["filename"] for line in lines} == {"x"}
+
 
 STORED = StoredBody(
     f"{A}/x?q=1",

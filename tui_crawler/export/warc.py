@@ -45,6 +45,7 @@ _FORMAT = "http://iipc.github.io/warc-specifications/specifications/warc-format/
 _DESCRIPTION = "payloads have no transfer coding; fields that are no longer true are kept with the prefix X-Crawler-"
 _PROFILE = "http://netpreserve.org/warc/1.1/revisit/"
 _SECRET = frozenset({"authorization", "cookie", "proxy-authorization"})
+_RECORD_END = b"\r\n\r\n"
 INDEXED = frozenset({"response", "revisit", "resource"})
 _MOST_CAPTURES = 250_000
 _TOKEN = re.compile(r"[!#$%&'*+.^_`|~0-9A-Za-z-]+")
@@ -153,7 +154,8 @@ class WarcFile:
         began = self._output.tell()
         self._writer.write_record(record)
         if record.rec_type in INDEXED:
-            self.index.append(index_line(record, began, self._output.tell() - began, self._filename))
+            ended = self._output.tell() - (0 if self._writer.gzip else len(_RECORD_END))  # as other indexers count
+            self.index.append(index_line(record, began, ended - began, self._filename))
 
     def _id(self, body: StoredBody) -> str:
         return f"<urn:uuid:{uuid.uuid5(self._ids, f'{body.sent_at} {body.stored_at} {body.url}')}>"
