@@ -94,10 +94,13 @@ class TestWhatIsWritten:
             found = {
                 record.rec_headers.get_header("WARC-Target-URI"): record.content_stream().read()
                 for record in ArchiveIterator(file, check_digests="raise")
-                if record.rec_type == "response"
+                if record.rec_type in {"response", "revisit"}
             }
         assert found[f"{A}/bytes"] == BINARY
         assert len(found) == 6
+        index = [json.loads(line.split(" ", 2)[2]) for line in (here / "out.cdxj").read_text().splitlines()]
+        assert {line["url"] for line in index} == set(found)
+        assert {line["filename"] for line in index} == {"out.warc.gz"}
 
     def test_an_archive_is_compressed_unless_its_name_says_otherwise(self, say: Say, here: Path):
         for name, start in (("out.warc.gz", b"\x1f\x8b"), ("out", b"\x1f\x8b"), ("out.warc", b"WARC/1.1")):
@@ -133,7 +136,7 @@ class TestWhatIsWritten:
         outside = sorted(here.parent.iterdir())
         say("export", "bodies", "--format", "warc", "--output", "out.warc")
         say("export", "pages", "--format", "csv", "--output", "out.csv")
-        assert files(here) == ["out.csv", "out.warc"]
+        assert files(here) == ["out.cdxj", "out.csv", "out.warc"]
         assert sorted(here.parent.iterdir()) == outside
 
 

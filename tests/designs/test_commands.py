@@ -86,6 +86,43 @@ def test_a_warc_holds_request_and_response_of_every_stored_body_and_error(crawle
     assert found["response", site.url("/gone")] == b""
 
 
+def test_a_crawl_writes_web_archives_as_it_goes(crawl: Crawling, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KEY", "very-secret")
+    site = crawl.site()
+    site.page("/", "/gone", "/moved", body="<img src=/i.png>", headers=(("ETag", '"1"'), ("Set-Cookie", "a=1")))
+    site.answer("/gone", Answer(410, b"it was here", (("Content-Type", "text/html"),)))
+    site.answer("/moved", Answer(301, b"over there", (("Location", "/there"),)))
+    site.page("/there")
+    site.file("/i.png", "picture", "image/png")
+    text = f"""crawl: {{link_kinds_queued: [a, img]}}
+storage: {{warc: warcs}}
+hosts: [{{host: "{site.origin}", headers: {{X-Key: "${{KEY}}"}}}}]
+"""
+    crawl.run(text)
+    site.answer("/", Answer(304, headers=(("ETag", '"1"'),)))
+    crawl.later(60_000)
+    crawl.run(text, crawl__recheck=True)
+    found: list[tuple[str, str, bytes]] = []
+    for path in sorted((crawl.folder / "warcs").glob("*.warc.gz")):
+        with path.open("rb") as file:
+            for record in ArchiveIterator(file, check_digests="raise"):
+                url, head = record.rec_headers.get_header("WARC-Target-URI") or "", record.http_headers
+                found.append((record.rec_type, url.removeprefix(site.origin), record.content_stream().read()))
+                if record.rec_type == "request":
+                    assert head.get_header("X-Key") == "***"
+    answers = {(kind, url): body for kind, url, body in found}
+    assert answers["response", "/gone"] == b"it was here"
+    assert answers["response", "/moved"] == b"over there"
+    assert answers["response", "/i.png"] == b"picture"
+    assert ("response", "/robots.txt") in answers
+    assert f"outlink: {site.url('/i.png')} img\r\n".encode() in next(
+        one[2] for one in found if one[:2] == ("metadata", "/")
+    )
+    assert answers["revisit", "/"] == b""
+    assert len([one for one in found if one[0] == "request"]) == len(site.seen)
+    assert len(list((crawl.folder / "warcs").glob("*.cdxj"))) == 2
+
+
 def test_an_export_into_a_missing_folder_is_a_clear_error(crawled: tuple[Crawling, Site]) -> None:
     crawl, _ = crawled
     said = crawl.ask("export", "pages", "--format", "csv", "--output", str(crawl.folder / "no" / "such.csv"))

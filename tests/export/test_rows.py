@@ -204,9 +204,9 @@ class TestWhileARunIsLive:
 
 
 class TestBodies:
-    def test_each_page_with_a_body_once(self, reports: Reports):
+    def test_each_answer_once_in_the_order_of_the_requests(self, reports: Reports):
         bodies = {body.url: body for body in reports.export_bodies(EVERYTHING)}
-        assert list(bodies) == [HOME, f"{A}/bytes", f"{A}/twin", f"{A}/long", f"{A}/gone", f"{A}/moved"]
+        assert list(bodies) == [HOME, f"{A}/bytes", f"{A}/twin", f"{A}/gone", f"{A}/moved", f"{A}/long"]
         assert (bodies[f"{A}/gone"].http_status, bodies[f"{A}/gone"].sha256) == (404, "")
         answered = bodies[f"{A}/bytes"]
         assert (answered.http_status, answered.method, answered.remote_address) == (200, "GET", "203.0.113.7")
@@ -217,12 +217,13 @@ class TestBodies:
     def test_narrowed(self, reports: Reports):
         assert list(reports.export_bodies(Narrowing(origin=B))) == []
         found = [body.url for body in reports.export_bodies(Narrowing(A, "", T0 + 40))]
-        assert found == [f"{A}/twin", f"{A}/long", f"{A}/gone", f"{A}/moved"]
+        assert found == [f"{A}/twin", f"{A}/gone", f"{A}/moved", f"{A}/long"]
 
     def test_without_its_exchange(self, stored: Path, tmp_path: Path):
         with closing(Reports(copy_with(stored, tmp_path, "UPDATE document SET stored_at = 7"))) as reports:
-            body = next(iter(reports.export_bodies(EVERYTHING)))
-        assert (body.http_status, body.request_headers, body.stored_at) == (None, (), 7)
+            bodies = [body for body in reports.export_bodies(EVERYTHING) if body.http_status is None]
+        assert [body.url for body in bodies] == [HOME, f"{A}/bytes", f"{A}/twin", f"{A}/long"]
+        assert {(body.request_headers, body.stored_at) for body in bodies} == {((), 7)}
 
     @pytest.mark.parametrize(
         "change", ["UPDATE body SET zstd = x'00'", "UPDATE body SET zstd = (SELECT zstd FROM body WHERE size = 0)"]

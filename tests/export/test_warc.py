@@ -5,7 +5,9 @@ from __future__ import annotations
 import gzip
 import hashlib
 import io
+import json
 from argparse import Namespace
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
@@ -17,7 +19,7 @@ from hypothesis import strategies as st
 from warcio.archiveiterator import ArchiveIterator
 from warcio.checker import Checker
 
-from tests.export.crawl import ANSWER, BINARY, HOME, PAGE
+from tests.export.crawl import ANSWER, BINARY, FORMULA, HOME, PAGE
 from tests.storage.making import T0, A
 from tui_crawler import __version__
 from tui_crawler.export.output import Output
@@ -26,6 +28,31 @@ from tui_crawler.storage.reports.export import Narrowing, StoredBody
 from tui_crawler.storage.reports.reports import Reports
 
 Written = Callable[[Callable[[Output], int]], tuple[int, bytes]]
+
+
+def places(path: Path) -> list[tuple[str, str, str]]:
+    """URL, offset and length of each capture, as warcio finds them."""
+    with path.open("rb") as file:
+        records, found = ArchiveIterator(file), []
+        for record in records:
+            if record.rec_type in {"response", "revisit", "resource"}:
+                record.content_stream().read()
+                url = record.rec_headers["WARC-Target-URI"]
+                found.append((url, str(records.get_record_offset()), str(records.get_record_length())))
+        return found
+
+
+@pytest.mark.parametrize("gzip", [True, False])
+def test_the_index_says_where_each_capture_is(reports: Reports, tmp_path: Path, written: Written, gzip: bool):
+    index: list[str] = []
+    archive = Archive("x", gzip=gzip)
+    _, data = written(lambda output: write_warc(reports.export_bodies(Narrowing()), archive, output, index))
+    path = tmp_path / "x"
+    path.write_bytes(data)
+    lines = [json.loads(line.split(" ", 2)[2]) for line in index]
+    assert [(line["url"], line["offset"], line["length"]) for line in lines] == places(path)
+    assert {line["filename"] for line in lines} == {"x"}
+
 
 STORED = StoredBody(
     f"{A}/x?q=1",
@@ -69,13 +96,40 @@ def test_the_stored_crawl_comes_back_bit_for_bit(reports: Reports, written: Writ
     count, data = written(lambda output: write_warc(iter(bodies), Archive("crawl.warc.gz", "ua", "main"), output))
     records = read(data)
     assert count == 6
-    assert [record.type for record in records] == ["warcinfo", *["response", "request"] * 6]
+    types = Counter(record.type for record in records)
+    assert types == {"warcinfo": 1, "response": 5, "revisit": 1, "request": 6, "metadata": 4}
     assert {record.version for record in records} == {"WARC/1.1"}
     responses = {record.fields["WARC-Target-URI"]: record for record in records if record.type == "response"}
-    assert {url: record.content for url, record in responses.items()} == {body.url: body.body for body in bodies}
+    stored = {body.url: body.body for body in bodies if body.url != f"{A}/twin"}
+    assert {url: record.content for url, record in responses.items()} == stored
     assert responses[f"{A}/bytes"].content == BINARY
-    assert responses[HOME].content == responses[f"{A}/twin"].content == PAGE
-    assert all(record.passed for record in records)
+    assert responses[HOME].content == PAGE
+    assert all(record.passed for record in records if record.type != "revisit")  # whose payload is elsewhere
+
+
+def test_a_payload_is_archived_once(reports: Reports, written: Written):
+    _, data = written(lambda output: write_warc(reports.export_bodies(Narrowing()), Archive(), output))
+    records = read(data)
+    (home,) = (one for one in records if one.type == "response" and one.fields["WARC-Target-URI"] == HOME)
+    (twin,) = (one for one in records if one.type == "revisit")
+    assert twin.fields["WARC-Target-URI"] == f"{A}/twin"
+    assert twin.fields["WARC-Profile"].endswith("/revisit/identical-payload-digest")
+    assert twin.fields["WARC-Refers-To-Target-URI"] == HOME
+    assert twin.fields["WARC-Refers-To-Date"] == home.fields["WARC-Date"]
+    assert twin.fields["WARC-Payload-Digest"] == home.fields["WARC-Payload-Digest"]
+    assert (twin.head.get_statuscode(), twin.content) == ("200", b"")
+
+
+def test_what_was_read_of_a_page_is_archived(reports: Reports, written: Written):
+    _, data = written(lambda output: write_warc(reports.export_bodies(Narrowing()), Archive(), output))
+    records = read(data)
+    (home,) = (one for one in records if one.type == "response" and one.fields["WARC-Target-URI"] == HOME)
+    said = {one.fields["WARC-Target-URI"]: one for one in records if one.type == "metadata"}
+    lines = said[HOME].content.decode().splitlines()
+    assert {f"outlink: {A}/twin a", f"outlink: {A}/i.png img", f"title: {FORMULA}"} <= set(lines)
+    assert said[HOME].fields["WARC-Concurrent-To"] == home.fields["WARC-Record-ID"]
+    assert said[HOME].fields["Content-Type"] == "application/warc-fields"
+    assert f"via: {HOME}" in said[f"{A}/twin"].content.decode().splitlines()
 
 
 def test_errors_and_redirects_are_archived_without_a_body(reports: Reports, written: Written):
@@ -106,8 +160,8 @@ def test_an_archive_is_compressed_record_by_record(reports: Reports, tmp_path: P
         assert Checker(Namespace(inputs=[str(path)], verbose=False)).process_all() == 0
         assert data.startswith(b"\x1f\x8b" if zipped else b"WARC/1.1\r\n")
         if zipped:
-            assert data.count(b"\x1f\x8b\x08") >= 13
-            assert gzip.decompress(data).count(b"WARC/1.1\r\n") == 13
+            assert data.count(b"\x1f\x8b\x08") >= 17
+            assert gzip.decompress(data).count(b"WARC/1.1\r\n") == 17
 
 
 def test_the_head_is_true_of_the_stored_body(written: Written):

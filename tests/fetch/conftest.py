@@ -21,6 +21,7 @@ OF_THE_WIRE = {
     "test_exchange",
     "test_exit_codes",
     "test_head",
+    "test_recorder",
 }
 
 

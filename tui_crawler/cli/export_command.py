@@ -35,7 +35,7 @@ _BINARY = ("parquet", "warc")
 _DESCRIPTION = """\
 Writes all rows to standard output or to a file, also while a run is live. Columns are those of the views v_page,
 v_attempt, v_link, v_redirect; failures are failed pages with their last message, data what data rules found, bodies
-the stored bodies with their requests, and errors and redirects without a body. Times are epoch milliseconds, UTC. In
+all stored answers with their requests, and an index next to the file. Times are epoch milliseconds, UTC. In
 JSON Lines and CSV booleans are 0 and 1; in CSV what a spreadsheet would run is prefixed with an apostrophe and control
 characters are spelled out. A file stands under its name when the export is complete, and not before.
 """
@@ -103,6 +103,12 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         plan = _plan(arguments, reports, code, path)
         with output_of(path, arguments) as output:
             count = write_export(reports, plan, output)
+    if path is not None and plan.index:
+        from tui_crawler.export.warc_index import index_path
+
+        arguments.force = True  # an index of that name belongs to the file that was just written
+        with output_of(index_path(path), arguments) as lines:
+            lines.write("".join(sorted(plan.index)).encode())
     counted = plural(count, "answer" if plan.what == "bodies" else "row")
     printer.note(f"{counted}, {size(output.bytes)}, {time.monotonic() - began:.1f} s -> {output.name}")
     return ExitStatus.ok

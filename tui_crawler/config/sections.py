@@ -17,6 +17,7 @@ from tui_crawler.config.web_kinds import (
     PASSWORD,
     USER,
     CertificateFile,
+    FolderPath,
     HostEntry,
     OriginName,
     ProxyAddress,
@@ -234,6 +235,11 @@ class StorageConfig:
         2,
         "So many runs, the newest, can be compared (tui-crawler diff): of each but the oldest, what it changed is kept "
         "as it was, which costs nothing for a page that stayed the same (docs/performance.md); 1 keeps nothing.",
+    )
+    warc: str | None = key(
+        Nullable(FolderPath()),
+        None,
+        "A folder, relative to this file, for web archives (WARC) of every response as it came (docs/archive.md).",
     )
 
 

@@ -326,6 +326,19 @@ USER = SecretText("a user name", _USER_NAME)
 PASSWORD = SecretText("a password", _PASSWORD)
 
 
+class FolderPath(Plain):
+    """A folder, relative to the configuration; kept as its absolute path."""
+
+    accepts = "a folder"
+
+    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
+        path = (reader.folder / text_of(node, self)).absolute()
+        reader.keep_out(node, str(path))
+        if reader.resolves and path.exists() and not path.is_dir():
+            raise BadValue(node.mark, f"{visible(str(path), 200)} is not a folder")
+        return str(path)
+
+
 class CertificateFile(Plain):
     """A file with certificates in PEM, relative to the configuration; kept as its absolute path."""
 

@@ -93,7 +93,8 @@ class Exchange:
     `exit_code` is decided by phase and status alone (CRAWL.md section 3); reading the body may replace a 2xx code.
     `response_ms` is the monotonic time of the last request: connecting, and from sending it until the end of the answer
     came to the socket; not what this process did meanwhile, nor the look-up of the name, unless there was no answer.
-    `body` is decoded (content coding) and bounded; `retry_after_ms` is already a wait, whatever form the header had.
+    `body` is decoded (content coding) and bounded; of an error or a redirect only where it is kept.
+    `retry_after_ms` is already a wait, whatever form the header had.
     `cut` names what was cut ("body", "headers"), never silently. `left_size` is the Content-Length (0: not told) of a
     body that was left on the wire, as nobody wants its kind; None where the body was read.
     """
@@ -208,12 +209,14 @@ class Reading:
 
 
 CRAWL_DELAY = "crawl_delay_ms"
+ERROR_BODY = "error_body"
+"""What an error or a redirect was sent with: compressed (zlib), as base64."""
 
 
 @dataclass(frozen=True, slots=True)
 class AttemptResult:
-    """A typed result of an attempt (B). `type`: status_code, final_url, outlinks, requisites, custom_js, and of a
-    robots.txt crawl_delay_ms; its id is made of the attempt and the type, so that storing it twice changes nothing."""
+    """A typed result of an attempt (B). `type`: status_code, final_url, outlinks, requisites, custom_js, error_body,
+    and of a robots.txt crawl_delay_ms; its id is made of the attempt and the type: storing it twice changes nothing."""
 
     type: str
     value: str

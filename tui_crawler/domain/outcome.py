@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import zlib
+from base64 import b64encode
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.attempt import (
     CRAWL_DELAY,
+    ERROR_BODY,
     AttemptRecord,
     AttemptResult,
     DocumentRecord,
@@ -317,6 +320,8 @@ def _results_of(crawled: Crawled, code: ExitCode) -> tuple[AttemptResult, ...]:
         anchors = [link[0] for link in reading.links].count(LinkKind.a)
         results.append(AttemptResult("outlinks", str(anchors + len(reading.entries))))
         results.append(AttemptResult("requisites", str(len(reading.links) - anchors)))
+    if exchange.exit_code not in _READ and exchange.body:
+        results.append(AttemptResult(ERROR_BODY, b64encode(zlib.compress(exchange.body)).decode("ascii")))
     return tuple(results)
 
 

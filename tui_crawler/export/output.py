@@ -153,7 +153,7 @@ def _begin_draft(path: Path) -> tuple[Path, int]:
     while True:
         draft = path.with_name(f".{secrets.token_hex(8)}.export")
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
-        _lock(descriptor)
+        lock_file(descriptor)
         if os.fstat(descriptor).st_nlink:
             return draft, descriptor
         os.close(descriptor)  # in the moment before it was locked another export took it for one that was left
@@ -166,13 +166,13 @@ def _remove_left_drafts(folder: Path) -> None:
             with contextlib.suppress(OSError):
                 descriptor = os.open(left, os.O_RDWR | getattr(os, "O_NOFOLLOW", 0) | getattr(os, "O_NONBLOCK", 0))
                 try:
-                    if stat.S_ISREG(os.fstat(descriptor).st_mode) and _lock(descriptor, wait=False):
+                    if stat.S_ISREG(os.fstat(descriptor).st_mode) and lock_file(descriptor, wait=False):
                         left.unlink()
                 finally:
                     os.close(descriptor)
 
 
-def _lock(descriptor: int, *, wait: bool = True) -> bool:
+def lock_file(descriptor: int, *, wait: bool = True) -> bool:
     """Locks a file until its last descriptor is closed, which the system does however the process ends. False: another
     one has the lock, or there are no such locks here."""
     try:
@@ -211,7 +211,7 @@ def _put_in_place(draft: Path, path: Path, *, force: bool) -> None:
         draft.replace(path)
     else:
         _give_name(draft, path)
-    _sync_folder(path.parent)
+    sync_folder(path.parent)
 
 
 def _give_name(draft: Path, path: Path) -> None:
@@ -227,7 +227,7 @@ def _give_name(draft: Path, path: Path) -> None:
         draft.rename(path)
 
 
-def _sync_folder(folder: Path) -> None:
+def sync_folder(folder: Path) -> None:
     """So that the name is there after a power loss; where folders cannot be synced, that is as good as it gets."""
     with contextlib.suppress(OSError):
         descriptor = os.open(folder, os.O_RDONLY)

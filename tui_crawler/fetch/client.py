@@ -17,7 +17,7 @@ from tui_crawler.fetch.extract import PageReader, ReaderSetup
 from tui_crawler.fetch.http1 import Http1Wire
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.tls import Access, TlsContexts, Trust
-from tui_crawler.fetch.transfer import Transfer, Wire
+from tui_crawler.fetch.transfer import Recorder, Transfer, Wire
 from tui_crawler.fetch.validation.validators import VALIDATED_KINDS
 
 DEFAULT_ACCEPT = "text/html,application/xhtml+xml,application/xml;q=0.9,text/css;q=0.8,*/*;q=0.5"
@@ -35,7 +35,8 @@ class HttpFetcher:
     behind a proxy only literal addresses can be guarded. `data_rules` hold for the pages of their hosts,
     `validate_kinds` (of html, xml, rss, css) are validated; of the kinds `later` by a `SecondReader`, made as `setup`
     says. `access` says how the origin of a URL is asked, `trust`
-    whom a proxy may be. `now`, `resolve`, `ssl_context` are given by tests, which compare with the `reference`.
+    whom a proxy may be. `recorder` keeps every answer as it came, `keeps_errors`: exchanges have the bodies of errors.
+    `now`, `resolve`, `ssl_context` are given by tests, which compare with the `reference`.
     Raises BadDataRule, ValueError for a proxy that cannot be used, OSError for certificates that cannot.
     """
 
@@ -57,7 +58,10 @@ class HttpFetcher:
         resolve: Resolver = resolve_name,
         ssl_context: ssl.SSLContext | None = None,
         reference: bool = False,
+        recorder: Recorder | None = None,
+        keeps_errors: bool = False,
     ) -> None:
+        self._recorder = recorder
         self._limits = limits
         self._guard = guard
         self._resolve = resolve
@@ -69,7 +73,9 @@ class HttpFetcher:
             from tui_crawler.fetch.httpx_wire import HttpxWire  # noqa: PLC0415  it loads slowly, and few need it
 
             self._wire = HttpxWire(limits, guard, resolve, proxy, access, trust, contexts, ConnectionLogs(now))
-        self._transfer = Transfer(self._wire, limits, now, accept, fluke_retry, lambda url: access(url).headers)
+        self._transfer = Transfer(
+            self._wire, limits, now, accept, fluke_retry, lambda url: access(url).headers, recorder, keeps_errors
+        )
         self._reader = PageReader(
             limits, product_token, data_rules=data_rules, validate_kinds=validate_kinds, later=later
         )
@@ -83,7 +89,10 @@ class HttpFetcher:
 
         `sitemap`: it is read as a sitemap, and the reading has its entries.
         """
-        return await self._reader.read(url, exchange, sitemap=sitemap)
+        reading = await self._reader.read(url, exchange, sitemap=sitemap)
+        if self._recorder is not None and exchange.requests:
+            await self._recorder.describe(exchange.requests[-1], reading)
+        return reading
 
     async def address(self, host: str) -> str | None:
         bare = bare_host(host)
@@ -100,3 +109,5 @@ class HttpFetcher:
 
     async def close(self) -> None:
         await self._wire.close()
+        if self._recorder is not None:
+            await self._recorder.close()

@@ -74,6 +74,8 @@ class Http1Connection(asyncio.Protocol):
         self._log = ConnectionLog()
         self.address = address
         self.status = 0
+        self.status_line = ""
+        self._reason = b""
         self.headers: list[tuple[bytes, bytes]] = []
         self.give_back: Callable[[Http1Connection], None] = Http1Connection.abort
         self._loop = asyncio.get_running_loop()
@@ -120,7 +122,7 @@ class Http1Connection(asyncio.Protocol):
         self._state = _State.head
         self._head_only, self._interim, self._until_close = head_only, False, False
         self._framing = self._waiting = self.head_bytes = self.received = 0
-        self.headers, self._held = [], b""
+        self.headers, self._held, self._reason = [], b"", b""
         self._touch()
         if self._transport is not None:
             self._transport.write(request)
@@ -283,6 +285,7 @@ class Http1Connection(asyncio.Protocol):
     def on_status(self, reason: bytes) -> None:
         if _ILLEGAL_THERE.search(reason) and self._state is _State.head:
             self._fail(Phase.head, Trouble.protocol, "illegal HTTP: the reason phrase")
+        self._reason += reason  # it comes in pieces
 
     def on_headers_complete(self) -> None:
         """The head is there; an interim one (1xx but 101) is not the answer (RFC 9110, 15.2)."""
@@ -293,13 +296,14 @@ class Http1Connection(asyncio.Protocol):
         status = parser.get_status_code()
         self._interim = 100 <= status < 200 and status != 101
         if self._interim:
-            self.headers = []
+            self.headers, self._reason = [], b""
             return
         version = parser.get_http_version()
         if not version.startswith("1."):
             self._fail(Phase.head, Trouble.protocol, f"illegal HTTP: version {version}")
             return
         self.status = status
+        self.status_line = f"HTTP/{version} {status} {self._reason.decode('latin-1')}"
         self._reusable = parser.should_keep_alive()
         self._frame_body()
         self._state = _State.body

@@ -351,6 +351,11 @@ class HttpxAnswer:
         return self._response.status_code
 
     @property
+    def status_line(self) -> str:
+        version, reason = (self._response.extensions.get(key, b"") for key in ("http_version", "reason_phrase"))
+        return f"{version.decode('latin-1')} {self.status} {reason.decode('latin-1')}"
+
+    @property
     def headers(self) -> RawHeaders:
         return self._response.headers.raw
 

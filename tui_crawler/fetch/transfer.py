@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import AsyncGenerator, Callable
-from contextlib import aclosing
+from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tui_crawler.domain.attempt import Exchange, FetchRequest, Headers, RequestRecord, first_values
+from tui_crawler.domain.attempt import Exchange, FetchRequest, Headers, Reading, RequestRecord, first_values
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.url import MASK, CrawlUrl, InvalidUrl, normalise
@@ -38,6 +38,7 @@ _CONNECTION_BYTES = 8 * 1024  # about what a connection with TLS costs, for whic
 _FRAMING_BYTES = 64 * 1024  # of chunk sizes, extensions and trailers, and an eighth of what a body may have
 _ROUNDING_MS = 2  # both clocks are cut to whole ms
 _NO_REQUEST_MADE = frozenset({Trouble.blocked_address, Trouble.excluded_address, Trouble.invalid_target})
+_WHY_CUT = {Trouble.timeout: "time", Trouble.too_large: "length", Trouble.short: "disconnect"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,10 @@ class ResponseHead(Protocol):
     @property
     def status(self) -> int:
         """The status code, 100 to 999."""
+
+    @property
+    def status_line(self) -> str:
+        """The first line of the head, as ISO 8859-1."""
 
     @property
     def headers(self) -> RawHeaders:
@@ -89,11 +94,28 @@ class Wire(Protocol):
         """Closes all connections that are kept."""
 
 
+class Recorder(Protocol):
+    """A place that keeps every answer as it came. Methods return when it is kept, or raise StorageHeldUp."""
+
+    async def record(
+        self, request: RequestRecord, status_line: str, headers: RawHeaders, payload: bytes, cut: str
+    ) -> None:
+        """Keeps an answer. `payload` has its content coding, but no transfer coding. `cut` says why it is not complete,
+        in the words of WARC-Truncated, and is empty when it is."""
+
+    async def describe(self, request: RequestRecord, reading: Reading) -> None:
+        """Keeps what was read in the answer to a request."""
+
+    async def close(self) -> None:
+        """Completes what is kept."""
+
+
 @dataclass(slots=True)
 class _Progress:
     """How far one request has come; kept outside, so that a deadline does not lose it.
 
-    `fields` are the first values of its headers; `in_vain`: more was waited for than came.
+    `fields` are the first values of its headers; `in_vain`: more was waited for than came. `payload`: what came of the
+    body, where it is kept; `why_cut`: see Recorder.
     """
 
     sent: Moment
@@ -106,6 +128,15 @@ class _Progress:
     cut: tuple[str, ...] = ()
     left_size: int | None = None
     in_vain: bool = False
+    status_line: str = ""
+    raw: RawHeaders = ()
+    payload: list[bytes] = field(default_factory=list)
+    why_cut: str = "unspecified"
+
+    def give_up(self, trouble: Trouble) -> None:
+        """Note that more was waited for than came, and why the body is not complete, unless it is."""
+        self.in_vain = True
+        self.why_cut = self.why_cut and _WHY_CUT.get(trouble, self.why_cut)
 
     def ended(self, now: Moment) -> Moment:
         """When the last of it came to the socket, or the present moment."""
@@ -133,7 +164,9 @@ class _Ending:
 class Transfer:
     """Makes exchanges over a wire, within limits. `now` gives both clocks; deadlines use the event loop's.
 
-    `secret` answers the fields that only the origin of a URL gets.
+    `secret` answers the fields that only the origin of a URL gets. `recorder` keeps every answer: bodies are then read
+    to their end, also those of errors, redirects and of kinds that nobody reads. `keeps_errors`: an exchange has the
+    bodies of errors and redirects, up to `drain_bytes`.
     """
 
     def __init__(
@@ -144,7 +177,10 @@ class Transfer:
         accept: str,
         fluke_retry: bool,
         secret: Callable[[CrawlUrl], Headers] = lambda _: (),
+        recorder: Recorder | None = None,
+        keeps_errors: bool = False,
     ) -> None:
+        self._recorder, self._keeps_errors = recorder, keeps_errors
         self._wire = wire
         self._limits = limits
         self._now = now
@@ -167,6 +203,9 @@ class Transfer:
             ended = progress.ended(self._now())
             if ending.requested:
                 records.append(_record(request, call, progress, ending, ended, fluke_retry=bool(records)))
+                if self._recorder is not None and progress.status is not None:
+                    payload, line = b"".join(progress.payload), progress.status_line
+                    await self._recorder.record(records[-1], line, progress.raw, payload, progress.why_cut)
             if not (ending.flukeable and self._fluke_retry and len(records) == 1):
                 return self._exchange(progress, ending, tuple(records), ended)
 
@@ -215,10 +254,10 @@ class Transfer:
                 finally:
                     await answer.close()
         except TransferFailed as failure:
-            progress.in_vain = True
+            progress.give_up(failure.trouble)
             return _failed(failure.phase, failure.trouble, failure)
         except TimeoutError:
-            progress.in_vain = True
+            progress.give_up(Trouble.timeout)
             phase = Phase.head if progress.head is None else Phase.body
             message = f"not complete after {self._limits.total_timeout_ms} ms"
             return _failed(phase, Trouble.timeout, TransferFailed(phase, Trouble.timeout, message))
@@ -227,7 +266,7 @@ class Transfer:
         progress.head = progress.connection.heard or self._now()
         progress.headers, cut = decode_headers(answer.headers, self._limits.max_header_bytes)
         fields = progress.fields = first_values(progress.headers)
-        progress.status = answer.status
+        progress.status, progress.status_line, progress.raw = answer.status, answer.status_line, answer.headers
         if cut or answer.head_bytes > self._limits.max_header_bytes:
             progress.cut = ("headers",)
             message = f"header block of {answer.head_bytes} bytes, more than {self._limits.max_header_bytes}"
@@ -240,13 +279,18 @@ class Transfer:
             location=location,
         )
         if code is ExitCode.file_ingested and request.method != "HEAD":
-            if not request.any_kind and is_other(content_type(fields.get("content-type", ""))[0]):
+            if (
+                self._recorder is None
+                and not request.any_kind
+                and is_other(content_type(fields.get("content-type", ""))[0])
+            ):
                 return await self._leave_body(answer, progress)
             return _Ending(code, body=await self._read_body(request, answer, progress))
         if answer.status >= 200:
             await self._drain(answer, progress)
+        body = self._error_body(progress) if self._keeps_errors else b""
         target = location if isinstance(location, CrawlUrl) and code in _REDIRECTS else None
-        return _Ending(code, _explain(code, answer.status, location), location=target)
+        return _Ending(code, _explain(code, answer.status, location), body, target)
 
     def _location(self, url: CrawlUrl, value: str | None) -> CrawlUrl | InvalidUrl | None:
         if value is None:
@@ -254,6 +298,18 @@ class Transfer:
         if not value.strip():
             return InvalidUrl(value, "is empty")
         return normalise(location_text(value), url.href, self._limits.max_url_length)
+
+    def _error_body(self, progress: _Progress) -> bytes:
+        """A body that no page is made of, decoded; empty where it is not complete or cannot be decoded."""
+        codings = content_codings(values_of(progress.headers, "Content-Encoding"))
+        if progress.why_cut or len(codings) > self._limits.max_codings:
+            return b""
+        most = self._limits.drain_bytes
+        with suppress(IllegalCoding, BodyTooLarge, TruncatedCoding):
+            decoder = BodyDecoder(codings, most, most)
+            decoder.feed(b"".join(progress.payload))
+            return decoder.finish()
+        return b""
 
     async def _read_body(self, request: FetchRequest, answer: ResponseHead, progress: _Progress) -> bytes:
         """The decoded body, within bounds. Raises TransferFailed."""
@@ -296,20 +352,24 @@ class Transfer:
             raise BodyTooLarge(f"more than {most} bytes on the wire ({answer.received} with what frames the body)")
 
     async def _receive(
-        self, answer: ResponseHead, progress: _Progress, most: int, enough: Callable[[bytes], bool]
+        self, answer: ResponseHead, progress: _Progress, most: int, enough: Callable[[bytes], bool] | None = None
     ) -> bool:
-        """Reads a body to its end, or until a piece is `enough`; False when it has more than `most` bytes, or too many
-        are received with what frames it."""
+        """Reads a body to its end, or until a piece is `enough` (None: no piece is, and they are kept). False when it
+        has more than `most` bytes, or too many are received with what frames it."""
         breath, taken = _LoopYield(), 0
         async with aclosing(answer.chunks()) as chunks:
             async for chunk in chunks:
                 taken, progress.wire_bytes = taken + len(chunk), answer.received
-                if enough(chunk):
+                if self._recorder is not None or enough is None:
+                    progress.payload.append(chunk)
+                if enough is not None and enough(chunk):
+                    progress.why_cut = "length"
                     return True
                 if taken > most or answer.received > most + most // 8 + _FRAMING_BYTES:
+                    progress.why_cut = "length"
                     return False
                 await breath.take()
-        progress.wire_bytes = answer.received
+        progress.wire_bytes, progress.why_cut = answer.received, ""
         return True
 
     def _refuse_announced(self, fields: dict[str, str], most: int) -> None:
@@ -326,9 +386,10 @@ class Transfer:
         """
         try:
             async with asyncio.timeout(self._limits.drain_timeout_ms / 1000):
-                await self._receive(answer, progress, self._limits.drain_bytes, lambda _: False)
-        except (TransferFailed, TimeoutError):
-            progress.in_vain = True
+                await self._receive(answer, progress, self._limits.drain_bytes)
+        except (TransferFailed, TimeoutError) as failure:
+            trouble = failure.trouble if isinstance(failure, TransferFailed) else Trouble.timeout
+            progress.give_up(trouble)
 
 
 def _announced(fields: dict[str, str]) -> int | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from tui_crawler.export.text_rows import columns_of, write_csv, write_jsonl
@@ -19,7 +19,7 @@ class ExportPlan:
     warc (of bodies).
 
     `columns` empty: all. `origin` and `exit_code` are names, empty for all; `since` is epoch ms. `filename` is what
-    an archive says it is called, `gzip`: its records are compressed, each by itself.
+    an archive says it is called, `gzip`: its records are compressed, each by itself, `index` gets its lines.
     """
 
     what: str
@@ -30,6 +30,7 @@ class ExportPlan:
     since: int | None = None
     filename: str = ""
     gzip: bool = True
+    index: list[str] = field(default_factory=list)
 
 
 def write_export(reports: Reports, plan: ExportPlan, output: Output) -> int:
@@ -62,4 +63,4 @@ def _export_archive(reports: Reports, plan: ExportPlan, narrowing: Narrowing, ou
     run = reports.run()
     user_agent, crawl = (run.user_agent, run.config_name) if run else ("", "")
     archive = Archive(plan.filename, user_agent, crawl, gzip=plan.gzip)
-    return write_warc(reports.export_bodies(narrowing), archive, output)
+    return write_warc(reports.export_bodies(narrowing), archive, output, plan.index)

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from base64 import b64encode
 from collections.abc import Callable, Container, Iterable
+from dataclasses import replace
 from functools import cache
+from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from tui_crawler.config.problem import BadValue, problem_at
 from tui_crawler.domain.attempt import Headers
-from tui_crawler.domain.content_kind import LinkKind
+from tui_crawler.domain.content_kind import OTHER, LinkKind
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.job import JobPlan
 from tui_crawler.domain.page import NewPage
@@ -20,7 +22,7 @@ from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.engine.origin_table import EngineSettings
 from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.client import HttpFetcher
-from tui_crawler.fetch.limits import FetchLimits
+from tui_crawler.fetch.limits import MIB, FetchLimits
 from tui_crawler.fetch.tls import Access, Trust
 from tui_crawler.wiring.origin_settings import crawl_settings, host_entries, same_named, settings_by_origin, urls_of
 
@@ -29,6 +31,7 @@ if TYPE_CHECKING:
 
     from tui_crawler.config.schema import Config
     from tui_crawler.config.sections import HostConfig, JobConfig
+    from tui_crawler.fetch.transfer import Recorder
     from tui_crawler.wiring import RunOptions
 
 _PRIVATE: dict[str, Literal["auto"] | bool] = {"auto": "auto", "always": True, "never": False}
@@ -147,6 +150,16 @@ def fetcher_of(
         max_open_origins=connections,
         max_page_data_chars=100 * reading.max_data_chars,
     )
+    recorder: Recorder | None = None
+    keeps_errors = OTHER in config.storage.store_bodies
+    if keeps_errors or config.storage.warc is not None:
+        most = MIB if config.storage.warc is None else limits.max_wire_bytes
+        limits = replace(limits, drain_bytes=most, drain_timeout_ms=limits.read_timeout_ms)
+    if config.storage.warc is not None:
+        from tui_crawler.export.warc import Archive  # noqa: PLC0415  few crawls need warcio
+        from tui_crawler.export.warc_folder import WarcFolder  # noqa: PLC0415  the same
+
+        recorder = WarcFolder(Path(config.storage.warc), Archive(user_agent=config.user_agent, crawl=config.name))
     guard = AddressGuard(_PRIVATE[network.allow_private_addresses], seed_hosts, excluded)
     return HttpFetcher(
         limits,
@@ -159,6 +172,8 @@ def fetcher_of(
         later=frozenset(config.storage.store_bodies),
         access=access_by_url(config),
         trust=Trust(network.ca_file or "", network.verify),
+        recorder=recorder,
+        keeps_errors=keeps_errors,
     )
 
 

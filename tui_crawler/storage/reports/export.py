@@ -12,14 +12,16 @@ attempts, which are only ever appended, it is exactly what was there at the star
 from __future__ import annotations
 
 import hashlib
+import zlib
+from base64 import b64decode
 from collections.abc import Iterator, Sequence
 from contextlib import closing
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import chain
 
 import zstandard
 
-from tui_crawler.domain.attempt import Headers
+from tui_crawler.domain.attempt import ERROR_BODY, Headers
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage.driver import Row
@@ -44,10 +46,11 @@ class Narrowing:
 
 @dataclass(frozen=True, slots=True)
 class StoredBody:
-    """A body and the exchange that brought it. Times are epoch ms, `body` is decoded, `sha256` is of it, in hex.
+    """A body and the exchange that brought it. Times are epoch ms, `sha256` is of `body`, in hex.
 
-    `http_status` is None when the exchange is not in the log; then what follows it is empty. Without `sha256` the body
-    of that answer was not kept.
+    `http_status` is None when the exchange is not in the log; then what follows it is empty. `body` is decoded, unless
+    `coded`: then it is as it came, with its `status_line`. `cut` says why it is not complete, in the words of
+    WARC-Truncated. `facts` are what was read in it, by names that archives use.
     """
 
     url: str
@@ -61,7 +64,12 @@ class StoredBody:
     remote_address: str = ""
     request_headers: Headers = ()
     response_headers: Headers = ()
+    status_line: str = ""
+    coded: bool = False
+    cut: str = ""
+    facts: tuple[tuple[str, str], ...] = ()
     page_id: int = field(default=0, compare=False)
+    position: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,27 +120,42 @@ _VIEW_OF = {
 }
 _DATA_COLUMNS = ("url", "origin", "name", "type", "place", "value", "crawled_at")
 
-_EXCHANGE = """r.http_status, COALESCE(r.method, '') AS method, COALESCE(r.sent_at, 0) AS sent_at,
-    COALESCE(r.remote_address, '') AS remote_address, r.request_headers, r.response_headers"""
-_BODY = f"""SELECT d.page_id, u.href AS url, d.content_type, d.stored_at, d.sha256, b.size, b.zstd, {_EXCHANGE}
+_READ = f"{ExitCode.file_ingested.value}, {ExitCode.file_of_unknown_type.value}"
+_FORMER = f"""SELECT f.sha256 FROM run n CROSS JOIN former_page f ON f.run_id = n.id AND f.origin_id = a.origin_id
+        AND f.page_id = a.page_id
+    WHERE n.id > a.run_id AND n.keeps_former = 1 AND f.sha256 <> '' AND a.exit_code IN ({_READ})
+        AND NOT EXISTS (SELECT 1 FROM attempt c WHERE c.url_id = a.url_id AND c.page_id = a.page_id AND c.id > a.id
+            AND c.run_id < f.run_id AND c.exit_code IN ({_READ}))
+    ORDER BY n.id LIMIT 1"""
+"""The body that an attempt has brought and a later run has replaced."""
+_NEWER_ROBOTS = f"""SELECT 1 FROM attempt c WHERE c.origin_id = a.origin_id AND c.id > a.id AND c.kind = 'robots'
+    AND c.exit_code = {ExitCode.file_ingested.value}"""
+_VIA = """SELECT v.href FROM page p JOIN page f ON f.id = p.found_on_page_id JOIN url v ON v.id = f.url_id
+    WHERE p.id = d.page_id"""
+_CAPTURE = f"""SELECT q.id AS position, u.href AS url, COALESCE(d.content_type, '') AS content_type,
+    a.ended_at AS stored_at, COALESCE(b.sha256, '') AS sha256, COALESCE(b.size, 0) AS size,
+    COALESCE(b.zstd, t.body) AS zstd, COALESCE(e.value, '') AS sent, q.http_status, COALESCE(q.method, '') AS method,
+    COALESCE(q.sent_at, 0) AS sent_at, COALESCE(q.remote_address, '') AS remote_address, q.request_headers,
+    q.response_headers, COALESCE(d.page_id, 0) AS page_id, COALESCE(d.title, '') AS title, ({_VIA}) AS via
+FROM request q CROSS JOIN attempt a ON a.id = q.attempt_id CROSS JOIN url u ON u.id = q.url_id
+    LEFT JOIN document d ON d.page_id = a.page_id AND d.stored_at = a.ended_at AND a.exit_code IN ({_READ})
+    LEFT JOIN body b ON q.http_status < 300 AND b.sha256 = COALESCE(d.sha256, ({_FORMER}))
+    LEFT JOIN robots_text t ON a.kind = 'robots' AND q.http_status < 300 AND t.origin_id = a.origin_id
+        AND NOT EXISTS ({_NEWER_ROBOTS})
+    LEFT JOIN attempt_result e ON e.attempt_id = a.id AND e.type = '{ERROR_BODY}' AND q.id = (SELECT MAX(r.id)
+        FROM request r WHERE r.attempt_id = a.id AND r.http_status IS NOT NULL)
+WHERE q.id > ? AND q.id <= ? AND q.http_status IS NOT NULL AND q.method <> 'HEAD'
+    AND (q.http_status >= 300 OR b.sha256 IS NOT NULL OR t.body IS NOT NULL){{conditions}} ORDER BY q.id LIMIT 1"""
+_BARE = f"""SELECT d.page_id AS position, u.href AS url, d.content_type, d.stored_at, d.sha256, b.size, b.zstd,
+    '' AS sent, '' AS via, d.title
 FROM document d CROSS JOIN page p ON p.id = d.page_id CROSS JOIN body b ON b.sha256 = d.sha256
     CROSS JOIN url u ON u.id = p.url_id
-    LEFT JOIN attempt a ON a.id = (SELECT MAX(c.id) FROM attempt c WHERE c.url_id = p.url_id AND c.page_id = p.id
-        AND c.ended_at = d.stored_at
-        AND c.exit_code IN ({ExitCode.file_ingested.value}, {ExitCode.file_of_unknown_type.value}))
-    LEFT JOIN request r ON r.id = (SELECT MAX(q.id) FROM request q WHERE q.attempt_id = a.id
-        AND q.http_status IS NOT NULL)
-WHERE d.page_id > ? AND d.page_id <= ?{{conditions}} ORDER BY d.page_id LIMIT 1"""
-
-
-_ANSWER = f"""SELECT p.id AS page_id, u.href AS url, '' AS content_type, a.ended_at AS stored_at, '' AS sha256,
-    0 AS size, NULL AS zstd, {_EXCHANGE}
-FROM page p CROSS JOIN url u ON u.id = p.url_id CROSS JOIN attempt a ON a.id = p.last_attempt_id
-    CROSS JOIN request r ON r.id = (SELECT MAX(q.id) FROM request q WHERE q.attempt_id = a.id
-        AND q.http_status IS NOT NULL)
-WHERE p.id > ? AND p.id <= ? AND p.last_http_status >= 300 AND p.last_exit_code NOT IN
-    ({ExitCode.file_did_not_change.value}, {ExitCode.file_of_unknown_type.value}){{conditions}}
-ORDER BY p.id LIMIT 1"""
+WHERE d.page_id > ? AND d.page_id <= ? AND NOT EXISTS (SELECT 1 FROM attempt a CROSS JOIN request q
+    ON q.attempt_id = a.id AND q.http_status < 300 WHERE a.url_id = p.url_id AND a.page_id = p.id
+    AND a.ended_at = d.stored_at AND a.exit_code IN ({_READ})){{conditions}}
+ORDER BY d.page_id LIMIT 1"""
+_LINKS = """SELECT u.href, l.kind FROM link l JOIN url u ON u.id = l.to_url_id WHERE l.from_page_id = ?
+ORDER BY l.kind, l.to_url_id"""
 
 
 def _conditions(narrowing: Narrowing, origin: str, exit_code: str, since: str) -> tuple[list[str], list[int | str]]:
@@ -182,24 +205,39 @@ def _bodies(
     text = text.format(conditions="".join(f" AND {condition}" for condition in conditions))
     after, last = 0, reader.all(last_key)[0][0] or 0
     while found := reader.record(_STORED, text, (after, last, *values)):
-        after = found.page_id
-        yield found
+        after = found.position
+        links = reader.all(_LINKS, (found.page_id,)) if found.page_id else []
+        yield replace(found, facts=(*found.facts, *(("outlink", f"{href} {kind}") for href, kind in links)))
 
 
-def _unpack(packed: bytes, size: int, sha256: str, url: str) -> bytes:
-    if not sha256:
-        return b""
+def _unpack(packed: bytes | None, size: int, sha256: str, url: str, sent: str) -> bytes:
+    """The stored body: of a document (its SHA-256 is known), of robots.txt, or what an error was sent with."""
+    if packed is None:
+        return zlib.decompress(b64decode(sent)) if sent else b""
     try:
         body = zstandard.ZstdDecompressor().decompress(packed, max_output_size=size)
     except zstandard.ZstdError as error:
         raise StorageFailure(f"the stored body of {url} is damaged: {error}") from error
-    if hashlib.sha256(body).hexdigest() != sha256:
+    if sha256 and hashlib.sha256(body).hexdigest() != sha256:
         raise StorageFailure(f"the stored body of {url} is damaged: it is not the one that was stored")
     return body
 
 
+def _why_cut(packed: bytes | None, sent: str) -> str:
+    return "" if packed or sent else "unspecified"
+
+
+def _facts(via: str | None, title: str) -> tuple[tuple[str, str], ...]:
+    return tuple((name, value) for name, value in (("via", via), ("title", title)) if value)
+
+
 _STORED = RowMapper(
-    StoredBody, body=From("zstd size sha256 url", _unpack), request_headers=headers_of, response_headers=headers_of
+    StoredBody,
+    body=From("zstd size sha256 url sent", _unpack),
+    cut=From("zstd sent", _why_cut),
+    facts=From("via title", _facts),
+    request_headers=headers_of,
+    response_headers=headers_of,
 )
 
 
@@ -233,13 +271,14 @@ class ExportReports(SubjectReports):
         return _windows(self._reader, source.text(columns or known, conditions), values, last)
 
     def export_bodies(self, narrowing: Narrowing) -> Iterator[StoredBody]:
-        """All stored bodies by the age of their page, one at a time, then the answers without one of pages that now
-        give an error or a redirect. Raises ValueError when an exit code is asked for."""
+        """All answers that are stored, one at a time in the order of their requests: bodies of documents, of what they
+        replaced and of robots.txt, errors, redirects, and that nothing has changed (304). Then bodies whose request is
+        not in the log. Raises ValueError when an exit code is asked for."""
         if narrowing.exit_code:
             raise ValueError("bodies have no exit code")
-        stored = _conditions(narrowing, "p.origin_id", "", "d.stored_at")
-        answered = _conditions(narrowing, "+p.origin_id", "", "p.last_crawled_at")
+        asked = _conditions(narrowing, "+a.origin_id", "", "a.ended_at")
+        bare = _conditions(narrowing, "p.origin_id", "", "d.stored_at")
         return chain(
-            _bodies(self._reader, _BODY, "SELECT MAX(page_id) FROM document", stored),
-            _bodies(self._reader, _ANSWER, "SELECT MAX(id) FROM page", answered),
+            _bodies(self._reader, _CAPTURE, "SELECT MAX(id) FROM request", asked),
+            _bodies(self._reader, _BARE, "SELECT MAX(page_id) FROM document", bare),
         )
