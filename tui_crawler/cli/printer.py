@@ -167,7 +167,7 @@ class Printer:
 
         Answers whether somebody still reads.
         """
-        return self.text(_plain(text) + "\n")
+        return self.text(_plain(_readable(text)) + "\n")
 
     def lines(self, texts: Iterable[str]) -> None:
         """Prints lines until there are no more or nobody reads them."""
@@ -294,6 +294,15 @@ def _plain(text: str) -> str:
     return safe(text, LINE_LIMIT)
 
 
+def _readable(text: str) -> str:
+    """URLs in the characters that they encode where a person reads them; a pipe gets them as they are."""
+    if "%" not in text or not sys.stdout.isatty() or "utf" not in (sys.stdout.encoding or "").lower():
+        return text
+    from tui_crawler.text import safe_text
+
+    return safe_text.readable_url(text)
+
+
 def _silence(stream: Stream) -> None:
     """Points a dead standard stream at nothing, so that the interpreter's last flush finds no broken pipe."""
     try:
@@ -326,6 +335,7 @@ def columns(
 
     from tui_crawler.text.safe_text import clip, fit
 
+    rows = [[_readable(cell) for cell in row] for row in rows]
     whole = [max(map(cell_len, column)) for column in zip(header, *rows, strict=True)]
     widths = dict(enumerate(whole)) if squeeze is None else _squeezed(whole, squeeze)
     for row in (header, *rows):
