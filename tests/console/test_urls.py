@@ -241,6 +241,8 @@ async def test_an_export_writes_all_rows_that_match_not_only_those_held(
         assert isinstance(held.app.screen, UrlsScreen)
         (file,) = (tmp_path / "exports").iterdir()
         lines = file.read_text("utf-8").splitlines()
+        assert lines[0].startswith("\ufeff") == (kind == "csv")  # by which Excel knows UTF-8
+        assert "\ufeff" not in "".join(lines[1:])
         assert len(lines) == length + {"csv": 1, "jsonl": 0, "md": 2}[kind]
         assert sum(f"{API}/p/1299" in line for line in lines) == (kind != "md")
 

@@ -62,6 +62,7 @@ class StoredBody:
     request_headers: Headers = ()
     response_headers: Headers = ()
     page_id: int = field(default=0, compare=False)
+    charset: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,7 @@ _SOURCES = {
     "attempts": _Source("attempt", "id", _ATTEMPT, VIEWS["v_attempt"], has_exit_code=True),
     "links": _Source("link", "from_page_id", _OF_PAGE.format("l.from_page_id", "l.first_seen_at"), VIEWS["v_link"]),
     "redirects": _Source("redirect", "page_id", _OF_PAGE.format("r.page_id", "r.seen_at"), VIEWS["v_redirect"]),
+    "documents": _Source("document", "page_id", _OF_PAGE.format("d.page_id", "d.stored_at"), VIEWS["v_document"]),
     "data": _Source("data_block", "page_id", _OF_PAGE.format("b.page_id", "d.stored_at"), _DATA),
 }
 _VIEW_OF = {
@@ -109,12 +111,14 @@ _VIEW_OF = {
     "attempts": "v_attempt",
     "links": "v_link",
     "redirects": "v_redirect",
+    "documents": "v_document",
 }
 _DATA_COLUMNS = ("url", "origin", "name", "type", "place", "value", "crawled_at")
 
 _EXCHANGE = """r.http_status, COALESCE(r.method, '') AS method, COALESCE(r.sent_at, 0) AS sent_at,
     COALESCE(r.remote_address, '') AS remote_address, r.request_headers, r.response_headers"""
-_BODY = f"""SELECT d.page_id, u.href AS url, d.content_type, d.stored_at, d.sha256, b.size, b.zstd, {_EXCHANGE}
+_BODY = f"""SELECT d.page_id, u.href AS url, d.content_type, d.charset, d.stored_at, d.sha256, b.size, b.zstd,
+    {_EXCHANGE}
 FROM document d CROSS JOIN page p ON p.id = d.page_id CROSS JOIN body b ON b.sha256 = d.sha256
     CROSS JOIN url u ON u.id = p.url_id
     LEFT JOIN attempt a ON a.id = (SELECT MAX(c.id) FROM attempt c WHERE c.url_id = p.url_id AND c.page_id = p.id
@@ -126,7 +130,7 @@ WHERE d.page_id > ? AND d.page_id <= ?{{conditions}} ORDER BY d.page_id LIMIT 1"
 
 
 _ANSWER = f"""SELECT p.id AS page_id, u.href AS url, '' AS content_type, a.ended_at AS stored_at, '' AS sha256,
-    0 AS size, NULL AS zstd, {_EXCHANGE}
+    '' AS charset, 0 AS size, NULL AS zstd, {_EXCHANGE}
 FROM page p CROSS JOIN url u ON u.id = p.url_id CROSS JOIN attempt a ON a.id = p.last_attempt_id
     CROSS JOIN request r ON r.id = (SELECT MAX(q.id) FROM request q WHERE q.attempt_id = a.id
         AND q.http_status IS NOT NULL)
@@ -207,13 +211,13 @@ class ExportReports(SubjectReports):
     """Rows and bodies, all of them."""
 
     def export_columns(self, what: str) -> tuple[str, ...]:
-        """The columns of `pages`, `failures`, `attempts`, `links`, `redirects` or `data`. Raises ValueError for
-        others."""
+        """The columns of `pages`, `failures`, `attempts`, `links`, `redirects`, `documents` or `data`, also where the
+        views are those of an older program. Raises ValueError for others."""
         if what == "data":
             return _DATA_COLUMNS
         if what not in _VIEW_OF:
             raise ValueError(f"there is no export of {what!r}")
-        names = self._reader.columns(_VIEW_OF[what])
+        names = self._reader.columns(f"({VIEWS[_VIEW_OF[what]]}) v")
         return (*names, "message") if what == "failures" else names
 
     def export_windows(self, what: str, columns: Sequence[str], narrowing: Narrowing) -> Iterator[list[Row]]:
