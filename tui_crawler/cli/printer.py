@@ -210,6 +210,10 @@ class Printer:
     def error(self, text: str) -> None:
         self._tell(f"tui-crawler: {text}")
 
+    def failure(self, document: object) -> None:
+        """Print one JSON value, in ASCII, to stderr."""
+        self._tell_raw(as_json(document))
+
     def detail(self, text: str) -> None:
         """Prints a further line of an error to stderr."""
         self._tell(text)
@@ -231,8 +235,11 @@ class Printer:
         return not self.closed
 
     def _tell(self, text: str) -> None:
+        self._tell_raw(_plain(text))
+
+    def _tell_raw(self, text: str) -> None:
         try:
-            self._err.write(_plain(text) + "\n")
+            self._err.write(text + "\n")
             self._err.flush()
         except (OSError, ValueError):
             _silence(self._err)
