@@ -77,8 +77,9 @@ def test_urls_are_shown_in_their_letters_on_a_terminal_that_has_them_and_raw_els
         printer = Printer(stdout, io.StringIO())
         printer.line(raw)
         printer.document({"url": raw})
+        printer.line("prefix: /%E6%97%A5")  # of a rule
         printer.lines(lines := list(columns(("URL", "N"), rows, frozenset())))
-        assert stdout.getvalue().splitlines()[:2] == [shown, json.dumps({"url": raw})]
+        assert stdout.getvalue().splitlines()[:3] == [shown, json.dumps({"url": raw}), "prefix: /%E6%97%A5"]
         assert lines[1].startswith(f"{shown} ")
         assert len({cell_len(line) for line in lines}) == 1
 

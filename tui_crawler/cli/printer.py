@@ -10,6 +10,7 @@ import json
 import math
 import os
 import queue
+import re
 import select
 import sys
 import threading
@@ -302,12 +303,12 @@ def _plain(text: str) -> str:
 
 
 def _readable(text: str) -> str:
-    """URLs in the characters that they encode where a person reads them; a pipe gets them as they are."""
+    """URLs in the letters that they encode where a person reads them: not in a pipe, and no paths in rules."""
     if "%" not in text or not sys.stdout.isatty() or "utf" not in (sys.stdout.encoding or "").lower():
         return text
     from tui_crawler.text import safe_text
 
-    return safe_text.readable_url(text)
+    return re.sub(r"https?://\S+", lambda url: safe_text.readable_url(url[0]), text)
 
 
 def _silence(stream: Stream) -> None:

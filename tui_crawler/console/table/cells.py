@@ -72,8 +72,7 @@ def lay_out(
     """Return the pieces of `cell` in exactly `width` terminal cells.
 
     Text is made safe, replaced by its short form when all of it does not fit (or when `short` form is asked for),
-    then clipped with `…` and padded. `place`: the cell begins with a URL, a path or a host, which is cut in its middle;
-    `decoded`: and shown in the characters that it encodes.
+    then clipped with `…` and padded. `place`: a URL, a path or a host, which is cut in its middle; perhaps `decoded`.
     """
     parts = cell_parts(cell, decoded=place and decoded)
     pieces = [(safe(part.text), part.role) for part in parts]
