@@ -21,7 +21,7 @@ from tui_crawler.cli.options import (
     add_database,
     add_quiet,
 )
-from tui_crawler.cli.printer import Printer, standard_printer
+from tui_crawler.cli.printer import Printer, as_json, standard_printer
 from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
 from tui_crawler.domain.known_word import did_you_mean
 
@@ -178,7 +178,8 @@ def _carry_out(given: Sequence[str] | None, printer: Printer) -> int:
 def _fail(printer: Printer, words: Sequence[str], status: ExitStatus, lines: Sequence[str], hint: str = "") -> int:
     """Show an error, with --json as one JSON object on stderr; return the exit status."""
     if "--json" in words and "--join" not in words:  # what joins a run tells its parent in words
-        printer.failure({"error": {"message": "\n".join(lines), "hint": hint, "exit_status": status}})
+        said = as_json({"error": {"message": "\n".join(lines), "hint": hint, "exit_status": status}})
+        printer.detail(said, len(said))
         return status
     for line in lines[:1]:
         printer.error(line)

@@ -211,13 +211,9 @@ class Printer:
     def error(self, text: str) -> None:
         self._tell(f"tui-crawler: {text}")
 
-    def failure(self, document: object) -> None:
-        """Print one JSON value, in ASCII, to stderr."""
-        self._tell_raw(as_json(document))
-
-    def detail(self, text: str) -> None:
-        """Prints a further line of an error to stderr."""
-        self._tell(text)
+    def detail(self, text: str, limit: int = LINE_LIMIT) -> None:
+        """Print a further line of an error to stderr, at most `limit` characters of it."""
+        self._tell(text, limit)
 
     def text(self, text: str) -> bool:
         """Prints a piece of our own text as it is. Answers whether somebody still reads."""
@@ -235,12 +231,9 @@ class Printer:
                 return not self.failed
         return not self.closed
 
-    def _tell(self, text: str) -> None:
-        self._tell_raw(_plain(text))
-
-    def _tell_raw(self, text: str) -> None:
+    def _tell(self, text: str, limit: int = LINE_LIMIT) -> None:
         try:
-            self._err.write(text + "\n")
+            self._err.write(safe(text, limit) + "\n")
             self._err.flush()
         except (OSError, ValueError):
             _silence(self._err)

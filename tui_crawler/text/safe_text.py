@@ -42,6 +42,7 @@ _PICTURE = (
     "\u303d\u3297\u3299\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff"
 )
 _IDEOGRAPH = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_JOINING = re.compile("[\u200d\ufe00-\ufe0f\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff\U000e0000-\U000e0fff]")
 _JOINERS = re.compile(
     "[\U0001f1e6-\U0001f1ff]{1,2}"  # a flag is two of them
     f"|(?<=[{_PICTURE}])(?:[\ufe0e\ufe0f]|[\U0001f3fb-\U0001f3ff]\ufe0f?)?(?:\u200d(?=[{_PICTURE}]))?"
@@ -72,7 +73,9 @@ def safe(text: str, limit: int = 512) -> str:
         return ""
     if text.isascii() and text.isprintable():
         return text if len(text) <= limit else text[: limit - 1] + ELLIPSIS
-    plain = _JOINERS.sub(_letters, text[: 4 * limit])
+    plain = text[: 4 * limit]
+    if _JOINING.search(plain):
+        plain = _JOINERS.sub(_letters, plain)
     pieces = _spell(plain[:limit])
     length = sum(map(len, pieces))
     if length <= limit and len(plain) <= limit and len(text) <= 4 * limit:
