@@ -131,6 +131,9 @@ class StoredReports:
         self.asked.append((exit_code, origin))
         return tuple(page for page in self.pages if page.page_id > after_id)[:limit]
 
+    def page_past(self, page_id: int) -> dict[str, int | None]:
+        return {"first_seen": 1, "inlinks": 2, "ok_status": None}
+
     def rows(self, view: str, columns: Sequence[str]) -> Iterable[tuple[str]]:
         assert (view, columns) == ("v_job", ("job",))
         return ((name,) for name in self.job_names)

@@ -112,7 +112,7 @@ class TestWords:
             ("tui-crawler exclude host ", []),
             ("tui-crawler completion z", ["zsh"]),
             ("tui-crawler export pages --format ", ["jsonl", "csv", "parquet"]),
-            ("tui-crawler export bodies --format ", ["warc"]),
+            ("tui-crawler export bodies --format ", ["jsonl", "warc"]),
             ("tui-crawler export --format w", ["warc"]),
             ("tui-crawler help sta", ["status"]),
             ("tui-crawler failures --by or", ["origin"]),

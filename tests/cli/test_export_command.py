@@ -61,6 +61,10 @@ def files(here: Path) -> list[str]:
 
 @pytest.mark.usefixtures("crawl")
 class TestWhatIsWritten:
+    def test_csv_for_excel_begins_with_a_byte_order_mark(self, say: Say, here: Path):
+        assert say("export", "documents", "--format", "csv", "--bom", "--output", "excel.csv").status == 0
+        assert (here / "excel.csv").read_bytes().startswith(b"\xef\xbb\xbfurl,kind,")
+
     def test_json_lines_to_standard_output(self, say: Say):
         said = say("export", "pages", "--format", "jsonl")
         assert said.status == 0
@@ -158,8 +162,9 @@ class TestWhatIsRefused:
             (("pages", "--format", "xml"), "invalid choice"),
             (("pages",), "--format"),
             (("pages", "--format", "csv", "--json"), "unrecognized arguments: --json"),
-            (("pages", "--format", "warc"), "warc is the format of bodies"),
-            (("bodies", "--format", "jsonl"), "bodies are exported as warc"),
+            (("pages", "--format", "warc"), "pages cannot be exported as warc"),
+            (("bodies", "--format", "csv"), "bodies cannot be exported as csv"),
+            (("pages", "--format", "jsonl", "--bom"), "--bom is for csv"),
             (("bodies", "--format", "warc", "--columns", "url"), "no columns"),
             (("bodies", "--format", "warc", "--exit-code", "file_ingested"), "have no exit code"),
             (("links", "--format", "csv", "--exit-code", "file_ingested"), "have no exit code"),

@@ -33,6 +33,8 @@ PROMISED = (
     "run my.yaml",
     "run my.yaml --max-requests 5 --force-recrawl --new-run --user-agent ua --allow-impolite --workers 2",
     "run my.yaml --new-run --recheck",
+    "run my.yaml --service",
+    "log --follow --attempts --json",
     "my.yaml --allow-impolite",
     "crawl https://example.org/ --allow-impolite",
     "check my.yaml --allow-impolite",
@@ -85,6 +87,8 @@ PROMISED = (
         for form in ("jsonl", "csv", "parquet")
     ),
     "export bodies --format warc",
+    "export bodies --format jsonl",
+    "export documents --format csv --bom",
     "exclude domain example.net --reason asked",
     "exclude host a.example.org",
     "exclude cidr 203.0.113.0/24",

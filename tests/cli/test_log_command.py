@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import json
 import sqlite3
 from collections.abc import Callable
@@ -14,10 +15,12 @@ import pytest
 
 from tests.cli.conftest import Said
 from tests.cli.crawls import A, B, store_crawl
+from tests.export.crawl import store_crawl as store_attempts
 from tui_crawler.cli.log_command import ActivityLog, follow
 from tui_crawler.domain.command import PauseOrigins
 from tui_crawler.domain.failure import StorageHeldUp
 from tui_crawler.domain.operator_view import ActionView, ActivityView
+from tui_crawler.domain.view import AttemptView
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.reports.reports import Reports
 
@@ -98,6 +101,19 @@ class TestList:
         assert len(last) == 2
         assert "of_late" in last[-1]
 
+    def test_attempts_are_in_the_list_where_they_are_asked_for(self, here: Path, say: Say):
+        asyncio.run(store_attempts(here / "attempts.db"))
+        entries = say("log", "--attempts", "--json", "--db", "attempts.db").document["log"]
+        assert all(before["at"] <= after["at"] for before, after in pairwise(entries))
+        (missing,) = [one["attempt"] for one in entries if one.get("attempt", {}).get("exit_code") == "file_not_found"]
+        assert (missing["url"], missing["http_status"], missing["kind"]) == (f"{A}/gone", 404, "page")
+        said = say("log", "--attempts", "--db", "attempts.db")
+        (line,) = [line for line in said.out.splitlines() if "file_not_found" in line]
+        assert f"  page                file_not_found 404  {A}/gone" in line
+        assert "\x1b" not in said.out
+        assert "file_not_found" not in say("log", "--db", "attempts.db").out
+        assert "file_not_found" not in say("log", "--attempts", "--origin", B, "--db", "attempts.db").out
+
     def test_what_concerns_an_origin(self, crawl: Path, say: Say):
         finish(crawl, ask(crawl, A))
         finish(crawl, ask(crawl, B))
@@ -148,6 +164,21 @@ class TestFollow:
         assert notes == []
         names = [one.action if isinstance(one, ActionView) else one.event for one in told]
         assert names == ["run_finished", "first", *["many"] * 1_500, "pause", "last"]
+
+    def test_attempts_are_told_once_each_as_they_come(self, here: Path):
+        asyncio.run(store_attempts(here / "attempts.db"))
+        with closing(Reports(here / "attempts.db")) as reports:
+            log = ActivityLog(reports, "", attempts=True)
+            before = [one for one in log.newest(1_000) if isinstance(one, AttemptView)]
+            assert log.more() == []
+            with closing(sqlite3.connect(here / "attempts.db")) as database, database:
+                names = ", ".join(row[1] for row in database.execute("PRAGMA table_info(attempt)") if row[1] != "id")
+                database.execute(f"INSERT INTO attempt ({names}) SELECT {names} FROM attempt ORDER BY id LIMIT 2")
+            added = log.more()
+            ids = [one.attempt_id for one in added if isinstance(one, AttemptView)]
+            assert ids == [len(before) + 1, len(before) + 2]
+            assert len(added) == 2
+            assert log.more() == []
 
     def test_what_is_written_after_the_list_was_read_is_not_missed(self, crawl: Path):
         told: list[str] = []

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 from collections.abc import Callable
@@ -210,6 +211,53 @@ def test_what_could_not_run_is_one_line_and_status_three(
 def test_a_foreign_file_is_named(say: Say, wiring: Wiring, database: Path, monkeypatch: pytest.MonkeyPatch):
     monkeypatch.setattr(wiring.reports, "run", lambda: _raise(NotOurDatabase("crawl.db is not ours")))
     assert say("status").err == "tui-crawler: crawl.db is not ours\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "status", "message", "hint"),
+    [
+        (
+            ("status", "--db", "none.db", "--json"),
+            2,
+            None,
+            "tui-crawler run CONFIG makes one",
+        ),
+        (("stat", "--json"), 2, "unknown command 'stat'; did you mean status?", None),
+        (("status", "--jsn", "--json"), 2, "unrecognized arguments: --jsn; did you mean --json?", None),
+        (("run", "none.yaml", "--json"), 2, "none.yaml: cannot be read: no such file or directory", ""),
+        (("export", "pages", "--format", "csv", "--json"), 2, None, None),
+    ],
+)
+def test_with_json_an_error_is_one_json_object_on_stderr(
+    words: tuple[str, ...], status: int, message: str | None, hint: str | None, say: Say, here: Path
+):
+    said = say(*words)
+    assert (said.status, said.out) == (status, "")
+    error = json.loads(said.err)["error"]
+    assert list(error) == ["message", "hint", "exit_status"]
+    assert error["exit_status"] == status
+    assert message is None or error["message"] == message
+    assert hint is None or error["hint"] == hint
+
+
+def test_every_fault_of_a_configuration_is_in_the_one_json_object(say: Say, here: Path):
+    keys = [f"strange_{number:04}: {'x' * 40}" for number in range(300)]
+    (here / "bad.yaml").write_text("\n".join(("seeds: [https://example.org/]", *keys)))
+    said = say("run", "bad.yaml", "--json")
+    assert said.err.isascii()
+    assert json.loads(said.err)["error"]["message"].count("strange_") >= 2
+
+
+def test_with_json_what_could_not_run_is_a_json_object_too(
+    say: Say, wiring: Wiring, database: Path, monkeypatch: pytest.MonkeyPatch
+):
+    monkeypatch.setattr(wiring.reports, "run", lambda: _raise(LookupError("what\x1b[31m")))
+    said = say("status", "--json")
+    assert said.status == 3
+    assert "\x1b" not in said.err
+    error = json.loads(said.err)["error"]
+    assert "LookupError: what\x1b[31m" in error["message"]
+    assert "TUI_CRAWLER_DEBUG=1" in error["hint"]
 
 
 def test_an_unexpected_error_is_one_line_with_the_way_to_details(

@@ -14,11 +14,12 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from rich.cells import cell_len
 
 from tests.cli.conftest import CONFIG, environment
 from tests.support.patience import PATIENT_S
 from tui_crawler.cli import printer as module
-from tui_crawler.cli.printer import LINE_LIMIT, LineQueue, Printer, as_json
+from tui_crawler.cli.printer import LINE_LIMIT, LineQueue, Printer, as_json, columns
 
 HOSTILE = [
     case["text"]
@@ -51,6 +52,36 @@ def test_hostile_text_is_spelled_out(text: str):
     for stream in (out, err):
         assert all(char.isprintable() or char == "\n" for char in stream.getvalue())
     assert out.getvalue().splitlines()[0].startswith("title ")
+
+
+class Terminal(io.StringIO):
+    """A terminal of an encoding."""
+
+    def __init__(self, encoding: str) -> None:
+        super().__init__()
+        self.named = encoding
+
+    @property
+    def encoding(self) -> str:  # type: ignore[override]  # StringIO has none
+        return self.named
+
+    def isatty(self) -> bool:
+        return True
+
+
+def test_urls_are_shown_in_their_letters_on_a_terminal_that_has_them_and_raw_elsewhere(monkeypatch: pytest.MonkeyPatch):
+    raw, letters = "http://a.test/%E6%97%A5%E6%9C%AC", "http://a.test/日本"
+    rows = [(raw, "1"), ("http://a.test/some-longer-name", "2")]
+    for stdout, shown in ((Terminal("utf-8"), letters), (Terminal("ascii"), raw), (io.StringIO(), raw)):
+        monkeypatch.setattr(sys, "stdout", stdout)
+        printer = Printer(stdout, io.StringIO())
+        printer.line(raw)
+        printer.document({"url": raw})
+        printer.line("prefix: /%E6%97%A5")  # of a rule
+        printer.lines(lines := list(columns(("URL", "N"), rows, frozenset())))
+        assert stdout.getvalue().splitlines()[:3] == [shown, json.dumps({"url": raw}), "prefix: /%E6%97%A5"]
+        assert lines[1].startswith(f"{shown} ")
+        assert len({cell_len(line) for line in lines}) == 1
 
 
 @given(st.text(alphabet=st.characters(codec=None, categories=None), max_size=60))

@@ -18,9 +18,17 @@ import pytest
 from lxml import etree, html
 from markdown_it import MarkdownIt
 
-from tests.cli.conftest import Said, environment
+from tests.cli.conftest import Said, Terminal, environment
 from tests.storage.making import T0, WEEK, A, attempt, crawled, document, failed, fill_of, link, outcome, plan, record
-from tui_crawler.domain.attempt import DocumentRecord, RedirectRecord, RedirectSource, Settle
+from tui_crawler.cli.main import main
+from tui_crawler.domain.attempt import (
+    DocumentRecord,
+    RedirectRecord,
+    RedirectSource,
+    Settle,
+    Validation,
+    ValidationError,
+)
 from tui_crawler.domain.coverage import Coverage
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import TodoPage
@@ -74,6 +82,11 @@ def _document(page: TodoPage, title: str) -> DocumentRecord:
     return document(page, b"<p>" + title.encode("utf-8", "replace"), title=title)
 
 
+def _invalid(page: TodoPage) -> DocumentRecord:
+    faults = (ValidationError(1, 2, EVIL), ValidationError(3, 4, EVIL))
+    return replace(_document(page, EVIL), validation=Validation("html", False, faults))
+
+
 def _settles(pages: dict[str, TodoPage]) -> list[Settle]:
     def ended(name: str, code: ExitCode, status: int, target: str = "", **more: Any) -> Settle:
         page = pages[name]
@@ -87,7 +100,7 @@ def _settles(pages: dict[str, TodoPage]) -> list[Settle]:
     return [
         failed(pages["gone"], T0, ExitCode.file_not_found, 404),
         replace(slow, attempt=replace(slow.attempt, response_ms=2_500), document=_document(pages["slow"], "s")),
-        *(replace(crawled(pages[name], T0), document=_document(pages[name], EVIL)) for name in ("one", "twin")),
+        *(replace(crawled(pages[name], T0), document=_invalid(pages[name])) for name in ("one", "twin")),
         replace(crawled(pages["two"], T0), document=_document(pages["two"], "alone")),
         replace(crawled(pages["untitled"], T0), document=_document(pages["untitled"], "")),
         ended("elsewhere", ExitCode.not_canonical, 200, EVIL_PATH),
@@ -136,6 +149,7 @@ ALL = {
     "redirect_chains": 1,
     "duplicate_titles": 1,
     "missing_titles": 1,
+    "invalid": 1,
     "not_canonical": 1,
     "noindex": 1,
     "violations": 1,
@@ -179,6 +193,11 @@ class TestWhatIsFound:
         assert audit["redirect_loops"]["rows"] == [{"urls": [f"{A}/east", f"{A}/west", f"{A}/east"]}]
         assert audit["duplicate_titles"]["rows"][0]["urls"] == [f"{A}/one", f"{A}/twin"]
         assert audit["missing_titles"]["rows"] == [{"url": f"{A}/untitled"}]
+        (invalid,) = audit["invalid"]["rows"]
+        assert (invalid["type"], invalid["pages"], invalid["urls"]) == ("html", 2, [f"{A}/one", f"{A}/twin"])
+        (judged,) = audit["validation"]["rows"]
+        assert (judged["type"], judged["judged"], judged["invalid"]) == ("html", 2, 2)
+        assert judged["documents"] > 2
         assert audit["not_canonical"]["rows"] == [{"url": f"{A}/elsewhere", "canonical": f"{A}{EVIL_PATH}"}]
         assert audit["noindex"]["rows"] == [{"url": f"{A}/hidden"}]
         (broken,) = audit["violations"]["rows"]
@@ -284,6 +303,22 @@ class TestTheFile:
         assert say("report", "--output", "audit").status == 2
         assert say("report", "--output", "audit", "--force", "--quiet").err == ""
         assert sorted(path.name for path in here.iterdir()) == ["audit", "crawl.db"]
+
+    def test_on_a_terminal_a_file_is_written_and_named(
+        self, here: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+    ):
+        for form, ending, start in (("html", "html", "<!doctype"), ("md", "md", "# Site"), ("junit", "xml", "<?xml")):
+            for _ in range(2):  # the second one takes the place of the first
+                monkeypatch.setattr(sys, "stdout", terminal := Terminal())
+                assert main(("report", "--format", form)) == 0
+                assert terminal.getvalue() == ""
+                assert f"crawl-report.{ending}" in capsys.readouterr().err
+            assert (here / f"crawl-report.{ending}").read_text(encoding="utf-8").startswith(start)
+        for words in (("--json",), ("--format", "md", "--output", "-")):
+            monkeypatch.setattr(sys, "stdout", terminal := Terminal())
+            assert main(("report", *words)) == 0
+            assert terminal.getvalue()
+        assert len(list(here.glob("*report*"))) == 3
 
     def test_what_is_refused(self, say: Say):
         assert say("report", "--json", "--format", "md").status == 2

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import io
 import json
-from datetime import UTC
+from datetime import UTC, timedelta, timezone
 
 import pytest
 
@@ -77,7 +77,9 @@ def test_plain_lines_carry_the_time_and_feed_the_ledger():
     out, ledger = io.StringIO(), RunTotals()
     listener = PlainLines(Printer(out, io.StringIO()), ledger, UTC)
     listener.on_event(event("origin_paused"))
-    assert out.getvalue() == f"00:00:01 paused {A}\n"
+    assert out.getvalue() == f"1970-01-01T00:00:01+00:00 paused {A}\n"
+    PlainLines(Printer(out, io.StringIO()), ledger, timezone(timedelta(hours=-3.5))).on_event(event("origin_paused"))
+    assert out.getvalue().splitlines()[1] == f"1969-12-31T20:30:01-03:30 paused {A}"
     assert ledger.origins[A].state == "paused"
 
 

@@ -34,7 +34,7 @@ from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.session import ConsoleSession, SessionFile
 from tui_crawler.console.sql.screen import SqlScreen
 from tui_crawler.console.stats.rows import STATS_TABLES
-from tui_crawler.console.table.export import FORMATS
+from tui_crawler.console.table.export import ENCODINGS, FORMATS
 from tui_crawler.text.safe_text import safe
 
 __all__ = ["CASES", "FORBIDDEN", "WORST", "PoisonedReports", "assert_clean", "poison"]
@@ -261,7 +261,7 @@ async def test_no_payload_is_obeyed_or_breaks_a_screen(
 
 def look_at_exports(folder: Path) -> None:
     """What was exported is plain text, and no cell is a formula."""
-    files = {file: file.read_bytes().decode("utf-8") for file in folder.iterdir()}
+    files = {file: file.read_bytes().decode(ENCODINGS[file.suffix[1:]]) for file in folder.iterdir()}
     assert len({file.name.rsplit("-", 1)[0] for file in files}) > 9
     for file, text in files.items():
         assert all(line.isprintable() for line in text.replace("\r\n", "\n").split("\n")), (file, seen(text))

@@ -3,18 +3,20 @@
 from __future__ import annotations
 
 import json
+import string
 import subprocess
 import sys
 import unicodedata
 from itertools import groupby
 from pathlib import Path
+from urllib.parse import quote
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui_crawler.text.safe_text import ELLIPSIS, MAX_MARKS, clip, fit, safe
+from tui_crawler.text.safe_text import ELLIPSIS, MAX_MARKS, clip, fit, readable_url, safe
 
 CORPUS = json.loads((Path(__file__).parent / "corpora" / "terminal_injection.json").read_text("utf-8"))
 FORBIDDEN = {"Cc", "Cf", "Cs", "Co", "Cn", "Zl", "Zp"}
@@ -62,7 +64,7 @@ def test_the_corpus_is_whole() -> None:
         ("\ue000\U000f0000", r"\ue000\U000f0000"),
         ("\ufffe\uffff\U0001fffe", r"\ufffe\uffff\U0001fffe"),
         ("a\u2028b\u2029c", r"a\u2028b\u2029c"),
-        ("\U0001f1e9\U0001f1ea", r"\U0001f1e9\U0001f1ea"),
+        ("\U0001f1e9\U0001f1ea", "DE"),
         ("a\u00a0b\u3000c", "a b c"),
         ("Überall 日本 пример", "Überall 日本 пример"),
         ("e\u0301\u0302", "e\u0301\u0302"),
@@ -73,6 +75,71 @@ def test_the_corpus_is_whole() -> None:
 )
 def test_what_stands_for_what(text: str, shown: str) -> None:
     assert safe(text) == shown
+
+
+@pytest.mark.parametrize(
+    ("text", "shown"),
+    [
+        ("⚠\ufe0f Warnung", "⚠ Warnung"),
+        ("❤\ufe0e text", "❤ text"),
+        ("👩\u200d👩\u200d👧\u200d👦 Familie", "👩👩👧👦 Familie"),
+        ("❤\ufe0f\u200d🔥 heart", "❤🔥 heart"),
+        ("🤷\U0001f3fd\u200d♀\ufe0f", "🤷♀"),
+        ("👍\U0001f3fd", "👍"),
+        ("1\ufe0f\u20e3 one", "1\u20e3 one"),
+        ("🏴\U000e0067\U000e0062\U000e0065\U000e006e\U000e0067\U000e007f", "🏴"),
+        ("葛\U000e0100城", "葛城"),
+        ("🇩🇪 Deutschland", "DE Deutschland"),
+        ("🇩🇪🇫🇷", "DE FR"),
+        ("a\ufe0f", r"a\ufe0f"),
+        ("🏴\U000e0061\U000e0062\U000e007f", r"🏴\U000e0061\U000e0062\U000e007f"),
+        ("❤\ufe0f\ufe0f", r"❤\ufe0f"),
+        ("👩\u200d", r"👩\u200d"),
+        ("p\u200daypal \u202e👩", r"p\u200daypal \u202e👩"),
+    ],
+)
+def test_an_emoji_sequence_is_shown_as_its_characters_and_nothing_else_is_hidden(text: str, shown: str) -> None:
+    assert safe(text) == shown
+    assert safe(shown) == shown
+    assert all(unicodedata.category(one) != "Cf" for one in shown)
+
+
+def test_a_long_emoji_sequence_at_the_limit_is_not_cut_into_escapes() -> None:
+    assert safe("❤\ufe0f" * 10, 10) == "❤" * 10
+    assert safe("❤\ufe0f" * 11, 10) == "❤" * 9 + ELLIPSIS
+    assert safe("❤\ufe0f" * 10_000, 10) == "❤" * 9 + ELLIPSIS
+
+
+@pytest.mark.parametrize(
+    ("url", "shown"),
+    [
+        ("/%E6%97%A5%E6%9C%AC/%E2%9A%A0%EF%B8%8F-x", "/日本/⚠%EF%B8%8F-x"),
+        ("https://a.test:8080/caf%C3%A9?q=%D0%BF%D1%80%D0%B8#%E0%B8%94%E0%B8%B5", "https://a.test:8080/café?q=при#ดี"),
+        ("/%D8%B9%D8%B1%D8%A8%D9%8A", "/عربي"),
+        ("/100%25%20%2F%3F", "/100%25%20%2F%3F"),
+        ("/%FC%E6", "/%FC%E6"),
+        ("/%e6%97%a5", "/%e6%97%a5"),
+        ("/e%CC%81", "/e%CC%81"),
+        ("/%EF%BC%8Fadmin/%E2%88%95", "/%EF%BC%8Fadmin/%E2%88%95"),
+        ("/a%E2%80%AEb%E2%80%8B%C2%A0%C2%AD", "/a%E2%80%AEb%E2%80%8B%C2%A0%C2%AD"),
+        ("/%D0%B0dmin/p%D0%B0y/%CE%B1%D0%B0", "/%D0%B0dmin/p%D0%B0y/%CE%B1%D0%B0"),
+        ("/%F0%9F%87%A9%F0%9F%87%AA", "/%F0%9F%87%A9%F0%9F%87%AA"),
+        ("https://xn--e1awd7f.test/", "https://xn--e1awd7f.test/"),
+        ("/%", "/%"),
+    ],
+)
+def test_a_url_is_read_in_its_own_letters_where_they_are_unmistakable(url: str, shown: str) -> None:
+    assert readable_url(url) == shown
+    assert safe(shown) == shown
+    assert quote(shown, safe=string.printable) == url
+
+
+@given(ANY_TEXT)
+def test_whatever_a_url_encodes_is_shown_in_plain_characters_and_encodes_to_it_again(text: str) -> None:
+    url = "/" + quote(text, errors="replace")
+    shown = readable_url(url)
+    assert safe(shown) == shown
+    assert quote(shown, safe=string.printable) == url
 
 
 def test_no_character_of_the_first_planes_and_the_tags_gets_through() -> None:

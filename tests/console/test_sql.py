@@ -102,7 +102,7 @@ async def test_the_answer_is_exported_and_copied_as_every_table(
         assert [one["url"] for one in found] == [f"{API}/p/{n}" for n in range(3, 40, 4)]
         assert found[0]["body"] is None
         (cells,) = (tmp_path / "exports").glob("*.csv")
-        assert cells.read_text().splitlines()[0] == "url,depth,ended_at,body,note"
+        assert cells.read_text("utf-8-sig").splitlines()[0] == "url,depth,ended_at,body,note"
         await held.press("space", "space", rounds=0)
         held.app.dispatcher.do("copy.pick", "url")
         await held.quiet()

@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui_crawler.console.table.cells import Cell, LateRow, Row, Styled, lay_out
+from tui_crawler.console.table.cells import Cell, LateRow, Row, Styled, cell_text, lay_out
 from tui_crawler.text.safe_text import Align
 
 TEXTS = st.text(st.sampled_from("ab 日é\u0301\x1b[\n\u202e"), max_size=12)
@@ -49,6 +49,16 @@ def test_cut_pieces_end_in_an_ellipsis() -> None:
 
 def test_hostile_text_is_made_safe() -> None:
     assert text("a\x1b[31m\n", 20) == r"a\x1b[31m\n".ljust(20)
+
+
+def test_a_place_is_shown_in_its_own_letters_and_the_cell_keeps_the_raw_form() -> None:
+    cell = "a.test/%E6%97%A5%E6%9C%AC/" + "x" * 30 + "%C3%A9"
+    wide = "".join(part for part, _ in lay_out(cell, 60, "left", place=True, decoded=True))
+    narrow = "".join(part for part, _ in lay_out(cell, 20, "left", place=True, decoded=True))
+    assert wide.rstrip() == "a.test/日本/" + "x" * 30 + "é"
+    assert (narrow[:6], narrow.rstrip()[-1], cell_len(narrow)) == ("a.test", "é", 20)
+    assert "".join(part for part, _ in lay_out(cell, 70, "left", place=True)).rstrip() == cell
+    assert cell_text(cell) == cell
 
 
 @given(CELLS, st.integers(0, 30), st.sampled_from(["left", "right", "center"]))

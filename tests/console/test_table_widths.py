@@ -30,14 +30,14 @@ def row(key: int, url: str = "/a", *, exit_name: str = "✓ file_ingested", shor
 
 
 def test_the_widest_cells_seen_count_with_their_short_forms() -> None:
-    seen = SeenWidths(3)
+    seen = SeenWidths(COLUMNS)
     assert seen.widths == ()
     assert seen.take([row(1), row(22, "/longer")])
     assert list(seen.widths) == [Width(15, 10), Width(7, 7), Width(2, 2)]
 
 
 def test_widths_only_grow() -> None:
-    seen = SeenWidths(3)
+    seen = SeenWidths(COLUMNS)
     seen.take([row(1, "/a-long-one")])
     assert not seen.take([row(2, "/b")])
     assert not seen.take([])
@@ -49,7 +49,7 @@ def test_widths_only_grow() -> None:
 
 def test_a_row_that_is_as_it_was_is_not_measured_again(monkeypatch: pytest.MonkeyPatch) -> None:
     rows = [row(number) for number in range(50)]
-    seen = SeenWidths(3)
+    seen = SeenWidths(COLUMNS)
     seen.take(rows)
     measured: list[Row] = []
     measure = SeenWidths._measure
@@ -61,7 +61,7 @@ def test_a_row_that_is_as_it_was_is_not_measured_again(monkeypatch: pytest.Monke
 
 
 def test_hostile_cells_are_as_wide_as_they_are_shown() -> None:
-    seen = SeenWidths(2)
+    seen = SeenWidths(COLUMNS[::2])
     hostile = "日\x1b[2J\u202e\ud800" + "e\u0301" * 3
     seen.take([Row(1, (hostile, ("\x07", Styled("é", short="日本")), "no column"))])
     assert list(seen.widths) == [Width(len(safe(hostile)) + 1 - 3, 24), Width(5, 8)]

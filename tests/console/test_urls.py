@@ -7,6 +7,7 @@ from datetime import UTC
 from pathlib import Path
 
 import pytest
+from rich.cells import get_character_cell_size
 from textual.widgets import Static
 
 from tests.console.sample_crawl import API, NOW, failed_pages, origin, page, page_detail, run_view
@@ -70,6 +71,37 @@ async def test_pages_of_the_crawl_with_the_one_under_the_cursor_in_full() -> Non
         assert isinstance(held.app.screen, UrlScreen)
         await held.press("escape", "escape", rounds=2)
         assert isinstance(held.app.screen, OverviewScreen)
+
+
+TITLES = (
+    "⚠\ufe0f Warnung",
+    "👩\u200d👩\u200d👧 Familie",
+    "🇩🇪🇫🇷 flags",
+    "日本語の題",
+    "❤\ufe0f\u200d🔥 heart",
+    "👍\U0001f3fd",
+    "plain",
+)
+
+
+@pytest.mark.parametrize("locale", ["C.UTF-8", "C"])
+@pytest.mark.parametrize("size", [(160, 24), (200, 40)])
+async def test_titles_and_urls_of_any_script_are_readable_and_their_columns_stay_aligned(
+    size: tuple[int, int], locale: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("LC_ALL", locale)
+    pages = (
+        page(n, f"{API}/%E6%97%A5/{n}", "file_ingested", title=title, size=777) for n, title in enumerate(TITLES, 1)
+    )
+    async with stage(size, reports=FakeReports(pages=tuple(pages))) as held:
+        await held.press("3", rounds=3)
+        table = rows(held)
+        lines = [table.render_line(line).text for line in range(len(TITLES) + 1)]
+        ends = {sum(map(get_character_cell_size, line[: line.index("777")])) for line in lines[1:]}
+        assert len(ends) == 1, lines
+        assert not [line for line in lines if "\\" in line or set(line) & set("\ufe0f\u200d🇩🇪🇫🇷\U0001f3fd")]
+        assert ("example.org/日/7" if locale != "C" else "example.org/%E6%97%A5/7") in "".join(lines)
+        assert f"{API}/%E6%97%A5/1" in held.text()  # in full below the list, as it is copied
 
 
 async def test_the_list_scrolls_on_by_key_and_is_never_held_whole(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,6 +241,8 @@ async def test_an_export_writes_all_rows_that_match_not_only_those_held(
         assert isinstance(held.app.screen, UrlsScreen)
         (file,) = (tmp_path / "exports").iterdir()
         lines = file.read_text("utf-8").splitlines()
+        assert lines[0].startswith("\ufeff") == (kind == "csv")  # by which Excel knows UTF-8
+        assert "\ufeff" not in "".join(lines[1:])
         assert len(lines) == length + {"csv": 1, "jsonl": 0, "md": 2}[kind]
         assert sum(f"{API}/p/1299" in line for line in lines) == (kind != "md")
 

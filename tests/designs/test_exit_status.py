@@ -92,6 +92,25 @@ def test_3_while_another_run_holds_the_database(crawl: Crawling) -> None:
     assert len(site.asked) == 1
 
 
+@pytest.mark.parametrize(("number", "status"), [(signal.SIGTERM, 0), (signal.SIGINT, 130)], ids=str)
+def test_as_a_service_a_run_that_is_told_to_end_has_succeeded(crawl: Crawling, number: int, status: int) -> None:
+    site = crawl.site()
+    site.answer(
+        "/", Answer(200, b"<a href=/a>", (("Content-Type", "text/html"),)), then=lambda: os.kill(os.getpid(), number)
+    )
+    config = crawl.configure(QUICK)
+    with crawl.web.in_thread():
+        assert crawl.command("run", str(config), "--service").status == status
+    assert crawl.value("SELECT finish_reason FROM v_run") == "interrupted"
+
+
+def test_as_a_service_a_run_whose_origin_gave_up_has_not_succeeded(crawl: Crawling) -> None:
+    crawl.web.refuse(crawl.site())
+    config = crawl.configure(QUICK)
+    with crawl.web.in_thread():
+        assert crawl.command("run", str(config), "--service").status == 1
+
+
 @pytest.mark.parametrize(
     ("number", "status"), [(signal.SIGINT, 130), (signal.SIGTERM, 143), (signal.SIGHUP, 129)], ids=str
 )

@@ -56,6 +56,29 @@ def test_a_document_is_valid_or_says_where_it_is_not(read: tuple[Crawling, Site]
     assert all(error.message and error.line >= 0 for error in bad.errors)
 
 
+@pytest.mark.parametrize("form", ["json", "md", "html", "junit"])
+def test_the_report_says_how_many_documents_are_invalid_and_why(read: tuple[Crawling, Site], form: str) -> None:
+    crawl, site = read
+    said = crawl.ask("report", "--format", form).out
+    bad = [site.url(f"/{kind}/bad") for kind in CASES]
+    assert all(url in said.replace("\\", "") for url in bad)
+    if form == "json":
+        document = json.loads(said)
+        kinds = {row["type"]: row for row in document["validation"]["rows"]}
+        figures = {kind: (kinds[kind]["judged"], kinds[kind]["invalid"]) for kind in ("xml", "rss", "css")}
+        assert figures == {"xml": (2, 1), "rss": (4, 2), "css": (2, 1)}
+        assert kinds["html"]["judged"] == kinds["html"]["documents"]
+        found = document["invalid"]
+        assert (found["severity"], found["total"]) == ("notice", len(found["rows"]))
+        counts = [row["pages"] for row in found["rows"]]
+        assert counts == sorted(counts, reverse=True)
+        assert {url for row in found["rows"] for url in row["urls"]} >= set(bad)
+        with crawl.reports() as reports:
+            judged = validation_of(reports, bad[0])
+        assert judged is not None
+        assert {one.message for one in judged.errors} <= {r["message"] for r in found["rows"] if r["type"] == "html"}
+
+
 def test_valid_is_unknown_until_a_document_was_read(crawl: Crawling) -> None:
     site = crawl.site()
     site.page("/", "/p", "/gone")

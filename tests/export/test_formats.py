@@ -146,6 +146,11 @@ class TestCsv:
         assert count == 3
         assert data == b'title,size,valid\r\n"a ""b"", c",-5,0\r\nplain,,\r\n,7,1\r\n'
 
+    def test_a_byte_order_mark_comes_once_before_all(self, written: Written):
+        rows = [("ä", 1, 0)]
+        _, data = written(lambda output: write_csv([rows, rows], COLUMNS, output, bom=True))
+        assert data == "\ufefftitle,size,valid\r\nä,1,0\r\nä,1,0\r\n".encode()
+
     def test_a_single_empty_cell_is_a_row(self, written: Written):
         _, data = written(lambda output: write_csv([[("",), (None,)]], (SheetColumn("title", CellKind.text),), output))
         assert read_csv(data) == [["title"], [""], [""]]

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import base64
+import hashlib
 import io
+import json
 import sqlite3
 from collections.abc import Iterator
 from contextlib import closing
@@ -12,21 +15,27 @@ from typing import Any
 
 import pytest
 
-from tests.export.crawl import FORMULA, HOME, LONG_TITLE, store_attempts
+from tests.export.crawl import FORMULA, HOME, LONG_TITLE, PAGE, store_attempts
 from tests.storage.making import T0, A, B, plan
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.export.output import open_stream
 from tui_crawler.export.text_rows import CellKind, columns_of
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.reports import export as export_reports
-from tui_crawler.storage.reports.export import Narrowing
+from tui_crawler.storage.reports.export import Narrowing, StoredBody
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
-from tui_crawler.wiring.export import ExportPlan, write_export
+from tui_crawler.wiring.export import BODY_COLUMNS, ExportPlan, body_row, write_export
 
 EVERYTHING = Narrowing()
-WHAT = ("pages", "attempts", "links", "redirects", "failures", "data")
-VIEWS = {"pages": "v_page", "attempts": "v_attempt", "links": "v_link", "redirects": "v_redirect"}
+WHAT = ("pages", "attempts", "links", "redirects", "failures", "data", "documents")
+VIEWS = {
+    "pages": "v_page",
+    "attempts": "v_attempt",
+    "links": "v_link",
+    "redirects": "v_redirect",
+    "documents": "v_document",
+}
 
 
 def rows(reports: Reports, what: str, *columns: str, **narrowing: Any) -> list[tuple[Any, ...]]:
@@ -40,7 +49,38 @@ def test_an_export_is_the_view(what: str, view: str, reports: Reports):
 
 
 def test_there_is_something_to_export(reports: Reports):
-    assert [len(rows(reports, what)) for what in WHAT] == [9, 8, 8, 1, 2, 2]
+    assert [len(rows(reports, what)) for what in WHAT] == [9, 8, 8, 1, 2, 2, 5]
+
+
+def test_bodies_are_text_where_they_are_of_a_kind_of_text_and_base64_else(reports: Reports):
+    written: list[bytes] = []
+    with open_stream(lambda data: written.append(bytes(data)) or len(data)) as output:
+        count = write_export(reports, ExportPlan("bodies", "jsonl"), output)
+    found = {one["url"]: one for one in map(json.loads, b"".join(written).splitlines())}
+    assert count == len(found) == 4
+    home = found[HOME]
+    assert (home["text"], home["base64"], home["content_type"]) == (PAGE.decode(), None, "text/html")
+    assert (home["crawled_at"], home["http_status"]) == (T0 + 10, 200)
+    assert hashlib.sha256(PAGE).hexdigest() == home["sha256"]
+
+
+@pytest.mark.parametrize(
+    ("content_type", "charset", "body", "text"),
+    [
+        ("text/plain", "", b"caf\xc3\xa9", "café"),
+        ("text/html", "windows-1252", b"caf\xe9", "café"),
+        ("text/html", "utf-8", b"\xef\xbb\xbfx", "x"),
+        ("application/ld+json; charset=utf-8", "", b"{}", "{}"),
+        ("Application/JSON", "", b"{}", "{}"),
+        ("application/pdf", "", b"%PDF", None),
+        ("image/png", "", b"x", None),
+        ("", "", b"x", None),
+    ],
+)
+def test_which_bodies_are_text(content_type: str, charset: str, body: bytes, text: str | None):
+    row = body_row(StoredBody(f"{A}/x", content_type, T0, "00", body, charset=charset))
+    made = dict(zip(BODY_COLUMNS, row, strict=True))
+    assert (made["text"], made["base64"]) == (text, None if text is not None else base64.b64encode(body).decode())
 
 
 def test_failures_are_failed_pages_with_their_message(reports: Reports):

@@ -327,6 +327,8 @@ LOOKUPS = {
     "SELECT * FROM v_link WHERE to_url = ?": "l USING INDEX link_to_url_id (to_url_id=?)",
     "SELECT * FROM v_link WHERE from_url = ?": "l USING PRIMARY KEY (from_page_id=?)",
     "SELECT * FROM v_page WHERE url = ?": "p USING INDEX page_url_id_job_id (url_id=?",
+    "SELECT inlinks FROM v_page WHERE url = ?": "l USING COVERING INDEX link_to_url_id (to_url_id=?)",
+    "SELECT ok_status FROM v_page WHERE url = ?": "c USING INDEX attempt_url (url_id=?)",
     "SELECT * FROM v_attempt WHERE url = ?": "a USING INDEX attempt_url (url_id=?)",
     "SELECT * FROM v_redirect WHERE to_url = ?": "r USING INDEX redirect_to_url_id (to_url_id=?)",
     "SELECT * FROM v_redirect WHERE from_url = ?": "r USING INDEX sqlite_autoindex_redirect_1 (page_id=?)",

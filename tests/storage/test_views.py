@@ -254,3 +254,28 @@ def test_a_database_of_the_same_schema_gets_the_columns_when_it_is_opened_to_be_
     reports = Reports(path)
     assert reports.columns("v_operator_action")[-3:] == ("command", "error", "applied_at")
     reports.close()
+
+
+async def test_when_a_url_was_first_seen_who_links_to_it_and_with_what_status_it_last_gave_content(
+    database_bench: DatabaseBench,
+):
+    def of(name: str) -> tuple[object, ...]:
+        chosen = "first_seen, inlinks, last_http_status, ok_status"
+        return tuple(rows(database_bench.place, f"SELECT {chosen} FROM v_page WHERE url = '{A}/{name}'")[0])
+
+    store = database_bench.open()
+    await store.begin_run(plan(f"{A}/", f"{A}/two"))
+    pages = (await store.candidates(A, T0, 10, True)).pages
+    await store.fill(fill_of(pages))
+    home, two = pages
+    await store.settle(crawled(home, T0, f"{A}/two", f"{A}/new"))
+    await store.settle(crawled(two, T0 + 1, f"{A}/new", f"{A}/two"))
+    seen, links, *_ = of("two")
+    assert (bool(seen), links, of("")[1]) == (True, 2, 0)
+    assert of("new")[1:] == (2, None, None)
+    assert of("")[2:] == (200, 200)
+    later = (ExitCode.file_did_not_change, 304, 200), (ExitCode.server_internal_error, 503, 200)
+    gone = (ExitCode.file_not_found, 404, None), (ExitCode.noindex, 200, None), (ExitCode.redirect, 301, None)
+    for number, (code, status, ok_status) in enumerate((*later, *gone)):
+        await store.settle(failed(home, T0 + 10 + number, code, status))
+        assert of("")[2:] == (status, ok_status), code

@@ -16,7 +16,10 @@ MEANING = {
     "v_page": "a page of a job: queue row and last result. Of a body that was left on the wire `sha256` is empty and "
     "`size` what its head said (0: nothing). `incomplete` names what was not read of it, with commas "
     "(links, input, deadline, …; the section `reading` of docs/configuration.md has the bounds). `valid` is NULL until "
-    "a validator has looked, which comes after the page was stored; data blocks come then, too",
+    "a validator has looked, which comes after the page was stored; data blocks come then, too. `first_seen` "
+    "is when the URL was first known, `inlinks` how many links name it. `ok_status` is the status with which the page "
+    "last gave content: a 304 or a failure that may pass does not change it, and it is NULL for a page that is gone, "
+    "refused, a redirect, noindex or not canonical",
     "v_attempt": "the crawl log: one row an attempt (page, robots, sitemap, check). `cut` is as `v_page.incomplete`; "
     "`response_ms` is the time of the server: connecting, and from the request until the last of the answer came in",
     "v_request": "an HTTP exchange inside an attempt. `dns_ms`, `connect_ms` (TCP alone), `tls_ms` are what the steps "

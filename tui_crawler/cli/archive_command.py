@@ -46,7 +46,7 @@ def declare(commands: CommandSet) -> None:
         help="write the archive here; one named .warc is not compressed (default: example.org.warc.gz, or a free name)",
     )
     parser.add_argument("--force", action="store_true", help="replace FILE if it exists")
-    parser.set_defaults(fail_on={}, **_EXPORT)
+    parser.set_defaults(fail_on={}, bom=False, **_EXPORT)
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:

@@ -28,16 +28,17 @@ if TYPE_CHECKING:
     from tui_crawler.storage.reports.reports import Reports
     from tui_crawler.wiring.export import ExportPlan
 
-WHAT = ("pages", "attempts", "links", "redirects", "failures", "data", "bodies")
+WHAT = ("pages", "documents", "attempts", "links", "redirects", "failures", "data", "bodies")
 FORMATS = ("jsonl", "csv", "parquet", "warc")
 _WITH_EXIT_CODE = ("pages", "attempts", "failures")
 _BINARY = ("parquet", "warc")
 _DESCRIPTION = """\
 Writes all rows to standard output or to a file, also while a run is live. Columns are those of the views v_page,
-v_attempt, v_link, v_redirect; failures are failed pages with their last message, data what data rules found, bodies
-all stored answers with their requests, and an index next to the file. Times are epoch milliseconds, UTC. In
-JSON Lines and CSV booleans are 0 and 1; in CSV what a spreadsheet would run is prefixed with an apostrophe and control
-characters are spelled out. A file stands under its name when the export is complete, and not before.
+v_document, v_attempt, v_link, v_redirect; failures are failed pages with their last message, data what data rules
+found, bodies in warc all stored responses with their requests and an index next to the file, in jsonl the stored bodies
+as text or Base64. Times are epoch milliseconds, UTC. In JSON Lines and CSV booleans are 0 and 1; in CSV what a
+spreadsheet would run is prefixed with an apostrophe and control characters are spelled out. Excel opens a CSV file that
+was written with --bom by a double click. A file stands under its name when the export is complete, and not before.
 """
 
 
@@ -55,8 +56,9 @@ def declare(commands: CommandSet) -> None:
         metavar="FMT",
         choices=FORMATS,
         required=True,
-        help="jsonl, csv, parquet (an extra), warc for bodies",
+        help="jsonl, csv, parquet (an extra); of bodies warc, jsonl",
     )
+    parser.add_argument("--bom", action="store_true", help="begin csv with a byte order mark: Excel then reads UTF-8")
     add_output(parser, "; an archive named .warc is not compressed")
     parser.add_argument("--columns", type=words, metavar="NAMES", help="only these columns, in this order: a,b,c")
     parser.add_argument("--origin", metavar="ORIGIN", default="", help="only this origin")
@@ -75,7 +77,8 @@ def declare(commands: CommandSet) -> None:
 
 def formats_of(what: str | None) -> tuple[str, ...]:
     """The formats in which something is exported; None: nothing is chosen yet."""
-    return tuple(form for form in FORMATS if what is None or (form == "warc") == (what == "bodies"))
+    others = tuple(form for form in FORMATS if form != "warc")
+    return FORMATS if what is None else ("jsonl", "warc") if what == "bodies" else others
 
 
 def add_output(parser: argparse.ArgumentParser, more: str = "") -> None:
@@ -109,7 +112,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         arguments.force = True  # an index of that name belongs to the file that was just written
         with output_of(index_path(path), arguments) as lines:
             lines.write("".join(sorted(plan.index)).encode())
-    counted = plural(count, "answer" if plan.what == "bodies" else "row")
+    counted = plural(count, "answer" if plan.form == "warc" else "row")
     printer.note(f"{counted}, {size(output.bytes)}, {time.monotonic() - began:.1f} s -> {output.name}")
     return ExitStatus.ok
 
@@ -117,23 +120,20 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 def _check_form(arguments: argparse.Namespace) -> None:
     """Raises UsageProblem for options that do not go together."""
     what, form = arguments.what, arguments.format
-    if form == "warc" and what != "bodies":
+    if form not in formats_of(what):
         raise UsageProblem(
-            f"warc is the format of bodies, it does not hold {what}",
-            hint=f"export bodies --format warc, or export {what} --format jsonl, csv or parquet",
+            f"{what} cannot be exported as {form}",
+            hint=f"export {what} --format {' or '.join(formats_of(what))}",
         )
-    if what == "bodies" and form != "warc":
-        raise UsageProblem(
-            f"bodies are exported as warc, not as {form}",
-            hint="export bodies --format warc; export pages has what is known about them",
-        )
+    if arguments.bom and form != "csv":
+        raise UsageProblem(f"--bom is for csv, not for {form}", hint="leave --bom out")
     if form == "parquet" and find_spec("pyarrow") is None:
         raise UsageProblem(
             "parquet needs pyarrow, which is not installed",
             hint="pip install 'tui_crawler[parquet]', or --format jsonl or csv",
         )
     if arguments.columns is not None and what == "bodies":
-        raise UsageProblem("a web archive has no columns")
+        raise UsageProblem("bodies have no columns to choose", hint="leave --columns out")
     if arguments.columns == ():
         raise UsageProblem("--columns names no column")
     if arguments.exit_code and what not in _WITH_EXIT_CODE:
@@ -169,6 +169,7 @@ def _plan(arguments: argparse.Namespace, reports: Reports, exit_code: str, path:
         arguments.since,
         path.name if path else "",
         gzip=path is None or path.suffix.lower() != ".warc",
+        bom=arguments.bom,
     )
 
 

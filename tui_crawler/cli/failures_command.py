@@ -72,7 +72,8 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         pages = _pages(reports, code, origin)
         named_by = reports.referrers if arguments.referrers else None
         lines = _page_lines(pages, reports, named_by, time.time_ns() // 1_000_000)
-        return printer.answer(arguments.json, {"pages": (_page_document(page, named_by) for page in pages)}, lines)
+        listed = (_page_document(page, reports, named_by) for page in pages)
+        return printer.answer(arguments.json, {"pages": listed}, lines)
 
 
 def _grouping(by: tuple[str, ...]) -> tuple[str, ...]:
@@ -94,9 +95,9 @@ def _pages(reports: Reports, code: str, origin: str) -> Iterator[PageView]:
         after = window[-1].page_id
 
 
-def _page_document(page: PageView, named_by: _NamedBy | None) -> dict[str, object]:
+def _page_document(page: PageView, reports: Reports, named_by: _NamedBy | None) -> dict[str, object]:
     """A row of v_page (what the view does not know is None), and who names it."""
-    document = picked(page, _PAGE)
+    document = picked(page, _PAGE) | reports.page_past(page.page_id)
     document |= {name: document[name] or None for name in ("last_crawled_at", "due_at", "validation_type")}
     return document | (referrers_document(named_by(page.page_id, SHOWN)) if named_by else {})
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import re
 import time
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
@@ -13,11 +13,15 @@ from tui_crawler.cli.known_names import existing_database, known_origin, reports
 from tui_crawler.cli.options import CommandSet, add_common, positive
 from tui_crawler.cli.printer import Printer, local_zone, picked, safe
 from tui_crawler.cli.problem import ExitStatus
+from tui_crawler.cli.why_command import ATTEMPT_COLUMNS
 from tui_crawler.text.format import date_time
 
 if TYPE_CHECKING:
     from tui_crawler.domain.operator_view import ActionView, ActivityView
+    from tui_crawler.domain.view import AttemptView
     from tui_crawler.storage.reports.reports import Reports
+
+    Entry = ActivityView | ActionView | AttemptView
 
 USUAL_LIMIT = 50
 LOOK_S = 0.5
@@ -32,14 +36,17 @@ def declare(commands: CommandSet) -> None:
         "show what happened beside the attempts, and what operators asked for",
         execute,
         "Shows the activity log: starts and ends of runs and origins, jobs, stashes, rulesets; and what operators "
-        "asked for, in the order of time, the newest last. The attempts themselves are in the view v_attempt.",
-        examples=("log --limit 50", "log --origin example.org --follow"),
+        "asked for, in the order of time, the newest last. --attempts adds the attempts.",
+        examples=("log --limit 50", "log --origin example.org --follow --attempts"),
     )
     parser.add_argument("--origin", metavar="ORIGIN", default="", help="only what concerns this origin")
     parser.add_argument(
         "--limit", type=positive, metavar="N", default=USUAL_LIMIT, help=f"so many entries (default: {USUAL_LIMIT})"
     )
-    parser.add_argument("--follow", action="store_true", help="go on with what happens, until interrupted")
+    parser.add_argument("--follow", action="store_true", help="continue with what happens, until interrupted")
+    parser.add_argument(
+        "--attempts", action="store_true", help="show the attempts, too: what was requested and how it ended"
+    )
     add_common(parser, "one JSON value on stdout, with --follow one an entry")
 
 
@@ -47,13 +54,13 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     zone = local_zone()
     with reports_of(existing_database(arguments)) as reports:
         origin = known_origin(arguments.origin, reports) if arguments.origin else ""
-        log = ActivityLog(reports, origin)
+        log = ActivityLog(reports, origin, attempts=arguments.attempts)
         entries = log.newest(arguments.limit)
         if not arguments.follow:
             lines = (_line(entry, zone) for entry in entries)
             return printer.answer(arguments.json, {"log": map(_document, entries)}, lines)
 
-        def tell(entry: ActivityView | ActionView) -> bool:
+        def tell(entry: Entry) -> bool:
             return printer.document(_document(entry)) if arguments.json else printer.line(_line(entry, zone))
 
         follow(log, entries, tell, time.sleep, printer.note)
@@ -61,17 +68,19 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 class ActivityLog:
-    """Both logs of a database as one, and how far it was read."""
+    """The logs of a database as one, and how far it was read; with `attempts` the log of these, too."""
 
-    def __init__(self, reports: Reports, origin: str) -> None:
+    def __init__(self, reports: Reports, origin: str, *, attempts: bool = False) -> None:
         self._reports = reports
         self._origin = origin
+        self._attempts = attempts
+        self._attempt_id = 0
         self._version = 0  # of the database when it was last read
         self._activity_id = 0
         self._waiting: set[int] = set()  # actions that were read before they were carried out
         self._action_id = 0
 
-    def newest(self, limit: int) -> list[ActivityView | ActionView]:
+    def newest(self, limit: int) -> list[Entry]:
         """The newest entries, the oldest of them first. Actions that still wait are among them."""
         self._version = self._reports.data_version()
         activity = self._reports.activity(limit, self._origin)
@@ -79,22 +88,29 @@ class ActivityLog:
         self._activity_id = activity[0].activity_id if activity else 0
         self._action_id = actions[0].action_id if actions else 0
         self._waiting = {one.action_id for one in actions if not one.applied}
-        merged = _by_time(activity, filter(self._concerned, actions))
+        merged = _by_time(activity, filter(self._concerned, actions), self._newer_attempts(limit))
         return merged[-limit:]
 
-    def more(self) -> list[ActivityView | ActionView]:
+    def _newer_attempts(self, limit: int) -> Sequence[AttemptView]:
+        """The newest attempts that were not read yet, where they are shown."""
+        found = self._reports.attempts(self._origin, 0, self._attempt_id, limit) if self._attempts else ()
+        self._attempt_id = max([self._attempt_id, *(one.attempt_id for one in found[:1])])
+        return found
+
+    def more(self) -> list[Entry]:
         """What was written since, and the actions that were carried out since."""
         if (version := self._reports.data_version()) == self._version:
             return []
         activity = self._reports.activity(_ALL, self._origin, self._activity_id)
         newest = self._reports.actions(_ACTIONS)
+        attempts = self._newer_attempts(_ALL)
         self._version = version  # all was read
         self._activity_id = max([self._activity_id, *(one.activity_id for one in activity[:1])])
         known, waited = self._action_id, self._waiting
         actions = [one for one in newest if one.action_id > known or one.action_id in waited]
         self._action_id = max([known, *(one.action_id for one in actions)])
         self._waiting = {one.action_id for one in actions if not one.applied}
-        return _by_time(activity, (one for one in actions if one.applied and self._concerned(one)))
+        return _by_time(activity, (one for one in actions if one.applied and self._concerned(one)), attempts)
 
     def _concerned(self, action: ActionView) -> bool:
         """Whether an action concerns the origin: it names it, or all."""
@@ -106,8 +122,8 @@ class ActivityLog:
 
 def follow(
     log: ActivityLog,
-    entries: Iterable[ActivityView | ActionView],
-    tell: Callable[[ActivityView | ActionView], bool],
+    entries: Iterable[Entry],
+    tell: Callable[[Entry], bool],
     wait: Callable[[float], None],
     note: Callable[[str], None],
 ) -> None:
@@ -127,38 +143,49 @@ def follow(
             wait(LOOK_S)
 
 
-def _by_time(activity: Iterable[ActivityView], actions: Iterable[ActionView]) -> list[ActivityView | ActionView]:
-    """Both logs as one, the oldest first; at the same moment what was asked stands before what followed."""
-    rows: list[tuple[tuple[int, int, int], ActivityView | ActionView]] = []
+def _by_time(
+    activity: Iterable[ActivityView], actions: Iterable[ActionView], attempts: Iterable[AttemptView]
+) -> list[Entry]:
+    """The logs as one, the oldest first; at the same moment what was asked stands before what followed."""
+    rows: list[tuple[tuple[int, int, int], Entry]] = []
     rows += [((one.at, 0, one.action_id), one) for one in actions]
-    rows += [((one.at, 1, one.activity_id), one) for one in activity]
+    rows += [((one.ended_at, 1, one.attempt_id), one) for one in attempts]
+    rows += [((one.at, 2, one.activity_id), one) for one in activity]
     return [entry for _, entry in sorted(rows, key=lambda row: row[0])]
 
 
-def _document(entry: ActivityView | ActionView) -> dict[str, object]:
+def _document(entry: Entry) -> dict[str, object]:
     from tui_crawler.cli.actions import value_of
     from tui_crawler.domain.operator_view import ActionView
+    from tui_crawler.domain.view import AttemptView
     from tui_crawler.text.same_as import command_line_of
 
     if isinstance(entry, ActionView):
         document = {"kind": "action"} | picked(entry, "at who action target before after undone applied error command")
         document |= {name: value_of(getattr(entry, name)) for name in ("before", "after", "command")}
         return document | {"command_line": command_line_of(entry)}
+    if isinstance(entry, AttemptView):
+        return {"kind": "attempt", "at": entry.ended_at, "attempt": picked(entry, ATTEMPT_COLUMNS)}
     return {"kind": "activity"} | picked(entry, "at event origin run_id message")
 
 
-def _line(entry: ActivityView | ActionView, zone: tzinfo) -> str:
+def _line(entry: Entry, zone: tzinfo) -> str:
     from tui_crawler.domain.operator_view import ActionView
     from tui_crawler.domain.status_words import what_happened
+    from tui_crawler.domain.view import AttemptView
     from tui_crawler.text.same_as import command_line_of
 
-    if isinstance(entry, ActionView):
+    if isinstance(entry, AttemptView):
+        status = "-" if entry.http_status is None else entry.http_status
+        at, word, said = entry.ended_at, entry.kind, [f"{safe(entry.exit_code)} {status}", safe(entry.url, 2_048)]
+        said.append(safe(entry.message))
+    elif isinstance(entry, ActionView):
         more = command_line_of(entry).partition(f" {entry.target}")[2].strip()  # the delay, the reason of an exclusion
         said = [safe(" ".join(filter(None, (entry.target, more)))), f"(asked by {safe(entry.who)}{_end(entry)})"]
-        word = entry.action
+        at, word = entry.at, entry.action
     else:
-        word, said = entry.event, [safe(entry.origin), safe(what_happened(entry))]
-    return f"{date_time(entry.at, zone)}  {safe(word):<18}  {'  '.join(filter(None, said))}"
+        at, word, said = entry.at, entry.event, [safe(entry.origin), safe(what_happened(entry))]
+    return f"{date_time(at, zone)}  {safe(word):<18}  {'  '.join(filter(None, said))}"
 
 
 def _end(action: ActionView) -> str:

@@ -21,7 +21,7 @@ from tui_crawler.cli.options import (
     add_database,
     add_quiet,
 )
-from tui_crawler.cli.printer import Printer, standard_printer
+from tui_crawler.cli.printer import Printer, as_json, standard_printer
 from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
 from tui_crawler.domain.known_word import did_you_mean
 
@@ -160,44 +160,43 @@ def main(words: Sequence[str] | None = None) -> int:
     return ExitStatus.cannot_run if printer.failed else status
 
 
-def _carry_out(words: Sequence[str] | None, printer: Printer) -> int:
+def _carry_out(given: Sequence[str] | None, printer: Printer) -> int:
+    words = sys.argv[1:] if given is None else given
     try:
-        arguments = parse(sys.argv[1:] if words is None else words)
+        arguments = parse(words)
         printer.quiet = bool(arguments.quiet)
         status: int = arguments.execute(arguments, printer)
     except SystemExit as end:  # --help and --version
         return end.code if isinstance(end.code, int) else ExitStatus.ok
     except UsageProblem as problem:
-        _tell(problem, printer)
-        return ExitStatus.usage
+        return _fail(printer, words, ExitStatus.usage, problem.lines, problem.hint)
     except Exception as error:
-        return _explain(error, printer)
+        return _fail(printer, words, ExitStatus.cannot_run, *_explained(error))
     return status
 
 
-def _tell(problem: UsageProblem, printer: Printer) -> None:
-    for line in problem.lines[:1]:
+def _fail(printer: Printer, words: Sequence[str], status: ExitStatus, lines: Sequence[str], hint: str = "") -> int:
+    """Show an error, with --json as one JSON object on stderr; return the exit status."""
+    if "--json" in words and "--join" not in words:  # what joins a run tells its parent in words
+        said = as_json({"error": {"message": "\n".join(lines), "hint": hint, "exit_status": status}})
+        printer.detail(said, len(said))
+        return status
+    for line in lines[:1]:
         printer.error(line)
-    for line in problem.lines[1:]:
+    for line in (*lines[1:], *([f"  {hint}"] if hint else [])):
         printer.detail(line)
-    if problem.hint:
-        printer.detail(f"  {problem.hint}")
+    return status
 
 
-def _explain(error: Exception, printer: Printer) -> int:
-    """One line for what could not be done; with TUI_CRAWLER_DEBUG set, where it happened too."""
+def _explained(error: Exception) -> tuple[list[str], str]:
+    """One line for what could not be done, with TUI_CRAWLER_DEBUG set where it happened, too; and a hint."""
     from tui_crawler.domain.failure import CannotListen, RunHeld, StorageFailure
 
     expected = isinstance(error, CannotRun | CannotListen | RunHeld | StorageFailure)
-    if expected or isinstance(error, OSError):
-        printer.error(str(error))
-    else:
-        printer.error(f"unexpected error, please report it: {type(error).__name__}: {error}")
+    known = expected or isinstance(error, OSError)
+    said = str(error) if known else f"unexpected error, please report it: {type(error).__name__}: {error}"
     if os.environ.get(DEBUG_VARIABLE):
         import traceback
 
-        for line in "".join(traceback.format_exception(error)).splitlines():
-            printer.detail(line)
-    elif not expected:
-        printer.detail(f"  {DEBUG_VARIABLE}=1 shows where it happened")
-    return ExitStatus.cannot_run
+        return [said, *"".join(traceback.format_exception(error)).splitlines()], ""
+    return [said], "" if expected else f"{DEBUG_VARIABLE}=1 shows where it happened"

@@ -10,6 +10,7 @@ import json
 import math
 import os
 import queue
+import re
 import select
 import sys
 import threading
@@ -167,7 +168,7 @@ class Printer:
 
         Answers whether somebody still reads.
         """
-        return self.text(_plain(text) + "\n")
+        return self.text(_plain(_readable(text)) + "\n")
 
     def lines(self, texts: Iterable[str]) -> None:
         """Prints lines until there are no more or nobody reads them."""
@@ -210,9 +211,9 @@ class Printer:
     def error(self, text: str) -> None:
         self._tell(f"tui-crawler: {text}")
 
-    def detail(self, text: str) -> None:
-        """Prints a further line of an error to stderr."""
-        self._tell(text)
+    def detail(self, text: str, limit: int = LINE_LIMIT) -> None:
+        """Print a further line of an error to stderr, at most `limit` characters of it."""
+        self._tell(text, limit)
 
     def text(self, text: str) -> bool:
         """Prints a piece of our own text as it is. Answers whether somebody still reads."""
@@ -230,9 +231,9 @@ class Printer:
                 return not self.failed
         return not self.closed
 
-    def _tell(self, text: str) -> None:
+    def _tell(self, text: str, limit: int = LINE_LIMIT) -> None:
         try:
-            self._err.write(_plain(text) + "\n")
+            self._err.write(safe(text, limit) + "\n")
             self._err.flush()
         except (OSError, ValueError):
             _silence(self._err)
@@ -294,6 +295,15 @@ def _plain(text: str) -> str:
     return safe(text, LINE_LIMIT)
 
 
+def _readable(text: str) -> str:
+    """URLs in the letters that they encode where a person reads them: not in a pipe, and no paths in rules."""
+    if "%" not in text or not sys.stdout.isatty() or "utf" not in (sys.stdout.encoding or "").lower():
+        return text
+    from tui_crawler.text import safe_text
+
+    return re.sub(r"https?://\S+", lambda url: safe_text.readable_url(url[0]), text)
+
+
 def _silence(stream: Stream) -> None:
     """Points a dead standard stream at nothing, so that the interpreter's last flush finds no broken pipe."""
     try:
@@ -326,6 +336,7 @@ def columns(
 
     from tui_crawler.text.safe_text import clip, fit
 
+    rows = [[_readable(cell) for cell in row] for row in rows]
     whole = [max(map(cell_len, column)) for column in zip(header, *rows, strict=True)]
     widths = dict(enumerate(whole)) if squeeze is None else _squeezed(whole, squeeze)
     for row in (header, *rows):

@@ -6,6 +6,7 @@ import argparse
 import sys
 from collections.abc import Callable
 from dataclasses import replace
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.cli.export_command import add_output, output_of, target_of
@@ -17,16 +18,16 @@ from tui_crawler.text import format as words
 from tui_crawler.text.format import size
 
 if TYPE_CHECKING:
-    from pathlib import Path
-
     from tui_crawler.domain.site_audit import Cell, ReportCell, SiteAudit
     from tui_crawler.storage.reports.reports import Reports
 
 FORMATS = ("html", "md", "junit", "json")
+ENDINGS = dict(zip(FORMATS, ("html", "md", "xml", "json"), strict=True))
 _DESCRIPTION = """\
 Writes one file that needs nothing else: the coverage of the newest run, failures by cause, broken links with the pages
-that hold them, slow pages, redirect chains and loops, titles, canonical and noindex, what was cut, and the politeness
-proof. It says how the sites are now; with --run what that run attempted.
+that hold them, slow pages, redirect chains and loops, titles, invalid documents, canonical and noindex, what was cut,
+and the politeness proof. It says how the sites are now; with --run what that run attempted. On a terminal a report
+other than JSON is written into a file named after the database, in place of an older one.
 """
 
 
@@ -50,6 +51,9 @@ def declare(commands: CommandSet) -> None:
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     database = existing_database(arguments)
+    if arguments.output is None and arguments.format != "json" and sys.stdout.isatty():
+        stem = database.stem if isinstance(database, Path) else "crawl"
+        arguments.output, arguments.force = f"{stem}-report.{ENDINGS[arguments.format]}", True
     path = target_of(arguments, database)
 
     with reports_of(database) as reports:

@@ -32,7 +32,7 @@ from tui_crawler.cli.options import (
     words,
 )
 from tui_crawler.cli.printer import Printer
-from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.domain.database_place import DatabasePlace, location_of
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.known_word import did_you_mean
@@ -72,6 +72,9 @@ def declare(commands: CommandSet) -> None:
     add_workers(parser)
     add_watching(parser)
     add_fail_on(parser)
+    parser.add_argument(
+        "--service", action="store_true", help="end with status 0 on SIGTERM, as service managers expect"
+    )
     parser.add_argument("--join", type=positive, metavar="NUMBER", help=argparse.SUPPRESS)
     add_common(parser, "one JSON object per event; the last is run_finished")
 
@@ -116,7 +119,8 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         metrics=arguments.metrics,
         on_event=arguments.on_event,
     )
-    return run_to_end(config, database, options, arguments, printer)
+    status = run_to_end(config, database, options, arguments, printer)
+    return ExitStatus.ok if arguments.service and status == ExitStatus.terminated else status
 
 
 def run_to_end(

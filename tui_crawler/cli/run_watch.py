@@ -17,7 +17,7 @@ from tui_crawler.domain.event import Event
 from tui_crawler.domain.run_totals import OriginProgress, RunTotals, complaint_of, number
 from tui_crawler.domain.status_words import FinishReason, elsewhere_words, finish_words, run_end_words
 from tui_crawler.text.coverage import coverage_lines
-from tui_crawler.text.format import clock, count, duration, elapsed, plural, seconds
+from tui_crawler.text.format import count, date_time, duration, elapsed, plural, seconds
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
@@ -84,7 +84,7 @@ class PlainLines:
         if self._printer.quiet or self._printer.closed:
             return
         text = event_line(event)
-        if text and not self._printer.line(f"{clock(event.at, self._zone)} {text}"):
+        if text and not self._printer.line(f"{date_time(event.at, self._zone, offset=True)} {text}"):
             self.stop_run()
 
 

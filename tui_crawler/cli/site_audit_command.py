@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.cli.known_names import reports_of
 from tui_crawler.cli.options import CommandSet
 from tui_crawler.cli.printer import Printer
-from tui_crawler.cli.report_command import FORMATS, audit_of, write_report
+from tui_crawler.cli.report_command import ENDINGS, FORMATS, audit_of, write_report
 from tui_crawler.cli.run_command import add_fail_on
 from tui_crawler.cli.seed_crawl import ENDING, add_seed_run, run_seeds, site_of
 
@@ -25,7 +25,6 @@ SETTINGS: Mapping[str, object] = {
     **ENDING,
 }
 """What an audit is, by dotted key of the configuration. A later audit looks at every page again."""
-_ENDINGS = dict(zip(FORMATS, ("html", "md", "xml", "json"), strict=True))
 _DESCRIPTION = """\
 Crawls a site of your own without the console and checks its links, their fragments, links to other sites, images,
 styles, scripts and media; then writes the report into a file named after the site, in place of an older one. A second
@@ -49,7 +48,7 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    output = f"{site_of(arguments)}-audit.{_ENDINGS[arguments.format]}"
+    output = f"{site_of(arguments)}-audit.{ENDINGS[arguments.format]}"
     status, database, path = run_seeds(arguments, printer, "audit", output, SETTINGS)
     if path is None:
         return status

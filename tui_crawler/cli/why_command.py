@@ -27,8 +27,8 @@ _LABEL = 14
 _MOST_HOPS = 5
 _MOST_ATTEMPTS = 3
 _URL_LENGTH = 2_048
-_ATTEMPT = """attempt_id run_id url origin kind exit_code exit_code_id http_status started_at ended_at response_ms bytes
-requests patience_after politeness_after delay_ms_after ruleset_id worker message cut"""
+ATTEMPT_COLUMNS = """attempt_id run_id url origin kind exit_code exit_code_id http_status started_at ended_at
+response_ms bytes requests patience_after politeness_after delay_ms_after ruleset_id worker message cut"""
 
 
 def declare(commands: CommandSet) -> None:
@@ -75,7 +75,7 @@ def _document(explanation: Explanation) -> dict[str, object]:
             {"from": hop.from_url, "to": hop.to_url, "kind": hop.kind, "depth": hop.depth}
             for hop in explanation.provenance
         ],
-        "attempts": [picked(each, _ATTEMPT) for each in explanation.attempts],
+        "attempts": [picked(each, ATTEMPT_COLUMNS) for each in explanation.attempts],
         "due_at": explanation.due_at,
         "queue_position": explanation.queue_position,
     } | ({"cut": explanation.cut} if explanation.cut else {})

@@ -33,7 +33,10 @@ class ReportCell(Enum):
     """What the cells of a column hold, and which columns these are. Times are epoch ms; text is everything else."""
 
     url = "url sample_url canonical origin earlier_url ended_at_url"
-    count = "count origins pages done failed blocked pending requests attempts links violations overlaps"
+    count = (
+        "count origins pages documents judged invalid done failed blocked pending requests attempts links "
+        "violations overlaps"
+    )
     ms = "response_ms from_ms below_ms gap_ms min_gap_ms promised_ms"
     moment = "at sent_at started_at ended_at finished_at"
     exit_code = "exit_code"
@@ -207,12 +210,16 @@ duplicate_titles|Duplicate titles|warning|title pages urls
 Titles that several pages have, the most frequent first; {NAMED} pages of each.
 missing_titles|Missing titles|warning|url
 HTML pages without a title.
+invalid|Invalid documents|notice|type message pages urls
+What validators found in documents as they are now, the most frequent first; {NAMED} pages of each.
 not_canonical|Not canonical|notice|url canonical
 Pages that name another URL as the canonical one; they are not kept.
 noindex|Noindex|notice|url
 Pages that ask not to be indexed (meta robots, X-Robots-Tag); they are not kept.
 exit_codes|Exit codes||exit_code when attempts*
 How the attempts ended, those of robots.txt among them.
+validation|Validation||type documents judged invalid
+How many documents validators have judged, and how many of these are invalid.
 response_times|Response times||from_ms below_ms attempts*
 How long the attempts waited for the other side.
 violations|Broken promises of politeness|fault|url fault sent_at gap_ms promised_ms earlier_url

@@ -6,12 +6,14 @@ import csv
 import io
 import json
 import re
+from codecs import BOM_UTF8
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import Enum
 from typing import Any
 
 from tui_crawler.export.output import Output
+from tui_crawler.text.safe_text import unlike_formula
 
 Row = tuple[Any, ...]
 
@@ -32,13 +34,14 @@ class SheetColumn:
     kind: CellKind
 
 
-_FLAGS = frozenset({"nofollow", "permanent", "valid", "external"})
+_FLAGS = frozenset({"nofollow", "permanent", "valid", "external", "noindex"})
 _INTEGERS = frozenset(
     {
         *("attempts", "attempts_remaining", "nice", "depth", "not_before", "last_http_status", "last_crawled_at"),
         *("due_at", "size", "attempt_id", "run_id", "exit_code_id", "http_status", "started_at", "ended_at"),
         *("response_ms", "bytes", "requests", "patience_after", "politeness_after", "delay_ms_after", "ruleset_id"),
-        *("first_seen_at", "seen_at", "place", "crawled_at"),
+        *("first_seen_at", "seen_at", "place", "crawled_at", "first_seen", "inlinks", "ok_status"),
+        *("stored_at", "lastmod"),
     }
 )
 
@@ -59,14 +62,18 @@ def without_surrogates(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-_INVISIBLE = "\x00-\x20\x7f-\xa0\xad\u200b-\u200f\u2028-\u202f\u205f-\u2069\u3000\ufeff"
-_FORMULA = re.compile(rf"[\t\r]|[{_INVISIBLE}\s]*[=+\-@\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20]")
 _SPELLED = re.compile("[\x00-\x1f\x7f-\x9f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 
 
-def write_csv(windows: Iterable[Sequence[Row]], columns: Sequence[SheetColumn], output: Output) -> int:
-    """Writes the header and all rows; answers how many rows. Raises CannotWrite, ReaderGone."""
+def write_csv(
+    windows: Iterable[Sequence[Row]], columns: Sequence[SheetColumn], output: Output, *, bom: bool = False
+) -> int:
+    """Write the header and all rows, after a byte order mark for Excel if `bom`; return how many rows.
+
+    Raises CannotWrite, ReaderGone.
+    """
     text = io.StringIO(newline="")
+    output.write(BOM_UTF8 if bom else b"")
     writer = csv.writer(text, lineterminator="\r\n")
     writer.writerow([column.name for column in columns])
     count = 0
@@ -80,7 +87,7 @@ def write_csv(windows: Iterable[Sequence[Row]], columns: Sequence[SheetColumn], 
 
 def _guarded(text: str) -> str:
     """The text as a cell that no spreadsheet runs and no terminal obeys."""
-    guarded = f"'{text}" if _FORMULA.match(text) else text
+    guarded = unlike_formula(text)
     return _SPELLED.sub(_spell, guarded) if _SPELLED.search(guarded) else guarded
 
 

@@ -12,7 +12,7 @@ from enum import IntEnum
 
 import peewee
 
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, Group
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage.driver import execute
 
@@ -57,6 +57,22 @@ PAGE_DUE_AT = f"""CASE
     ELSE {_AGAIN} END"""
 """When page `p` is due: one with tries left since it was found or last tried, a done one after the interval."""
 
+_CONTENT = f"({ExitCode.file_ingested.value}, {ExitCode.file_of_unknown_type.value})"
+_NOTHING = ", ".join(
+    str(code.value)
+    for code, one in DISPOSITIONS.items()
+    if one.unlinks or (one.contentful and one.group is not Group.ok)
+)
+_OK_STATUS = f"""CASE
+    WHEN p.last_exit_code IN {_CONTENT} THEN p.last_http_status
+    WHEN p.last_exit_code IN ({_NOTHING}) THEN NULL
+    ELSE (SELECT c.http_status FROM attempt c WHERE c.url_id = p.url_id AND c.page_id = p.id
+        AND c.exit_code IN {_CONTENT} ORDER BY c.id DESC LIMIT 1) END"""
+PAGE_PAST = f"""NULLIF(p.created_at, 0) AS first_seen,
+    (SELECT COUNT(*) FROM link l WHERE l.to_url_id = p.url_id) AS inlinks, {_OK_STATUS} AS ok_status"""
+"""When the URL of page `p` was first known, how many links name it, and the status with which it last gave content: a
+304 and a failure that may pass leave it; NULL once the page is gone, refused, a redirect, noindex or not canonical."""
+
 JOB_STATUS = """CASE
     WHEN aborted = 1 THEN 'ABORTED'
     WHEN pending = 0 AND claimed = 0 THEN 'FINISHED'
@@ -89,7 +105,8 @@ FROM origin o LEFT JOIN session s ON s.id = o.session_id AND o.participates = 1"
     COALESCE(d.etag, '') AS etag, COALESCE(d.last_modified, '') AS last_modified,
     COALESCE(d.content_type, '') AS content_type, d.size, COALESCE(d.title, '') AS title,
     COALESCE(d.sha256, '') AS sha256, {VALIDATION_TYPE} AS validation_type, d.valid, {IS_CHECKED},
-    COALESCE(d.incomplete, (SELECT a.cut FROM attempt a WHERE a.id = p.last_attempt_id), '') AS incomplete
+    COALESCE(d.incomplete, (SELECT a.cut FROM attempt a WHERE a.id = p.last_attempt_id), '') AS incomplete,
+    {PAGE_PAST}
 FROM page p {_URL} JOIN origin o ON o.id = p.origin_id JOIN job j ON j.id = p.job_id
     LEFT JOIN document d ON d.page_id = p.id""",
     "v_attempt": f"""SELECT a.id AS attempt_id, a.run_id, u.href AS url, o.origin, a.kind,

@@ -140,10 +140,12 @@ def clock(epoch_ms: int | None, zone: tzinfo = UTC, *, millis: bool = False) -> 
     return moment.strftime("%H:%M:%S") + (f".{moment.microsecond // 1_000:03}" if millis else "")
 
 
-def date_time(epoch_ms: int | None, zone: tzinfo = UTC) -> str:
-    """Return date and time of epoch milliseconds in `zone`: `2026-01-05 10:41:07`."""
-    moment = _moment(epoch_ms, zone)
-    return ABSENT if moment is None else moment.isoformat(" ", "seconds")[:19]
+def date_time(epoch_ms: int | None, zone: tzinfo = UTC, *, offset: bool = False) -> str:
+    """Return date and time of epoch milliseconds in `zone`: `2026-01-05 10:41:07`, with `offset` as ISO 8601 has it:
+    `2026-01-05T10:41:07+00:00`."""
+    if (moment := _moment(epoch_ms, zone)) is None:
+        return ABSENT
+    return moment.isoformat(timespec="seconds") if offset else moment.isoformat(" ", "seconds")[:19]
 
 
 _TIME = re.compile(r"(?:(\d{4}-\d\d-\d\d)[ T])?(\d{1,2}):(\d\d)(?::(\d\d))?")

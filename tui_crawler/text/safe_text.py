@@ -8,9 +8,11 @@ needs no Textual.
 
 from __future__ import annotations
 
+import re
 import unicodedata
 from functools import lru_cache
 from typing import Literal
+from urllib.parse import quote, unquote
 
 from rich.cells import cell_len, get_character_cell_size
 
@@ -35,6 +37,25 @@ _UNSEEN: tuple[tuple[int, int], ...] = (
     (0x1F3FB, 0x1F3FF),  # skin tones: merge with the character before on some terminals
     (0xE0000, 0xE0FFF),  # tags and variation selectors supplement
 )
+_PICTURE = (
+    "\u00a9\u00ae\u203c\u2049\u2122\u2139\u2194-\u21aa\u231a-\u23ff\u24c2\u25aa-\u27bf\u2934\u2935\u2b05-\u2b55\u3030"
+    "\u303d\u3297\u3299\U0001f000-\U0001f1e5\U0001f200-\U0001f3fa\U0001f400-\U0001faff"
+)
+_IDEOGRAPH = "\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_JOINING = re.compile("[\u200d\ufe00-\ufe0f\U0001f1e6-\U0001f1ff\U0001f3fb-\U0001f3ff\U000e0000-\U000e0fff]")
+_JOINERS = re.compile(
+    "[\U0001f1e6-\U0001f1ff]{1,2}"  # a flag is two of them
+    f"|(?<=[{_PICTURE}])(?:[\ufe0e\ufe0f]|[\U0001f3fb-\U0001f3ff]\ufe0f?)?(?:\u200d(?=[{_PICTURE}]))?"
+    "|(?<=[0-9#*])\ufe0f(?=\u20e3)"
+    "|(?<=\U0001f3f4)\U000e0067\U000e0062[\U000e0063-\U000e0077]{3}\U000e007f"  # the flags of parts of Britain
+    f"|(?<=[{_IDEOGRAPH}])[\ufe00-\ufe02\U000e0100-\U000e01ef]"
+)
+"""What makes one picture of several characters, or another form of one."""
+_BLANK = "\x00-\x20\x7f-\xa0\xad\u200b-\u200f\u2028-\u202f\u205f-\u2069\u3000\ufeff"
+_FORMULA = re.compile(rf"[\t\r]|[{_BLANK}\s]*[=+\-@\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20]")
+_ENCODED = re.compile("(?:%[89A-F][0-9A-F])+")
+_ALIKE = frozenset({"ARMENIAN", "CHEROKEE", "COPTIC", "CYRILLIC", "GREEK", "LATIN"})
+"""Scripts whose letters look like those of the others, as the names of characters begin."""
 
 
 def safe(text: str, limit: int = 512) -> str:
@@ -42,7 +63,9 @@ def safe(text: str, limit: int = 512) -> str:
 
     `limit` is the greatest length of the answer in characters; what is longer is cut and ends in `…`.
     Controls (C0, DEL, C1), format characters (bidi, zero width), tags, variation selectors, lone surrogates,
-    private use, unassigned and line separators become ASCII escapes. Other spaces become a space. At most
+    private use, unassigned and line separators become ASCII escapes. Other spaces become a space. Emoji sequences
+    are shown as the characters they are made of, without joiners, selectors and skin tones, and flags as their two
+    letters: terminals draw a sequence in one, two or four cells, and no table of widths tells which. At most
     `MAX_MARKS` combining marks stay on a character, `…` stands for the rest; a mark without a character gets
     `◌`. Printable ASCII comes back unchanged. Calling it twice changes nothing more.
     """
@@ -50,13 +73,25 @@ def safe(text: str, limit: int = 512) -> str:
         return ""
     if text.isascii() and text.isprintable():
         return text if len(text) <= limit else text[: limit - 1] + ELLIPSIS
-    pieces = _spell(text[:limit])
+    plain = text[: 4 * limit]
+    if _JOINING.search(plain):
+        plain = _JOINERS.sub(_letters, plain)
+    pieces = _spell(plain[:limit])
     length = sum(map(len, pieces))
-    if length <= limit and len(text) <= limit:
+    if length <= limit and len(plain) <= limit and len(text) <= 4 * limit:
         return "".join(pieces)
     while pieces and length >= limit:
         length -= len(pieces.pop())
     return "".join(pieces) + ELLIPSIS
+
+
+def readable_url(text: str) -> str:
+    """Return a URL with its percent-encoded UTF-8 as the characters it encodes, if typing them gives the same URL.
+
+    What a reader could take for something else stays encoded: ASCII, spaces, invisible characters, mathematical
+    signs, what Unicode normalises to other characters, and a word of letters from scripts that look alike.
+    """
+    return _ENCODED.sub(_decoded, text) if "%" in text else text
 
 
 def without_unseen(text: str) -> str:
@@ -75,6 +110,11 @@ def without_unseen(text: str) -> str:
         if marks <= MAX_MARKS:
             kept.append(shown)
     return "".join(kept)
+
+
+def unlike_formula(text: str) -> str:
+    """Return `text` as a cell that no spreadsheet runs: with an apostrophe before what looks like a formula."""
+    return f"'{text}" if _FORMULA.match(text) else text
 
 
 def clip(text: str, cells: int) -> str:
@@ -140,6 +180,31 @@ def _spell(text: str) -> list[str]:
         elif marks == MAX_MARKS + 1:
             pieces.append(ELLIPSIS)
     return pieces
+
+
+def _letters(joiner: re.Match[str]) -> str:
+    """The letters of a flag, with a space before the next flag; nothing for what joins."""
+    if not "\U0001f1e6" <= joiner[0] <= "\U0001f1ff\U0001f1ff":
+        return ""
+    letters = "".join(chr(ord(one) - 0x1F1E6 + ord("A")) for one in joiner[0])
+    return letters + " " * ("\U0001f1e6" <= joiner.string[joiner.end() :][:1] <= "\U0001f1ff")
+
+
+def _decoded(found: re.Match[str]) -> str:
+    text = unquote(found[0], errors="replace")
+    around = found.string[max(0, found.start() - 1) : found.start()] + found.string[found.end() :][:1]
+    letters = [char for char in text + around if char.isalpha()]
+    alike = _ALIKE & {unicodedata.name(char, "").split(" ")[0] for char in letters}
+    stable = quote(text) == found[0] and unicodedata.is_normalized("NFKC", text) and not _shown(text[0])[1]
+    if not stable or len(alike) > 1:
+        return found[0]
+    plain = safe(text, len(text)) == text
+    return "".join(char if _is_plain(char, with_marks=plain) else quote(char) for char in text)
+
+
+def _is_plain(char: str, *, with_marks: bool) -> bool:
+    shown, is_mark = _shown(char)
+    return shown == char and (with_marks or not is_mark) and unicodedata.category(char) != "Sm"
 
 
 @lru_cache(maxsize=8192)

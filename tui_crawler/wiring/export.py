@@ -2,24 +2,29 @@
 
 from __future__ import annotations
 
+import re
+from base64 import b64encode
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tui_crawler.domain.run_diff import text_of
 from tui_crawler.export.text_rows import columns_of, write_csv, write_jsonl
 from tui_crawler.storage.reports.export import Narrowing
 
 if TYPE_CHECKING:
     from tui_crawler.export.output import Output
+    from tui_crawler.storage.reports.export import StoredBody
     from tui_crawler.storage.reports.reports import Reports
 
 
 @dataclass(frozen=True, slots=True)
 class ExportPlan:
     """What is exported: `bodies`, or the rows that `Reports.export_windows` knows; and as what, jsonl, csv, parquet or
-    warc (of bodies).
+    warc (of bodies, as jsonl is).
 
     `columns` empty: all. `origin` and `exit_code` are names, empty for all; `since` is epoch ms. `filename` is what
-    an archive says it is called, `gzip`: its records are compressed, each by itself, `index` gets its lines.
+    an archive says it is called, `gzip`: its records are compressed, each by itself, `index` gets its lines; `bom`: CSV
+    begins with a byte order mark.
     """
 
     what: str
@@ -31,6 +36,7 @@ class ExportPlan:
     filename: str = ""
     gzip: bool = True
     index: list[str] = field(default_factory=list)
+    bom: bool = False
 
 
 def write_export(reports: Reports, plan: ExportPlan, output: Output) -> int:
@@ -42,19 +48,37 @@ def write_export(reports: Reports, plan: ExportPlan, output: Output) -> int:
     narrowing = Narrowing(plan.origin, plan.exit_code, plan.since)
     if plan.what == "bodies" and plan.form == "warc":
         return _export_archive(reports, plan, narrowing, output)
+    if plan.what == "bodies" and plan.form == "jsonl":
+        stored = (
+            one for one in reports.export_bodies(narrowing) if one.sha256 and (one.page_id or one.http_status is None)
+        )
+        return write_jsonl(([body_row(one)] for one in stored), columns_of(BODY_COLUMNS), output)
     windows = reports.export_windows(plan.what, plan.columns, narrowing)
     columns = columns_of(plan.columns or reports.export_columns(plan.what))
     match plan.form:
         case "jsonl":
             return write_jsonl(windows, columns, output)
         case "csv":
-            return write_csv(windows, columns, output)
+            return write_csv(windows, columns, output, bom=plan.bom)
         case "parquet":
             from tui_crawler.export.parquet import write_parquet  # noqa: PLC0415  # pyarrow takes 0.3 s and 50 MB
 
             return write_parquet(windows, columns, output)
         case _:
             raise ValueError(f"{plan.what} are not exported as {plan.form}")
+
+
+BODY_COLUMNS = ("url", "content_type", "charset", "http_status", "crawled_at", "sha256", "text", "base64")
+_AS_TEXT = re.compile(r"text/|application/(.+\+)?(json|xml|javascript)\b", re.IGNORECASE)
+
+
+def body_row(body: StoredBody) -> tuple[str | int | None, ...]:
+    """A stored body with `BODY_COLUMNS`: as text where it is of a kind of text, else in Base64."""
+    is_text = bool(body.charset or _AS_TEXT.match(body.content_type))
+    text = text_of(body.body, body.charset).removeprefix("\ufeff") if is_text else None
+    packed = None if is_text else b64encode(body.body).decode()
+    about = (body.url, body.content_type, body.charset, body.http_status, body.stored_at, body.sha256)
+    return (*about, text, packed)
 
 
 def _export_archive(reports: Reports, plan: ExportPlan, narrowing: Narrowing, output: Output) -> int:

@@ -8,7 +8,7 @@ from collections.abc import Callable, Hashable, Sequence
 from rich.cells import cell_len, get_character_cell_size
 
 from tui_crawler.domain.record import dataclass
-from tui_crawler.text.safe_text import ELLIPSIS, Align, clip, safe
+from tui_crawler.text.safe_text import ELLIPSIS, Align, clip, readable_url, safe
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,13 +66,15 @@ Piece = tuple[str, str]
 """Text that is safe and clipped, and its role."""
 
 
-def lay_out(cell: Cell, width: int, align: Align, *, place: bool = False, short: bool = False) -> list[Piece]:
+def lay_out(
+    cell: Cell, width: int, align: Align, *, place: bool = False, short: bool = False, decoded: bool = False
+) -> list[Piece]:
     """Return the pieces of `cell` in exactly `width` terminal cells.
 
     Text is made safe, replaced by its short form when all of it does not fit (or when `short` form is asked for),
-    then clipped with `…` and padded. `place`: the cell begins with a URL, a path or a host, which is cut in its middle.
+    then clipped with `…` and padded. `place`: a URL, a path or a host, which is cut in its middle; perhaps `decoded`.
     """
-    parts = cell_parts(cell)
+    parts = cell_parts(cell, decoded=place and decoded)
     pieces = [(safe(part.text), part.role) for part in parts]
     used = _width(pieces)
     if (short or used > width) and any(part.short for part in parts):
@@ -89,8 +91,10 @@ def lay_out(cell: Cell, width: int, align: Align, *, place: bool = False, short:
     return [piece for piece in padded if piece[0]]
 
 
-def cell_parts(cell: Cell) -> Sequence[Styled]:
-    """The pieces of a cell, as they are."""
+def cell_parts(cell: Cell, *, decoded: bool = False) -> Sequence[Styled]:
+    """The pieces of a cell, as they are or with the URLs in them `decoded`."""
+    if decoded:
+        return [Styled(readable_url(one.text), one.role, one.short) for one in cell_parts(cell)]
     match cell:
         case str():
             return (Styled(cell),)

@@ -19,7 +19,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.table.cells import Row, cell_text
 from tui_crawler.text.glyphs import EXIT_GROUPS, STATES
-from tui_crawler.text.safe_text import safe
+from tui_crawler.text.safe_text import safe, unlike_formula
 
 if TYPE_CHECKING:
     from tui_crawler.console.table.columns import Column
@@ -30,13 +30,14 @@ FORMATS: tuple[tuple[str, str], ...] = (
     ("md", "Markdown table"),
 )
 """Id (which ends the file's name) and words of what a view is exported to."""
+ENCODINGS = {"csv": "utf-8-sig", "jsonl": "utf-8", "md": "utf-8"}
+"""Of a file by its format: Excel reads CSV as UTF-8 only after a byte order mark."""
 _LONGEST = 8_192
 _TIMES = frozenset({"not_before", "asleep_until", "in_flight_since"})
 """Times whose names do not end as those of all others."""
 _TOLD = range(100_000_000_000, 253_402_300_800_000)
 """Epoch ms that are taken for times: from 1973 up to the year 9999."""
 _SIGNS = frozenset(mark.glyph for mark in (*STATES.values(), *EXIT_GROUPS.values())) | {"·"}
-_FORMULA = re.compile(r"\s*[=+\-@\ufe62\ufe63\ufe66\ufe6b\uff0b\uff0d\uff1d\uff20]")
 _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>|#~!&$]")
 
 
@@ -169,9 +170,7 @@ def _bare(text: str) -> str:
 
 def _guarded(text: str) -> str:
     """A text as a cell that no spreadsheet runs; a dash alone stands for nothing."""
-    if text == "-":
-        return ""
-    return f"'{text}" if _FORMULA.match(text) else text
+    return "" if text == "-" else unlike_formula(text)
 
 
 def _markdown(texts: Iterable[str]) -> str:

@@ -41,6 +41,8 @@ class Palette:
     gutter: Style
     mark: Style
     roles: Mapping[str, Style]
+    decodes: bool = True
+    """Whether URLs are shown in the characters that they encode: not where the terminal has ASCII alone."""
 
 
 def role_styles(variables: Mapping[str, str], dark: bool) -> dict[str, Style]:
@@ -134,7 +136,9 @@ class TablePainter:
                 segments.append(Segment(" " * (place.x - end), base))
             cell = row.cells[place.index] if place.index < len(row.cells) else ""
             column = place.column
-            pieces = lay_out(cell, place.width, column.align, place=column.kind == "place", short=place.short)
+            is_place = column.kind == "place"
+            decoded = self.palette.decodes
+            pieces = lay_out(cell, place.width, column.align, place=is_place, short=place.short, decoded=decoded)
             segments += [
                 Segment(text, self._role_style(role, row_style) if role else row_style) for text, role in pieces
             ]

@@ -186,7 +186,7 @@ class RowActions(Handles):
             rows = tuple(table.shown_rows())
             records = tuple(screen.record(table, row.key) for row in rows)
             text = view_export.export(view_export.TableText(tuple(table.columns), rows, records), format_id)
-            with path.open("x", encoding="utf-8", newline="") as file:
+            with path.open("x", encoding=view_export.ENCODINGS[format_id], newline="") as file:
                 file.write(text)
         except OSError as error:
             self._screens.tell("export", f"✗ the rows could not be written: {error}", "error")

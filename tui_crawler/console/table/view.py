@@ -26,13 +26,15 @@ from tui_crawler.text.safe_text import safe
 
 
 class SeenWidths:
-    """The widest cells of so many columns, of the rows that were on the screen."""
+    """The widest cells of columns, of the rows that were on the screen. `decodes`: as `Palette` has it."""
 
-    __slots__ = ("_last", "_short", "_whole")
+    __slots__ = ("_last", "_places", "_short", "_whole", "decodes")
 
-    def __init__(self, columns: int) -> None:
-        self._whole = [0] * columns
-        self._short = [0] * columns
+    def __init__(self, columns: Sequence[Column]) -> None:
+        self.decodes = True
+        self._places = [column.kind == "place" for column in columns]
+        self._whole = [0] * len(columns)
+        self._short = [0] * len(columns)
         self._last: dict[Hashable, Row] = {}
 
     @property
@@ -58,7 +60,7 @@ class SeenWidths:
     def _measure(self, row: Row) -> bool:
         grew = False
         for at, cell in enumerate(row.cells[: len(self._whole)]):
-            whole, short = _width_of(cell)
+            whole, short = _width_of(cell, decoded=self.decodes and self._places[at])
             if whole > self._whole[at]:
                 self._whole[at] = whole
                 grew = True
@@ -68,10 +70,10 @@ class SeenWidths:
         return grew
 
 
-def _width_of(cell: Cell) -> tuple[int, int]:
+def _width_of(cell: Cell, *, decoded: bool) -> tuple[int, int]:
     """The cells of a cell's text, and of its short form."""
     whole = short = 0
-    for part in cell_parts(cell):
+    for part in cell_parts(cell, decoded=decoded):
         own = _cells(part.text)
         whole += own
         short += _cells(part.short) if part.short else own
@@ -132,7 +134,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         super().__init__(id=id, classes=classes)
         self._columns = tuple(columns)
         self._rows = TableRows()
-        self._seen = SeenWidths(len(self._columns))
+        self._seen = SeenWidths(self._columns)
         self._placeholder = placeholder
         self.awaited = True
         """Whether its rows are still being read."""
@@ -213,7 +215,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         """Put `columns` in place of all columns. Rows set after it have their cells in this order."""
         before, self._columns = self._columns, tuple(columns)
         if self._columns != before:
-            self._seen = SeenWidths(len(self._columns))
+            self._seen = SeenWidths(self._columns)
         ids = [column.id for column in self._columns]
         if self._current_column not in ids:
             self._current_column = ids[0] if ids else None
@@ -347,6 +349,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         self._view = self.scrollable_content_region.size
         keys = self.visible_keys
         self._shown = {key: line for line, key in enumerate(keys, self._header_lines)}
+        self._seen.decodes = not getattr(self.app, "ascii_only", False)
         grew = self._seen.take(row for key in keys if (row := self._rows.get(key)) is not None)
         painter = self._painter
         if painter is None or painter.layout.width != self._view.width:
@@ -388,6 +391,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
             gutter=style("gutter"),
             mark=style("mark"),
             roles=role_styles(self.app.theme_variables, self.app.current_theme.dark),
+            decodes=self._seen.decodes,
         )
 
     # what has to be painted again

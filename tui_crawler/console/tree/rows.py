@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.trap import TrapSuspicion
 
 TREE_COLUMNS: tuple[Column, ...] = (
-    Column("path", "PATH", None, 0, min_width=18),
+    Column("path", "PATH", None, 0, min_width=18, kind="place"),
     Column("known", "KNOWN", 10, 0, "right", min_width=5),
     Column("done", "DONE", 10, 2, "right", min_width=5),
     Column("failed", "FAILED", 8, 1, "right", min_width=5, short="FAIL"),

@@ -244,7 +244,7 @@ class PageExport(_Piecewise[ExportWindow]):
         """Begins to write a new file. Raises OSError."""
         self.stop()
         keyset = self._screen.keyset
-        self._file = path.open("x", encoding="utf-8", newline="")
+        self._file = path.open("x", encoding=view_export.ENCODINGS[format_id], newline="")
         self._format, self._path, self._written = format_id, path, 0
         self._part = ExportWindow(keyset.narrowing, newest_first=keyset.newest_first)
         self._dialog = ExportingScreen(path.absolute())

@@ -70,6 +70,7 @@ class StoredBody:
     facts: tuple[tuple[str, str], ...] = ()
     page_id: int = field(default=0, compare=False)
     position: int = field(default=0, compare=False)
+    charset: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,6 +110,7 @@ _SOURCES = {
     "attempts": _Source("attempt", "id", _ATTEMPT, VIEWS["v_attempt"], has_exit_code=True),
     "links": _Source("link", "from_page_id", _OF_PAGE.format("l.from_page_id", "l.first_seen_at"), VIEWS["v_link"]),
     "redirects": _Source("redirect", "page_id", _OF_PAGE.format("r.page_id", "r.seen_at"), VIEWS["v_redirect"]),
+    "documents": _Source("document", "page_id", _OF_PAGE.format("d.page_id", "d.stored_at"), VIEWS["v_document"]),
     "data": _Source("data_block", "page_id", _OF_PAGE.format("b.page_id", "d.stored_at"), _DATA),
 }
 _VIEW_OF = {
@@ -117,6 +119,7 @@ _VIEW_OF = {
     "attempts": "v_attempt",
     "links": "v_link",
     "redirects": "v_redirect",
+    "documents": "v_document",
 }
 _DATA_COLUMNS = ("url", "origin", "name", "type", "place", "value", "crawled_at")
 
@@ -136,7 +139,8 @@ _CAPTURE = f"""SELECT q.id AS position, u.href AS url, COALESCE(d.content_type, 
     a.ended_at AS stored_at, COALESCE(b.sha256, '') AS sha256, COALESCE(b.size, 0) AS size,
     COALESCE(b.zstd, t.body) AS zstd, COALESCE(e.value, '') AS sent, q.http_status, COALESCE(q.method, '') AS method,
     COALESCE(q.sent_at, 0) AS sent_at, COALESCE(q.remote_address, '') AS remote_address, q.request_headers,
-    q.response_headers, COALESCE(d.page_id, 0) AS page_id, COALESCE(d.title, '') AS title, ({_VIA}) AS via
+    q.response_headers, COALESCE(d.page_id, 0) AS page_id, COALESCE(d.title, '') AS title,
+    COALESCE(d.charset, '') AS charset, ({_VIA}) AS via
 FROM request q CROSS JOIN attempt a ON a.id = q.attempt_id CROSS JOIN url u ON u.id = q.url_id
     LEFT JOIN document d ON d.page_id = a.page_id AND d.stored_at = a.ended_at AND a.exit_code IN ({_READ})
     LEFT JOIN body b ON q.http_status < 300 AND b.sha256 = COALESCE(d.sha256, ({_FORMER}))
@@ -147,7 +151,7 @@ FROM request q CROSS JOIN attempt a ON a.id = q.attempt_id CROSS JOIN url u ON u
 WHERE q.id > ? AND q.id <= ? AND q.http_status IS NOT NULL AND q.method <> 'HEAD'
     AND (q.http_status >= 300 OR b.sha256 IS NOT NULL OR t.body IS NOT NULL){{conditions}} ORDER BY q.id LIMIT 1"""
 _BARE = f"""SELECT d.page_id AS position, u.href AS url, d.content_type, d.stored_at, d.sha256, b.size, b.zstd,
-    '' AS sent, '' AS via, d.title
+    '' AS sent, '' AS via, d.title, d.charset
 FROM document d CROSS JOIN page p ON p.id = d.page_id CROSS JOIN body b ON b.sha256 = d.sha256
     CROSS JOIN url u ON u.id = p.url_id
 WHERE d.page_id > ? AND d.page_id <= ? AND NOT EXISTS (SELECT 1 FROM attempt a CROSS JOIN request q
@@ -245,13 +249,13 @@ class ExportReports(SubjectReports):
     """Rows and bodies, all of them."""
 
     def export_columns(self, what: str) -> tuple[str, ...]:
-        """The columns of `pages`, `failures`, `attempts`, `links`, `redirects` or `data`. Raises ValueError for
-        others."""
+        """The columns of `pages`, `failures`, `attempts`, `links`, `redirects`, `documents` or `data`, also where the
+        views are those of an older program. Raises ValueError for others."""
         if what == "data":
             return _DATA_COLUMNS
         if what not in _VIEW_OF:
             raise ValueError(f"there is no export of {what!r}")
-        names = self._reader.columns(_VIEW_OF[what])
+        names = self._reader.columns(f"({VIEWS[_VIEW_OF[what]]}) v")
         return (*names, "message") if what == "failures" else names
 
     def export_windows(self, what: str, columns: Sequence[str], narrowing: Narrowing) -> Iterator[list[Row]]:

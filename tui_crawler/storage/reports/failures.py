@@ -16,6 +16,7 @@ from tui_crawler.domain.page_view import FailureCount, FailureGroup, PageView
 from tui_crawler.storage.reader import EVERY, Reader, SubjectReports
 from tui_crawler.storage.reports.overview import exit_name
 from tui_crawler.storage.reports.pages import OF_ORIGIN, PAGE, PAGES, pages_of_ids, recovers
+from tui_crawler.storage.views import PAGE_PAST
 
 SLUG, QUERY = "{slug}", "?*"
 _VARYING = re.compile(
@@ -321,6 +322,11 @@ class FailureReports(SubjectReports):
         where, values = _way([(name, value) for name, value in named if value])
         text = f"{PAGES} WHERE {where} AND p.id > ? ORDER BY p.id LIMIT ?"
         return self._reader.records(PAGE, text, (*values, after_id, limit))
+
+    def page_past(self, page_id: int) -> dict[str, int | None]:
+        """What `v_page` has of a page and a `PageView` has not."""
+        row = self._reader.all(f"SELECT {PAGE_PAST} FROM page p WHERE p.id = ?", (page_id,))[0]  # noqa: S608  of constants
+        return dict(zip(("first_seen", "inlinks", "ok_status"), row, strict=True))
 
     def failure_window(
         self, key: GroupKey, after_id: int = 0, limit: int = 200, newest_first: bool = False, sought: Sequence[str] = ()

@@ -50,7 +50,7 @@ LATE_SUBJECTS: Mapping[str, str] = {
     "attempts.AttemptReports": "requests results refusal_counts history attempts_for_audit",
     "coverage.CoverageReports": "coverage documents_unread",
     "export.ExportReports": "export_columns export_windows export_bodies",
-    "failures.FailureReports": "failure_groups failure_count failure_pages failure_window failure_urls",
+    "failures.FailureReports": "failure_groups failure_count failure_pages failure_window failure_urls page_past",
     "jobs.JobReports": "jobs limbo stashes segments sessions validations",
     "links.LinkAuditReports": """broken_counts broken_links referrers requisites_left_out kept_configs
     pages_read_before pages_slower""",

@@ -5,6 +5,7 @@ rows at most; what grows with the crawl stays in the database. While a run is li
 
 from __future__ import annotations
 
+import json
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
@@ -23,7 +24,7 @@ from tui_crawler.storage.reports.links import FRAGMENTS, NAMED, broken_fragments
 from tui_crawler.storage.reports.timeline import TimelineReports
 from tui_crawler.storage.views import name_of
 
-_CHAINED = 100_000  # redirects to pages that redirect; more are not looked at
+_CHAINED = 100_000  # redirects to pages that redirect, and invalid documents; more are not looked at
 
 _NOW = """SELECT id AS page_id, origin_id, url_id, last_exit_code AS exit_code, last_http_status AS http_status,
     last_attempt_id AS attempt_id, failed, external FROM page"""
@@ -55,6 +56,11 @@ _HTML = """document d JOIN page p ON p.id = d.page_id JOIN url u ON u.id = p.url
     WHERE d.kind = 'html' AND p.failed = 0"""
 _TITLES = f"""(SELECT d.title AS title, COUNT(DISTINCT p.url_id) AS pages FROM {_HTML} AND d.title <> ''
     GROUP BY d.title HAVING COUNT(DISTINCT p.url_id) > 1) t"""
+_DOCUMENTS = _HTML.replace("d.kind = 'html'", "d.kind IN ('html', 'xml', 'css', 'rss')")
+_JUDGED = f"""SELECT d.kind, COUNT(*), COUNT(d.valid), COUNT(CASE WHEN d.valid = 0 THEN 1 END)
+FROM {_DOCUMENTS} GROUP BY d.kind ORDER BY d.kind"""
+_INVALID = f"""SELECT d.kind, d.validation_errors, u.href
+FROM {_DOCUMENTS} AND d.valid = 0 ORDER BY d.page_id LIMIT {_CHAINED}"""
 _ENDED_AS = "outcome q JOIN url u ON u.id = q.url_id {0} WHERE q.exit_code = {1.value}"
 _CANONICAL = """LEFT JOIN redirect r ON r.page_id = q.page_id AND r.source = 'canonical'
     LEFT JOIN url t ON t.id = r.to_url_id"""
@@ -90,6 +96,7 @@ class _Tables:
         slow = f"{_ATTEMPTED} WHERE a.response_ms > {record.SLOW_MS}"
         yield self._listed("slow", "u.href, a.response_ms, a.bytes, a.started_at", slow, "a.response_ms DESC, a.id")
         yield self._duplicate_titles()
+        yield from self._validation()
         yield self._listed("missing_titles", "u.href", f"{_HTML} AND d.title = ''", "d.page_id")
         canonical = _ENDED_AS.format(_CANONICAL, ExitCode.not_canonical)
         yield self._listed("not_canonical", "u.href, t.href", canonical)
@@ -166,6 +173,19 @@ class _Tables:
             if len(urls[title]) < record.NAMED:
                 urls[title][url] = None
         return key, [(title, pages, list(urls[title])) for title, pages in rows], total
+
+    def _validation(self) -> Iterator[Found]:
+        """How many documents of each kind are invalid, and what is wrong with them."""
+        kinds = self._rows(_JUDGED)
+        yield "validation", kinds, len(kinds)
+        pages: dict[tuple[str, str], int] = {}
+        urls: dict[tuple[str, str], list[str]] = {}
+        for kind, errors, url in self._reader.stream(_INVALID):
+            for found in {(kind, message) for _, _, message in json.loads(errors or "[]")}:
+                pages[found] = pages.get(found, 0) + 1
+                urls.setdefault(found, []).extend([url] * (pages[found] <= record.NAMED))
+        most = sorted(pages, key=lambda found: (-pages[found], found))[: record.LISTED]
+        yield "invalid", [(*found, pages[found], urls[found]) for found in most], len(pages)
 
 
 class SiteAuditReports(SubjectReports):
