@@ -82,7 +82,7 @@ class CrawlConfig:
         Nullable(Whole(1), NO_LIMIT), None, "Pages an origin may have; links beyond are refused and counted."
     )
     max_url_length: int = key(Whole(64, 65_536), 2048, "Longest URL, in characters.")
-    max_redirect_hops: int = key(Whole(0, 100), 3, "Redirects in a row that are still queued.")
+    max_redirect_hops: int = key(Whole(0, 100), 10, "Redirects in a row that are still queued.")
     fluke_retry: bool = key(Flag(), True, "A failed connection is tried a second time at once.")
     sitemaps: bool = key(Flag(), True, "Reads the sitemaps that robots.txt names.")
     link_kinds_queued: tuple[str, ...] = key(

@@ -41,7 +41,7 @@ class Limits:
     """Bounds on what is admitted; `max_url_length` in characters."""
 
     max_url_length: int = 2048
-    max_redirect_hops: int = 3
+    max_redirect_hops: int = 10
     max_pages_per_origin: int | None = None
     max_path_segments: int = 20
     max_segment_repeats: int = 3

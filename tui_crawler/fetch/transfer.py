@@ -36,6 +36,7 @@ _LONGEST_WORK_S = 0.005  # other origins get the event loop at least this often 
 _REDIRECTS = frozenset({ExitCode.permanent_redirect, ExitCode.redirect})
 _CONNECTION_BYTES = 8 * 1024  # about what a connection with TLS costs, for which a round trip is waited, too
 _FRAMING_BYTES = 64 * 1024  # of chunk sizes, extensions and trailers, and an eighth of what a body may have
+_PAYMENT_REQUIRED = 402
 _ROUNDING_MS = 2  # both clocks are cut to whole ms
 _NO_REQUEST_MADE = frozenset({Trouble.blocked_address, Trouble.excluded_address, Trouble.invalid_target})
 
@@ -246,7 +247,9 @@ class Transfer:
         if answer.status >= 200:
             await self._drain(answer, progress)
         target = location if isinstance(location, CrawlUrl) and code in _REDIRECTS else None
-        return _Ending(code, _explain(code, answer.status, location), location=target)
+        price = fields.get("crawler-price", "") if answer.status == _PAYMENT_REQUIRED else ""
+        message = f"it costs {price}" if price else _explain(code, answer.status, location)
+        return _Ending(code, message, location=target)
 
     def _location(self, url: CrawlUrl, value: str | None) -> CrawlUrl | InvalidUrl | None:
         if value is None:
