@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import crawl_urls, existing_database, reports_of
+from tui_crawler.cli.known_names import crawl_urls, existing_database, meant_url, reports_of
 from tui_crawler.cli.options import CommandSet, add_common, positive
 from tui_crawler.cli.printer import Printer, columns, local_zone, picked, safe
 from tui_crawler.cli.problem import UsageProblem
@@ -67,6 +67,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             counted = {"external_left_out": external, "pending": pending}
             listed = {"not_checked": [{"check": one.check.name, **one.document} for one in unmade]}
             return printer.answer(arguments.json, {"broken": map(_broken_document, broken), **listed, **counted}, lines)
+        arguments.url = meant_url(arguments.url, reports)
         limit = arguments.limit or (None if arguments.json else SHOWN)
         inlinks = tuple(islice(reports.inlinks(arguments.url, limit), limit))
         outlinks = tuple(islice(reports.outlinks(arguments.url, limit), limit))

@@ -367,12 +367,12 @@ class CommandQueue(Handles):
     def add(self, text: str) -> None:
         """Asks for seeds; `text` stands there at first."""
         from tui_crawler.console.dialogs.add import AddScreen  # noqa: PLC0415  the same
-        from tui_crawler.console.dialogs.seeds import scheme_words  # noqa: PLC0415  not before the first paint
+        from tui_crawler.domain.url import scheme_words  # noqa: PLC0415  not before the first paint
 
         def answered(urls: object) -> None:
             if isinstance(urls, tuple) and urls:
                 self.carry_out(add_seeds(urls))
-                if words := scheme_words(dialog.seeds):
+                if words := scheme_words(dialog.seeds.schemes):
                     self._tell("scheme", words)
 
         dialog = AddScreen(text, tuple(self._live_state.origins))
