@@ -28,7 +28,7 @@ class Counting(MemoryStore):
         super().__init__()
         self.joined: list[tuple[str, bool]] = []
 
-    async def add_origins(self, names: Any, external: bool = False) -> Any:
+    async def add_origins(self, names: Any, external: bool = False, start_path: str = "") -> Any:
         self.joined += [(name, external) for name in names]
         return await super().add_origins(names, external)
 

@@ -112,8 +112,11 @@ def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
         return _with_invalid(Queue(), reading)
     sent = redirect_of(crawled, code)
     if sent is not None:
-        leads = sent[1].source is not RedirectSource.canonical
-        return admit([Find(sent[0], page.depth, page.redirect_hops + 1, page.sitemap, leads=leads)], page, intake)
+        leads, joins = sent[1].source is not RedirectSource.canonical, None
+        if leads and page.begins and intake.follows(crawled.url, sent[0]):
+            joins = intake.admission.start_path(crawled.url.origin)
+        find = Find(sent[0], page.depth, page.redirect_hops + 1, page.sitemap, leads=leads, joins=joins)
+        return admit([find], page, intake)
     if reading is None or reading.nofollow or code not in {ExitCode.file_ingested, ExitCode.noindex}:
         return Queue()
     found = listed(reading, page) if page.sitemap else linked(reading, page, intake)

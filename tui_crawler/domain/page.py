@@ -40,6 +40,11 @@ class TodoPage:
     body_kept: bool = False
     external: int = 0
 
+    @property
+    def begins(self) -> bool:
+        """Whether a crawl begins here: a seed, or where one redirects, which costs no depth."""
+        return self.seed or (self.redirect_hops > 0 and not self.depth and not self.sitemap)
+
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
@@ -73,7 +78,7 @@ class NewPage:
 
     A duplicate find keeps the lower `nice` and the lower `depth` (B). `sitemap`: it is read as a sitemap, not as a
     page; `lastmod` (epoch ms, 0: none) is what a sitemap says of it. `external`: EXTERNAL or EMBEDDED, it is checked
-    and never followed.
+    and never followed. `start_path`: what its origin gets where it joins the crawl with this page.
     """
 
     url: str
@@ -89,6 +94,7 @@ class NewPage:
     sitemap: bool = False
     lastmod: int = 0
     external: int = 0
+    start_path: str = ""
 
 
 class KnownPage(NamedTuple):

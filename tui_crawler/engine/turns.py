@@ -58,10 +58,10 @@ _LONG_READING = 2_000  # URLs; judging more is, too
 
 @dataclass(frozen=True, slots=True)
 class Callbacks:
-    """What a turn asks of the engine: an origin joins the run (or, external, only for checks); origins have
-    something to do again; whether another worker holds an origin."""
+    """What a turn asks of the engine: an origin joins the run (or, external, only for checks), perhaps with a start
+    path; origins have something to do again; whether another worker holds an origin."""
 
-    join: Callable[[str, bool], Awaitable[None]]
+    join: Callable[[str, bool, str], Awaitable[None]]
     awaken: Callable[[Iterable[str]], Awaitable[None]]
     is_elsewhere: Callable[[str], Awaitable[bool]]
 
@@ -321,17 +321,17 @@ class TurnRunner:
         """Stores an attempt. Origins that the whitelist lets join with its pages have joined before; what has happened
         to its own meanwhile, as a pause, stays. New pages are counted; other origins that got some and had nothing left
         to do go on, those outside the crawl join to be checked."""
-        named = {page.origin for page in settle.new_pages if not page.external}
+        named = {page.origin: page.start_path for page in settle.new_pages if not page.external}
         joining = [name for name in named if not self._table.takes_part(name, external=False)]
         for name in joining:
-            await self._callbacks.join(name, False)
+            await self._callbacks.join(name, False, named[name])
         if joining:
             settle = replace(settle, origin=record_of(self._table.states[origin]))
         settled = await self._store.settle(settle)
         external = {page.origin for page in settle.new_pages if page.external == EXTERNAL}
         for name, count in settled.new_pages:
             if name in external and name not in self._table.states:
-                await self._callbacks.join(name, True)
+                await self._callbacks.join(name, True, "")
                 continue
             self._table.pages_known[name] = self._table.pages_known.get(name, 0) + count
         others = [name for name, _ in settled.new_pages if name != origin]
