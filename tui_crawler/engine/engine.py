@@ -284,6 +284,8 @@ class Engine:
         await self._executor.queue.join((origin,), external, start_path)
         if origin in self._table.states:
             await self._open([self._table.states[origin]])
+        elif self._peers is not None:  # it is leased, here or by another worker, before this one may end
+            self._next_poll = 0
 
     async def _is_elsewhere(self, origin: str) -> bool:
         """Whether another worker holds an origin: then no request may be made to it from here."""
