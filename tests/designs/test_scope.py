@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -233,7 +234,7 @@ def test_a_pattern_that_does_not_run_in_linear_time_is_refused(crawl: Crawling) 
 def moved(crawl: Crawling, first: str, *hops: str) -> list[Site]:
     """Named sites of which each redirects its front page to the next; the last has two pages."""
     sites = [crawl.web.named(origin) for origin in (first, *hops)]
-    for site, following in zip(sites, sites[1:], strict=False):
+    for site, following in pairwise(sites):
         site.redirect("/", following.url())
     sites[-1].page("/", "/a")
     sites[-1].page("/a")

@@ -25,7 +25,7 @@ from tui_crawler.config.web_kinds import (
     StartPath,
 )
 from tui_crawler.domain.alarm import AlarmKind
-from tui_crawler.domain.content_kind import OTHER, CanonicalRule, LinkKind
+from tui_crawler.domain.content_kind import OTHER, CanonicalRule, CookieMode, LinkKind
 from tui_crawler.domain.policy import Rule
 from tui_crawler.domain.record import dataclass
 
@@ -89,6 +89,12 @@ class CrawlConfig:
         "same_site",
         "Where a seed that redirects to another origin is followed, which then is crawled, too: `same_site` within its "
         "registrable domain or host, `any` everywhere, `never` nowhere.",
+    )
+    cookies: CookieMode = key(
+        OneOf(get_args(CookieMode)),
+        "chain",
+        "Sends cookies that servers set back to them: `chain` within one chain of redirects, `origin` in the run of an "
+        "origin, `off` never. They are kept in memory only.",
     )
     fluke_retry: bool = key(Flag(), True, "A failed connection is tried a second time at once.")
     sitemaps: bool = key(Flag(), True, "Reads the sitemaps that robots.txt names.")

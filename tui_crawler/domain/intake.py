@@ -51,7 +51,7 @@ class Queue:
 class Find(NamedTuple):
     """A URL on its way through the filters, with what its page will hold. `leads`: a reader is led there, so that it is
     checked where it leaves the crawl; with `nofollow` that is all that may become of it. What is `embedded` is checked
-    within the crawl, too, and never crawled. `joins`: see Discovered."""
+    within the crawl, too, and never crawled. `joins`: see Discovered; `again`: see NewPage."""
 
     url: CrawlUrl
     depth: int
@@ -62,6 +62,7 @@ class Find(NamedTuple):
     nofollow: bool = False
     embedded: bool = False
     joins: str | None = None
+    again: bool = False
 
 
 def linked(reading: Reading, page: TodoPage, intake: Intake) -> Iterator[Find]:
@@ -161,6 +162,7 @@ def admit(finds: Iterable[Find], page: TodoPage, intake: Intake) -> Queue:
                 lastmod=find.lastmod,
                 external=external,
                 start_path=find.joins or "",
+                again=find.again,
             )
         )
     counts = tuple(RefusedCount(reason, count, sample) for reason, (count, sample) in refused.items())

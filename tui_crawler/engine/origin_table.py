@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from tui_crawler.domain.admission import Admission
-from tui_crawler.domain.content_kind import CanonicalRule, LinkKind
+from tui_crawler.domain.content_kind import CanonicalRule, CookieMode, LinkKind
 from tui_crawler.domain.exclusion import Exclusion, ExclusionKind
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.intake import Intake
@@ -52,6 +52,8 @@ class EngineSettings:
     check_external: bool = False
     check_embedded: bool = False
     follows: Callable[[CrawlUrl, CrawlUrl], bool] = lambda *_: False
+    cookies: CookieMode = "chain"
+    registrable: Callable[[str], str | None] = lambda _: None
     offline: bool = False
     min_origins: int = 0
     load_next: bool = False

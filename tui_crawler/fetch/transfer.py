@@ -158,7 +158,7 @@ class Transfer:
 
         The whole-exchange deadline covers both requests.
         """
-        secret = self._secret(request.url)
+        secret = _with_cookies(self._secret(request.url), request.cookies)
         call = WireRequest(request.url, request.method, self._request_headers(request, secret), secret)
         deadline = asyncio.get_running_loop().time() + self._limits.total_timeout_ms / 1000
         records: list[RequestRecord] = []
@@ -332,6 +332,16 @@ class Transfer:
                 await self._receive(answer, progress, self._limits.drain_bytes, lambda _: False)
         except (TransferFailed, TimeoutError):
             progress.in_vain = True
+
+
+def _with_cookies(secret: Headers, cookies: str) -> Headers:
+    """The secret fields with the cookies that servers set; a configured one goes before another of its name."""
+    if not cookies:
+        return secret
+    own = [one for name, value in secret if name == "Cookie" for one in value.split("; ")]
+    names = {one.partition("=")[0] for one in own}
+    own += [one for one in cookies.split("; ") if one.partition("=")[0] not in names]
+    return (*(one for one in secret if one[0] != "Cookie"), ("Cookie", "; ".join(own)))
 
 
 def _announced(fields: dict[str, str]) -> int | None:

@@ -144,6 +144,8 @@ def engine_settings(config: Config, options: RunOptions) -> EngineSettings:
         check_external=config.crawl.check_external,
         check_embedded=config.crawl.check_embedded,
         follows=_follows(config),
+        cookies=config.crawl.cookies,
+        registrable=_registrable,
         offline=config.crawl.mode == "offline",
         min_origins=config.queue.min_origins,
         load_next=config.queue.on_few_origins == "load_next",
