@@ -159,7 +159,12 @@ class TestWhatIsFound:
                 "http_status": 404,
                 "links": 1,
                 "referrers": [
-                    {"url": HOME, "kind": "a", "text": EVIL.replace("\x00", "\ufffd").replace("\ud800", "\ufffd")}
+                    {
+                        "url": HOME,
+                        "kind": "a",
+                        "text": EVIL.replace("\x00", "\ufffd").replace("\ud800", "\ufffd"),
+                        "chain": [],
+                    }
                 ],
             }
         ]
@@ -168,7 +173,7 @@ class TestWhatIsFound:
                 "url": f"{A}/one",
                 "fragment": EVIL_PATH,
                 "links": 1,
-                "referrers": [{"url": HOME, "kind": "a", "text": "to it"}],
+                "referrers": [{"url": HOME, "kind": "a", "text": "to it", "chain": []}],
             }
         ]
         assert [row["url"] for row in audit["failed_unnamed"]["rows"]][:2] == [HOME, f"{A}/dead"]

@@ -84,7 +84,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 def referrers_document(referrers: Referrers) -> dict[str, object]:
     """Who names a URL, as members of its document; how many were left out is told where there are any."""
-    named_by = [{"url": one.url, "kind": one.kind, "text": one.text} for one in referrers.first]
+    named_by = [picked(one, "url kind text chain") for one in referrers.first]
     return {"referrers": named_by, **({"more_referrers": referrers.more} if referrers.more else {})}
 
 
@@ -92,14 +92,18 @@ def referrer_lines(referrers: Referrers) -> Iterator[str]:
     """The same for people, to stand under their URL."""
     for one in referrers.first:
         text = f'  "{safe(one.text, _TEXT_LENGTH)}"' if one.text else ""
-        yield f"    {safe(one.kind):<8} {safe(one.url, _URL_LENGTH)}{text}"
+        yield f"    {safe(one.kind):<8} {safe(one.url, _URL_LENGTH)}{text}{_arrows(one.chain)}"
     if referrers.more:
         yield f"    … and {count(referrers.more)} more"
 
 
+def _arrows(urls: Sequence[str]) -> str:
+    return "".join(f" → {safe(url, _URL_LENGTH)}" for url in urls)
+
+
 def _broken_document(broken: BrokenLink) -> dict[str, object]:
     document = picked(broken, "url exit_code http_status") | {"fragment": broken.fragment or None}
-    return document | picked(broken, "external") | referrers_document(broken.referrers)
+    return document | picked(broken, "external leads_to") | referrers_document(broken.referrers)
 
 
 def _broken_lines(links: Iterator[BrokenLink]) -> Iterator[str]:
@@ -109,7 +113,7 @@ def _broken_lines(links: Iterator[BrokenLink]) -> Iterator[str]:
         status = "-" if one.http_status is None else one.http_status
         what = "no such fragment" if one.fragment else one.exit_code
         fragment = f"#{safe(one.fragment, _TEXT_LENGTH)}" if one.fragment else ""
-        yield f"{safe(what):<24} {status:>3}  {safe(one.url, _URL_LENGTH)}{fragment}"
+        yield f"{safe(what):<24} {status:>3}  {safe(one.url, _URL_LENGTH)}{fragment}{_arrows(one.leads_to)}"
         yield from referrer_lines(one.referrers)
     yield f"{plural(found, 'broken link')}" if found else "no link is broken"
 

@@ -49,7 +49,8 @@ class Storing:
 @dataclass(frozen=True, slots=True)
 class Crawled:
     """One crawl of a page, over: `reading` is None when there was nothing to read. `ruleset_id` is the one it began
-    with (B); `canonicals` are those that are obeyed. `again`: where it redirects to is asked again, with other cookies.
+    with (B); `canonicals` are those that are obeyed. `again`: where it redirects to, from where it came, is asked
+    again, with other cookies; None: it did not come from there.
     """
 
     page: TodoPage
@@ -61,7 +62,7 @@ class Crawled:
     ended: Moment
     ruleset_id: int = 0
     canonicals: CanonicalRule = "obey"
-    again: bool = False
+    again: bool | None = None
 
     @property
     def canonical(self) -> CrawlUrl | None:
@@ -114,10 +115,12 @@ def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
         return _with_invalid(Queue(), reading)
     sent = redirect_of(crawled, code)
     if sent is not None:
+        if crawled.again is False:
+            return Queue((), (RefusedCount(Refusal.redirect_loop, 1, sent[0].href),))
         leads, joins = sent[1].source is not RedirectSource.canonical, None
         if leads and page.begins and intake.follows(crawled.url, sent[0]):
             joins = intake.admission.start_path(crawled.url.origin)
-        hops, again = page.redirect_hops + 1, crawled.again
+        hops, again = page.redirect_hops + 1, bool(crawled.again)
         find = Find(sent[0], page.depth, hops, page.sitemap, leads=leads, joins=joins, again=again)
         return admit([find], page, intake)
     if reading is None or reading.nofollow or code not in {ExitCode.file_ingested, ExitCode.noindex}:

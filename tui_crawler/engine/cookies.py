@@ -38,10 +38,11 @@ class Chain:
         self.jar.add_cookie_header(request)
         return str(request.get_header("Cookie", ""))
 
-    def may_ask(self, url: CrawlUrl) -> bool:
-        """Whether a URL that the chain came by is asked again: it gets other cookies now, and came not too often."""
+    def asks_again(self, url: CrawlUrl) -> bool | None:
+        """Whether a URL that the chain came by is asked again: it gets other cookies, and came not too often. None: the
+        chain did not come by."""
         before = [sent for href, sent in self.passed if href == url.href]
-        return 0 < len(before) <= _RETURNS and self.cookies(url) != before[-1]
+        return None if not before else len(before) <= _RETURNS and self.cookies(url) != before[-1]
 
 
 class CookieJars:
@@ -62,21 +63,20 @@ class CookieJars:
             chain.jar.set_cookie(cookie)
         return chain
 
-    def follow(self, chain: Chain, url: CrawlUrl, headers: Headers, target: CrawlUrl | None) -> bool:
+    def follow(self, chain: Chain, url: CrawlUrl, headers: Headers, target: CrawlUrl | None) -> bool | None:
         """Take in what a URL answered that redirects to `target` (None: nowhere). Return whether that is asked again,
-        as the chain came by it and has cookies for it now."""
-        if self._mode == "off" or not headers:
-            return False
+        None if it does not come back to where it was."""
         chain.passed.append((url.href, chain.cookies(url)))
-        self._take_in(chain.jar, url, headers)
+        if self._mode != "off":
+            self._take_in(chain.jar, url, headers)
         if self._mode == "origin" and len(chain.jar):
             self._kept[url.origin] = chain.jar
         if target is None:
-            return False
+            return None
         self._chains[target.href] = chain
         if len(self._chains) > _CHAINS:
             del self._chains[next(iter(self._chains))]
-        return chain.may_ask(target)
+        return chain.asks_again(target)
 
     def _take_in(self, jar: CookieJar, url: CrawlUrl, headers: Headers) -> None:
         """The cookies of an answer, without those that cannot be sent back, are for a public suffix, or too many."""

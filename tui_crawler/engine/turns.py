@@ -300,7 +300,7 @@ class TurnRunner:
         code, exchange = final_code(crawled), crawled.exchange
         sent = None if code is ExitCode.not_canonical else redirect_of(crawled, code)
         again = self._cookies.follow(chain, crawled.url, exchange.headers, sent[0] if sent else None)
-        crawled = replace(crawled, again=again and not crawled.page.external)
+        crawled = replace(crawled, again=None if crawled.page.external else again)
         answer = CrawlAnswer(
             crawled.page.page_id,
             code,

@@ -19,11 +19,9 @@ from tui_crawler.domain.timeline import LaneSpan
 from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import EVERY, Reader, SubjectReports
 from tui_crawler.storage.reports.attempts import sent_requests
-from tui_crawler.storage.reports.links import FRAGMENTS, NAMED, broken_fragments, referrers_of
+from tui_crawler.storage.reports.links import CHAINED_REDIRECTS, FRAGMENTS, NAMED, broken_fragments, referrers_of
 from tui_crawler.storage.reports.timeline import TimelineReports
 from tui_crawler.storage.views import name_of
-
-_CHAINED = 100_000  # redirects to pages that redirect; more are not looked at
 
 _NOW = """SELECT id AS page_id, origin_id, url_id, last_exit_code AS exit_code, last_http_status AS http_status,
     last_attempt_id AS attempt_id, failed, external FROM page"""
@@ -58,11 +56,6 @@ _TITLES = f"""(SELECT d.title AS title, COUNT(DISTINCT p.url_id) AS pages FROM {
 _ENDED_AS = "outcome q JOIN url u ON u.id = q.url_id {0} WHERE q.exit_code = {1.value}"
 _CANONICAL = """LEFT JOIN redirect r ON r.page_id = q.page_id AND r.source = 'canonical'
     LEFT JOIN url t ON t.id = r.to_url_id"""
-_CHAINED_REDIRECTS = f"""SELECT r.page_id, q.id FROM redirect r CROSS JOIN url t ON t.id = r.to_url_id
-    CROSS JOIN page q ON q.url_id = t.id
-WHERE r.source <> 'canonical'
-    AND EXISTS (SELECT 1 FROM redirect n WHERE n.page_id = q.id AND n.source <> 'canonical')
-ORDER BY r.page_id LIMIT {_CHAINED}"""
 _STEPS = """SELECT r.page_id, f.href, t.href FROM redirect r CROSS JOIN page p ON p.id = r.page_id
     CROSS JOIN url f ON f.id = p.url_id CROSS JOIN url t ON t.id = r.to_url_id
 WHERE r.source <> 'canonical' AND r.page_id IN ({ids})"""
@@ -137,7 +130,7 @@ class _Tables:
         yield self._listed("failed_unnamed", unnamed, f"{_FAILED} AND {_BY_HAND} AND NOT {NAMED}")
 
     def _redirects(self) -> Iterator[Found]:
-        found = chains(self._reader.stream(_CHAINED_REDIRECTS))
+        found = chains(self._reader.stream(CHAINED_REDIRECTS))
         for key, paths in zip(("redirect_chains", "redirect_loops"), found, strict=True):
             ids = ", ".join({str(page) for path in paths[: record.LISTED] for page in path})
             steps = {page: step for page, *step in self._rows(_STEPS.format(ids=ids))} if ids else {}
