@@ -6,7 +6,6 @@ import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from email.message import Message
-from functools import partial
 from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import SimpleNamespace
 from typing import Any, cast
@@ -17,9 +16,8 @@ from tui_crawler.domain.content_kind import CookieMode
 from tui_crawler.domain.url import CrawlUrl
 
 _RETURNS = 3  # so often a chain of redirects comes back to a URL
-_CHAINS = 10_000  # remembered at once
-_COOKIES = 50  # of one jar (RFC 6265, 6.1)
-_POLICY = DefaultCookiePolicy(strict_ns_domain=DefaultCookiePolicy.DomainStrictNonDomain)  # RFC 6265, 5.4: host-only
+_CHAINS, _COOKIES = 10_000, 50  # remembered at once; of one jar (RFC 6265, 6.1)
+_HOST_ONLY = DefaultCookiePolicy(strict_ns_domain=DefaultCookiePolicy.DomainStrictNonDomain)  # RFC 6265, 5.4
 _SENDABLE = re.compile(r"[\x20-\x7e]{1,4096}")
 
 
@@ -27,7 +25,7 @@ _SENDABLE = re.compile(r"[\x20-\x7e]{1,4096}")
 class Chain:
     """A chain of redirects: its cookies, and the URLs it came by with the cookies that each was sent."""
 
-    jar: CookieJar = field(default_factory=partial(CookieJar, _POLICY), repr=False)
+    jar: CookieJar = field(default_factory=lambda: CookieJar(_HOST_ONLY), repr=False)
     passed: list[tuple[str, str]] = field(default_factory=list, repr=False)
 
     def cookies(self, url: CrawlUrl) -> str:
@@ -45,7 +43,7 @@ class Chain:
         return None if not before else len(before) <= _RETURNS and self.cookies(url) != before[-1]
 
 
-class CookieJars:
+class ChainCookies:
     """The cookies of the chains that are under way and, if the mode says so, of each origin."""
 
     def __init__(self, mode: CookieMode, registrable: Callable[[str], str | None]) -> None:
@@ -71,12 +69,12 @@ class CookieJars:
             self._take_in(chain.jar, url, headers)
         if self._mode == "origin" and len(chain.jar):
             self._kept[url.origin] = chain.jar
-        if target is None:
-            return None
-        self._chains[target.href] = chain
-        if len(self._chains) > _CHAINS:
-            del self._chains[next(iter(self._chains))]
-        return chain.asks_again(target)
+        again = None if target is None else chain.asks_again(target)
+        if target is not None and again is not False:
+            self._chains[target.href] = chain
+            if len(self._chains) > _CHAINS:
+                del self._chains[next(iter(self._chains))]
+        return again
 
     def _take_in(self, jar: CookieJar, url: CrawlUrl, headers: Headers) -> None:
         """The cookies of an answer, without those that cannot be sent back, are for a public suffix, or too many."""

@@ -46,7 +46,7 @@ from tui_crawler.domain.turn import (
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
 from tui_crawler.domain.verdict import Cleared, Denied
 from tui_crawler.engine import events
-from tui_crawler.engine.cookies import Chain, CookieJars
+from tui_crawler.engine.cookies import Chain, ChainCookies
 from tui_crawler.engine.origin_table import Counts, OriginTable
 from tui_crawler.engine.ports import Clock, Fetcher, Listener, Store
 
@@ -93,7 +93,7 @@ class TurnRunner:
         self._under_way: set[asyncio.Timeout] = set()
         self._cancelling = False
         self._callbacks = callbacks
-        self._cookies = CookieJars(table.settings.cookies, table.settings.registrable)
+        self._cookies = ChainCookies(table.settings.cookies, table.settings.registrable)
         self.counts: dict[str, Counts] = {}
 
     def cancel_requests(self) -> None:

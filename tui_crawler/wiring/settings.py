@@ -99,11 +99,8 @@ def _follows(config: Config) -> Callable[[CrawlUrl, CrawlUrl], bool]:
     def site(url: CrawlUrl) -> str:
         return politeness_key("registrable_domain", url.origin, url.host, _registrable, None)
 
-    match config.crawl.follow_seed_redirects:
-        case "same_site":
-            return lambda one, other: site(one) == site(other)
-        case mode:
-            return lambda *_: mode == "any"
+    mode = config.crawl.follow_seed_redirects
+    return lambda one, other: mode == "any" or (mode == "same_site" and site(one) == site(other))
 
 
 def _registrable(host: str) -> str | None:

@@ -19,7 +19,14 @@ from tui_crawler.domain.timeline import LaneSpan
 from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import EVERY, Reader, SubjectReports
 from tui_crawler.storage.reports.attempts import sent_requests
-from tui_crawler.storage.reports.links import CHAINED_REDIRECTS, FRAGMENTS, NAMED, broken_fragments, referrers_of
+from tui_crawler.storage.reports.links import (
+    CHAINED_REDIRECTS,
+    FRAGMENTS,
+    NAMED,
+    broken_fragments,
+    dead_ends,
+    referrers_of,
+)
 from tui_crawler.storage.reports.timeline import TimelineReports
 from tui_crawler.storage.views import name_of
 
@@ -70,6 +77,7 @@ class _Tables:
         self._of_run = "1 = 1" if run is None else f"run_id = {int(run)}"
         self._with = f"WITH outcome AS ({_NOW if run is None else _OF_RUN.format(of_run=self._of_run)}) "
         (self._sums,) = self._rows(_SUMS if run is None else self._with + _SUMS_OF_RUN)
+        self._dead_ends = list(dead_ends(reader, record.NAMED))
         self.summary = list(zip(record.SUMMARY, self._sums, strict=True))
 
     def all(self) -> Iterator[Found]:
@@ -121,7 +129,9 @@ class _Tables:
             where = f"{_FAILED} AND q.external = {kind} AND {NAMED}"
             found = self._listed(key, broken, where, "links DESC, q.page_id")
             rows = [(*row[:-2], referrers_of(self._reader, row[-2], row[-1], record.NAMED).first) for row in found[1]]
-            yield key, rows, found[2]
+            cut = [one for one in self._dead_ends if key == "broken" and not one.leads_to]
+            rows += [(one.url, one.exit_code, None, len(one.referrers.first), one.referrers.first) for one in cut]
+            yield key, rows[: record.LISTED], found[2] + len(cut)
         missing = islice(broken_fragments(self._reader, record.NAMED), record.LISTED)
         by = [(one.url, one.fragment, one.referrers) for one in missing]
         named = [(url, fragment, len(those.first) + those.more, those.first) for url, fragment, those in by]
@@ -130,12 +140,13 @@ class _Tables:
         yield self._listed("failed_unnamed", unnamed, f"{_FAILED} AND {_BY_HAND} AND NOT {NAMED}")
 
     def _redirects(self) -> Iterator[Found]:
-        found = chains(self._reader.stream(CHAINED_REDIRECTS))
-        for key, paths in zip(("redirect_chains", "redirect_loops"), found, strict=True):
-            ids = ", ".join({str(page) for path in paths[: record.LISTED] for page in path})
-            steps = {page: step for page, *step in self._rows(_STEPS.format(ids=ids))} if ids else {}
-            known = [[steps[page] for page in path if page in steps] for path in paths[: record.LISTED]]
-            yield key, [([step[0] for step in path] + [path[-1][1]],) for path in known if path], len(paths)
+        paths = chains(self._reader.stream(CHAINED_REDIRECTS))[0]
+        ids = ", ".join({str(page) for path in paths[: record.LISTED] for page in path})
+        steps = {page: step for page, *step in self._rows(_STEPS.format(ids=ids))} if ids else {}
+        known = [[steps[page] for page in path if page in steps] for path in paths[: record.LISTED]]
+        yield "redirect_chains", [([step[0] for step in path] + [path[-1][1]],) for path in known if path], len(paths)
+        loops = [([one.url, *one.leads_to], one.referrers.first) for one in self._dead_ends if one.leads_to]
+        yield "redirect_loops", loops[: record.LISTED], len(loops)
 
     def _timelines(self, origins: Sequence[str]) -> Found:
         """Of the origins that stand first in the proof."""
