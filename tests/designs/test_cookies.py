@@ -48,6 +48,19 @@ def test_a_wall_on_a_page_of_its_own_leads_back_once_more(crawl: Crawling) -> No
     assert crawl.page(site.url("/a"))["last_exit_code"] == "file_ingested"
 
 
+def test_a_recrawl_passes_the_wall_again_though_other_chains_lead_there(crawl: Crawling) -> None:
+    site = crawl.site()
+    wall = (sets("/wall?back=/"), shows("/other"))
+    site.answer("/", *wall, *wall)
+    site.answer("/wall?back=/", sets("/", "ok=yes; Path=/"))
+    site.answer("/other", sets("/other2"))
+    site.answer("/other2", sets("/", "no=1"))
+    for _ in range(2):
+        crawl.run("policies: {url_query_parameters: [{allow_any: true}]}", crawl__recheck=True)
+        assert crawl.page(site.url())["last_exit_code"] == "file_ingested"
+    assert sent(site, "/") == [None, "ok=yes"] * 2
+
+
 def test_a_wall_in_front_of_robots_txt(crawl: Crawling) -> None:
     site = crawl.site()
     rules = Answer(200, b"User-agent: *\nDisallow: /a", (("Content-Type", "text/plain"),))

@@ -70,7 +70,7 @@ class ChainCookies:
         if self._mode == "origin" and len(chain.jar):
             self._kept[url.origin] = chain.jar
         again = None if target is None else chain.asks_again(target)
-        if target is not None and again is not False:
+        if target is not None and (again or target.href not in self._chains):  # one that comes back goes before others
             self._chains[target.href] = chain
             if len(self._chains) > _CHAINS:
                 del self._chains[next(iter(self._chains))]
