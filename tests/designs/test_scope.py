@@ -266,6 +266,7 @@ def test_a_seed_that_moves_within_its_site_takes_the_crawl_along(
     coverage = crawl.ask("status", "--json").json["coverage"]
     assert coverage["seeds"][0]["ended_at_url"] == sites[-1].url()
     assert coverage["complete"] == follows
+    assert ("⚠ empty" in crawl.ask("status").out) != follows
 
 
 @pytest.mark.parametrize(("mode", "near", "far"), [("never", False, False), ("any", True, True)])
