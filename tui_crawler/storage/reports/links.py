@@ -4,8 +4,7 @@ check: URLs that are named and cannot be had."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from dataclasses import replace
+from collections.abc import Iterator, Sequence
 
 from tui_crawler.domain.exit_code import UNLINKED, ExitCode
 from tui_crawler.domain.page import EXTERNAL
@@ -162,7 +161,7 @@ REDIRECTING = """SELECT f.id, f.href, r.source
 FROM redirect r JOIN page p ON p.id = r.page_id JOIN url f ON f.id = p.url_id
 WHERE r.to_url_id = ? ORDER BY r.page_id LIMIT ?"""
 
-CHAINED_REDIRECTS = """SELECT r.page_id, q.id FROM redirect r CROSS JOIN url t ON t.id = r.to_url_id
+_CHAINED = """SELECT r.page_id, q.id FROM redirect r CROSS JOIN url t ON t.id = r.to_url_id
     CROSS JOIN page q ON q.url_id = t.id
 WHERE r.source <> 'canonical'
     AND EXISTS (SELECT 1 FROM redirect n WHERE n.page_id = q.id AND n.source <> 'canonical')
@@ -174,7 +173,8 @@ FROM page p JOIN url u ON u.id = p.url_id WHERE """
 
 _TOO_LONG = """SELECT DISTINCT t.id, t.href
 FROM redirect r JOIN page p ON p.id = r.page_id JOIN url t ON t.id = r.to_url_id
-WHERE p.redirect_hops = (SELECT MAX(redirect_hops) FROM page) AND r.source <> 'canonical'
+WHERE (SELECT COUNT(*) FROM refused WHERE reason = 'redirect_hops') > 0 AND r.source <> 'canonical'
+    AND p.redirect_hops = (SELECT MAX(redirect_hops) FROM page)
     AND EXISTS (SELECT 1 FROM refused f WHERE f.origin_id = p.origin_id AND f.reason = 'redirect_hops')
     AND NOT EXISTS (SELECT 1 FROM page q WHERE q.url_id = t.id) ORDER BY t.id"""
 """Where the chains lead on that the limit of redirects cut off: at the page that came by the most."""
@@ -228,29 +228,33 @@ def referrers_of(reader: Reader, page_id: int, url_id: int, limit: int) -> Refer
     seen, more = {url_id}, 0
     waiting: list[tuple[int, Referrer | None, tuple[str, ...]]] = [(url_id, None, ())]
     for at, itself, chain in waiting:
-        links = reader.records(_REFERRER, REFERRING, (at, limit))
+        links = [Referrer(url, kind, text, chain) for url, kind, text in reader.all(REFERRING, (at, limit))]
         rows = reader.all(REDIRECTING, (at, limit + 1)) if len(chain) < _HOPS else []
         hops = [row for row in rows if row[0] not in seen]
         seen.update(row[0] for row in hops)
         waiting += [(row[0], Referrer(row[1], row[2], "", chain), (row[1], *chain)) for row in hops]
         more += inlink_count(reader, at) - len(links) if len(links) == limit else 0
-        found += [replace(link, chain=chain) for link in links] or ([itself] if itself and not hops else [])
+        found += links or ([itself] if itself and not hops else [])
         if len(found) > limit:
             break
     named_by = tuple(found[:limit]) or reader.records(_REFERRER, LISTING, (page_id,))
     return Referrers(named_by, more + max(0, len(found) - limit))
 
 
-def dead_ends(reader: Reader, limit: int) -> Iterator[BrokenLink]:
-    """Redirects that lead to no page: circles, and chains longer than the limit, where something names them."""
-    for path in chains(reader.stream(CHAINED_REDIRECTS))[1]:
+def redirect_paths(reader: Reader) -> tuple[list[list[int]], list[list[int]]]:
+    """Chains and loops of redirects, each as the ids of the pages passed."""
+    return chains(reader.stream(_CHAINED))
+
+
+def dead_ends(reader: Reader, limit: int, loops: Sequence[Sequence[int]]) -> Iterator[BrokenLink]:
+    """Redirects that lead to no page: loops (as `redirect_paths` has them), and chains longer than the limit."""
+    for path in loops:
         pages = {row[0]: row[1:] for row in reader.all(f"{_IN_CIRCLE}{among('p.id', path)}")}
         hrefs = [pages[page][1] for page in path]
         url_id, href, code, status = pages[path[0]]
         named_by = referrers_of(reader, path[0], url_id, limit)
         yield BrokenLink(href, exit_name(code), status, named_by, leads_to=(*hrefs[1:], href))
-    cut = reader.number("SELECT COUNT(*) FROM refused WHERE reason = 'redirect_hops'")
-    for url_id, href in reader.all(_TOO_LONG) if cut else ():
+    for url_id, href in reader.all(_TOO_LONG):
         yield BrokenLink(href, Refusal.redirect_hops.value, None, referrers_of(reader, 0, url_id, limit))
 
 
@@ -262,7 +266,7 @@ class LinkAuditReports(SubjectReports):
         pages: dict[int, int] = dict(self._reader.all(COUNT_BROKEN))
         fragments = self._reader.number(COUNT_FRAGMENTS)
         external = pages.pop(EXTERNAL, 0)
-        ends = sum(bool(one.referrers.first) for one in dead_ends(self._reader, 1))
+        ends = sum(bool(one.referrers.first) for one in dead_ends(self._reader, 1, redirect_paths(self._reader)[1]))
         return {"broken": sum(pages.values()) + ends, "external": external, "fragments": fragments}
 
     def broken_links(self, limit: int, external: bool = False) -> Iterator[BrokenLink]:
@@ -276,7 +280,8 @@ class LinkAuditReports(SubjectReports):
                 if named_by.first:
                     yield BrokenLink(href, exit_name(code), http_status, named_by, external=leaves == EXTERNAL)
             after = rows[-1][0]
-        yield from (one for one in dead_ends(self._reader, limit) if one.referrers.first)
+        ends = dead_ends(self._reader, limit, redirect_paths(self._reader)[1])
+        yield from (one for one in ends if one.referrers.first)
         yield from broken_fragments(self._reader, limit)
 
     def requisites_left_out(self) -> int:

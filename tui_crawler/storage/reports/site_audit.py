@@ -14,17 +14,17 @@ from tui_crawler.domain.audit import audit
 from tui_crawler.domain.cut import cut_names
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode
 from tui_crawler.domain.page import EMBEDDED, EXTERNAL
-from tui_crawler.domain.site_audit import Found, SiteAudit, chains, over_time, politeness
+from tui_crawler.domain.site_audit import Found, SiteAudit, over_time, politeness
 from tui_crawler.domain.timeline import LaneSpan
 from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import EVERY, Reader, SubjectReports
 from tui_crawler.storage.reports.attempts import sent_requests
 from tui_crawler.storage.reports.links import (
-    CHAINED_REDIRECTS,
     FRAGMENTS,
     NAMED,
     broken_fragments,
     dead_ends,
+    redirect_paths,
     referrers_of,
 )
 from tui_crawler.storage.reports.timeline import TimelineReports
@@ -77,7 +77,8 @@ class _Tables:
         self._of_run = "1 = 1" if run is None else f"run_id = {int(run)}"
         self._with = f"WITH outcome AS ({_NOW if run is None else _OF_RUN.format(of_run=self._of_run)}) "
         (self._sums,) = self._rows(_SUMS if run is None else self._with + _SUMS_OF_RUN)
-        self._dead_ends = list(dead_ends(reader, record.NAMED))
+        self._chains, loops = redirect_paths(reader)
+        self._dead_ends = list(dead_ends(reader, record.NAMED, loops))
         self.summary = list(zip(record.SUMMARY, self._sums, strict=True))
 
     def all(self) -> Iterator[Found]:
@@ -140,7 +141,7 @@ class _Tables:
         yield self._listed("failed_unnamed", unnamed, f"{_FAILED} AND {_BY_HAND} AND NOT {NAMED}")
 
     def _redirects(self) -> Iterator[Found]:
-        paths = chains(self._reader.stream(CHAINED_REDIRECTS))[0]
+        paths = self._chains
         ids = ", ".join({str(page) for path in paths[: record.LISTED] for page in path})
         steps = {page: step for page, *step in self._rows(_STEPS.format(ids=ids))} if ids else {}
         known = [[steps[page] for page in path if page in steps] for path in paths[: record.LISTED]]
