@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -77,7 +78,9 @@ def test_links_that_leave_the_crawl_are_asked_once_by_head_and_never_followed(cr
     assert found[far.url("/gone")]["external"] is True
     assert [one["url"] for one in found[far.url("/gone")]["referrers"]] == [home.url(), home.url("/two")]
     assert found[far.url("/followed-not")]["referrers"][0]["text"] == "not praised"
-    assert found[far.url("/by-redirect")]["referrers"] == [{"url": home.url("/out"), "kind": "location", "text": ""}]
+    assert found[far.url("/by-redirect")]["referrers"] == [
+        {"url": home.url(), "kind": "a", "text": "/out", "chain": [home.url("/out")]}
+    ]
     assert crawl.ask("audit", "--json").json["ok"] is True
 
 
@@ -487,7 +490,7 @@ def test_fragments_are_checked_against_their_page(crawl: Crawling) -> None:
     }
     one = next(each for each in crawl.ask("links", "--broken", "--json").json["broken"] if each["fragment"] == "not")
     assert (one["url"], one["exit_code"], one["http_status"]) == (site.url("/two"), "file_ingested", 200)
-    assert one["referrers"][0] == {"url": site.url(), "kind": "a", "text": "/two#not"}
+    assert one["referrers"][0] == {"url": site.url(), "kind": "a", "text": "/two#not", "chain": []}
     (more,) = [
         e for e in crawl.ask("links", "--broken", "--limit", "1", "--json").json["broken"] if e["fragment"] == "not"
     ]
@@ -526,3 +529,88 @@ def test_a_fragment_is_judged_anew_when_either_page_changes(crawl: Crawling) -> 
     crawl.later(WEEK)
     crawl.run(f"{FRAGMENTS}\n{cut}", seeds=[site.url()], crawl__force_recrawl=True)
     assert missing(crawl) == {}, "of a page that was not read to its end it is not known what is there"
+
+
+def redirecting(site: Site, *paths: str) -> None:
+    """Each path redirects to the next."""
+    for path, target in pairwise(paths):
+        site.redirect(path, target)
+
+
+def broken_by_url(crawl: Crawling) -> dict[str, Any]:
+    """What `links --broken` says of each URL; it agrees with the counts that `run --fail-on` goes by."""
+    found = crawl.ask("links", "--broken", "--json").json["broken"]
+    with crawl.reports() as reports:
+        assert reports.broken_counts()["broken"] == len(found)
+    return {one["url"]: one for one in found}
+
+
+def test_a_chain_of_redirects_that_ends_dead_names_the_page_with_the_link_and_every_hop(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", "/old", "/h2")
+    redirecting(site, "/old", "/h1", "/h2", "/h3", "/dead")
+    crawl.run()
+    (found,) = broken_by_url(crawl).values()
+    assert (found["url"], found["exit_code"]) == (site.url("/dead"), "file_not_found")
+    chains = {one["text"]: one["chain"] for one in found["referrers"]}
+    hops = [site.url(path) for path in ("/old", "/h1", "/h2", "/h3")]
+    assert chains == {"/old": hops, "/h2": hops[2:]}
+    assert {one["url"] for one in found["referrers"]} == {site.url()}
+    for words in (("links", "--broken"), ("failures", "--list", "--referrers")):
+        lines = crawl.ask(*words).out.splitlines()
+        assert any(all(url in line for url in (site.url(), *hops)) for line in lines), words
+    (row,) = crawl.ask("report", "--json").json["broken"]["rows"]
+    assert hops in [one["chain"] for one in row["referrers"]]
+
+
+def test_a_seed_that_redirects_to_a_dead_page_is_named_itself(crawl: Crawling) -> None:
+    site = crawl.site()
+    redirecting(site, "/", "/h1", "/dead")
+    crawl.run()
+    (found,) = broken_by_url(crawl).values()
+    assert found["referrers"] == [{"url": site.url(), "kind": "location", "text": "", "chain": [site.url("/h1")]}]
+
+
+def test_a_loop_of_redirects_is_one_broken_link(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", "/in", "/b")
+    redirecting(site, "/in", "/a", "/b", "/c", "/a")
+    crawl.run()
+    (found,) = broken_by_url(crawl).values()
+    assert found["http_status"] == 301
+    assert found["leads_to"][-1] == found["url"]
+    assert {*found["leads_to"]} == {site.url(path) for path in ("/a", "/b", "/c")}
+    assert {one["url"] for one in found["referrers"]} == {site.url()}
+    assert any(site.url("/in") in one["chain"] for one in found["referrers"])
+    assert found["url"] in crawl.ask("links", "--broken").out
+    assert crawl.ask("report", "--json").json["redirect_loops"]["total"] == 1
+
+
+def test_a_loop_is_said_at_the_end_of_a_run(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", "/a")
+    redirecting(site, "/a", "/b", "/a")
+    crawl.run()
+    coverage = crawl.ask("status", "--json").json["coverage"]
+    assert coverage["complete"] is False
+    assert [(one["reason"], one["sample_url"]) for one in coverage["refused"]] == [("redirect_loop", site.url("/a"))]
+    assert site.asked == ["/", "/a", "/b"]
+
+
+def test_a_chain_that_is_too_long_names_every_hop_and_where_it_was_cut(crawl: Crawling) -> None:
+    site = crawl.site()
+    paths = [f"/h{number}" for number in range(9)]
+    site.page("/", "/h0", "/fine")
+    redirecting(site, *paths)
+    redirecting(site, "/fine", "/f1", "/f2", "/f3", "/end")
+    site.page("/end")
+    site.page("/h8")
+    crawl.run("crawl: {max_redirect_hops: 5}")
+    (found,) = broken_by_url(crawl).values()
+    assert (found["url"], found["exit_code"], found["http_status"]) == (site.url("/h6"), "redirect_hops", None)
+    (referrer,) = found["referrers"]
+    assert (referrer["url"], referrer["chain"]) == (site.url(), [site.url(path) for path in paths[:6]])
+    crawl.later(5 * WEEK)
+    crawl.run("crawl: {max_redirect_hops: 10}")
+    assert "/h8" in site.asked
+    assert broken_by_url(crawl) == {}

@@ -52,7 +52,9 @@ class Storing:
 @dataclass(frozen=True, slots=True)
 class Crawled:
     """One crawl of a page, over: `reading` is None when there was nothing to read. `ruleset_id` is the one it began
-    with (B); `canonicals` are those that are obeyed."""
+    with (B); `canonicals` are those that are obeyed. `again`: where it redirects to, from where it came, is asked
+    again, with other cookies; None: it did not come from there.
+    """
 
     page: TodoPage
     url: CrawlUrl
@@ -63,6 +65,7 @@ class Crawled:
     ended: Moment
     ruleset_id: int = 0
     canonicals: CanonicalRule = "obey"
+    again: bool | None = None
 
     @property
     def canonical(self) -> CrawlUrl | None:
@@ -115,8 +118,14 @@ def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
         return _with_invalid(Queue(), reading)
     sent = redirect_of(crawled, code)
     if sent is not None:
-        leads = sent[1].source is not RedirectSource.canonical
-        return admit([Find(sent[0], page.depth, page.redirect_hops + 1, page.sitemap, leads=leads)], page, intake)
+        if crawled.again is False:
+            return Queue((), (RefusedCount(Refusal.redirect_loop, 1, sent[0].href),))
+        leads, joins = sent[1].source is not RedirectSource.canonical, None
+        if leads and page.begins and intake.follows(crawled.url, sent[0]):
+            joins = intake.admission.start_path(crawled.url.origin)
+        hops, again = page.redirect_hops + 1, bool(crawled.again)
+        find = Find(sent[0], page.depth, hops, page.sitemap, leads=leads, joins=joins, again=again)
+        return admit([find], page, intake)
     if reading is None or reading.nofollow or code not in {ExitCode.file_ingested, ExitCode.noindex}:
         return Queue()
     found = listed(reading, page) if page.sitemap else linked(reading, page, intake)
@@ -170,6 +179,9 @@ def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
     cancelled = code is ExitCode.cancelled
     left = attempts_left(code, status, page.attempts_remaining)
     asked_again = page.external and check_method(page) == "HEAD" and status in _HEAD_REFUSED
+    if crawled.again:  # is it itself where it redirects to?
+        sent = redirect_of(crawled, code)
+        asked_again = sent is not None and sent[0].href == crawled.url.href
     if asked_again:
         left = max(1, page.attempts_remaining - 1)  # also of one try: it was for an answer, and HEAD got none
     return PageOutcome(
@@ -344,7 +356,8 @@ def _said(crawled: Crawled, code: ExitCode) -> str:
     if sent is None:
         return ""
     word = "canonical" if sent[1].source is RedirectSource.canonical else "redirects to"
-    return f"{word} {sent[0].href}"
+    cookie = ", and sets a cookie" if crawled.exchange.header("Set-Cookie") else ""
+    return f"{word} {sent[0].href}{cookie}"
 
 
 def _document_of(crawled: Crawled, storing: Storing, scanned: bool) -> DocumentRecord:

@@ -4,16 +4,19 @@ check: URLs that are named and cannot be had."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from tui_crawler.domain.exit_code import UNLINKED, ExitCode
 from tui_crawler.domain.page import EXTERNAL
 from tui_crawler.domain.page_view import BrokenLink, LinkEnd, LinkView, Referrer, Referrers
+from tui_crawler.domain.site_audit import chains
 from tui_crawler.domain.standing import Referral
+from tui_crawler.domain.verdict import Refusal
 from tui_crawler.storage.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
 from tui_crawler.storage.reports.overview import exit_name
 
 WINDOW = 500
+_HOPS = 20  # redirects that are followed back
 _PATH = 200  # pages on a path from a seed; discovery paths are far shorter
 
 _COLUMNS = "f.href AS from_url, t.href AS to_url, l.kind, l.nofollow, l.text, l.first_seen_at"
@@ -154,9 +157,27 @@ REFERRING = """SELECT f.href AS url, l.kind, l.text
 FROM link l JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id
 WHERE l.to_url_id = ? ORDER BY l.from_page_id, l.kind LIMIT ?"""
 
-REDIRECTING = """SELECT f.href AS url, r.source AS kind, '' AS text
+REDIRECTING = """SELECT f.id, f.href, r.source
 FROM redirect r JOIN page p ON p.id = r.page_id JOIN url f ON f.id = p.url_id
 WHERE r.to_url_id = ? ORDER BY r.page_id LIMIT ?"""
+
+_CHAINED = """SELECT r.page_id, q.id FROM redirect r CROSS JOIN url t ON t.id = r.to_url_id
+    CROSS JOIN page q ON q.url_id = t.id
+WHERE r.source <> 'canonical'
+    AND EXISTS (SELECT 1 FROM redirect n WHERE n.page_id = q.id AND n.source <> 'canonical')
+ORDER BY r.page_id LIMIT 100000"""
+"""Redirects to pages that redirect; more are not looked at."""
+
+_IN_CIRCLE = """SELECT p.id, p.url_id, u.href, p.last_exit_code, p.last_http_status
+FROM page p JOIN url u ON u.id = p.url_id WHERE """
+
+_TOO_LONG = """SELECT DISTINCT t.id, t.href
+FROM redirect r JOIN page p ON p.id = r.page_id JOIN url t ON t.id = r.to_url_id
+WHERE (SELECT COUNT(*) FROM refused WHERE reason = 'redirect_hops') > 0 AND r.source <> 'canonical'
+    AND p.redirect_hops = (SELECT MAX(redirect_hops) FROM page)
+    AND EXISTS (SELECT 1 FROM refused f WHERE f.origin_id = p.origin_id AND f.reason = 'redirect_hops')
+    AND NOT EXISTS (SELECT 1 FROM page q WHERE q.url_id = t.id) ORDER BY t.id"""
+"""Where the chains lead on that the limit of redirects cut off: at the page that came by the most."""
 
 LISTED_BY = f"s.id = p.found_on_page_id AND s.sitemap = 1 AND NOT {among('s.last_exit_code', UNLINKED)}"
 """That page s is the sitemap that page p was found in, and is not gone: its entries are not stored as links."""
@@ -201,12 +222,40 @@ def broken_fragments(reader: Reader, limit: int) -> Iterator[BrokenLink]:
 
 
 def referrers_of(reader: Reader, page_id: int, url_id: int, limit: int) -> Referrers:
-    """Links, then redirects, at most `limit`; of a page that nothing else names the sitemap that it was found in."""
-    links = reader.records(_REFERRER, REFERRING, (url_id, limit))
-    redirects = reader.records(_REFERRER, REDIRECTING, (url_id, limit + 1))
-    named_by = (links + redirects)[:limit] or reader.records(_REFERRER, LISTING, (page_id,))
-    linked = len(links) if len(links) < limit else inlink_count(reader, url_id)
-    return Referrers(named_by, max(0, linked + len(redirects) - len(named_by)))
+    """Links, then those to redirects that lead there, at most `limit`; of a page that nothing else names the sitemap
+    that it was found in. A redirect that nothing links to names the URL itself."""
+    found: list[Referrer] = []
+    seen, more = {url_id}, 0
+    waiting: list[tuple[int, Referrer | None, tuple[str, ...]]] = [(url_id, None, ())]
+    for at, itself, chain in waiting:
+        links = [Referrer(url, kind, text, chain) for url, kind, text in reader.all(REFERRING, (at, limit))]
+        rows = reader.all(REDIRECTING, (at, limit + 1)) if len(chain) < _HOPS else []
+        hops = [row for row in rows if row[0] not in seen]
+        seen.update(row[0] for row in hops)
+        waiting += [(row[0], Referrer(row[1], row[2], "", chain), (row[1], *chain)) for row in hops]
+        more += inlink_count(reader, at) - len(links) if len(links) == limit else 0
+        found += links or ([itself] if itself and not hops else [])
+        if len(found) > limit:
+            break
+    named_by = tuple(found[:limit]) or reader.records(_REFERRER, LISTING, (page_id,))
+    return Referrers(named_by, more + max(0, len(found) - limit))
+
+
+def redirect_paths(reader: Reader) -> tuple[list[list[int]], list[list[int]]]:
+    """Chains and loops of redirects, each as the ids of the pages passed."""
+    return chains(reader.stream(_CHAINED))
+
+
+def dead_ends(reader: Reader, limit: int, loops: Sequence[Sequence[int]]) -> Iterator[BrokenLink]:
+    """Redirects that lead to no page: loops (as `redirect_paths` has them), and chains longer than the limit."""
+    for path in loops:
+        pages = {row[0]: row[1:] for row in reader.all(f"{_IN_CIRCLE}{among('p.id', path)}")}
+        hrefs = [pages[page][1] for page in path]
+        url_id, href, code, status = pages[path[0]]
+        named_by = referrers_of(reader, path[0], url_id, limit)
+        yield BrokenLink(href, exit_name(code), status, named_by, leads_to=(*hrefs[1:], href))
+    for url_id, href in reader.all(_TOO_LONG):
+        yield BrokenLink(href, Refusal.redirect_hops.value, None, referrers_of(reader, 0, url_id, limit))
 
 
 class LinkAuditReports(SubjectReports):
@@ -217,12 +266,13 @@ class LinkAuditReports(SubjectReports):
         pages: dict[int, int] = dict(self._reader.all(COUNT_BROKEN))
         fragments = self._reader.number(COUNT_FRAGMENTS)
         external = pages.pop(EXTERNAL, 0)
-        return {"broken": sum(pages.values()), "external": external, "fragments": fragments}
+        ends = sum(bool(one.referrers.first) for one in dead_ends(self._reader, 1, redirect_paths(self._reader)[1]))
+        return {"broken": sum(pages.values()) + ends, "external": external, "fragments": fragments}
 
     def broken_links(self, limit: int, external: bool = False) -> Iterator[BrokenLink]:
         """Failed pages that a link, a redirect or a sitemap names, by age, in windows; each with at most `limit` of
-        those that name it. `external`: also the URLs that leave the crawl. Then the fragments that are missing on their
-        pages."""
+        those that name it. `external`: also the URLs that leave the crawl. Then redirects without end, and fragments
+        that are missing on their pages."""
         after, without = 0, -1 if external else EXTERNAL
         while rows := self._reader.all(BROKEN, (after, without, _WINDOW)):
             for page_id, url_id, href, code, http_status, leaves in rows:
@@ -230,6 +280,8 @@ class LinkAuditReports(SubjectReports):
                 if named_by.first:
                     yield BrokenLink(href, exit_name(code), http_status, named_by, external=leaves == EXTERNAL)
             after = rows[-1][0]
+        ends = dead_ends(self._reader, limit, redirect_paths(self._reader)[1])
+        yield from (one for one in ends if one.referrers.first)
         yield from broken_fragments(self._reader, limit)
 
     def requisites_left_out(self) -> int:

@@ -15,16 +15,23 @@ from tui_crawler.domain.audit import audit
 from tui_crawler.domain.cut import cut_names
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode
 from tui_crawler.domain.page import EMBEDDED, EXTERNAL
-from tui_crawler.domain.site_audit import Found, SiteAudit, chains, over_time, politeness
+from tui_crawler.domain.site_audit import Found, SiteAudit, over_time, politeness
 from tui_crawler.domain.timeline import LaneSpan
 from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import EVERY, Reader, SubjectReports
 from tui_crawler.storage.reports.attempts import sent_requests
-from tui_crawler.storage.reports.links import FRAGMENTS, NAMED, broken_fragments, referrers_of
+from tui_crawler.storage.reports.links import (
+    FRAGMENTS,
+    NAMED,
+    broken_fragments,
+    dead_ends,
+    redirect_paths,
+    referrers_of,
+)
 from tui_crawler.storage.reports.timeline import TimelineReports
 from tui_crawler.storage.views import name_of
 
-_CHAINED = 100_000  # redirects to pages that redirect, and invalid documents; more are not looked at
+_MOST_INVALID = 100_000  # invalid documents; more are not looked at
 
 _NOW = """SELECT id AS page_id, origin_id, url_id, last_exit_code AS exit_code, last_http_status AS http_status,
     last_attempt_id AS attempt_id, failed, external FROM page"""
@@ -60,15 +67,10 @@ _DOCUMENTS = _HTML.replace("d.kind = 'html'", "d.kind IN ('html', 'xml', 'css', 
 _JUDGED = f"""SELECT d.kind, COUNT(*), COUNT(d.valid), COUNT(CASE WHEN d.valid = 0 THEN 1 END)
 FROM {_DOCUMENTS} GROUP BY d.kind ORDER BY d.kind"""
 _INVALID = f"""SELECT d.kind, d.validation_errors, u.href
-FROM {_DOCUMENTS} AND d.valid = 0 ORDER BY d.page_id LIMIT {_CHAINED}"""
+FROM {_DOCUMENTS} AND d.valid = 0 ORDER BY d.page_id LIMIT {_MOST_INVALID}"""
 _ENDED_AS = "outcome q JOIN url u ON u.id = q.url_id {0} WHERE q.exit_code = {1.value}"
 _CANONICAL = """LEFT JOIN redirect r ON r.page_id = q.page_id AND r.source = 'canonical'
     LEFT JOIN url t ON t.id = r.to_url_id"""
-_CHAINED_REDIRECTS = f"""SELECT r.page_id, q.id FROM redirect r CROSS JOIN url t ON t.id = r.to_url_id
-    CROSS JOIN page q ON q.url_id = t.id
-WHERE r.source <> 'canonical'
-    AND EXISTS (SELECT 1 FROM redirect n WHERE n.page_id = q.id AND n.source <> 'canonical')
-ORDER BY r.page_id LIMIT {_CHAINED}"""
 _STEPS = """SELECT r.page_id, f.href, t.href FROM redirect r CROSS JOIN page p ON p.id = r.page_id
     CROSS JOIN url f ON f.id = p.url_id CROSS JOIN url t ON t.id = r.to_url_id
 WHERE r.source <> 'canonical' AND r.page_id IN ({ids})"""
@@ -83,6 +85,8 @@ class _Tables:
         self._of_run = "1 = 1" if run is None else f"run_id = {int(run)}"
         self._with = f"WITH outcome AS ({_NOW if run is None else _OF_RUN.format(of_run=self._of_run)}) "
         (self._sums,) = self._rows(_SUMS if run is None else self._with + _SUMS_OF_RUN)
+        self._chains, loops = redirect_paths(reader)
+        self._dead_ends = list(dead_ends(reader, record.NAMED, loops))
         self.summary = list(zip(record.SUMMARY, self._sums, strict=True))
 
     def all(self) -> Iterator[Found]:
@@ -135,7 +139,9 @@ class _Tables:
             where = f"{_FAILED} AND q.external = {kind} AND {NAMED}"
             found = self._listed(key, broken, where, "links DESC, q.page_id")
             rows = [(*row[:-2], referrers_of(self._reader, row[-2], row[-1], record.NAMED).first) for row in found[1]]
-            yield key, rows, found[2]
+            cut = [one for one in self._dead_ends if key == "broken" and not one.leads_to]
+            rows += [(one.url, one.exit_code, None, len(one.referrers.first), one.referrers.first) for one in cut]
+            yield key, rows[: record.LISTED], found[2] + len(cut)
         missing = islice(broken_fragments(self._reader, record.NAMED), record.LISTED)
         by = [(one.url, one.fragment, one.referrers) for one in missing]
         named = [(url, fragment, len(those.first) + those.more, those.first) for url, fragment, those in by]
@@ -144,12 +150,13 @@ class _Tables:
         yield self._listed("failed_unnamed", unnamed, f"{_FAILED} AND {_BY_HAND} AND NOT {NAMED}")
 
     def _redirects(self) -> Iterator[Found]:
-        found = chains(self._reader.stream(_CHAINED_REDIRECTS))
-        for key, paths in zip(("redirect_chains", "redirect_loops"), found, strict=True):
-            ids = ", ".join({str(page) for path in paths[: record.LISTED] for page in path})
-            steps = {page: step for page, *step in self._rows(_STEPS.format(ids=ids))} if ids else {}
-            known = [[steps[page] for page in path if page in steps] for path in paths[: record.LISTED]]
-            yield key, [([step[0] for step in path] + [path[-1][1]],) for path in known if path], len(paths)
+        paths = self._chains
+        ids = ", ".join({str(page) for path in paths[: record.LISTED] for page in path})
+        steps = {page: step for page, *step in self._rows(_STEPS.format(ids=ids))} if ids else {}
+        known = [[steps[page] for page in path if page in steps] for path in paths[: record.LISTED]]
+        yield "redirect_chains", [([step[0] for step in path] + [path[-1][1]],) for path in known if path], len(paths)
+        loops = [([one.url, *one.leads_to], one.referrers.first) for one in self._dead_ends if one.leads_to]
+        yield "redirect_loops", loops[: record.LISTED], len(loops)
 
     def _timelines(self, origins: Sequence[str]) -> Found:
         """Of the origins that stand first in the proof."""
