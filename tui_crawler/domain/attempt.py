@@ -7,11 +7,10 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.exit_code import AttemptKind
+from tui_crawler.domain.exit_code import FAILURES, AttemptKind, ExitCode
 from tui_crawler.domain.record import dataclass, field
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.exit_code import ExitCode
     from tui_crawler.domain.page import NewPage
     from tui_crawler.domain.status import PageStatus
     from tui_crawler.domain.url import CrawlUrl
@@ -54,6 +53,7 @@ class FetchRequest:
     max_body_bytes: int | None = None  # None: the configured bound; robots.txt has its own
     truncate: bool = False  # robots.txt: what is over the bound is cut, not an error
     any_kind: bool = True  # False: a body whose Content-Type says that nobody reads or stores it is left on the wire
+    status_only: bool = False  # a check: the status decides, the body is left where it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,6 +85,11 @@ class RequestRecord:
     request_id: int = 0  # as it is stored, of the attempt `attempt_id`
     attempt_id: int = 0
 
+    @property
+    def reached(self) -> bool:
+        """Whether a connection was made for it."""
+        return self.remote_address != "" or self.head_at is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
@@ -110,6 +115,21 @@ class Exchange:
     message: str = ""
     cut: tuple[str, ...] = ()
     left_size: int | None = None
+
+    @property
+    def in_vain(self) -> bool:
+        """Whether the host could not be reached, or did not respond to GET in time. Only this costs patience for a
+        check: a host that is down would otherwise be waited for once for each link."""
+        late = self.exit_code is ExitCode.request_timeout
+        return self.http_status is None and not any(
+            one.reached and (one.method == "HEAD" or not late) for one in self.requests
+        )
+
+    @property
+    def doubted(self) -> bool:
+        """Whether it was a HEAD request that failed: servers that serve a page to GET do that, so GET decides."""
+        last = self.requests[-1] if self.requests else None
+        return last is not None and last.method == "HEAD" and last.reached and self.exit_code in FAILURES
 
     def header(self, name: str) -> str:
         """The first value of a response header (any case), or an empty string."""
@@ -260,6 +280,7 @@ class PageOutcome:
     crawled_at: int
     contentful: bool
     forget_ignored: bool = False
+    stays: bool = False  # a check that GET has to decide: it keeps its place on the todo list and has not failed yet
     fresh_until: int = 0  # HTTP freshness as epoch ms, 0 when none was given
     not_before: int = 0
     depth: int | None = None  # the depth from which the depths of the found pages were counted

@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from tui_crawler.domain.url import CrawlUrl
 
 _READ = frozenset({ExitCode.file_ingested, ExitCode.file_of_unknown_type})
-_HEAD_REFUSED = frozenset({400, 403, 405, 406, 500, 501})
-"""Answers to HEAD that say nothing of GET: servers give them to what they do not serve."""
 _PERMANENT = frozenset({ExitCode.permanent_redirect})
 
 
@@ -166,9 +164,9 @@ def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
     page, status = crawled.page, crawled.exchange.http_status
     cancelled = code is ExitCode.cancelled
     left = attempts_left(code, status, page.attempts_remaining)
-    asked_again = page.external and check_method(page) == "HEAD" and status in _HEAD_REFUSED
-    if asked_again:
-        left = max(1, page.attempts_remaining - 1)  # also of one try: it was for an answer, and HEAD got none
+    doubted = crawled.exchange.doubted
+    if doubted:
+        left = asked_by_get(page).attempts_remaining
     return PageOutcome(
         page_id=page.page_id,
         status=PageStatus.READY,
@@ -178,16 +176,17 @@ def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
         http_status=status,
         crawled_at=crawled.ended.wall_ms,
         contentful=DISPOSITIONS[code].contentful,
-        forget_ignored=not cancelled and left > 0 and (asked_again or retries_in_run(code, status)),
+        forget_ignored=not cancelled and left > 0 and (doubted or retries_in_run(code, status)),
+        stays=doubted,
         fresh_until=fresh_until(crawled.exchange.headers, crawled.ended.wall_ms),
         depth=page.depth,
         unlinks=unlinks(code, status),
     )
 
 
-def check_method(page: TodoPage) -> str:
-    """How a link that leaves the crawl is asked: by HEAD, and by GET when it is asked again."""
-    return "GET" if page.attempts else "HEAD"
+def asked_by_get(page: TodoPage) -> TodoPage:
+    """A checked page after its HEAD request failed: GET decides, also where it has one try."""
+    return replace(page, attempts=page.attempts + 1, attempts_remaining=max(1, page.attempts_remaining - 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -336,6 +335,8 @@ def _attempt_of(crawled: Crawled, code: ExitCode, before: OriginState, after: Or
 def _said(crawled: Crawled, code: ExitCode) -> str:
     """A message where the exit code alone would leave a question."""
     sent = redirect_of(crawled, code)
+    if crawled.exchange.doubted:
+        return "HEAD failed: GET decides"
     if sent is None:
         return ""
     word = "canonical" if sent[1].source is RedirectSource.canonical else "redirects to"

@@ -113,6 +113,7 @@ class LoggedAttempt:
     headers: Headers = ()  # of the last answer, where they decide the delay
     retry_after_ms: int | None = None
     crawl_delay_ms: int | None = None
+    in_vain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -419,7 +420,7 @@ def _folded(state: OriginState, logged: LoggedAttempt, code: ExitCode, settings:
             state, RobotsAnswer(code, status, taken, rules, retry_after_ms=logged.retry_after_ms), now, settings
         )
     is_check = logged.kind is AttemptKind.check
-    answer = CrawlAnswer(logged.page_id or 0, code, status, taken, logged.retry_after_ms, is_check)
+    answer = CrawlAnswer(logged.page_id or 0, code, status, taken, logged.retry_after_ms, is_check, logged.in_vain)
     if logged.page_id is None:
         return after_check(state, _CHECK, answer, now, settings)
     if code is ExitCode.local_processing_error and not logged.requests and not logged.patience_after:

@@ -50,6 +50,9 @@ class CheckUrl:
     check: Check
 
 
+_WRONG_HEADS = 2
+
+
 class RestReason(Enum):
     """Why an origin crawler does nothing now."""
 
@@ -94,8 +97,11 @@ class RobotsAnswer:
 
 @dataclass(frozen=True, slots=True)
 class CrawlAnswer:
-    """How the crawl of a page of the todo list ended; `response_ms` None: no request was made. `is_check`: the page was
-    only checked."""
+    """How the crawl of a page of the todo list ended; `response_ms` None: no request was made.
+
+    `is_check`: the page was only checked, which costs patience only if it was `in_vain` (`Exchange.in_vain`). `again`
+    is the page as GET asks for it next, after HEAD failed; `corrected`: GET succeeded where HEAD had failed.
+    """
 
     page_id: int
     exit_code: ExitCode
@@ -103,6 +109,9 @@ class CrawlAnswer:
     response_ms: int | None = None
     retry_after_ms: int | None = None
     is_check: bool = False
+    in_vain: bool = False
+    again: TodoPage | None = None
+    corrected: bool = False
 
 
 def next_turn(state: OriginState, now: Moment, full: Container[int] = frozenset(), crawls: bool = True) -> Turn:  # noqa: C901  a turn machine is clearest in one piece
@@ -185,21 +194,35 @@ def after_crawl(state: OriginState, answer: CrawlAnswer, now: Moment, settings: 
     if answer.exit_code is not ExitCode.cancelled:
         first = bool(state.todo) and state.todo[0].page_id == answer.page_id
         rest = state.todo[1:] if first else tuple(page for page in state.todo if page.page_id != answer.page_id)
-        state = replace(state, todo=rest)
-    # an image that fails is a finding; that the server cannot be reached, or limits the rate, counts as for a page
-    spared = answer.is_check and not state.external and answer.http_status not in {None, 429}
-    if not spared:
+        again = (answer.again,) if answer.again is not None and len(rest) < len(state.todo) else ()
+        state = replace(state, todo=again + rest, head_errors=state.head_errors + answer.corrected)
+    if not answer.is_check or answer.in_vain:
         state = _patience_after(state, answer.exit_code, settings)
     if answer.response_ms is None:
         return state
     return _delayed(state, answer, now, settings)
 
 
+def check_method(state: OriginState, attempts: int, wanted: str = "HEAD") -> str:
+    """The method of a check: HEAD first, then GET. A host whose HEAD was wrong twice in this run is asked by GET only
+    (CRAWL.md section 9, link check)."""
+    return "GET" if attempts or state.head_errors >= _WRONG_HEADS else wanted
+
+
 def after_check(
-    state: OriginState, check: Check, answer: CrawlAnswer, now: Moment, settings: CrawlSettings
+    state: OriginState,
+    check: Check,
+    answer: CrawlAnswer,
+    now: Moment,
+    settings: CrawlSettings,
+    *,
+    doubted: bool = False,
 ) -> OriginState:
-    """Folds a probe: the check is done, the delay holds for it as for any request. It costs no patience."""
-    state = replace(state, checks=tuple(one for one in state.checks if one != check))
+    """Folds a probe: the check is done, or GET comes next where HEAD is `doubted`. The delay holds for it as for any
+    request. It costs no patience."""
+    rest = tuple(one for one in state.checks if one != check)
+    again = (replace(check, method="GET"),) if doubted else ()
+    state = replace(state, checks=again + rest)
     return state if answer.response_ms is None else _delayed(state, answer, now, settings)
 
 

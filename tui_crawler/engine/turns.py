@@ -11,13 +11,13 @@ from functools import lru_cache
 from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, RequestRecord, Settle
 from tui_crawler.domain.content_kind import OTHER
 from tui_crawler.domain.event import Event
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.exit_code import FAILURES, ExitCode
 from tui_crawler.domain.intake import Intake, Queue, sitemaps_of
 from tui_crawler.domain.origin import Check, OriginState, RobotsHop, record_of
 from tui_crawler.domain.outcome import (
     Crawled,
     Refusing,
-    check_method,
+    asked_by_get,
     final_code,
     queue_of,
     settle_check,
@@ -39,6 +39,7 @@ from tui_crawler.domain.turn import (
     after_crawl,
     after_fill,
     after_robots,
+    check_method,
     finish,
     touch,
 )
@@ -68,13 +69,14 @@ class Callbacks:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What a probe found; `response_ms` None: no request was made."""
+    """What a probe found; `response_ms` None: no request was made. `doubted`: GET asks again and decides."""
 
     check: Check
     exit_code: ExitCode
     http_status: int | None
     response_ms: int | None
     message: str
+    doubted: bool = False
 
 
 class TurnRunner:
@@ -208,7 +210,8 @@ class TurnRunner:
         return made and hop is None
 
     async def check(self, origin: str, check: Check) -> CheckResult:
-        """Probes a URL with HEAD, after robots.txt and all policies, as any request; changes no page (U)."""
+        """Probes a URL, after robots.txt and all policies, as any request; changes no page (U). The result of a HEAD
+        request that failed is not the last one."""
         table, started = self._table, self._clock.now()
         page = TodoPage(0, MAIN_JOB, check.url.href)
         verdict = self._judge(origin, page, check.url)
@@ -216,15 +219,17 @@ class TurnRunner:
             exchange = Exchange((), verdict.exit_code, None, 0, message=verdict.message)
         else:
             agent = verdict.user_agent or table.settings.plan.user_agent
-            exchange = await self._exchange(FetchRequest(check.url, agent, method="HEAD"))
+            method = check_method(table.states[origin], 0, check.method)
+            exchange = await self._exchange(FetchRequest(check.url, agent, method, status_only=True))
         now, before = self._clock.now(), table.states[origin]
         taken = exchange.response_ms if exchange.requests else None
         answer = CrawlAnswer(0, exchange.exit_code, exchange.http_status, taken, exchange.retry_after_ms)
-        after = table.update(after_check(before, check, answer, now, table.settings.settings_of(origin)))
+        settings, doubted = table.settings.settings_of(origin), exchange.doubted
+        after = table.update(after_check(before, check, answer, now, settings, doubted=doubted))
         settle = settle_check(check, exchange, before, after, started, now)
         await self._store.settle(settle)
         self._tell_attempt(after, settle, Settled())
-        return CheckResult(check, exchange.exit_code, exchange.http_status, taken, exchange.message)
+        return CheckResult(check, exchange.exit_code, exchange.http_status, taken, exchange.message, doubted)
 
     async def crawl(self, origin: str, page: TodoPage) -> bool:
         """Crawls a page of the todo list; answers whether a request was made."""
@@ -250,12 +255,12 @@ class TurnRunner:
             any_kind=page.sitemap or OTHER in table.storing.kinds,
         )
         if page.external:
-            request = FetchRequest(url, agent, check_method(page), max_body_bytes=1, truncate=True)
+            request = FetchRequest(url, agent, check_method(table.states[origin], page.attempts), status_only=True)
         exchange = await self._exchange(request)
         ended = self._clock.now()
         reading = None
         if page.external:
-            exchange = replace(exchange, cut=())  # nobody wanted the body
+            pass
         elif exchange.exit_code in _READ:
             reading = await self._fetcher.read(url, exchange, sitemap=page.sitemap)
         was_read = reading is not None and exchange.left_size is None
@@ -299,6 +304,9 @@ class TurnRunner:
             exchange.response_ms if exchange.requests else None,
             exchange.retry_after_ms,
             bool(crawled.page.external),
+            exchange.in_vain,
+            asked_by_get(crawled.page) if exchange.doubted else None,
+            corrected=bool(crawled.page.attempts) and crawled.page.external > 0 and code not in FAILURES,
         )
         intake = table.intake(crawled.page.job_id)
         queue = await self._queue(crawled, code, intake)

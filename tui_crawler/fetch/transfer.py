@@ -239,7 +239,7 @@ class Transfer:
             same_etag=same_etag(request.conditional_etag, fields.get("etag", "")),
             location=location,
         )
-        if code is ExitCode.file_ingested and request.method != "HEAD":
+        if code is ExitCode.file_ingested and request.method != "HEAD" and not request.status_only:
             if not request.any_kind and is_other(content_type(fields.get("content-type", ""))[0]):
                 return await self._leave_body(answer, progress)
             return _Ending(code, body=await self._read_body(request, answer, progress))
