@@ -53,7 +53,8 @@ def test_links_that_leave_the_crawl_are_asked_once_by_head_and_never_followed(cr
         ["HEAD", "GET"],
         ["HEAD", "GET"],
     ]
-    assert set(far.asked) == {*paths, "/followed-not", "/by-redirect"} - {"/secret"}, "nothing that was found there"
+    asked = {*paths, "/followed-not", "/by-redirect", "/elsewhere"} - {"/secret"}
+    assert set(far.asked) == asked, "nothing that was found there but the end of a redirect"
     assert min(far.gaps) >= 1_000, "as polite as anywhere"
     codes = {path: crawl.page(far.url(path))["last_exit_code"] for path in paths}
     assert codes == {
@@ -73,7 +74,7 @@ def test_links_that_leave_the_crawl_are_asked_once_by_head_and_never_followed(cr
 
     assert broken(crawl) == {}
     found = broken(crawl, "--external")
-    assert set(found) == {far.url(path) for path in ("/gone", "/dead", "/followed-not", "/by-redirect")}
+    assert set(found) == {far.url(path) for path in ("/gone", "/dead", "/followed-not", "/by-redirect", "/elsewhere")}
     assert found[far.url("/gone")]["external"] is True
     assert [one["url"] for one in found[far.url("/gone")]["referrers"]] == [home.url(), home.url("/two")]
     assert found[far.url("/followed-not")]["referrers"][0]["text"] == "not praised"
@@ -85,7 +86,7 @@ def test_what_refuses_head_is_asked_by_get_though_pages_have_one_try(crawl: Craw
     home, far = crawl.site(), crawl.site()
     home.page("/", far.url("/shy"), far.url("/dead"))
     far.answer("/shy", Answer(405), Answer())
-    far.answer("/dead", Answer(405), Answer(405))
+    far.answer("/dead", Answer(405), Answer(404))
     crawl.run(f"crawl: {{check_external: true, tries: 1}}\n{QUICK}", seeds=[home.url()])
     assert [methods(far, path) for path in ("/shy", "/dead")] == [["HEAD", "GET"]] * 2
     assert set(broken(crawl, "--external")) == {far.url("/dead")}
@@ -256,7 +257,7 @@ def test_what_pages_embed_is_checked_once_and_broken_by_its_kind(crawl: Crawling
     with crawl.reports() as reports:
         assert reports.broken_counts() == {"broken": 5, "external": 0, "fragments": 0}
     audit = crawl.ask("report", "--json").json
-    assert [audit[key]["total"] for key in ("broken", "broken_embedded", "broken_external")] == [0, 5, 0]
+    assert [audit[key]["total"] for key in ("broken", "broken_embedded", "broken_external", "walls")] == [0, 5, 0, 0]
 
 
 def test_what_is_embedded_is_no_page_done(crawl: Crawling) -> None:
@@ -611,3 +612,136 @@ def test_a_check_that_is_broken_off_between_head_and_get_is_not_called_broken(cr
     crawl.run(CHECKED, seeds=[home.url()])
     assert methods(far, "/a") == ["HEAD", "GET"]
     assert crawl.page(far.url("/a"))["last_exit_code"] == "file_ingested"
+
+
+def named(one: dict[str, Any]) -> list[tuple[str, str]]:
+    """How and by what a broken link is named."""
+    return [(each["kind"], each["url"]) for each in one["referrers"]]
+
+
+def test_a_link_to_another_site_is_as_good_as_the_end_of_its_redirects(crawl: Crawling) -> None:
+    home, far, other, down = crawl.site(), crawl.site(), crawl.site(), crawl.site()
+    paths = ("/to-dead", "/to-good", "/long", "/login", "/to-home", "/to-down", "/to-secret", "/refresh")
+    home.page("/", *map(far.url, paths), "/known")
+    home.page("/known")
+    far.redirect("/to-dead", "/step")
+    far.redirect("/step", other.url("/dead"), 302)
+    far.redirect("/to-good", "/good")
+    far.page("/good", "/never")
+    far.redirect("/long", "/hop/1")
+    for number in range(1, 9):
+        far.redirect(f"/hop/{number}", f"/hop/{number + 1}")
+    far.page("/hop/9")
+    far.redirect("/login", other.url("/signin?next=x"), 307)
+    other.page("/signin?next=x")
+    far.redirect("/to-home", home.url("/known"))
+    far.redirect("/to-down", down.url("/x"))
+    far.redirect("/to-secret", other.url("/secret"))
+    far.page("/refresh", head='<meta http-equiv=refresh content="0;url=/never">')
+    other.robots("User-agent: *\nDisallow: /secret")
+    crawl.web.refuse(down)
+    crawl.run("crawl: {check_external: true, max_redirect_hops: 10}", seeds=[home.url()])
+
+    found = broken(crawl, "--external")
+    assert set(found) == {other.url("/dead"), down.url("/x")}
+    chain = [("a", home.url()), ("location", far.url("/to-dead")), ("location", far.url("/step"))]
+    assert named(found[other.url("/dead")]) == chain
+    assert found[other.url("/dead")]["external"] is True
+    assert named(found[down.url("/x")]) == [("a", home.url()), ("location", far.url("/to-down"))]
+    assert far.requests("/never") == other.requests("/secret") == []
+    assert methods(home, "/known") == ["GET"], "a page of the crawl is not asked twice"
+    assert min(*far.gaps, *other.gaps) >= 1_000, "each hop waits for its host"
+    document = crawl.ask("links", "--broken", "--external", "--json").json
+    assert document["refused"] == {"blocked_by_robots_txt": 1}
+    assert "1 URL refused: blocked_by_robots_txt" in crawl.ask("links", "--broken").out
+    report = crawl.ask("report", "--json").json["broken_external"]
+    assert {row["url"] for row in report["rows"]} == set(found)
+    assert crawl.ask("audit", "--json").json["ok"] is True
+    assert crawl.ask("replay", "--check", "--json").json["differences"] == []
+
+
+def test_redirects_in_a_circle_are_one_broken_link(crawl: Crawling) -> None:
+    home, far = crawl.site(), crawl.site()
+    home.page("/", far.url("/into"), far.url("/self"))
+    far.redirect("/into", "/one")
+    far.redirect("/one", "/two")
+    far.redirect("/two", "/one")
+    far.redirect("/self", "/self")
+    crawl.run(CHECKED, seeds=[home.url()])
+    found = broken(crawl, "--external")
+    assert len(found) == 2
+    assert named(found[far.url("/self")]) == [("a", home.url()), ("location", far.url("/self"))]
+    (other,) = (one for url, one in found.items() if url != far.url("/self"))
+    assert named(other)[0] == ("a", home.url())
+    assert {url for _, url in named(other)[1:]} >= {far.url("/into"), far.url("/two")}
+    with crawl.reports() as reports:
+        assert reports.broken_counts()["external"] == 2
+    assert broken(crawl) == {}
+
+
+def test_a_redirect_without_end_ends_after_its_hops(crawl: Crawling) -> None:
+    home, far = crawl.site(), crawl.site()
+    home.page("/", far.url("/0"))
+    for number in range(30):
+        far.redirect(f"/{number}", f"/{number + 1}")
+    crawl.run("crawl: {check_external: true, max_redirect_hops: 10}", seeds=[home.url()])
+    assert len(far.asked) == 11
+
+
+def test_a_redirect_to_a_private_address_is_refused_and_not_dead(crawl: Crawling) -> None:
+    home, far, inside = crawl.site(), crawl.site(), crawl.site("127.0.0.3")
+    home.page("/", far.url("/to-private"))
+    far.redirect("/to-private", inside.url("/admin"))
+    crawl.run(CHECKED, seeds=[home.url()])
+    assert inside.seen == []
+    assert broken(crawl, "--external") == {}
+    assert crawl.ask("links", "--broken", "--json").json["refused"] == {"blocked_address": 1}
+
+
+def test_an_embedded_file_is_followed_on_its_own_host_only(crawl: Crawling) -> None:
+    home, far = crawl.site(), crawl.site()
+    home.page("/", body="<img src=/a.png><img src=/b.png>")
+    home.redirect("/a.png", "/gone.png")
+    home.redirect("/b.png", far.url("/b.png"))
+    crawl.run(EMBEDDED, seeds=[home.url()])
+    assert far.seen == []
+    found = broken(crawl)
+    assert named(found[home.url("/gone.png")]) == [("img", home.url()), ("location", home.url("/a.png"))]
+    assert crawl.page(home.url("/gone.png"))["external"] == 1
+
+
+WALLS = (401, 403, 405, 407, 429, 451, 999)
+
+
+def test_walls_are_no_broken_links(crawl: Crawling) -> None:
+    home, far = crawl.site(), crawl.site()
+    home.page("/", *(far.url(f"/{status}") for status in (*WALLS, 404)), body="<img src=/403.png>")
+    home.answer("/403.png", Answer(403))
+    for status in WALLS:
+        far.answer(f"/{status}", Answer(status))
+    config = crawl.configure(f"crawl: {{check_external: true, check_embedded: true}}\n{QUICK}", [home.url()])
+    with crawl.web.in_thread():
+        said = crawl.command("run", str(config), "--db", str(crawl.database), "--json", "--fail-on", "broken,external")
+    assert json.loads(said.out.splitlines()[-1])["fail_on"] == {"broken": 0, "external": 1}
+    document = crawl.ask("links", "--broken", "--external", "--json").json
+    assert [one["url"] for one in document["broken"]] == [far.url("/404")]
+    walls = {one["url"]: one for one in document["walls"]}
+    assert set(walls) == {home.url("/403.png"), *(far.url(f"/{status}") for status in WALLS)}
+    assert walls[far.url("/999")]["http_status"] == 999
+    assert named(walls[far.url("/401")]) == [("a", home.url())]
+    assert [one["url"] for one in crawl.ask("links", "--broken", "--json").json["walls"]] == [home.url("/403.png")]
+    text = crawl.ask("links", "--broken", "--external").out
+    assert all(far.url(f"/{status}") in text for status in WALLS)
+    report = crawl.ask("report", "--json").json
+    assert (report["broken_external"]["total"], report["broken_embedded"]["total"]) == (1, 0)
+    assert (report["walls"]["total"], report["walls"]["severity"]) == (8, "notice")
+
+
+def test_a_host_whose_robots_txt_fails_has_no_dead_links(crawl: Crawling) -> None:
+    home, far = crawl.site(), crawl.site()
+    home.page("/", far.url("/a"))
+    far.answer("/robots.txt", Answer(500))
+    crawl.run(CHECKED, seeds=[home.url()])
+    assert far.asked == []
+    assert broken(crawl, "--external") == {}
+    assert crawl.ask("links", "--broken", "--json").json["refused"] == {"blocked_by_robots_txt": 1}

@@ -23,7 +23,7 @@ from tui_crawler.domain.content_kind import CanonicalRule, LinkKind
 from tui_crawler.domain.exit_code import DISPOSITIONS, AttemptKind, ExitCode, attempts_left, retries_in_run, unlinks
 from tui_crawler.domain.intake import Find, Intake, Queue, admit, linked, listed
 from tui_crawler.domain.origin import Check, OriginState, record_of
-from tui_crawler.domain.page import TodoPage
+from tui_crawler.domain.page import EMBEDDED, TodoPage
 from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.recrawl import fresh_until, validator_of
 from tui_crawler.domain.status import PageStatus
@@ -104,14 +104,14 @@ def redirect_of(crawled: Crawled, code: ExitCode) -> tuple[CrawlUrl, RedirectRec
 def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
     """Which URLs become pages, after all filters (first refusal wins, each is counted)."""
     page, reading = crawled.page, crawled.reading
-    if page.external:
-        return Queue()
     if not intake.queues:  # what is found is scanned later; what is no URL is not stored
         return _with_invalid(Queue(), reading)
     sent = redirect_of(crawled, code)
     if sent is not None:
         leads = sent[1].source is not RedirectSource.canonical
-        return admit([Find(sent[0], page.depth, page.redirect_hops + 1, page.sitemap, leads=leads)], page, intake)
+        embedded = page.external == EMBEDDED
+        find = Find(sent[0], page.depth, page.redirect_hops + 1, page.sitemap, leads=leads, embedded=embedded)
+        return admit([find], page, intake)
     if reading is None or reading.nofollow or code not in {ExitCode.file_ingested, ExitCode.noindex}:
         return Queue()
     found = listed(reading, page) if page.sitemap else linked(reading, page, intake)

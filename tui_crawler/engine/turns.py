@@ -50,6 +50,7 @@ from tui_crawler.engine.origin_table import Counts, OriginTable
 from tui_crawler.engine.ports import Clock, Fetcher, Listener, Store
 
 _REDIRECTS = frozenset({ExitCode.permanent_redirect, ExitCode.redirect})
+_DOWN = frozenset({ExitCode.connection_failed, ExitCode.request_timeout})
 _READ = frozenset({ExitCode.file_ingested, ExitCode.file_of_unknown_type})
 _NO_BROWSER = "a rule wants custom_js here, which no version can run yet: the browser extra does not exist"
 MAIN_JOB = 0  # stands for the job of the run, whose filters speak where no page does
@@ -124,8 +125,8 @@ class TurnRunner:
         listed = {page.page_id for page in todo}
         denied: list[tuple[TodoPage, Denied]] = []
         for page in found.pages:
-            unwanted = page.external == EMBEDDED and not settings.check_embedded
-            if page.page_id in listed or unwanted or (state.external and not page.external):
+            wanted = {EXTERNAL: settings.check_external, EMBEDDED: settings.check_embedded}.get(page.external, True)
+            if page.page_id in listed or not wanted or (state.external and not page.external):
                 continue
             verdict = self._judge(origin, page, _url_of(page.url))
             if isinstance(verdict, Denied):
@@ -361,10 +362,9 @@ class TurnRunner:
         table = self._table
         admission, state = table.job_filters.of(page.job_id), table.states[origin]
         if state.lost:
-            code = state.setback or ExitCode.connection_failed
-            return Denied(
-                code, f"not asked: its origin gave no answer that could be used, the last one was {code.name}"
-            )
+            last = state.setback or ExitCode.connection_failed
+            words = f"not asked: its origin gave no answer that could be used, the last one was {last.name}"
+            return Denied(last if last in _DOWN else ExitCode.blocked_by_robots_txt, words)
         agent = admission.settings(url).ua if admission.names_agents and isinstance(url, CrawlUrl) else None
         return admission.judge(url, table.rules_for(origin, agent), page.seed, page.external)
 

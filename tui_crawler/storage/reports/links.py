@@ -4,12 +4,15 @@ check: URLs that are named and cannot be had."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
+from itertools import chain
 
-from tui_crawler.domain.exit_code import UNLINKED, ExitCode
+from tui_crawler.domain.exit_code import BLOCKED, UNLINKED, WALLS, ExitCode
 from tui_crawler.domain.page import EXTERNAL
 from tui_crawler.domain.page_view import BrokenLink, LinkEnd, LinkView, Referrer, Referrers
+from tui_crawler.domain.site_audit import chains
 from tui_crawler.domain.standing import Referral
+from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
 from tui_crawler.storage.reports.overview import exit_name
 
@@ -144,11 +147,38 @@ _READ = (ExitCode.file_ingested, ExitCode.file_did_not_change, ExitCode.noindex)
 _OLDEST = """p.failed = 1
     AND NOT EXISTS (SELECT 1 FROM page q WHERE q.url_id = p.url_id AND q.failed = 1 AND q.id < p.id)"""
 
+_REFUSED = (*BLOCKED, ExitCode.blocked_address)
+
+
+def walled(page: str, status: str = "last_http_status") -> str:
+    """The condition that a checked URL, in a row with this column, is behind a wall (`WALLS`)."""
+    return f"({page}.external <> 0 AND {among(f'COALESCE({page}.{status}, 0)', WALLS)})"
+
+
+def dead(page: str, status: str = "last_http_status", code: str = "last_exit_code") -> str:
+    """The condition that a failed page is broken: neither behind a wall, nor a check that the address guard refused."""
+    refused = f"{page}.external <> 0 AND {page}.{code} = {ExitCode.blocked_address.value}"
+    return f"NOT {walled(page, status)} AND NOT ({refused})"
+
+
 BROKEN = f"""SELECT p.id, p.url_id, u.href, p.last_exit_code, p.last_http_status, p.external
-FROM page p JOIN url u ON u.id = p.url_id WHERE {_OLDEST} AND p.id > ? AND p.external <> ?
+FROM page p JOIN url u ON u.id = p.url_id WHERE {_OLDEST} AND {dead("p")} AND p.id > ? AND p.external <> ?
 ORDER BY p.id LIMIT ?"""
 """Failed pages by age, after one and with or without those that leave the crawl; of a URL that several jobs have the
 oldest."""
+
+WALLED = BROKEN.replace(dead("p"), walled("p"))
+"""The same of checked URLs behind a wall."""
+
+_LEADING = """SELECT p.url_id, f.href AS url, r.source AS kind
+FROM redirect r JOIN page p ON p.id = r.page_id AND p.external <> 0 JOIN url f ON f.id = p.url_id
+WHERE r.to_url_id = ? ORDER BY r.page_id LIMIT ?"""
+_LOOPING = """SELECT r.page_id, q.id
+FROM redirect r JOIN page p ON p.id = r.page_id JOIN page q ON q.url_id = r.to_url_id
+WHERE p.external + q.external > 0 AND EXISTS (SELECT 1 FROM redirect n WHERE n.page_id = q.id) ORDER BY r.page_id"""
+_LOOPED = """SELECT p.id, p.url_id, u.href, p.last_exit_code, p.last_http_status, p.external
+FROM page p JOIN url u ON u.id = p.url_id WHERE p.id = ? AND p.external <> ?"""
+_MOST_HOPS = 20  # of a chain of redirects that is walked back
 
 REFERRING = """SELECT f.href AS url, l.kind, l.text
 FROM link l JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id
@@ -167,7 +197,10 @@ FROM page p JOIN page s ON {LISTED_BY} JOIN url f ON f.id = s.url_id WHERE p.id 
 NAMED = f"""(EXISTS (SELECT 1 FROM link l WHERE l.to_url_id = p.url_id)
     OR EXISTS (SELECT 1 FROM redirect r WHERE r.to_url_id = p.url_id)
     OR EXISTS (SELECT 1 FROM page s WHERE {LISTED_BY}))"""
-COUNT_BROKEN = f"SELECT p.external, COUNT(*) FROM page p WHERE {_OLDEST} AND {NAMED} GROUP BY p.external"
+COUNT_BROKEN = f"""SELECT p.external, COUNT(*) FROM page p WHERE {_OLDEST} AND {dead("p")} AND {NAMED}
+GROUP BY p.external"""
+_NOT_ASKED = f"""SELECT p.last_exit_code, COUNT(*) FROM page p
+WHERE p.external <> 0 AND {among("p.last_exit_code", _REFUSED)} GROUP BY p.last_exit_code ORDER BY 2 DESC, 1"""
 
 _MISSING = f"""FROM fragment g JOIN url t ON t.id = g.to_url_id
     JOIN page p ON p.url_id = t.id AND {among("p.last_exit_code", _READ)}
@@ -201,12 +234,30 @@ def broken_fragments(reader: Reader, limit: int) -> Iterator[BrokenLink]:
 
 
 def referrers_of(reader: Reader, page_id: int, url_id: int, limit: int) -> Referrers:
-    """Links, then redirects, at most `limit`; of a page that nothing else names the sitemap that it was found in."""
+    """Links, also those that lead here by redirects of checked URLs; then redirects, at most `limit`; of a page that
+    nothing else names the sitemap that it was found in."""
     links = reader.records(_REFERRER, REFERRING, (url_id, limit))
     redirects = reader.records(_REFERRER, REDIRECTING, (url_id, limit + 1))
-    named_by = (links + redirects)[:limit] or reader.records(_REFERRER, LISTING, (page_id,))
+    led = _led_here(reader, url_id, limit)
+    named_by = (links + led + redirects)[:limit] or reader.records(_REFERRER, LISTING, (page_id,))
     linked = len(links) if len(links) < limit else inlink_count(reader, url_id)
-    return Referrers(named_by, max(0, linked + len(redirects) - len(named_by)))
+    return Referrers(named_by, max(0, linked + len(led) + len(redirects) - len(named_by)))
+
+
+def _led_here(reader: Reader, url_id: int, limit: int) -> tuple[Referrer, ...]:
+    """Links to checked URLs that redirect here, over any number of hops; then the hops, without the last one."""
+    links: list[Referrer] = []
+    hops: list[Referrer] = []
+    passed, level = {url_id}, [url_id]
+    for step in range(_MOST_HOPS):
+        rows = [row for one in level for row in reader.all(_LEADING, (one, limit)) if row[0] not in passed]
+        level = [row[0] for row in rows]
+        passed.update(level)
+        links += [link for one in level for link in reader.records(_REFERRER, REFERRING, (one, limit))]
+        hops[:0] = [Referrer(url, kind, "") for _, url, kind in rows if step]
+        if not level or len(links) > limit:
+            break
+    return (*links, *hops)
 
 
 class LinkAuditReports(SubjectReports):
@@ -216,21 +267,42 @@ class LinkAuditReports(SubjectReports):
         """How many `broken_links` there are: of the crawl, those that leave it (external), and fragments."""
         pages: dict[int, int] = dict(self._reader.all(COUNT_BROKEN))
         fragments = self._reader.number(COUNT_FRAGMENTS)
-        external = pages.pop(EXTERNAL, 0)
+        external = pages.pop(EXTERNAL, 0) + len(self._loops())
         return {"broken": sum(pages.values()), "external": external, "fragments": fragments}
 
     def broken_links(self, limit: int, external: bool = False) -> Iterator[BrokenLink]:
         """Failed pages that a link, a redirect or a sitemap names, by age, in windows; each with at most `limit` of
-        those that name it. `external`: also the URLs that leave the crawl. Then the fragments that are missing on their
-        pages."""
-        after, without = 0, -1 if external else EXTERNAL
-        while rows := self._reader.all(BROKEN, (after, without, _WINDOW)):
-            for page_id, url_id, href, code, http_status, leaves in rows:
-                named_by = referrers_of(self._reader, page_id, url_id, limit)
-                if named_by.first:
-                    yield BrokenLink(href, exit_name(code), http_status, named_by, external=leaves == EXTERNAL)
-            after = rows[-1][0]
+        those that name it. `external`: also the URLs that leave the crawl, and their redirects in a circle. Then the
+        fragments that are missing on their pages."""
+        yield from self._named(BROKEN, limit, external)
+        loops = [self._reader.all(_LOOPED, (loop[0], -1)) for loop in self._loops()] if external else ()
+        yield from self._with_referrers(chain.from_iterable(loops), limit)
         yield from broken_fragments(self._reader, limit)
+
+    def walls(self, limit: int, external: bool = False) -> Iterator[BrokenLink]:
+        """Checked URLs that refuse the crawler (`WALLS`), as `broken_links` lists broken ones."""
+        return self._named(WALLED, limit, external)
+
+    def checks_refused(self) -> dict[str, int]:
+        """How many URLs were not checked because robots.txt, the exclusion list, a rule or the address guard refused
+        them, by the name of the exit code."""
+        return {exit_name(code): number for code, number in self._reader.all(_NOT_ASKED)}
+
+    def _named(self, query: str, limit: int, external: bool) -> Iterator[BrokenLink]:
+        after, without = 0, -1 if external else EXTERNAL
+        while rows := self._reader.all(query, (after, without, _WINDOW)):
+            yield from self._with_referrers(rows, limit)
+            after = rows[-1][0]
+
+    def _with_referrers(self, rows: Iterable[Row], limit: int) -> Iterator[BrokenLink]:
+        for page_id, url_id, href, code, http_status, leaves in rows:
+            named_by = referrers_of(self._reader, page_id, url_id, limit)
+            if named_by.first:
+                yield BrokenLink(href, exit_name(code), http_status, named_by, external=leaves == EXTERNAL)
+
+    def _loops(self) -> list[list[int]]:
+        """Redirects of checked URLs that lead in a circle, each as the pages passed."""
+        return chains(self._reader.stream(_LOOPING))[1]
 
     def requisites_left_out(self) -> int:
         """How many images, styles, scripts and media files that pages name are not part of the crawl."""

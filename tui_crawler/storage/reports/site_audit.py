@@ -19,7 +19,7 @@ from tui_crawler.domain.timeline import LaneSpan
 from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import EVERY, Reader, SubjectReports
 from tui_crawler.storage.reports.attempts import sent_requests
-from tui_crawler.storage.reports.links import FRAGMENTS, NAMED, broken_fragments, referrers_of
+from tui_crawler.storage.reports.links import FRAGMENTS, NAMED, broken_fragments, dead, referrers_of, walled
 from tui_crawler.storage.reports.timeline import TimelineReports
 from tui_crawler.storage.views import name_of
 
@@ -124,8 +124,11 @@ class _Tables:
         causes = f"{_EXIT}, q.http_status, g.pages, g.origins, u.href, COALESCE(a.message, '')"
         yield self._listed("failures", causes, _CAUSES, "g.pages DESC, q.page_id")
         broken = f"u.href, {_EXIT}, q.http_status, {_LINKS} AS links, q.page_id, q.url_id"
-        for key, kind in ("broken", 0), ("broken_embedded", EMBEDDED), ("broken_external", EXTERNAL):
-            where = f"{_FAILED} AND q.external = {kind} AND {NAMED}"
+        alive = walled("q", "http_status")
+        kinds = ("broken", 0), ("broken_embedded", EMBEDDED), ("broken_external", EXTERNAL)
+        wheres = [(key, f"q.external = {kind} AND {dead('q', 'http_status', 'exit_code')}") for key, kind in kinds]
+        for key, which in (*wheres, ("walls", alive)):
+            where = f"{_FAILED} AND {which} AND {NAMED}"
             found = self._listed(key, broken, where, "links DESC, q.page_id")
             rows = [(*row[:-2], referrers_of(self._reader, row[-2], row[-1], record.NAMED).first) for row in found[1]]
             yield key, rows, found[2]
