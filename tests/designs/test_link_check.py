@@ -520,6 +520,8 @@ def test_a_fragment_is_judged_anew_when_either_page_changes(crawl: Crawling) -> 
     assert again() == {}
     site.redirect("/two", "/three")
     site.page("/three")
+    assert again() == {"b": [site.url()]}, "the redirect carries it on"
+    site.page("/three", body="<p id=b>")
     assert again() == {}
     crawl.later(WEEK)
     crawl.run(seeds=[site.url()], crawl__force_recrawl=True)
@@ -745,3 +747,50 @@ def test_a_host_whose_robots_txt_fails_has_no_dead_links(crawl: Crawling) -> Non
     assert far.asked == []
     assert broken(crawl, "--external") == {}
     assert crawl.ask("links", "--broken", "--json").json["refused"] == {"blocked_by_robots_txt": 1}
+
+
+def test_a_fragment_is_checked_where_redirects_lead(crawl: Crawling) -> None:
+    site, other = crawl.site(), crawl.site()
+    fine = ("/moved#id", "/moved", "/twice#id", "/to-id", "/to-id#gone", "/away#id", "/refresh#not-carried", "/dead#x")
+    bad = ("/moved#gone", "/twice#far", "/to-lost", "/to-lost2#id", "/away#other", "/refreshed", "/chain")
+    site.page("/", "/t", *fine, *bad)
+    site.page("/t", body="<p id=id>")
+    other.page("/", "/u")
+    other.page("/u", body="<p id=id>")
+    site.redirect("/moved", "/t")
+    site.redirect("/twice", "/moved", 302)
+    site.redirect("/to-id", "/t#id")
+    site.redirect("/to-lost", "/t#lost")
+    site.redirect("/to-lost2", "/t#lost2")
+    site.redirect("/away", other.url("/u"))
+    site.redirect("/dead", "/gone")
+    site.redirect("/chain", "/to-lost3")
+    site.redirect("/to-lost3", "/t#lost3")
+    site.page("/refresh", head='<meta http-equiv=refresh content="0;url=/t">')
+    site.page("/refreshed", head='<meta http-equiv=refresh content="0;url=/t#after">')
+    crawl.run(FRAGMENTS, seeds=[site.url(), other.url()])
+
+    found = {(one["url"], one["fragment"]): named(one) for one in fragments(crawl)}
+    a = ("a", site.url())
+    assert found == {
+        (site.url("/moved"), "gone"): [a],
+        (site.url("/twice"), "far"): [a],
+        (site.url("/away"), "other"): [a],
+        (site.url("/t"), "lost"): [a, ("location", site.url("/to-lost"))],
+        (site.url("/t"), "lost2"): [a, ("location", site.url("/to-lost2"))],
+        (site.url("/t"), "lost3"): [a, ("location", site.url("/chain")), ("location", site.url("/to-lost3"))],
+        (site.url("/t"), "after"): [a, ("meta_refresh", site.url("/refreshed"))],
+    }
+    with crawl.reports() as reports:
+        assert reports.broken_counts()["fragments"] == len(found)
+    assert crawl.ask("report", "--json").json["broken_fragments"]["total"] == len(found)
+    assert f"{site.url('/moved')}#gone" in crawl.ask("links", "--broken").out
+    crawl.later(WEEK)
+    site.page("/t", body="".join(f"<p id={name}>" for name in ("id", "gone", "far", "lost", "lost2", "lost3", "after")))
+    crawl.run(FRAGMENTS, seeds=[site.url(), other.url()], crawl__force_recrawl=True)
+    assert [one["fragment"] for one in fragments(crawl)] == ["other"]
+
+
+def fragments(crawl: Crawling) -> list[dict[str, Any]]:
+    """The fragments that are missing."""
+    return [one for one in crawl.ask("links", "--broken", "--json").json["broken"] if one["fragment"]]

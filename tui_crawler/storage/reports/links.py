@@ -7,11 +7,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from itertools import chain
 
+from tui_crawler.domain.attempt import RedirectSource
 from tui_crawler.domain.exit_code import BLOCKED, UNLINKED, WALLS, ExitCode
 from tui_crawler.domain.page import EXTERNAL
 from tui_crawler.domain.page_view import BrokenLink, LinkEnd, LinkView, Referrer, Referrers
 from tui_crawler.domain.site_audit import chains
 from tui_crawler.domain.standing import Referral
+from tui_crawler.storage.documents import lacks
 from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
 from tui_crawler.storage.reports.overview import exit_name
@@ -173,6 +175,7 @@ WALLED = BROKEN.replace(dead("p"), walled("p"))
 _LEADING = """SELECT p.url_id, f.href AS url, r.source AS kind
 FROM redirect r JOIN page p ON p.id = r.page_id AND p.external <> 0 JOIN url f ON f.id = p.url_id
 WHERE r.to_url_id = ? ORDER BY r.page_id LIMIT ?"""
+_LEADING_ANY = _LEADING.replace(" AND p.external <> 0", "")
 _LOOPING = """SELECT r.page_id, q.id
 FROM redirect r JOIN page p ON p.id = r.page_id JOIN page q ON q.url_id = r.to_url_id
 WHERE p.external + q.external > 0 AND EXISTS (SELECT 1 FROM redirect n WHERE n.page_id = q.id) ORDER BY r.page_id"""
@@ -217,6 +220,18 @@ NAMING = """SELECT f.href AS url, 'a' AS kind, g.text
 FROM fragment g JOIN page p ON p.id = g.from_page_id JOIN url f ON f.id = p.url_id
 WHERE g.to_url_id = ? AND g.fragment = ? ORDER BY g.from_page_id LIMIT ?"""
 
+_ARRIVING = """SELECT DISTINCT g.to_url_id, g.fragment, t.href, 0 AS page_url_id, '' AS by_url, '' AS source
+FROM redirect r JOIN page p ON p.id = r.page_id JOIN fragment g ON g.to_url_id = p.url_id JOIN url t ON t.id = p.url_id
+UNION SELECT r.to_url_id, r.to_fragment, t.href, p.url_id, f.href, r.source
+FROM redirect r JOIN page p ON p.id = r.page_id JOIN url t ON t.id = r.to_url_id JOIN url f ON f.id = p.url_id
+WHERE r.to_fragment <> '' AND r.source <> 'canonical' ORDER BY 1, 2, 4"""
+"""Fragments that redirects carry on: those of links to a URL that redirects, and those of redirects."""
+
+_ONWARD = """SELECT r.to_url_id, r.to_fragment, r.source FROM redirect r JOIN page p ON p.id = r.page_id
+WHERE p.url_id = ? AND r.source <> 'canonical' ORDER BY r.page_id LIMIT 1"""
+_ANCHORS = f"""SELECT p.last_exit_code, p.last_http_status, a.names FROM page p
+JOIN page_anchors a ON a.url_id = p.url_id WHERE p.url_id = ? AND {among("p.last_exit_code", _READ)} LIMIT 1"""
+
 _REFERRER = RowMapper(Referrer)
 
 _COUNT_NAMING = "SELECT COUNT(*) FROM fragment WHERE to_url_id = ? AND fragment = ?"
@@ -231,6 +246,40 @@ def broken_fragments(reader: Reader, limit: int) -> Iterator[BrokenLink]:
             named_by = Referrers(first, reader.number(_COUNT_NAMING, (url_id, fragment)) - len(first))
             yield BrokenLink(href, exit_name(code), http_status, named_by, fragment)
         after = rows[-1][:2]
+    yield from _missing_behind_redirects(reader, limit)
+
+
+def count_fragments(reader: Reader) -> int:
+    """How many `broken_fragments` there are."""
+    return reader.number(COUNT_FRAGMENTS) + sum(1 for _ in _missing_behind_redirects(reader, 1))
+
+
+def _missing_behind_redirects(reader: Reader, limit: int) -> Iterator[BrokenLink]:
+    """Fragments that arrive at their page by redirects. That of a Location replaces that of a link; a refresh carries
+    only its own (HTML standard, navigation)."""
+    for url_id, fragment, href, page_url_id, by_url, source in reader.all(_ARRIVING):
+        found = reader.one(_ANCHORS, (_end_of(reader, url_id),))
+        if found is None or not lacks(found[2], fragment):
+            continue
+        if page_url_id:
+            links = reader.records(_REFERRER, REFERRING, (page_url_id, limit))
+            first = (*links, *_led_here(reader, page_url_id, limit, _LEADING_ANY), Referrer(by_url, source, ""))
+        else:
+            first = reader.records(_REFERRER, NAMING, (url_id, fragment, limit))
+        if not page_url_id or len(first) > 1:
+            yield BrokenLink(href, exit_name(found[0]), found[1], Referrers(first), fragment)
+
+
+def _end_of(reader: Reader, url_id: int) -> int:
+    """Where redirects lead that keep the fragment with which they are entered; 0 where one does not, or none ends."""
+    for _ in range(_MOST_HOPS):
+        onward = reader.one(_ONWARD, (url_id,))
+        if onward is None:
+            return url_id
+        if onward[1] or onward[2] != RedirectSource.location.value:
+            return 0
+        url_id = onward[0]
+    return 0
 
 
 def referrers_of(reader: Reader, page_id: int, url_id: int, limit: int) -> Referrers:
@@ -238,23 +287,23 @@ def referrers_of(reader: Reader, page_id: int, url_id: int, limit: int) -> Refer
     nothing else names the sitemap that it was found in."""
     links = reader.records(_REFERRER, REFERRING, (url_id, limit))
     redirects = reader.records(_REFERRER, REDIRECTING, (url_id, limit + 1))
-    led = _led_here(reader, url_id, limit)
+    led = tuple(one for one in _led_here(reader, url_id, limit) if one not in redirects) if redirects else ()
     named_by = (links + led + redirects)[:limit] or reader.records(_REFERRER, LISTING, (page_id,))
     linked = len(links) if len(links) < limit else inlink_count(reader, url_id)
     return Referrers(named_by, max(0, linked + len(led) + len(redirects) - len(named_by)))
 
 
-def _led_here(reader: Reader, url_id: int, limit: int) -> tuple[Referrer, ...]:
-    """Links to checked URLs that redirect here, over any number of hops; then the hops, without the last one."""
+def _led_here(reader: Reader, url_id: int, limit: int, leading: str = _LEADING) -> tuple[Referrer, ...]:
+    """Links to checked URLs that redirect here, over any number of hops; then the hops."""
     links: list[Referrer] = []
     hops: list[Referrer] = []
     passed, level = {url_id}, [url_id]
-    for step in range(_MOST_HOPS):
-        rows = [row for one in level for row in reader.all(_LEADING, (one, limit)) if row[0] not in passed]
+    for _ in range(_MOST_HOPS):
+        rows = [row for one in level for row in reader.all(leading, (one, limit)) if row[0] not in passed]
         level = [row[0] for row in rows]
         passed.update(level)
         links += [link for one in level for link in reader.records(_REFERRER, REFERRING, (one, limit))]
-        hops[:0] = [Referrer(url, kind, "") for _, url, kind in rows if step]
+        hops[:0] = [Referrer(url, kind, "") for _, url, kind in rows]
         if not level or len(links) > limit:
             break
     return (*links, *hops)
@@ -266,9 +315,8 @@ class LinkAuditReports(SubjectReports):
     def broken_counts(self) -> dict[str, int]:
         """How many `broken_links` there are: of the crawl, those that leave it (external), and fragments."""
         pages: dict[int, int] = dict(self._reader.all(COUNT_BROKEN))
-        fragments = self._reader.number(COUNT_FRAGMENTS)
         external = pages.pop(EXTERNAL, 0) + len(self._loops())
-        return {"broken": sum(pages.values()), "external": external, "fragments": fragments}
+        return {"broken": sum(pages.values()), "external": external, "fragments": count_fragments(self._reader)}
 
     def broken_links(self, limit: int, external: bool = False) -> Iterator[BrokenLink]:
         """Failed pages that a link, a redirect or a sitemap names, by age, in windows; each with at most `limit` of

@@ -17,9 +17,9 @@ from tui_crawler.domain.page import EMBEDDED, EXTERNAL
 from tui_crawler.domain.site_audit import Found, SiteAudit, chains, over_time, politeness
 from tui_crawler.domain.timeline import LaneSpan
 from tui_crawler.storage.driver import Row
-from tui_crawler.storage.reader import EVERY, Reader, SubjectReports
+from tui_crawler.storage.reader import Reader, SubjectReports
 from tui_crawler.storage.reports.attempts import sent_requests
-from tui_crawler.storage.reports.links import FRAGMENTS, NAMED, broken_fragments, dead, referrers_of, walled
+from tui_crawler.storage.reports.links import NAMED, broken_fragments, count_fragments, dead, referrers_of, walled
 from tui_crawler.storage.reports.timeline import TimelineReports
 from tui_crawler.storage.views import name_of
 
@@ -132,10 +132,11 @@ class _Tables:
             found = self._listed(key, broken, where, "links DESC, q.page_id")
             rows = [(*row[:-2], referrers_of(self._reader, row[-2], row[-1], record.NAMED).first) for row in found[1]]
             yield key, rows, found[2]
-        missing = islice(broken_fragments(self._reader, record.NAMED), record.LISTED)
-        by = [(one.url, one.fragment, one.referrers) for one in missing]
+        missing = list(islice(broken_fragments(self._reader, record.NAMED), record.LISTED + 1))
+        total = len(missing) if len(missing) <= record.LISTED else count_fragments(self._reader)
+        by = [(one.url, one.fragment, one.referrers) for one in missing[: record.LISTED]]
         named = [(url, fragment, len(those.first) + those.more, those.first) for url, fragment, those in by]
-        yield "broken_fragments", named, self._rows(f"SELECT COUNT(*) FROM ({FRAGMENTS}) f", (0, "", EVERY))[0][0]
+        yield "broken_fragments", named, total
         unnamed = f"u.href, {_EXIT}, q.http_status, COALESCE(a.message, '')"
         yield self._listed("failed_unnamed", unnamed, f"{_FAILED} AND {_BY_HAND} AND NOT {NAMED}")
 
