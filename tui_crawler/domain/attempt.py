@@ -100,7 +100,8 @@ class Exchange:
     came to the socket; not what this process did meanwhile, nor the look-up of the name, unless there was no answer.
     `body` is decoded (content coding) and bounded; `retry_after_ms` is already a wait, whatever form the header had.
     `cut` names what was cut ("body", "headers"), never silently. `left_size` is the Content-Length (0: not told) of a
-    body that was left on the wire, as nobody wants its kind; None where the body was read.
+    body that was left on the wire, as nobody wants its kind; None where the body was read. `untrusted`: the certificate
+    of the host cannot be verified, so that asking again in this run is no use.
     """
 
     requests: tuple[RequestRecord, ...]
@@ -115,6 +116,7 @@ class Exchange:
     message: str = ""
     cut: tuple[str, ...] = ()
     left_size: int | None = None
+    untrusted: bool = False
 
     @property
     def in_vain(self) -> bool:
@@ -129,7 +131,13 @@ class Exchange:
     def doubted(self) -> bool:
         """Whether it was a HEAD request that failed: servers that serve a page to GET do that, so GET decides."""
         last = self.requests[-1] if self.requests else None
-        return last is not None and last.method == "HEAD" and last.reached and self.exit_code in FAILURES
+        return (
+            last is not None
+            and last.method == "HEAD"
+            and last.reached
+            and self.exit_code in FAILURES
+            and not self.untrusted
+        )
 
     def header(self, name: str) -> str:
         """The first value of a response header (any case), or an empty string."""

@@ -97,6 +97,7 @@ class OriginState:
     checks: tuple[Check, ...] = ()
     external: bool = False  # it is not crawled: links that lead there are checked
     setback: ExitCode | None = None  # what cost patience the last time since the start
+    untrusted: str = ""  # why its certificate could not be verified the last time
     head_errors: int = 0  # of how many URLs GET succeeded where HEAD had failed, in this run
 
     @property

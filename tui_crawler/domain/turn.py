@@ -93,6 +93,7 @@ class RobotsAnswer:
     body: bytes = b""
     hop: RobotsHop | None = None
     retry_after_ms: int | None = None
+    untrusted: str = ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,6 +102,7 @@ class CrawlAnswer:
 
     `is_check`: the page was only checked, which costs patience only if it was `in_vain` (`Exchange.in_vain`). `again`
     is the page as GET asks for it next, after HEAD failed; `corrected`: GET succeeded where HEAD had failed.
+    `untrusted`: why the certificate cannot be verified, for which the host is not asked again in this run.
     """
 
     page_id: int
@@ -112,6 +114,7 @@ class CrawlAnswer:
     in_vain: bool = False
     again: TodoPage | None = None
     corrected: bool = False
+    untrusted: str = ""
 
 
 def next_turn(state: OriginState, now: Moment, full: Container[int] = frozenset(), crawls: bool = True) -> Turn:  # noqa: C901  a turn machine is clearest in one piece
@@ -196,8 +199,8 @@ def after_crawl(state: OriginState, answer: CrawlAnswer, now: Moment, settings: 
         rest = state.todo[1:] if first else tuple(page for page in state.todo if page.page_id != answer.page_id)
         again = (answer.again,) if answer.again is not None and len(rest) < len(state.todo) else ()
         state = replace(state, todo=again + rest, head_errors=state.head_errors + answer.corrected)
-    if not answer.is_check or answer.in_vain:
-        state = _patience_after(state, answer.exit_code, settings)
+    if not answer.is_check or answer.in_vain or answer.untrusted:
+        state = _patience_after(state, answer.exit_code, settings, answer.untrusted)
     if answer.response_ms is None:
         return state
     return _delayed(state, answer, now, settings)
@@ -263,7 +266,8 @@ def _unreachable(state: OriginState, answer: RobotsAnswer, now: Moment, settings
     """Costs patience (a 429 slows down instead). Rules younger than a day stay in force; without, the next try
     comes after the delay."""
     rate_limited = answer.exit_code is ExitCode.rate_limited
-    state = _patience_after(state, ExitCode.rate_limited if rate_limited else ExitCode.request_timeout, settings)
+    code = ExitCode.rate_limited if rate_limited else ExitCode.request_timeout
+    state = _patience_after(state, code, settings, answer.untrusted)
     state = replace(state, setback=answer.exit_code)
     kept = state.robots
     fresh = kept.rules is not None and now.wall_ms - kept.fetched_at < settings.robots_kept_ms
@@ -275,11 +279,11 @@ def _unreachable(state: OriginState, answer: RobotsAnswer, now: Moment, settings
     return replace(state, robots=robots)
 
 
-def _patience_after(state: OriginState, code: ExitCode, settings: CrawlSettings) -> OriginState:
+def _patience_after(state: OriginState, code: ExitCode, settings: CrawlSettings, untrusted: str = "") -> OriginState:
     """Patience saturates at 0 and never rises by itself, unless `patience_reset_on_success` is set. An origin that is
     external does not give up: what is left of it is told as broken (`OriginState.lost`)."""
-    patience = state.patience
-    match DISPOSITIONS[code].patience:
+    patience, state = state.patience, replace(state, untrusted=untrusted)
+    match PatienceChange.exhaust if untrusted else DISPOSITIONS[code].patience:
         case PatienceChange.lose_one:
             patience -= 1
         case PatienceChange.exhaust:

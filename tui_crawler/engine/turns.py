@@ -194,6 +194,7 @@ class TurnRunner:
             exchange.body if rules is not None else b"",
             onward,
             exchange.retry_after_ms,
+            exchange.message if exchange.untrusted else "",
         )
         after = table.update(after_robots(before, answer, now, settings))
         if made and url.origin != origin:
@@ -260,9 +261,7 @@ class TurnRunner:
         exchange = await self._exchange(request)
         ended = self._clock.now()
         reading = None
-        if page.external:
-            pass
-        elif exchange.exit_code in _READ:
+        if exchange.exit_code in _READ and not page.external:
             reading = await self._fetcher.read(url, exchange, sitemap=page.sitemap)
         was_read = reading is not None and exchange.left_size is None
         digest = hashlib.sha256(exchange.body).hexdigest() if was_read else ""
@@ -307,6 +306,7 @@ class TurnRunner:
             bool(crawled.page.external),
             exchange.in_vain,
             asked_by_get(crawled.page) if exchange.doubted else None,
+            untrusted=exchange.message if exchange.untrusted else "",
             corrected=bool(crawled.page.attempts) and crawled.page.external > 0 and code not in FAILURES,
         )
         intake = table.intake(crawled.page.job_id)
@@ -363,7 +363,8 @@ class TurnRunner:
         admission, state = table.job_filters.of(page.job_id), table.states[origin]
         if state.lost:
             last = state.setback or ExitCode.connection_failed
-            words = f"not asked: its origin gave no answer that could be used, the last one was {last.name}"
+            words = f"its origin gave no answer that could be used, the last one was {last.name}"
+            words = f"not asked: {state.untrusted or words}"
             return Denied(last if last in _DOWN else ExitCode.blocked_by_robots_txt, words)
         agent = admission.settings(url).ua if admission.names_agents and isinstance(url, CrawlUrl) else None
         return admission.judge(url, table.rules_for(origin, agent), page.seed, page.external)

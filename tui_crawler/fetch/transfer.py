@@ -127,6 +127,7 @@ class _Ending:
     body: bytes = b""
     location: CrawlUrl | None = None
     flukeable: bool = False
+    untrusted: bool = False
     requested: bool = True
 
 
@@ -203,6 +204,7 @@ class Transfer:
             message=clean_message(ending.message),
             cut=progress.cut,
             left_size=progress.left_size,
+            untrusted=ending.untrusted,
         )
 
     async def _end(self, request: FetchRequest, call: WireRequest, progress: _Progress, deadline: float) -> _Ending:
@@ -358,6 +360,7 @@ def _failed(phase: Phase, trouble: Trouble, failure: TransferFailed) -> _Ending:
         exit_code_of_trouble(phase, trouble),
         failure.message,
         flukeable=failure.closed_unanswered,
+        untrusted=trouble is Trouble.certificate,
         requested=trouble not in _NO_REQUEST_MADE,
     )
 
