@@ -794,3 +794,18 @@ def test_a_fragment_is_checked_where_redirects_lead(crawl: Crawling) -> None:
 def fragments(crawl: Crawling) -> list[dict[str, Any]]:
     """The fragments that are missing."""
     return [one for one in crawl.ask("links", "--broken", "--json").json["broken"] if one["fragment"]]
+
+
+def test_coverage_and_report_count_pages_and_no_checks(crawl: Crawling) -> None:
+    home, far = crawl.site(), crawl.site()
+    home.robots("User-agent: *\nDisallow: /secret")
+    images = "<img src=/gone.png><img src=/secret.png><img src=/fine.png>"
+    home.page("/", "/gone", "/secret", far.url("/a"), far.url("/gone"), body=images)
+    home.file("/fine.png", b"png", "image/png")
+    far.page("/a")
+    crawl.run("crawl: {check_embedded: true, check_external: true}", seeds=[home.url()])
+    status, report = crawl.ask("status", "--json").json, crawl.ask("report", "--json").json
+    pages = {name: report["coverage"]["pages"][name] for name in ("crawled", "failed", "refused")}
+    assert pages == {"crawled": 1, "failed": 1, "refused": 1}
+    assert [(one["reason"], one["count"]) for one in report["coverage"]["refused"]] == [("blocked_by_robots_txt", 1)]
+    assert report["summary"]["done"] == status["totals"]["done"] == 1

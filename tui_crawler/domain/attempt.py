@@ -100,8 +100,8 @@ class Exchange:
     came to the socket; not what this process did meanwhile, nor the look-up of the name, unless there was no answer.
     `body` is decoded (content coding) and bounded; `retry_after_ms` is already a wait, whatever form the header had.
     `cut` names what was cut ("body", "headers"), never silently. `left_size` is the Content-Length (0: not told) of a
-    body that was left on the wire, as nobody wants its kind; None where the body was read. `untrusted`: the certificate
-    of the host cannot be verified, so that asking again in this run is no use.
+    body that was left on the wire, as nobody wants its kind; None where the body was read. `untrusted`: why
+    the certificate of the host cannot be verified, so that asking again in this run is no use.
     """
 
     requests: tuple[RequestRecord, ...]
@@ -116,7 +116,7 @@ class Exchange:
     message: str = ""
     cut: tuple[str, ...] = ()
     left_size: int | None = None
-    untrusted: bool = False
+    untrusted: str = ""
 
     @property
     def in_vain(self) -> bool:

@@ -417,12 +417,8 @@ def _folded(state: OriginState, logged: LoggedAttempt, code: ExitCode, settings:
         for hop in logged.hops:
             state = _after_hop(state, hop, settings)
         rules = RobotsRules("", logged.crawl_delay_ms, (), ()) if code is ExitCode.file_ingested else None
-        return after_robots(
-            state,
-            RobotsAnswer(code, status, taken, rules, retry_after_ms=logged.retry_after_ms, untrusted=untrusted),
-            now,
-            settings,
-        )
+        found = RobotsAnswer(code, status, taken, rules, retry_after_ms=logged.retry_after_ms, untrusted=untrusted)
+        return after_robots(state, found, now, settings)
     is_check = logged.kind is AttemptKind.check
     in_vain, page_id, asked = logged.in_vain, logged.page_id or 0, logged.retry_after_ms
     answer = CrawlAnswer(page_id, code, status, taken, asked, is_check, in_vain, untrusted=untrusted)

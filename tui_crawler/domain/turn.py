@@ -213,18 +213,11 @@ def check_method(state: OriginState, attempts: int, wanted: str = "HEAD") -> str
 
 
 def after_check(
-    state: OriginState,
-    check: Check,
-    answer: CrawlAnswer,
-    now: Moment,
-    settings: CrawlSettings,
-    *,
-    doubted: bool = False,
+    state: OriginState, check: Check, answer: CrawlAnswer, now: Moment, settings: CrawlSettings
 ) -> OriginState:
-    """Folds a probe: the check is done, or GET comes next where HEAD is `doubted`. The delay holds for it as for any
-    request. It costs no patience."""
+    """Folds a probe: the check is done, or GET comes next. The delay holds as for any request. It costs no patience."""
     rest = tuple(one for one in state.checks if one != check)
-    again = (replace(check, method="GET"),) if doubted else ()
+    again = (replace(check, method="GET"),) if answer.again is not None else ()
     state = replace(state, checks=again + rest)
     return state if answer.response_ms is None else _delayed(state, answer, now, settings)
 

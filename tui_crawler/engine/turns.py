@@ -194,7 +194,7 @@ class TurnRunner:
             exchange.body if rules is not None else b"",
             onward,
             exchange.retry_after_ms,
-            exchange.message if exchange.untrusted else "",
+            exchange.untrusted,
         )
         after = table.update(after_robots(before, answer, now, settings))
         if made and url.origin != origin:
@@ -224,13 +224,12 @@ class TurnRunner:
             method = check_method(table.states[origin], 0, check.method)
             exchange = await self._exchange(FetchRequest(check.url, agent, method, status_only=True))
         now, before = self._clock.now(), table.states[origin]
-        taken = exchange.response_ms if exchange.requests else None
-        answer = CrawlAnswer(0, exchange.exit_code, exchange.http_status, taken, exchange.retry_after_ms)
-        settings, doubted = table.settings.settings_of(origin), exchange.doubted
-        after = table.update(after_check(before, check, answer, now, settings, doubted=doubted))
+        answer = _answer_of(page, exchange.exit_code, exchange)
+        after = table.update(after_check(before, check, answer, now, table.settings.settings_of(origin)))
         settle = settle_check(check, exchange, before, after, started, now)
         await self._store.settle(settle)
         self._tell_attempt(after, settle, Settled())
+        doubted, taken = exchange.doubted, answer.response_ms
         return CheckResult(check, exchange.exit_code, exchange.http_status, taken, exchange.message, doubted)
 
     async def crawl(self, origin: str, page: TodoPage) -> bool:
@@ -296,19 +295,8 @@ class TurnRunner:
     async def _settle(self, origin: str, crawled: Crawled) -> None:
         table = self._table
         settings = table.settings.settings_of(origin)
-        code, exchange = final_code(crawled), crawled.exchange
-        answer = CrawlAnswer(
-            crawled.page.page_id,
-            code,
-            exchange.http_status,
-            exchange.response_ms if exchange.requests else None,
-            exchange.retry_after_ms,
-            bool(crawled.page.external),
-            exchange.in_vain,
-            asked_by_get(crawled.page) if exchange.doubted else None,
-            untrusted=exchange.message if exchange.untrusted else "",
-            corrected=bool(crawled.page.attempts) and crawled.page.external > 0 and code not in FAILURES,
-        )
+        code = final_code(crawled)
+        answer = _answer_of(crawled.page, code, crawled.exchange)
         intake = table.intake(crawled.page.job_id)
         queue = await self._queue(crawled, code, intake)
         before = table.states[origin]
@@ -430,6 +418,22 @@ class TurnRunner:
             counts.done, counts.failed = 0 if state.external else settled.done, settled.failed
         new = sum(count for _, count in settled.new_pages)
         self.tell(events.attempt_finished(settle.attempt.ended_at, state, settle.attempt, new, counts))
+
+
+def _answer_of(page: TodoPage, code: ExitCode, exchange: Exchange) -> CrawlAnswer:
+    """The outcome of an exchange for a page, as it is folded into the state of its origin."""
+    return CrawlAnswer(
+        page.page_id,
+        code,
+        exchange.http_status,
+        exchange.response_ms if exchange.requests else None,
+        exchange.retry_after_ms,
+        bool(page.external),
+        exchange.in_vain,
+        asked_by_get(page) if exchange.doubted else None,
+        bool(page.attempts and page.external) and code not in FAILURES,
+        exchange.untrusted,
+    )
 
 
 @lru_cache(4096)  # a page is judged as it is filled in and as it is crawled

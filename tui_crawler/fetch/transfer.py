@@ -204,7 +204,7 @@ class Transfer:
             message=clean_message(ending.message),
             cut=progress.cut,
             left_size=progress.left_size,
-            untrusted=ending.untrusted,
+            untrusted=clean_message(ending.message) if ending.untrusted else "",
         )
 
     async def _end(self, request: FetchRequest, call: WireRequest, progress: _Progress, deadline: float) -> _Ending:

@@ -5,7 +5,6 @@ check: URLs that are named and cannot be had."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from itertools import chain
 
 from tui_crawler.domain.attempt import RedirectSource
 from tui_crawler.domain.exit_code import BLOCKED, UNLINKED, WALLS, ExitCode
@@ -180,7 +179,7 @@ _LOOPING = """SELECT r.page_id, q.id
 FROM redirect r JOIN page p ON p.id = r.page_id JOIN page q ON q.url_id = r.to_url_id
 WHERE p.external + q.external > 0 AND EXISTS (SELECT 1 FROM redirect n WHERE n.page_id = q.id) ORDER BY r.page_id"""
 _LOOPED = """SELECT p.id, p.url_id, u.href, p.last_exit_code, p.last_http_status, p.external
-FROM page p JOIN url u ON u.id = p.url_id WHERE p.id = ? AND p.external <> ?"""
+FROM page p JOIN url u ON u.id = p.url_id WHERE p.id = ?"""
 _MOST_HOPS = 20  # of a chain of redirects that is walked back
 
 REFERRING = """SELECT f.href AS url, l.kind, l.text
@@ -323,8 +322,8 @@ class LinkAuditReports(SubjectReports):
         those that name it. `external`: also the URLs that leave the crawl, and their redirects in a circle. Then the
         fragments that are missing on their pages."""
         yield from self._named(BROKEN, limit, external)
-        loops = [self._reader.all(_LOOPED, (loop[0], -1)) for loop in self._loops()] if external else ()
-        yield from self._with_referrers(chain.from_iterable(loops), limit)
+        for loop in self._loops() if external else ():
+            yield from self._with_referrers(self._reader.all(_LOOPED, (loop[0],)), limit)
         yield from broken_fragments(self._reader, limit)
 
     def walls(self, limit: int, external: bool = False) -> Iterator[BrokenLink]:

@@ -20,6 +20,7 @@ from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import Reader, SubjectReports
 from tui_crawler.storage.reports.attempts import sent_requests
 from tui_crawler.storage.reports.links import NAMED, broken_fragments, count_fragments, dead, referrers_of, walled
+from tui_crawler.storage.reports.overview import DONE
 from tui_crawler.storage.reports.timeline import TimelineReports
 from tui_crawler.storage.views import name_of
 
@@ -33,8 +34,8 @@ _OF_RUN = """SELECT page_id, origin_id, url_id, exit_code, http_status, id AS at
 
 _WHEN = {code.name: row.when for code, row in DISPOSITIONS.items()}
 _EXIT = name_of("q.exit_code", ExitCode)
-_SUMS = """SELECT (SELECT MIN(started_at) FROM attempt), (SELECT MAX(ended_at) FROM attempt), COUNT(*),
-    SUM(pages_known), SUM(done), SUM(failed), SUM(blocked), SUM(pending), SUM(requests), SUM(bytes) FROM origin"""
+_SUMS = f"""SELECT (SELECT MIN(started_at) FROM attempt), (SELECT MAX(ended_at) FROM attempt), COUNT(*),
+    SUM(pages_known), SUM({DONE}), SUM(failed), SUM(blocked), SUM(pending), SUM(requests), SUM(bytes) FROM origin"""
 _SUMS_OF_RUN = """SELECT MIN(started_at), MAX(ended_at), COUNT(DISTINCT origin_id), COUNT(DISTINCT page_id), NULL, (
     SELECT COUNT(*) FROM outcome WHERE failed = 1), NULL, NULL, SUM(requests), SUM(bytes) FROM attempt WHERE {of_run}"""
 _EXITS = f"""SELECT {_EXIT}, COUNT(*) FROM attempt q WHERE {{of_run}} GROUP BY exit_code
