@@ -10,9 +10,7 @@ from tui_crawler.domain.attempt import RedirectSource
 from tui_crawler.domain.exit_code import BLOCKED, UNLINKED, WALLS, ExitCode
 from tui_crawler.domain.page import EXTERNAL
 from tui_crawler.domain.page_view import BrokenLink, LinkEnd, LinkView, Referrer, Referrers
-from tui_crawler.domain.site_audit import chains
 from tui_crawler.domain.standing import Referral
-from tui_crawler.storage.documents import lacks
 from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
 from tui_crawler.storage.reports.overview import exit_name
@@ -256,6 +254,8 @@ def count_fragments(reader: Reader) -> int:
 def _missing_behind_redirects(reader: Reader, limit: int) -> Iterator[BrokenLink]:
     """Fragments that arrive at their page by redirects. That of a Location replaces that of a link; a refresh carries
     only its own (HTML standard, navigation)."""
+    from tui_crawler.storage.documents import lacks  # noqa: PLC0415  it brings all that writes
+
     for url_id, fragment, href, page_url_id, by_url, source in reader.all(_ARRIVING):
         found = reader.one(_ANCHORS, (_end_of(reader, url_id),))
         if found is None or not lacks(found[2], fragment):
@@ -349,6 +349,8 @@ class LinkAuditReports(SubjectReports):
 
     def _loops(self) -> list[list[int]]:
         """Redirects of checked URLs that lead in a circle, each as the pages passed."""
+        from tui_crawler.domain.site_audit import chains  # noqa: PLC0415  few reports need it
+
         return chains(self._reader.stream(_LOOPING))[1]
 
     def requisites_left_out(self) -> int:
