@@ -66,12 +66,10 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             refused = reports.checks_refused()
             left += [f"{plural(number, 'URL')} refused: {name}" for name, number in refused.items()]
             walls = list(reports.walls(arguments.limit or SHOWN, arguments.external))
-            lines = chain(
-                _broken_lines(broken), _wall_lines(walls), ["not looked at: " + "; ".join(left)] if left else []
-            )
+            lines = chain(_broken_lines(broken), _wall_lines(walls), ["not looked at: " + "; ".join(left)] * bool(left))
             counted = {"external_left_out": external, "pending": pending, "refused": refused}
-            counted |= {"walls": list(map(_broken_document, walls))}
             listed = {"not_checked": [{"check": one.check.name, **one.document} for one in unmade]}
+            listed["walls"] = [*map(_broken_document, walls)]
             return printer.answer(arguments.json, {"broken": map(_broken_document, broken), **listed, **counted}, lines)
         limit = arguments.limit or (None if arguments.json else SHOWN)
         inlinks = tuple(islice(reports.inlinks(arguments.url, limit), limit))

@@ -140,8 +140,7 @@ class Admission:
         return Admitted(url, url.origin not in self.scope.origins)
 
     def refuses_check(self, url: CrawlUrl, origin_pages: int, hops: int = 0) -> Refused | None:
-        """Why a URL is not even checked: too long, excluded, too like a trap, or after too many redirects; None: it
-        is."""
+        """Why a URL is not even checked: its length, an exclusion, a likely trap, too many redirects; None: it is."""
         found = Discovered(url, hops, origin_pages=origin_pages)
         for step in (self._length(url), self._exclusion(url), *self._trap(url, found), self._redirect_hops(found)):
             if step.verdict == "refuse":

@@ -85,11 +85,6 @@ class RequestRecord:
     request_id: int = 0  # as it is stored, of the attempt `attempt_id`
     attempt_id: int = 0
 
-    @property
-    def reached(self) -> bool:
-        """Whether a connection was made for it."""
-        return self.remote_address != "" or self.head_at is not None
-
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
@@ -123,21 +118,15 @@ class Exchange:
         """Whether the host could not be reached, or did not respond to GET in time. Only this costs patience for a
         check: a host that is down would otherwise be waited for once for each link."""
         late = self.exit_code is ExitCode.request_timeout
-        return self.http_status is None and not any(
-            one.reached and (one.method == "HEAD" or not late) for one in self.requests
-        )
+        reached = [one.method for one in self.requests if one.remote_address]
+        return self.http_status is None and not ("HEAD" in reached or (reached and not late))
 
     @property
     def doubted(self) -> bool:
         """Whether it was a HEAD request that failed: servers that serve a page to GET do that, so GET decides."""
-        last = self.requests[-1] if self.requests else None
-        return (
-            last is not None
-            and last.method == "HEAD"
-            and last.reached
-            and self.exit_code in FAILURES
-            and not self.untrusted
-        )
+        last = self.requests[-1:]
+        by_head = last and last[0].method == "HEAD" and (self.http_status or last[0].remote_address)
+        return bool(by_head) and self.exit_code in FAILURES and not self.untrusted
 
     def header(self, name: str) -> str:
         """The first value of a response header (any case), or an empty string."""

@@ -50,9 +50,6 @@ class CheckUrl:
     check: Check
 
 
-_WRONG_HEADS = 2
-
-
 class RestReason(Enum):
     """Why an origin crawler does nothing now."""
 
@@ -209,7 +206,7 @@ def after_crawl(state: OriginState, answer: CrawlAnswer, now: Moment, settings: 
 def check_method(state: OriginState, attempts: int, wanted: str = "HEAD") -> str:
     """The method of a check: HEAD first, then GET. A host whose HEAD was wrong twice in this run is asked by GET only
     (CRAWL.md section 9, link check)."""
-    return "GET" if attempts or state.head_errors >= _WRONG_HEADS else wanted
+    return "GET" if attempts or state.head_errors > 1 else wanted
 
 
 def after_check(
@@ -275,7 +272,7 @@ def _unreachable(state: OriginState, answer: RobotsAnswer, now: Moment, settings
 def _patience_after(state: OriginState, code: ExitCode, settings: CrawlSettings, untrusted: str = "") -> OriginState:
     """Patience saturates at 0 and never rises by itself, unless `patience_reset_on_success` is set. An origin that is
     external does not give up: what is left of it is told as broken (`OriginState.lost`)."""
-    patience, state = state.patience, replace(state, untrusted=untrusted)
+    patience, state = state.patience, replace(state, untrusted=untrusted or state.untrusted)
     match PatienceChange.exhaust if untrusted else DISPOSITIONS[code].patience:
         case PatienceChange.lose_one:
             patience -= 1

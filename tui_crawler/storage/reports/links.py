@@ -6,7 +6,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tui_crawler.domain.attempt import RedirectSource
 from tui_crawler.domain.exit_code import BLOCKED, UNLINKED, WALLS, ExitCode
 from tui_crawler.domain.page import EXTERNAL
 from tui_crawler.domain.page_view import BrokenLink, LinkEnd, LinkView, Referrer, Referrers
@@ -146,8 +145,6 @@ _READ = (ExitCode.file_ingested, ExitCode.file_did_not_change, ExitCode.noindex)
 _OLDEST = """p.failed = 1
     AND NOT EXISTS (SELECT 1 FROM page q WHERE q.url_id = p.url_id AND q.failed = 1 AND q.id < p.id)"""
 
-_REFUSED = (*BLOCKED, ExitCode.blocked_address)
-
 
 def walled(page: str, status: str = "last_http_status") -> str:
     """The condition that a checked URL, in a row with this column, is behind a wall (`WALLS`)."""
@@ -160,8 +157,9 @@ def dead(page: str, status: str = "last_http_status", code: str = "last_exit_cod
     return f"NOT {walled(page, status)} AND NOT ({refused})"
 
 
-BROKEN = f"""SELECT p.id, p.url_id, u.href, p.last_exit_code, p.last_http_status, p.external
-FROM page p JOIN url u ON u.id = p.url_id WHERE {_OLDEST} AND {dead("p")} AND p.id > ? AND p.external <> ?
+_LISTED = """SELECT p.id, p.url_id, u.href, p.last_exit_code, p.last_http_status, p.external
+FROM page p JOIN url u ON u.id = p.url_id WHERE"""
+BROKEN = f"""{_LISTED} {_OLDEST} AND {dead("p")} AND p.id > ? AND p.external <> ?
 ORDER BY p.id LIMIT ?"""
 """Failed pages by age, after one and with or without those that leave the crawl; of a URL that several jobs have the
 oldest."""
@@ -176,8 +174,6 @@ _LEADING_ANY = _LEADING.replace(" AND p.external <> 0", "")
 _LOOPING = """SELECT r.page_id, q.id
 FROM redirect r JOIN page p ON p.id = r.page_id JOIN page q ON q.url_id = r.to_url_id
 WHERE p.external + q.external > 0 AND EXISTS (SELECT 1 FROM redirect n WHERE n.page_id = q.id) ORDER BY r.page_id"""
-_LOOPED = """SELECT p.id, p.url_id, u.href, p.last_exit_code, p.last_http_status, p.external
-FROM page p JOIN url u ON u.id = p.url_id WHERE p.id = ?"""
 _MOST_HOPS = 20  # of a chain of redirects that is walked back
 
 REFERRING = """SELECT f.href AS url, l.kind, l.text
@@ -199,8 +195,8 @@ NAMED = f"""(EXISTS (SELECT 1 FROM link l WHERE l.to_url_id = p.url_id)
     OR EXISTS (SELECT 1 FROM page s WHERE {LISTED_BY}))"""
 COUNT_BROKEN = f"""SELECT p.external, COUNT(*) FROM page p WHERE {_OLDEST} AND {dead("p")} AND {NAMED}
 GROUP BY p.external"""
-_NOT_ASKED = f"""SELECT p.last_exit_code, COUNT(*) FROM page p
-WHERE p.external <> 0 AND {among("p.last_exit_code", _REFUSED)} GROUP BY p.last_exit_code ORDER BY 2 DESC, 1"""
+_NOT_ASKED = f"""SELECT p.last_exit_code, COUNT(*) FROM page p WHERE p.external <> 0
+AND {among("p.last_exit_code", (*BLOCKED, ExitCode.blocked_address))} GROUP BY p.last_exit_code ORDER BY 2 DESC, 1"""
 
 _MISSING = f"""FROM fragment g JOIN url t ON t.id = g.to_url_id
     JOIN page p ON p.url_id = t.id AND {among("p.last_exit_code", _READ)}
@@ -217,17 +213,20 @@ NAMING = """SELECT f.href AS url, 'a' AS kind, g.text
 FROM fragment g JOIN page p ON p.id = g.from_page_id JOIN url f ON f.id = p.url_id
 WHERE g.to_url_id = ? AND g.fragment = ? ORDER BY g.from_page_id LIMIT ?"""
 
-_ARRIVING = """SELECT DISTINCT g.to_url_id, g.fragment, t.href, 0 AS page_url_id, '' AS by_url, '' AS source
-FROM redirect r JOIN page p ON p.id = r.page_id JOIN fragment g ON g.to_url_id = p.url_id JOIN url t ON t.id = p.url_id
-UNION SELECT r.to_url_id, r.to_fragment, t.href, p.url_id, f.href, r.source
-FROM redirect r JOIN page p ON p.id = r.page_id JOIN url t ON t.id = r.to_url_id JOIN url f ON f.id = p.url_id
-WHERE r.to_fragment <> '' AND r.source <> 'canonical' ORDER BY 1, 2, 4"""
-"""Fragments that redirects carry on: those of links to a URL that redirects, and those of redirects."""
-
-_ONWARD = """SELECT r.to_url_id, r.to_fragment, r.source FROM redirect r JOIN page p ON p.id = r.page_id
-WHERE p.url_id = ? AND r.source <> 'canonical' ORDER BY r.page_id LIMIT 1"""
-_ANCHORS = f"""SELECT p.last_exit_code, p.last_http_status, a.names FROM page p
-JOIN page_anchors a ON a.url_id = p.url_id WHERE p.url_id = ? AND {among("p.last_exit_code", _READ)} LIMIT 1"""
+_ARRIVING = f"""WITH RECURSIVE arriving(url_id, fragment, named_url_id, page_url_id, source, hops) AS (
+    SELECT g.to_url_id, g.fragment, g.to_url_id, 0, '', 0
+    FROM redirect r JOIN page p ON p.id = r.page_id JOIN fragment g ON g.to_url_id = p.url_id
+    UNION SELECT r.to_url_id, r.to_fragment, r.to_url_id, p.url_id, r.source, 0
+    FROM redirect r JOIN page p ON p.id = r.page_id WHERE r.to_fragment <> '' AND r.source <> 'canonical'
+    UNION SELECT r.to_url_id, a.fragment, a.named_url_id, a.page_url_id, a.source, a.hops + 1
+    FROM arriving a JOIN page p ON p.url_id = a.url_id JOIN redirect r ON r.page_id = p.id
+    WHERE r.source = 'location' AND r.to_fragment = '' AND a.hops < {_MOST_HOPS})
+SELECT DISTINCT a.named_url_id, a.fragment, t.href, a.page_url_id, f.href, a.source, p.last_exit_code,
+    p.last_http_status, n.names
+FROM arriving a JOIN page p ON p.url_id = a.url_id AND {among("p.last_exit_code", _READ)}
+    JOIN page_anchors n ON n.url_id = a.url_id JOIN url t ON t.id = a.named_url_id
+    LEFT JOIN url f ON f.id = a.page_url_id ORDER BY 1, 2, 4"""
+"""Fragments that arrive at a page by redirects: those of links to a URL that redirects, and those of redirects."""
 
 _REFERRER = RowMapper(Referrer)
 
@@ -256,29 +255,15 @@ def _missing_behind_redirects(reader: Reader, limit: int) -> Iterator[BrokenLink
     only its own (HTML standard, navigation)."""
     from tui_crawler.storage.documents import lacks  # noqa: PLC0415  it brings all that writes
 
-    for url_id, fragment, href, page_url_id, by_url, source in reader.all(_ARRIVING):
-        found = reader.one(_ANCHORS, (_end_of(reader, url_id),))
-        if found is None or not lacks(found[2], fragment):
+    for url_id, fragment, href, page_url_id, by_url, source, code, http_status, names in reader.all(_ARRIVING):
+        if not lacks(names, fragment):
             continue
+        first = reader.records(_REFERRER, NAMING, (url_id, fragment, limit))
         if page_url_id:
             links = reader.records(_REFERRER, REFERRING, (page_url_id, limit))
             first = (*links, *_led_here(reader, page_url_id, limit, _LEADING_ANY), Referrer(by_url, source, ""))
-        else:
-            first = reader.records(_REFERRER, NAMING, (url_id, fragment, limit))
         if not page_url_id or len(first) > 1:
-            yield BrokenLink(href, exit_name(found[0]), found[1], Referrers(first), fragment)
-
-
-def _end_of(reader: Reader, url_id: int) -> int:
-    """Where redirects lead that keep the fragment with which they are entered; 0 where one does not, or none ends."""
-    for _ in range(_MOST_HOPS):
-        onward = reader.one(_ONWARD, (url_id,))
-        if onward is None:
-            return url_id
-        if onward[1] or onward[2] != RedirectSource.location.value:
-            return 0
-        url_id = onward[0]
-    return 0
+            yield BrokenLink(href, exit_name(code), http_status, Referrers(first), fragment)
 
 
 def referrers_of(reader: Reader, page_id: int, url_id: int, limit: int) -> Referrers:
@@ -323,7 +308,7 @@ class LinkAuditReports(SubjectReports):
         fragments that are missing on their pages."""
         yield from self._named(BROKEN, limit, external)
         for loop in self._loops() if external else ():
-            yield from self._with_referrers(self._reader.all(_LOOPED, (loop[0],)), limit)
+            yield from self._with_referrers(self._reader.all(f"{_LISTED} p.id = ?", loop[:1]), limit)
         yield from broken_fragments(self._reader, limit)
 
     def walls(self, limit: int, external: bool = False) -> Iterator[BrokenLink]:
