@@ -545,6 +545,7 @@ HEAD_ERRORS = {
     "/garbage": Answer(raw=b"not http at all\r\n\r\n", end="close"),
     "/late": Answer(takes_ms=70_000),
     "/no-location": Answer(301),
+    "/itself": Answer(302, headers=(("Location", "/itself"),)),
 }
 
 

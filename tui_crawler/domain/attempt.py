@@ -123,10 +123,11 @@ class Exchange:
 
     @property
     def doubted(self) -> bool:
-        """Whether it was a HEAD request that failed: servers that serve a page to GET do that, so GET decides."""
+        """Whether a HEAD request failed, or led to its own URL: servers that serve GET do that, so GET decides."""
         last = self.requests[-1:]
         by_head = last and last[0].method == "HEAD" and (self.http_status or last[0].remote_address)
-        return bool(by_head) and self.exit_code in FAILURES and not self.untrusted
+        failed = self.exit_code in FAILURES or (self.location and last and self.location.href == last[0].url)
+        return bool(by_head and failed and not self.untrusted)
 
     def header(self, name: str) -> str:
         """The first value of a response header (any case), or an empty string."""
