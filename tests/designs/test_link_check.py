@@ -689,6 +689,7 @@ def test_a_redirect_without_end_ends_after_its_hops(crawl: Crawling) -> None:
         far.redirect(f"/{number}", f"/{number + 1}")
     crawl.run("crawl: {check_external: true, max_redirect_hops: 10}", seeds=[home.url()])
     assert len(far.asked) == 11
+    assert crawl.ask("links", "--broken", "--json").json["refused"] == {"redirect_not_followed": 1}
 
 
 def test_a_redirect_to_a_private_address_is_refused_and_not_dead(crawl: Crawling) -> None:
@@ -708,6 +709,7 @@ def test_an_embedded_file_is_followed_on_its_own_host_only(crawl: Crawling) -> N
     home.redirect("/b.png", far.url("/b.png"))
     crawl.run(EMBEDDED, seeds=[home.url()])
     assert far.seen == []
+    assert crawl.ask("links", "--broken", "--json").json["refused"] == {"redirect_not_followed": 1}
     found = broken(crawl)
     assert named(found[home.url("/gone.png")]) == [("img", home.url()), ("location", home.url("/a.png"))]
     assert crawl.page(home.url("/gone.png"))["external"] == 1

@@ -163,10 +163,8 @@ def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
     """How the crawl leaves its page; a cancelled one gives the try back and stays where it was."""
     page, status = crawled.page, crawled.exchange.http_status
     cancelled = code is ExitCode.cancelled
-    left = attempts_left(code, status, page.attempts_remaining)
-    doubted = crawled.exchange.doubted
-    if doubted:
-        left = asked_by_get(page).attempts_remaining
+    doubted, left = crawled.exchange.doubted, attempts_left(code, status, page.attempts_remaining)
+    left = asked_by_get(page).attempts_remaining if doubted else left
     return PageOutcome(
         page_id=page.page_id,
         status=PageStatus.READY,
@@ -335,10 +333,8 @@ def _attempt_of(crawled: Crawled, code: ExitCode, before: OriginState, after: Or
 def _said(crawled: Crawled, code: ExitCode) -> str:
     """A message where the exit code alone would leave a question."""
     sent = redirect_of(crawled, code)
-    if crawled.exchange.doubted:
-        return "HEAD failed: GET decides"
-    if sent is None:
-        return ""
+    if sent is None or crawled.exchange.doubted:
+        return "HEAD failed: GET decides" if crawled.exchange.doubted else ""
     word = "canonical" if sent[1].source is RedirectSource.canonical else "redirects to"
     return f"{word} {sent[0].href}"
 

@@ -195,6 +195,8 @@ NAMED = f"""(EXISTS (SELECT 1 FROM link l WHERE l.to_url_id = p.url_id)
     OR EXISTS (SELECT 1 FROM page s WHERE {LISTED_BY}))"""
 COUNT_BROKEN = f"""SELECT p.external, COUNT(*) FROM page p WHERE {_OLDEST} AND {dead("p")} AND {NAMED}
 GROUP BY p.external"""
+_NOT_FOLLOWED = """SELECT COUNT(*) FROM redirect r JOIN page p ON p.id = r.page_id AND p.external <> 0
+WHERE NOT EXISTS (SELECT 1 FROM page q WHERE q.url_id = r.to_url_id)"""
 _NOT_ASKED = f"""SELECT p.last_exit_code, COUNT(*) FROM page p WHERE p.external <> 0
 AND {among("p.last_exit_code", (*BLOCKED, ExitCode.blocked_address))} GROUP BY p.last_exit_code ORDER BY 2 DESC, 1"""
 
@@ -317,8 +319,10 @@ class LinkAuditReports(SubjectReports):
 
     def checks_refused(self) -> dict[str, int]:
         """How many URLs were not checked because robots.txt, the exclusion list, a rule or the address guard refused
-        them, by the name of the exit code."""
-        return {exit_name(code): number for code, number in self._reader.all(_NOT_ASKED)}
+        them, by the name of the exit code; and how many redirects were not followed."""
+        left = self._reader.number(_NOT_FOLLOWED)
+        found = {exit_name(code): number for code, number in self._reader.all(_NOT_ASKED)}
+        return found | ({"redirect_not_followed": left} if left else {})
 
     def _named(self, query: str, limit: int, external: bool) -> Iterator[BrokenLink]:
         after, without = 0, -1 if external else EXTERNAL
