@@ -72,8 +72,8 @@ class NewPage:
     """A URL that passed every filter and is to become a page, unless it is known already.
 
     A duplicate find keeps the lower `nice` and the lower `depth` (B). `sitemap`: it is read as a sitemap, not as a
-    page; `lastmod` (epoch ms, 0: none) is what a sitemap says of it. `external`: EXTERNAL or EMBEDDED, it is checked
-    and never followed.
+    page; `lastmod` (epoch ms, 0: none) is what a sitemap says of it. `external`: EXTERNAL or EMBEDDED, it is checked,
+    and links there are never followed.
     """
 
     url: str
