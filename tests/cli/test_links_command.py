@@ -135,7 +135,7 @@ def broken(here: Path) -> None:
 
 @pytest.mark.usefixtures("broken")
 def test_broken_links_with_who_names_them(say: Say) -> None:
-    named_by = {"url": HOME, "kind": "a", "text": "page 1"}
+    named_by = {"url": HOME, "kind": "a", "text": "page 1", "chain": []}
     document = say("links", "--broken", "--json").document
     assert document["broken"] == [
         {
@@ -144,6 +144,7 @@ def test_broken_links_with_who_names_them(say: Say) -> None:
             "http_status": 404,
             "fragment": None,
             "external": False,
+            "leads_to": [],
             "referrers": [named_by],
         },
         {
@@ -152,7 +153,8 @@ def test_broken_links_with_who_names_them(say: Say) -> None:
             "http_status": None,
             "fragment": None,
             "external": False,
-            "referrers": [{"url": f"{A}/2", "kind": "location", "text": ""}],
+            "leads_to": [],
+            "referrers": [{"url": HOME, "kind": "a", "text": "page 2", "chain": [f"{A}/2"]}],
         },
     ]
     lines = say("links", "--broken").out.splitlines()

@@ -160,7 +160,12 @@ class TestWhatIsFound:
                 "http_status": 404,
                 "links": 1,
                 "referrers": [
-                    {"url": HOME, "kind": "a", "text": EVIL.replace("\x00", "\ufffd").replace("\ud800", "\ufffd")}
+                    {
+                        "url": HOME,
+                        "kind": "a",
+                        "text": EVIL.replace("\x00", "\ufffd").replace("\ud800", "\ufffd"),
+                        "chain": [],
+                    }
                 ],
             }
         ]
@@ -169,7 +174,7 @@ class TestWhatIsFound:
                 "url": f"{A}/one",
                 "fragment": EVIL_PATH,
                 "links": 1,
-                "referrers": [{"url": HOME, "kind": "a", "text": "to it"}],
+                "referrers": [{"url": HOME, "kind": "a", "text": "to it", "chain": []}],
             }
         ]
         assert [row["url"] for row in audit["failed_unnamed"]["rows"]][:2] == [HOME, f"{A}/dead"]
@@ -177,7 +182,8 @@ class TestWhatIsFound:
         assert r"raise reading\.max\_links" in say("report", "--format", "md").out
         assert [row["url"] for row in audit["slow"]["rows"]] == [f"{A}/slow"]
         assert audit["redirect_chains"]["rows"] == [{"urls": [f"{A}/a", f"{A}/b", f"{A}/one"]}]
-        assert audit["redirect_loops"]["rows"] == [{"urls": [f"{A}/east", f"{A}/west", f"{A}/east"]}]
+        (loop,) = audit["redirect_loops"]["rows"]
+        assert loop["urls"] == [f"{A}/east", f"{A}/west", f"{A}/east"]
         assert audit["duplicate_titles"]["rows"][0]["urls"] == [f"{A}/one", f"{A}/twin"]
         assert audit["missing_titles"]["rows"] == [{"url": f"{A}/untitled"}]
         assert audit["not_canonical"]["rows"] == [{"url": f"{A}/elsewhere", "canonical": f"{A}{EVIL_PATH}"}]

@@ -119,9 +119,9 @@ def test_seeds_without_a_scheme_are_read_as_the_console_reads_them(here: Path, s
     said = say("add", "example.org:8080/x", "localhost:81/y", "a.test/z", "seeds.txt")
     assert said.status == 0
     assert asked(wiring) == AddSeeds(
-        (f"{OTHER}/x", "https://localhost:81/y", "https://a.test/z", "https://b.test/", f"{OTHER}/listed")
+        (f"{OTHER}/x", "http://localhost:81/y", "https://a.test/z", "https://b.test/", f"{OTHER}/listed")
     )
-    assert "https was taken, http where only that is known" in said.err
+    assert said.err.count("https was taken, http where it is local or only that is known") == 1
     assert "seeds.txt:3: nonsense" in said.err
     said = say("add", "seedz.txt")
     assert said.status == 2

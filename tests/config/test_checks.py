@@ -8,9 +8,9 @@ from pathlib import Path
 import pytest
 
 from tests.config.written import SEEDS, load_text, problem_of, problems_of
-from tui_crawler.config.load import config_from_seeds
+from tui_crawler.config.load import config_from_seeds, read_config
 from tui_crawler.config.problem import ConfigErrors
-from tui_crawler.domain.url import is_loopback
+from tui_crawler.domain.url import is_loopback, scheme_words
 
 FAST = "delay: {floor: 0, default: 10ms, allow_impolite: true}\n"
 
@@ -224,11 +224,26 @@ def test_seeds_of_the_command_line(tmp_path):
     assert config.crawl.max_requests == 3
     assert [warning.key for warning in config.warnings] == ["user_agent"]
     with pytest.raises(ConfigErrors, match=r"^command line: seeds\[0\]: expected an http or https URL"):
-        config_from_seeds(["example.org"], tmp_path / "x.db")
+        config_from_seeds(["mailto:me@example.org"], tmp_path / "x.db")
     with pytest.raises(ConfigErrors, match="seeds: expected at least 1"):
         config_from_seeds([], tmp_path / "x.db")
     with pytest.raises(ConfigErrors, match="is not loopback"):
         config_from_seeds(["http://example.org/"], tmp_path / "x.db", overrides={"delay.allow_impolite": True})
+
+
+def test_seeds_without_a_scheme_get_one_and_it_is_said_once(tmp_path):
+    typed = [" example.org ", "a.test/x", "localhost:8000", "10.0.0.1", "http://b.test/ "]
+    config = config_from_seeds(typed, tmp_path / "x.db", name="here")
+    said = [warning.message for warning in config.warnings if warning.key.startswith("seeds")]
+    assert config.seeds == (
+        "https://example.org",
+        "https://a.test/x",
+        "http://localhost:8000",
+        "http://10.0.0.1",
+        "http://b.test/",
+    )
+    assert said == [scheme_words({"https"}), scheme_words({"http"})]
+    assert read_config(config.text, "here").seeds == config.seeds, "as the database keeps them"
 
 
 def test_problems_between_keys_are_limited_too(tmp_path):

@@ -151,9 +151,10 @@ def test_a_wrong_value_is_told_what_is_accepted(tmp_path, text, key, words):
 @pytest.mark.parametrize(
     ("seed", "words"),
     [
-        ("example.org", "did you mean https://example.org/?"),
-        ("example.org:8080/x", "did you mean https://example.org:8080/x?"),
         ("mailto:a@b", "expected an http or https URL"),
+        ("ftp://example.org/", "expected an http or https URL"),
+        ("user@host.example", "expected an http or https URL"),
+        ("nonsense", "expected an http or https URL"),
         ("/path", "expected an http or https URL"),
         ("http:/h/", "expected an http or https URL"),
         ("http:///h/", "expected an http or https URL"),

@@ -9,12 +9,13 @@ from textual.widgets import TextArea
 from tests.console.support import stage
 from tui_crawler.console.dialogs.choose import ChooseScreen
 from tui_crawler.console.dialogs.help import HelpScreen
-from tui_crawler.console.dialogs.seeds import read_seeds, scheme_words
+from tui_crawler.console.dialogs.seeds import read_seeds
 from tui_crawler.console.failures.screen import FailuresScreen
 from tui_crawler.console.origin.screen import OriginScreen
 from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.screen.base import Dialog
 from tui_crawler.domain.command import AddSeeds, PauseOrigins
+from tui_crawler.domain.url import scheme_words
 
 PASTED = ("https://one.example/", "https://two.example/x#part", "https://one.example/", "ftp://three.example", "# no")
 
@@ -67,23 +68,27 @@ def test_a_missing_scheme_is_https_and_a_bare_word_is_refused() -> None:
     [
         ("https://a.example/\nhttp://b.example/", ""),
         ("a.example\nhttp://b.example/", "https was taken; write http:// for the other"),
-        ("127.0.0.1:81", "http was taken, as that origin is known; write https:// for the other"),
-        ("a.example\n127.0.0.1:81", "https was taken, http where only that is known; write the scheme for the other"),
+        ("known.example:81", "http was taken, as it is local or known so; write https:// for the other"),
+        ("localhost", "http was taken, as it is local or known so; write https:// for the other"),
+        (
+            "a.example\n127.0.0.1:81",
+            "https was taken, http where it is local or only that is known; write the scheme for the other",
+        ),
     ],
 )
 def test_the_scheme_that_was_taken_is_told(typed: str, words: str) -> None:
-    assert scheme_words(read_seeds(typed, ["http://127.0.0.1:81"])) == words
+    assert scheme_words(read_seeds(typed, ["http://known.example:81"]).schemes) == words
 
 
 async def test_a_host_without_a_scheme_says_which_was_taken_before_and_after_it_is_added() -> None:
     async with stage() as held:
         await held.press("a")
-        held.app.screen.query_one(TextArea).text = "127.0.0.1:9306"
+        held.app.screen.query_one(TextArea).text = "new.example:9306"
         await held.quiet()
         assert "https was taken; write http:// for the other" in held.text()
         await held.press("ctrl+s")
         await held.decided()
-        assert held.journal.sent == [AddSeeds(("https://127.0.0.1:9306/",))]
+        assert held.journal.sent == [AddSeeds(("https://new.example:9306/",))]
         assert "https was taken; write http:// for the other" in held.text()
 
 

@@ -203,7 +203,7 @@ HOW = [
 
 @pytest.mark.parametrize("how", HOW)
 def test_a_run_that_got_nothing_is_no_success(crawl: Crawling, how: str) -> None:
-    site, other = crawl.site(), crawl.site()
+    site, other = crawl.site(), crawl.site("127.0.0.2")
     text = nothing(site, other, how)
     status, events = status_of(crawl, text, [site.url()], "--fail-on", "empty")
     assert status == 1

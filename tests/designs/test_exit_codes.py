@@ -62,6 +62,7 @@ CASES = (
     Case("303", moved(303), X.redirect),
     Case("307", moved(307), X.redirect),
     Case("refresh", html(200, ("Refresh", "0; url=/")), X.redirect),
+    Case("402", html(402, ("Crawler-Price", "USD 0.01")), X.server_blamed_client),
     Case("403", html(403), X.server_blamed_client),
     Case("418", html(418), X.server_blamed_client, left=2),
     Case("410", html(410), X.file_gone),
@@ -255,3 +256,13 @@ def test_every_code_that_an_attempt_can_have_was_seen_here() -> None:
     elsewhere = {X.file_did_not_change, X.blocked_by_exclusion_list, X.invalid_url, X.blocked_address, X.cancelled}
     elsewhere.add(X.someone_stole_my_work)
     assert FROM_OUTSIDE | set(REFUSALS) | elsewhere == set(ExitCode) - {X.database_error}
+
+
+def test_the_price_of_a_page_is_kept_and_shown(crawl: Crawling) -> None:
+    """402 with `crawler-price` (Cloudflare's pay per crawl)."""
+    site = crawl.site()
+    site.page("/", "/paid")
+    site.answer("/paid", html(402, ("Crawler-Price", "USD 0.01")))
+    crawl.run()
+    assert "USD 0.01" in crawl.value("SELECT message FROM v_attempt WHERE url = ?", site.url("/paid"))
+    assert "USD 0.01" in crawl.ask("why", site.url("/paid")).out

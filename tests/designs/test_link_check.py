@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import sqlite3
 from contextlib import closing
+from itertools import pairwise
 from typing import Any
 
 import pytest
@@ -78,7 +79,9 @@ def test_links_that_leave_the_crawl_are_asked_once_by_head_and_never_followed(cr
     assert found[far.url("/gone")]["external"] is True
     assert [one["url"] for one in found[far.url("/gone")]["referrers"]] == [home.url(), home.url("/two")]
     assert found[far.url("/followed-not")]["referrers"][0]["text"] == "not praised"
-    assert found[far.url("/by-redirect")]["referrers"] == [{"url": home.url("/out"), "kind": "location", "text": ""}]
+    assert found[far.url("/by-redirect")]["referrers"] == [
+        {"url": home.url(), "kind": "a", "text": "/out", "chain": [home.url("/out")]}
+    ]
     assert crawl.ask("audit", "--json").json["ok"] is True
 
 
@@ -490,7 +493,7 @@ def test_fragments_are_checked_against_their_page(crawl: Crawling) -> None:
     }
     one = next(each for each in crawl.ask("links", "--broken", "--json").json["broken"] if each["fragment"] == "not")
     assert (one["url"], one["exit_code"], one["http_status"]) == (site.url("/two"), "file_ingested", 200)
-    assert one["referrers"][0] == {"url": site.url(), "kind": "a", "text": "/two#not"}
+    assert one["referrers"][0] == {"url": site.url(), "kind": "a", "text": "/two#not", "chain": []}
     (more,) = [
         e for e in crawl.ask("links", "--broken", "--limit", "1", "--json").json["broken"] if e["fragment"] == "not"
     ]
@@ -617,9 +620,9 @@ def test_a_check_that_is_broken_off_between_head_and_get_is_not_called_broken(cr
     assert crawl.page(far.url("/a"))["last_exit_code"] == "file_ingested"
 
 
-def named(one: dict[str, Any]) -> list[tuple[str, str]]:
-    """How and by what a broken link is named."""
-    return [(each["kind"], each["url"]) for each in one["referrers"]]
+def named(one: dict[str, Any]) -> list[tuple[str, ...]]:
+    """How and by what a broken link is named, with the hops that lead from there to it."""
+    return [(each["kind"], each["url"], *each["chain"]) for each in one["referrers"]]
 
 
 def test_a_link_to_another_site_is_as_good_as_the_end_of_its_redirects(crawl: Crawling) -> None:
@@ -647,10 +650,9 @@ def test_a_link_to_another_site_is_as_good_as_the_end_of_its_redirects(crawl: Cr
 
     found = broken(crawl, "--external")
     assert set(found) == {other.url("/dead"), down.url("/x")}
-    chain = [("a", home.url()), ("location", far.url("/to-dead")), ("location", far.url("/step"))]
-    assert named(found[other.url("/dead")]) == chain
+    assert named(found[other.url("/dead")]) == [("a", home.url(), far.url("/to-dead"), far.url("/step"))]
     assert found[other.url("/dead")]["external"] is True
-    assert named(found[down.url("/x")]) == [("a", home.url()), ("location", far.url("/to-down"))]
+    assert named(found[down.url("/x")]) == [("a", home.url(), far.url("/to-down"))]
     assert far.requests("/never") == other.requests("/secret") == []
     assert methods(home, "/known") == ["GET"], "a page of the crawl is not asked twice"
     assert min(*far.gaps, *other.gaps) >= 1_000, "each hop waits for its host"
@@ -673,10 +675,11 @@ def test_redirects_in_a_circle_are_one_broken_link(crawl: Crawling) -> None:
     crawl.run(CHECKED, seeds=[home.url()])
     found = broken(crawl, "--external")
     assert len(found) == 2
-    assert named(found[far.url("/self")]) == [("a", home.url()), ("location", far.url("/self"))]
+    assert named(found[far.url("/self")]) == [("a", home.url())]
     (other,) = (one for url, one in found.items() if url != far.url("/self"))
-    assert named(other)[0] == ("a", home.url())
-    assert {url for _, url in named(other)[1:]} >= {far.url("/into"), far.url("/two")}
+    assert other["external"] is True
+    assert set(other["leads_to"]) == {far.url("/one"), far.url("/two")}
+    assert named(other)[0][:3] == ("a", home.url(), far.url("/into"))
     with crawl.reports() as reports:
         assert reports.broken_counts()["external"] == 2
     assert broken(crawl) == {}
@@ -689,6 +692,9 @@ def test_a_redirect_without_end_ends_after_its_hops(crawl: Crawling) -> None:
         far.redirect(f"/{number}", f"/{number + 1}")
     crawl.run("crawl: {check_external: true, max_redirect_hops: 10}", seeds=[home.url()])
     assert len(far.asked) == 11
+    (found,) = broken(crawl, "--external").values()
+    assert (found["url"], found["exit_code"], found["external"]) == (far.url("/11"), "redirect_hops", True)
+    assert named(found)[0][:3] == ("a", home.url(), far.url("/0"))
     assert crawl.ask("links", "--broken", "--json").json["refused"] == {"redirect_not_followed": 1}
 
 
@@ -711,7 +717,7 @@ def test_an_embedded_file_is_followed_on_its_own_host_only(crawl: Crawling) -> N
     assert far.seen == []
     assert crawl.ask("links", "--broken", "--json").json["refused"] == {"redirect_not_followed": 1}
     found = broken(crawl)
-    assert named(found[home.url("/gone.png")]) == [("img", home.url()), ("location", home.url("/a.png"))]
+    assert named(found[home.url("/gone.png")]) == [("img", home.url(), home.url("/a.png"))]
     assert crawl.page(home.url("/gone.png"))["external"] == 1
 
 
@@ -779,10 +785,10 @@ def test_a_fragment_is_checked_where_redirects_lead(crawl: Crawling) -> None:
         (site.url("/moved"), "gone"): [a],
         (site.url("/twice"), "far"): [a],
         (site.url("/away"), "other"): [a],
-        (site.url("/t"), "lost"): [a, ("location", site.url("/to-lost"))],
-        (site.url("/t"), "lost2"): [a, ("location", site.url("/to-lost2"))],
-        (site.url("/t"), "lost3"): [a, ("location", site.url("/chain")), ("location", site.url("/to-lost3"))],
-        (site.url("/t"), "after"): [a, ("meta_refresh", site.url("/refreshed"))],
+        (site.url("/t"), "lost"): [(*a, site.url("/to-lost"))],
+        (site.url("/t"), "lost2"): [(*a, site.url("/to-lost2"))],
+        (site.url("/t"), "lost3"): [(*a, site.url("/chain"), site.url("/to-lost3"))],
+        (site.url("/t"), "after"): [(*a, site.url("/refreshed"))],
     }
     with crawl.reports() as reports:
         assert reports.broken_counts()["fragments"] == len(found)
@@ -812,3 +818,88 @@ def test_coverage_and_report_count_pages_and_no_checks(crawl: Crawling) -> None:
     assert pages == {"crawled": 1, "failed": 1, "refused": 1}
     assert [(one["reason"], one["count"]) for one in report["coverage"]["refused"]] == [("blocked_by_robots_txt", 1)]
     assert report["summary"]["done"] == status["totals"]["done"] == 1
+
+
+def redirecting(site: Site, *paths: str) -> None:
+    """Each path redirects to the next."""
+    for path, target in pairwise(paths):
+        site.redirect(path, target)
+
+
+def broken_by_url(crawl: Crawling) -> dict[str, Any]:
+    """What `links --broken` says of each URL; it agrees with the counts that `run --fail-on` goes by."""
+    found = crawl.ask("links", "--broken", "--json").json["broken"]
+    with crawl.reports() as reports:
+        assert reports.broken_counts()["broken"] == len(found)
+    return {one["url"]: one for one in found}
+
+
+def test_a_chain_of_redirects_that_ends_dead_names_the_page_with_the_link_and_every_hop(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", "/old", "/h2")
+    redirecting(site, "/old", "/h1", "/h2", "/h3", "/dead")
+    crawl.run()
+    (found,) = broken_by_url(crawl).values()
+    assert (found["url"], found["exit_code"]) == (site.url("/dead"), "file_not_found")
+    chains = {one["text"]: one["chain"] for one in found["referrers"]}
+    hops = [site.url(path) for path in ("/old", "/h1", "/h2", "/h3")]
+    assert chains == {"/old": hops, "/h2": hops[2:]}
+    assert {one["url"] for one in found["referrers"]} == {site.url()}
+    for words in (("links", "--broken"), ("failures", "--list", "--referrers")):
+        lines = crawl.ask(*words).out.splitlines()
+        assert any(all(url in line for url in (site.url(), *hops)) for line in lines), words
+    (row,) = crawl.ask("report", "--json").json["broken"]["rows"]
+    assert hops in [one["chain"] for one in row["referrers"]]
+
+
+def test_a_seed_that_redirects_to_a_dead_page_is_named_itself(crawl: Crawling) -> None:
+    site = crawl.site()
+    redirecting(site, "/", "/h1", "/dead")
+    crawl.run()
+    (found,) = broken_by_url(crawl).values()
+    assert found["referrers"] == [{"url": site.url(), "kind": "location", "text": "", "chain": [site.url("/h1")]}]
+
+
+def test_a_loop_of_redirects_is_one_broken_link(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", "/in", "/b")
+    redirecting(site, "/in", "/a", "/b", "/c", "/a")
+    crawl.run()
+    (found,) = broken_by_url(crawl).values()
+    assert found["http_status"] == 301
+    assert found["leads_to"][-1] == found["url"]
+    assert {*found["leads_to"]} == {site.url(path) for path in ("/a", "/b", "/c")}
+    assert {one["url"] for one in found["referrers"]} == {site.url()}
+    assert any(site.url("/in") in one["chain"] for one in found["referrers"])
+    assert found["url"] in crawl.ask("links", "--broken").out
+    assert crawl.ask("report", "--json").json["redirect_loops"]["total"] == 1
+
+
+def test_a_loop_is_said_at_the_end_of_a_run(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", "/a")
+    redirecting(site, "/a", "/b", "/a")
+    crawl.run()
+    coverage = crawl.ask("status", "--json").json["coverage"]
+    assert coverage["complete"] is False
+    assert [(one["reason"], one["sample_url"]) for one in coverage["refused"]] == [("redirect_loop", site.url("/a"))]
+    assert site.asked == ["/", "/a", "/b"]
+
+
+def test_a_chain_that_is_too_long_names_every_hop_and_where_it_was_cut(crawl: Crawling) -> None:
+    site = crawl.site()
+    paths = [f"/h{number}" for number in range(9)]
+    site.page("/", "/h0", "/fine")
+    redirecting(site, *paths)
+    redirecting(site, "/fine", "/f1", "/f2", "/f3", "/end")
+    site.page("/end")
+    site.page("/h8")
+    crawl.run("crawl: {max_redirect_hops: 5}")
+    (found,) = broken_by_url(crawl).values()
+    assert (found["url"], found["exit_code"], found["http_status"]) == (site.url("/h6"), "redirect_hops", None)
+    (referrer,) = found["referrers"]
+    assert (referrer["url"], referrer["chain"]) == (site.url(), [site.url(path) for path in paths[:6]])
+    crawl.later(5 * WEEK)
+    crawl.run("crawl: {max_redirect_hops: 10}")
+    assert "/h8" in site.asked
+    assert broken_by_url(crawl) == {}

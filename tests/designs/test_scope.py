@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 
 import pytest
 
@@ -228,3 +229,100 @@ def test_a_pattern_that_does_not_run_in_linear_time_is_refused(crawl: Crawling) 
     assert said.status == 2
     assert "linear" in said.out + said.err
     assert site.seen == []
+
+
+def moved(crawl: Crawling, first: str, *hops: str) -> list[Site]:
+    """Named sites of which each redirects its front page to the next; the last has two pages."""
+    sites = [crawl.web.named(origin) for origin in (first, *hops)]
+    for site, following in pairwise(sites):
+        site.redirect("/", following.url())
+    sites[-1].page("/", "/a")
+    sites[-1].page("/a")
+    return sites
+
+
+@pytest.mark.parametrize(
+    ("first", "hops", "follows"),
+    [
+        ("http://example.org", ("http://www.example.org",), True),
+        ("http://www.example.org", ("http://example.org:8080",), True),
+        ("http://example.org", ("http://example.org.",), True),
+        ("http://example.org", ("http://www.example.org", "http://shop.eu.example.org:81"), True),
+        ("http://one.co.uk", ("http://two.co.uk",), False),
+        ("http://one.github.io", ("http://two.github.io",), False),
+        ("http://example.org", ("http://example.net",), False),
+        ("http://127.0.0.1", ("http://127.0.0.1:81",), True),
+        ("http://127.0.0.1", ("http://127.0.0.2",), False),
+        ("http://localhost", ("http://localhost:8001",), True),
+    ],
+)
+def test_a_seed_that_moves_within_its_site_takes_the_crawl_along(
+    crawl: Crawling, first: str, hops: tuple[str, ...], follows: bool
+) -> None:
+    sites = moved(crawl, first, *hops)
+    crawl.run(f"network: {{proxy: '{crawl.web.proxy}', allow_private_addresses: true}}", seeds=[sites[0].url()])
+    assert sites[-1].asked == (["/", "/a"] if follows else [])
+    assert [bool(site.requests("/robots.txt")) for site in sites] == [True] + [follows] * len(hops)
+    coverage = crawl.ask("status", "--json").json["coverage"]
+    assert coverage["seeds"][0]["ended_at_url"] == sites[-1].url()
+    assert coverage["complete"] == follows
+    assert ("⚠ empty" in crawl.ask("status").out) != follows
+
+
+@pytest.mark.parametrize(("mode", "near", "far"), [("never", False, False), ("any", True, True)])
+def test_where_seeds_are_followed_is_configured(crawl: Crawling, mode: str, near: bool, far: bool) -> None:
+    one = moved(crawl, "http://one.example.org", "http://www.one.example.org")
+    two = moved(crawl, "http://two.example.org", "http://two.example.net")
+    text = f"crawl: {{follow_seed_redirects: {mode}}}\nnetwork: {{proxy: '{crawl.web.proxy}'}}"
+    crawl.run(text, seeds=[one[0].url(), two[0].url()])
+    assert [site.asked for site in (one[1], two[1])] == [["/", "/a"] if led else [] for led in (near, far)]
+
+
+def test_only_seeds_take_the_crawl_along_and_by_redirects_alone(crawl: Crawling) -> None:
+    """A page that is linked, a sitemap and a canonical do not, and so does no link on the page a seed leads to."""
+    site, other = crawl.web.named("http://example.org"), crawl.web.named("http://www.example.org")
+    site.page("/", "/moved", head='<link rel=canonical href="/moved2">')
+    site.page("/refresh", headers=(("Refresh", f"3;url={other.url('/by-refresh')}"),))
+    other.page("/by-refresh", "http://shop.example.org/")
+    site.robots("Sitemap: http://example.org/sitemap.xml\n")
+    site.redirect("/sitemap.xml", "http://sitemaps.example.org/")
+    site.redirect("/moved2", "/page")
+    site.page("/page", "/moved")
+    site.redirect("/moved", "http://blog.example.org/")
+    crawl.run(f"network: {{proxy: '{crawl.web.proxy}'}}", seeds=[site.url(), site.url("/refresh")])
+    assert other.asked == ["/by-refresh"]
+    assert crawl.refused() == {"scope": 3}
+
+
+def test_the_origin_that_joined_stays_and_keeps_start_path_rules_and_depth(crawl: Crawling) -> None:
+    """It has a robots.txt of its own, and is there in later runs."""
+    site, other = crawl.web.named("http://example.org"), crawl.web.named("http://www.example.org")
+    text = f"""network: {{proxy: '{crawl.web.proxy}'}}
+sites: [{{origin: "http://example.org", start_path: /docs/}}]
+rules: [{{match: skipped, skip: true}}]
+exclusions: [{{pattern: excluded, reason: asked for}}]
+crawl: {{max_depth: 2}}
+"""
+    site.redirect("/docs/", other.url("/docs/"))
+    pages = ("/docs/denied", "/docs/skipped", "/docs/excluded", "/blog/", "/docs/1")
+    other.page("/docs/", *pages)
+    other.robots("User-agent: *\nDisallow: /docs/denied\n")
+    other.page("/docs/1", "/docs/2")
+    other.page("/docs/2", "/docs/3")
+    for at in range(2):
+        crawl.run(text, seeds=[site.url("/docs/")])
+        assert other.asked == ["/docs/", "/docs/1", "/docs/2"] * (at + 1)
+        assert crawl.refused()["start_path"] == 1 + at
+        assert crawl.ask("why", other.url("/blog/"), "--json").json["verdict"] == "out_of_scope"
+        crawl.later(5 * WEEK)
+        other.seen.sort(key=lambda seen: seen.at)
+    crawl.run(text.replace("/docs/}", "/}"), seeds=[site.url("/docs/")])
+    assert "/blog/" in other.asked
+
+
+def test_a_redirect_of_a_public_seed_to_a_private_address_stays_refused(crawl: Crawling) -> None:
+    """The private-address rule is that of the hosts that seeds name; a redirect names none."""
+    site = crawl.site()
+    site.redirect("/", "http://127.0.0.2:1/")
+    crawl.run("crawl: {follow_seed_redirects: any}", seeds=[site.url()])
+    assert crawl.codes("http://127.0.0.2:1/") == ["blocked_address"]

@@ -186,10 +186,10 @@ def test_a_link_of_an_item_must_match_its_pattern() -> None:
 
 
 def test_redirects_in_a_row_are_limited() -> None:
-    assert isinstance(plain().admit(found("/", hops=3)), Admitted)
-    assert refusal(plain(), found("/", hops=4)) == (
+    assert isinstance(plain().admit(found("/", hops=10)), Admitted)
+    assert refusal(plain(), found("/", hops=11)) == (
         Refusal.redirect_hops,
-        "4 redirects in a row, more than 3",
+        "11 redirects in a row, more than 10",
         "crawl.max_redirect_hops",
     )
 

@@ -62,9 +62,10 @@ def test_what_is_gone_or_refused_links_to_nothing_and_what_may_pass_does():
         ExitCode.blocked_address,
     }
     assert [
-        status for status in (400, 401, 403, 405, 408, 418, 451) if unlinks(ExitCode.server_blamed_client, status)
+        status for status in (400, 401, 402, 403, 405, 408, 418, 451) if unlinks(ExitCode.server_blamed_client, status)
     ] == [
         401,
+        402,
         403,
         405,
         451,

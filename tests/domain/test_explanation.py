@@ -426,7 +426,7 @@ class TestUnknown:
         assert "nothing refuses it now" in both.sentence
 
     def test_redirect_hops_and_a_full_origin(self) -> None:
-        hop = link(kind="location", redirect=True, redirect_hops=4)
+        hop = link(kind="location", redirect=True, redirect_hops=11)
         assert ask(standing=UrlStanding(SCHEDULE, None, (hop,))).answer is Answer.redirect_hops
         full = UrlStanding(SCHEDULE, None, (link(),), origin_pages=10)
         assert ask(standing=full, limits=Limits(max_pages_per_origin=10)).answer is Answer.trap

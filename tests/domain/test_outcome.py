@@ -108,7 +108,7 @@ def test_a_redirect_is_recorded_with_its_fragment_and_queued_up_to_the_hop_limit
         True,
     )
     assert done.new_pages[0].redirect_hops == 1
-    far = TodoPage(7, 1, A + "/x", redirect_hops=3)
+    far = TodoPage(7, 1, A + "/x", redirect_hops=10)
     done = settle(crawled(code=ExitCode.redirect, status=302, location=target, page=far))
     assert done.new_pages == ()
     assert done.refused[0].reason == "redirect_hops"

@@ -23,7 +23,7 @@ def test_the_final_codes_are_those_of_the_specification():
     final = {code.name for code in FAILED if is_final(code, None)}
     assert final == {"file_gone", "file_not_found", "file_too_large", "invalid_url", "blocked_address"}
     of_status = {status for status in range(400, 500) if is_final(ExitCode.server_blamed_client, status)}
-    assert of_status == {401, 403, 405, 451}
+    assert of_status == {401, 402, 403, 405, 451}
     for code in ("blocked_by_robots_txt", "blocked_url_by_local_policy", "blocked_by_exclusion_list"):
         assert is_final(ExitCode[code], None)
 

@@ -18,6 +18,7 @@ from tui_crawler.domain.url import (
     LinkResolver,
     SiteLinks,
     normalise,
+    read_seed,
     url_hash,
     without_fragment,
     without_userinfo,
@@ -295,3 +296,58 @@ def test_a_full_memory_of_a_site_forgets_and_goes_on():
         resolved = LinkResolver("http://a.test/", site=site).resolve(f"/{number}")
         assert resolved == normalise(f"http://a.test/{number}")
     assert site.known.get(("http://a.test", "/0")) is None
+
+
+@pytest.mark.parametrize(
+    ("typed", "href"),
+    [
+        ("example.org", "https://example.org/"),
+        (" example.org/a b ", "https://example.org/a%20b"),
+        ("example.org:8080/path", "https://example.org:8080/path"),
+        ("example.org/?u=http://other.example/", "https://example.org/?u=http://other.example/"),
+        ("//example.org/x", "https://example.org/x"),
+        ("bücher.example", "https://xn--bcher-kva.example/"),
+        ("Example.ORG.", "https://example.org./"),
+        ("localhost", "http://localhost/"),
+        ("LOCALHOST:8000", "http://localhost:8000/"),
+        ("wiki.localhost", "http://wiki.localhost/"),
+        ("127.0.0.1", "http://127.0.0.1/"),
+        ("192.168.1.1:81/x", "http://192.168.1.1:81/x"),
+        ("10.0.0.1", "http://10.0.0.1/"),
+        ("[::1]:80", "http://[::1]/"),
+        ("[fd00::a]", "http://[fd00::a]/"),
+        ("8.8.8.8", "https://8.8.8.8/"),
+        ("[2606:4700::1]", "https://[2606:4700::1]/"),
+        ("known.example", "http://known.example/"),
+        ("both.example", "https://both.example/"),
+        ("secure.localhost", "https://secure.localhost/"),
+        ("http:example.org", "http://example.org/"),
+        ("HTTPS://example.org", "https://example.org/"),
+    ],
+)
+def test_a_seed_without_a_scheme_gets_one(typed: str, href: str) -> None:
+    known = {"http://known.example", "http://both.example", "https://both.example", "https://secure.localhost"}
+    url = read_seed(typed, known)
+    assert isinstance(url, CrawlUrl), url
+    assert url.href == href
+
+
+@pytest.mark.parametrize(
+    ("typed", "why"),
+    [
+        ("mailto:x@example.org", "is not http or https but mailto"),
+        ("ftp://example.org/", "is not http or https but ftp"),
+        ("javascript:alert(1.5)", "is not http or https but javascript"),
+        ("user@example.org", "has a user name or password"),
+        ("user:secret@example.org", "is not http or https but user"),
+        ("nonsense", "is not a valid URL"),
+        ("/path.html", "is not a valid URL"),
+        ("", "is not a valid URL"),
+        ("example.org:99999", "is not a valid URL"),
+    ],
+)
+def test_what_is_no_seed_is_refused(typed: str, why: str) -> None:
+    url = read_seed(typed)
+    assert isinstance(url, InvalidUrl), url
+    assert url.reason == why
+    assert "secret" not in url.raw

@@ -215,7 +215,7 @@ def test_pause_stops_one_origin_only_and_keeps_the_run_alive():
 
 def test_a_pause_stays_that_came_while_an_origin_joined_with_a_page():
     class SlowToJoin(MemoryStore):
-        async def add_origins(self, names, external=False):
+        async def add_origins(self, names, external=False, start_path=""):
             self.ask(PauseOrigins((A,)))
             await asyncio.sleep(5)
             return await super().add_origins(names, external)

@@ -28,7 +28,7 @@ class Counting(MemoryStore):
         super().__init__()
         self.joined: list[tuple[str, bool]] = []
 
-    async def add_origins(self, names: Any, external: bool = False) -> Any:
+    async def add_origins(self, names: Any, external: bool = False, start_path: str = "") -> Any:
         self.joined += [(name, external) for name in names]
         return await super().add_origins(names, external)
 
@@ -89,6 +89,25 @@ def shared_crawl(answer: Any, store: Counting, external: bool) -> Crawling:
 @pytest.mark.parametrize("external", [False, True])
 def test_an_origin_in_other_hands_joins_once(external: bool) -> None:
     assert crawled(external=external).joined == [(B, external)]
+
+
+def test_an_origin_that_joins_with_the_last_page_is_leased_before_the_worker_ends() -> None:
+    store = Counting()
+
+    class Leasing(Peers):
+        async def take_origins(self, *, idle: bool = False) -> Any:
+            return tuple(store._stored(name) for name, _ in store.joined if name not in crawling.engine.states)
+
+    def answer(url: Any) -> Answer:
+        return Answer(links=(f"{B}/last",) if url.path == "/0" else ())
+
+    async def run() -> None:
+        await crawling.run()
+
+    crawling = shared_crawl(answer, store, external=False)
+    crawling.engine._peers.store = Leasing()  # type: ignore[assignment, union-attr]
+    run_virtual(run())
+    assert f"{B}/last" in crawling.web.pages()
 
 
 def test_what_an_operator_does_has_the_database_asked_again() -> None:

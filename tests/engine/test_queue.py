@@ -365,7 +365,7 @@ def test_an_index_that_names_indexes_without_end_is_left_after_some_hops():
 
     crawling, reason = crawl([A], answer)
     assert reason == "exhausted"
-    assert sum(url.endswith(".xml") for url in crawling.web.pages()) == 4
+    assert sum(url.endswith(".xml") for url in crawling.web.pages()) == 11
     assert crawling.store.refused[A, "redirect_hops"] == 1
 
 

@@ -6,6 +6,7 @@ import pytest
 
 from tests.fetch.reading import read
 from tui_crawler.domain.attempt import Headers, RedirectSource
+from tui_crawler.domain.content_kind import LinkKind
 
 
 @pytest.mark.parametrize(
@@ -92,7 +93,12 @@ def test_canonical(html: str, headers: Headers, canonical: str | None) -> None:
         ("0;url=", None),
         ("0;url='", None),
         ("0;url=javascript:alert(1)", None),
-        ("30;url=/folder/page?x=1", None),
+        ("3;url=/folder/page?x=1", None),
+        ("10;url=/next", "/next"),
+        ("10.9;url=/next", "/next"),
+        ("0000000010;url=/next", "/next"),
+        (".5;url=/next", "/next"),
+        ("-1;url=/next", None),
     ],
 )
 def test_a_refresh_is_a_redirect(content: str, target: str | None) -> None:
@@ -102,6 +108,20 @@ def test_a_refresh_is_a_redirect(content: str, target: str | None) -> None:
     for reading, source in ((by_meta, RedirectSource.meta_refresh), (by_header, RedirectSource.refresh_header)):
         assert (reading.refresh.target if reading.refresh else None) == target
         assert reading.refresh_source == (source if target else None)
+
+
+@pytest.mark.parametrize("delay", ["11", "1800", "300.5", "9" * 5000])
+def test_a_late_refresh_is_a_link(delay: str) -> None:
+    """A reader sees the page long before it leads elsewhere."""
+    by_meta = read(f'<base href=/base/><meta http-equiv=refresh content="{delay};url=next"><a href=/a>')
+    by_header = read("<base href=/base/><a href=/a>", headers=(("Refresh", f"{delay};url=next"),))
+    for reading, target in ((by_meta, "/base/next"), (by_header, "/folder/next")):
+        assert reading.refresh is None
+        assert {(link.kind, link.url.path) for link in reading.links} == {(LinkKind.a, "/a"), (LinkKind.a, target)}
+
+
+def test_a_page_that_reloads_itself_late_links_to_nothing_new() -> None:
+    assert read('<meta http-equiv=refresh content="300;url=/folder/page?x=1">').links == ()
 
 
 def test_a_refresh_for_browsers_without_scripts_is_none() -> None:

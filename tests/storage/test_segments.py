@@ -289,5 +289,5 @@ def test_reports_list_the_segments(database_path, segment):
     (row,) = reports.segments()
     assert (row.name, row.urls, row.consumed_at) == (built.path.stem, built.urls, 0)
     assert row.path == f"segments/{built.path.name}"
-    assert reports.origins_added() == ()
+    assert reports.origins_added() == {}
     reports.close()

@@ -271,7 +271,9 @@ class MemoryStore:
             and bool(page.remaining or self.rows.is_due(self.run, page, self.now()))
         )
 
-    async def add_origins(self, names: Sequence[str], external: bool = False) -> tuple[StoredOrigin, ...]:
+    async def add_origins(
+        self, names: Sequence[str], external: bool = False, start_path: str = ""
+    ) -> tuple[StoredOrigin, ...]:
         await self._write("add_origins")
         for name in names:
             takes_part = name in self.crawlers and self.crawlers[name].participates

@@ -235,6 +235,15 @@ def crawl_urls(texts: Iterable[str]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(url.href for url in urls if isinstance(url, CrawlUrl)))
 
 
+def meant_url(text: str, reports: Reports) -> str:
+    """What a person names as a URL; without a scheme it is the seed that this would be (`read_seed`)."""
+    from tui_crawler.domain.url import CrawlUrl, has_scheme, read_seed
+
+    known = set() if has_scheme(text) else {one.origin for one in reports.origins_changed(0).rows}
+    url = read_seed(text, known) if known else None
+    return url.href if isinstance(url, CrawlUrl) else text
+
+
 def known_jobs(names: Iterable[str], reports: Reports) -> tuple[str, ...]:
     """The jobs named, each once. Raises UsageProblem when one of them is none of the database."""
     known = [str(row[0]) for row in reports.rows("v_job", ("job",))]

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from itertools import chain, islice
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import crawl_urls, existing_database, reports_of
+from tui_crawler.cli.known_names import crawl_urls, existing_database, meant_url, reports_of
 from tui_crawler.cli.options import CommandSet, add_common, positive
 from tui_crawler.cli.printer import Printer, columns, local_zone, picked, safe
 from tui_crawler.cli.problem import UsageProblem
@@ -71,6 +71,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             listed = {"not_checked": [{"check": one.check.name, **one.document} for one in unmade]}
             listed["walls"] = [*map(_broken_document, walls)]
             return printer.answer(arguments.json, {"broken": map(_broken_document, broken), **listed, **counted}, lines)
+        arguments.url = meant_url(arguments.url, reports)
         limit = arguments.limit or (None if arguments.json else SHOWN)
         inlinks = tuple(islice(reports.inlinks(arguments.url, limit), limit))
         outlinks = tuple(islice(reports.outlinks(arguments.url, limit), limit))
@@ -87,7 +88,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 def referrers_document(referrers: Referrers) -> dict[str, object]:
     """Who names a URL, as members of its document; how many were left out is told where there are any."""
-    named_by = [{"url": one.url, "kind": one.kind, "text": one.text} for one in referrers.first]
+    named_by = [picked(one, "url kind text chain") for one in referrers.first]
     return {"referrers": named_by, **({"more_referrers": referrers.more} if referrers.more else {})}
 
 
@@ -95,14 +96,18 @@ def referrer_lines(referrers: Referrers) -> Iterator[str]:
     """The same for people, to stand under their URL."""
     for one in referrers.first:
         text = f'  "{safe(one.text, _TEXT_LENGTH)}"' if one.text else ""
-        yield f"    {safe(one.kind):<8} {safe(one.url, _URL_LENGTH)}{text}"
+        yield f"    {safe(one.kind):<8} {safe(one.url, _URL_LENGTH)}{text}{_arrows(one.chain)}"
     if referrers.more:
         yield f"    … and {count(referrers.more)} more"
 
 
+def _arrows(urls: Sequence[str]) -> str:
+    return "".join(f" → {safe(url, _URL_LENGTH)}" for url in urls)
+
+
 def _broken_document(broken: BrokenLink) -> dict[str, object]:
     document = picked(broken, "url exit_code http_status") | {"fragment": broken.fragment or None}
-    return document | picked(broken, "external") | referrers_document(broken.referrers)
+    return document | picked(broken, "external leads_to") | referrers_document(broken.referrers)
 
 
 def _broken_lines(links: Iterator[BrokenLink]) -> Iterator[str]:
@@ -123,7 +128,7 @@ def _named_lines(one: BrokenLink) -> Iterator[str]:
     status = "-" if one.http_status is None else one.http_status
     what = "no such fragment" if one.fragment else one.exit_code
     fragment = f"#{safe(one.fragment, _TEXT_LENGTH)}" if one.fragment else ""
-    yield f"{safe(what):<24} {status:>3}  {safe(one.url, _URL_LENGTH)}{fragment}"
+    yield f"{safe(what):<24} {status:>3}  {safe(one.url, _URL_LENGTH)}{fragment}{_arrows(one.leads_to)}"
     yield from referrer_lines(one.referrers)
 
 

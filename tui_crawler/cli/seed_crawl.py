@@ -52,10 +52,10 @@ def config_of_seeds(
     """
     from tui_crawler.config.load import config_from_seeds
     from tui_crawler.config.problem import ConfigErrors
-    from tui_crawler.domain.url import CrawlUrl, normalise
+    from tui_crawler.domain.url import CrawlUrl, read_seed
 
     if arguments.own:  # short delays for the origins of the seeds, and for no other
-        urls = map(normalise, arguments.urls)
+        urls = map(read_seed, arguments.urls)
         own = list(dict.fromkeys(url.origin for url in urls if isinstance(url, CrawlUrl)))
         hosts = [{"host": origin, "default_delay": OWN_DELAY} for origin in own]
         settings |= {"own_sites": own, "delay.floor": OWN_DELAY, "hosts": hosts}
@@ -99,18 +99,18 @@ def run_seeds(
 
 def site_of(arguments: argparse.Namespace) -> str:
     """Return what files are named after: the host of the first seed, and a port that is not the default."""
-    from tui_crawler.domain.url import file_stem, normalise
+    from tui_crawler.domain.url import file_stem, read_seed
 
-    return file_stem(normalise(arguments.urls[0]))
+    return file_stem(read_seed(arguments.urls[0]))
 
 
 def _file_of(seed: str, suffix: str) -> Path:
     """Return the database in the current folder for a seed. Older versions named it after the host alone: such a file
     that has crawled this port is used until there is one of the new name."""
-    from tui_crawler.domain.url import InvalidUrl, file_stem, normalise
+    from tui_crawler.domain.url import InvalidUrl, file_stem, read_seed
     from tui_crawler.storage.file_identity import knows_origin
 
-    url = normalise(seed)
+    url = read_seed(seed)
     names = (f"{file_stem(url)}{suffix}.db", f"{file_stem(url, with_port=False)}{suffix}.db")
     path, former = (Path(name).absolute() for name in names)
     is_kept = not path.exists() and not isinstance(url, InvalidUrl) and knows_origin(former, url.origin)

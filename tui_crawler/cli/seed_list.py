@@ -9,8 +9,7 @@ from typing import TextIO
 
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
-from tui_crawler.console.dialogs.seeds import Seeds, read_seed, scheme_words
-from tui_crawler.domain.url import CrawlUrl, Href, InvalidUrl
+from tui_crawler.domain.url import CrawlUrl, Href, InvalidUrl, has_scheme, read_seed, scheme_words
 
 _BAD_LINES_TOLD = 20
 
@@ -22,7 +21,7 @@ class SeedList:
     def __init__(self, known: Callable[[], Set[str]], printer: Printer) -> None:
         self._known, self._printer = known, printer
         self._urls: dict[str, CrawlUrl] = {}
-        self._schemes: dict[str, None] = {}  # that were taken where none was written
+        self._schemes: set[str] = set()  # that were taken where none was written
 
     def read(self, words: Sequence[str], file: str | None, size: int) -> Iterator[tuple[str, ...]]:
         """Seeds in their order, `size` at a time, each of these once; a word that is a file stands for the lines in it.
@@ -48,7 +47,7 @@ class SeedList:
                     self._printer.note(f"{place}: {bad.raw[:200]} {bad.reason}")
         if told:
             self._printer.note(f"{told} of the listed lines cannot be crawled and were left out")
-        if taken := scheme_words(Seeds(schemes=tuple(self._schemes))):
+        if taken := scheme_words(self._schemes):
             self._printer.note(taken)
         if not (self._urls or given):
             raise UsageProblem("no seed is named", hint="tui-crawler add URL…, a file, or - to read them from stdin")
@@ -67,12 +66,12 @@ class SeedList:
             raise UsageProblem(*bad)
 
     def _take(self, raw: str) -> CrawlUrl | InvalidUrl:
-        written = "://" in raw
+        written = has_scheme(raw)
         url = read_seed(raw, frozenset() if written else self._known())
         if isinstance(url, CrawlUrl):
             self._urls[url.href] = url
             if not written:
-                self._schemes[url.scheme] = None
+                self._schemes.add(url.scheme)
         return url
 
     def _chunks(self, size: int) -> Iterator[tuple[str, ...]]:

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from datetime import tzinfo
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import existing_database, known_jobs, reports_of
+from tui_crawler.cli.known_names import existing_database, known_jobs, meant_url, reports_of
 from tui_crawler.cli.options import CommandSet, add_common
 from tui_crawler.cli.printer import LINE_LIMIT, Printer, local_zone, picked, safe, terminal_width
 from tui_crawler.text.format import date_time, phase
@@ -57,7 +57,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         if arguments.job:
             known_jobs((arguments.job,), reports)
         asked = Explainer(reports, zone=zone, you=operator_name(database))
-        explanation = asked.explain(arguments.url, time.time_ns() // 1_000_000, arguments.job)
+        explanation = asked.explain(meant_url(arguments.url, reports), time.time_ns() // 1_000_000, arguments.job)
     width = max(60, terminal_width() or LINE_LIMIT)
     lines = _lines(explanation, width, zone, verbose=arguments.verbose)
     return printer.answer(arguments.json, _document(explanation), lines)

@@ -25,7 +25,7 @@ from tui_crawler.config.web_kinds import (
     StartPath,
 )
 from tui_crawler.domain.alarm import AlarmKind
-from tui_crawler.domain.content_kind import OTHER, CanonicalRule, LinkKind
+from tui_crawler.domain.content_kind import OTHER, CanonicalRule, CookieMode, LinkKind
 from tui_crawler.domain.policy import Rule
 from tui_crawler.domain.record import dataclass
 
@@ -35,6 +35,7 @@ DelayModel = Literal["politeness", "running_average", "fixed"]
 PrivateAddresses = Literal["auto", "always", "never"]
 Durability = Literal["normal", "full"]
 BodyKind = Literal["html", "xml", "css", "rss"]
+SeedRedirects = Literal["same_site", "any", "never"]
 SeenIndexKind = Literal["database", "memory", "bloom"]
 OnFewOrigins = Literal["save_and_stop", "load_next"]
 
@@ -82,7 +83,19 @@ class CrawlConfig:
         Nullable(Whole(1), NO_LIMIT), None, "Pages an origin may have; links beyond are refused and counted."
     )
     max_url_length: int = key(Whole(64, 65_536), 2048, "Longest URL, in characters.")
-    max_redirect_hops: int = key(Whole(0, 100), 3, "Redirects in a row that are still queued.")
+    max_redirect_hops: int = key(Whole(0, 100), 10, "Redirects in a row that are still queued.")
+    follow_seed_redirects: SeedRedirects = key(
+        OneOf(get_args(SeedRedirects)),
+        "same_site",
+        "Where a seed that redirects to another origin is followed, which then is crawled, too: `same_site` within its "
+        "registrable domain or host, `any` everywhere, `never` nowhere.",
+    )
+    cookies: CookieMode = key(
+        OneOf(get_args(CookieMode)),
+        "chain",
+        "Sends cookies that servers set back to them: `chain` within one chain of redirects, `origin` in the run of an "
+        "origin, `off` never. They are kept in memory only.",
+    )
     fluke_retry: bool = key(Flag(), True, "A failed connection is tried a second time at once.")
     sitemaps: bool = key(Flag(), True, "Reads the sitemaps that robots.txt names.")
     link_kinds_queued: tuple[str, ...] = key(

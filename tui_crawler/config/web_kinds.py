@@ -18,23 +18,29 @@ from tui_crawler.config.url_tests import right_host
 from tui_crawler.domain.exclusion import host_name
 from tui_crawler.domain.pattern import BadPattern
 from tui_crawler.domain.record import dataclass, field
-from tui_crawler.domain.url import CLIENT_MAX_LENGTH, MASK, CrawlUrl, InvalidUrl, normalise
+from tui_crawler.domain.url import (
+    CLIENT_MAX_LENGTH,
+    MASK,
+    CrawlUrl,
+    InvalidUrl,
+    has_scheme,
+    normalise,
+    read_seed,
+    scheme_words,
+)
 
 LONGEST_USER_AGENT = 512  # characters
 LONGEST_URL = CLIENT_MAX_LENGTH
 
 _SCHEME_AND_HOST = re.compile(r"https?://[^/\\?#]", re.IGNORECASE)
-_OTHER_SCHEME = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*:(?![0-9]+(?:[/?#]|$))")
 _PORT = re.compile(r"[^:]:[0-9]+$|\]:[0-9]+$")
 _PRINTABLE_ASCII = re.compile(r"[\x20-\x7e]*")
 
 
-def read_url(node: Node, kind: ValueKind) -> tuple[str, CrawlUrl]:
-    """A text and the http or https URL it is, stricter than WHATWG: no blanks, and `//` before the host.
-
-    Raises Refused.
-    """
-    text = text_of(node, kind)
+def read_url(node: Node, kind: ValueKind, text: str | None = None) -> tuple[str, CrawlUrl]:
+    """A text (None: that of the node) and the http or https URL it is, stricter than WHATWG: no blanks, and `//` before
+    the host. Raises Refused."""
+    text = text_of(node, kind) if text is None else text
     if " " in text or not text.isprintable():
         raise BadValue(node.mark, f"{describe(node)} holds a blank or control character", "write %20 for a space")
     if not _SCHEME_AND_HOST.match(text):
@@ -68,13 +74,20 @@ _AUTHORITY = "^[Hh][Tt][Tt][Pp][Ss]?://"
 
 
 class Seed(Plain):
-    """A URL a crawl begins with, kept as it was written."""
+    """A URL a crawl begins with, kept as it was written, but for blanks around it and a scheme that it lacks."""
 
     accepts = "an http or https URL with a host"
-    schema = text_schema(pattern=f"{_AUTHORITY}[^/?#\\\\]", maxLength=LONGEST_URL)
+    schema = text_schema(pattern="[^/?#\\\\\\s]", maxLength=LONGEST_URL)
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> str:
-        return read_url(node, self)[0]
+        text = text_of(node, self).strip(" \t\r\n")
+        url = None if has_scheme(text) else read_seed(text)
+        if isinstance(url, CrawlUrl):
+            text = f"{url.scheme}://{text.removeprefix('//')}"
+            words = scheme_words({url.scheme})
+            if all(warning.message != words for warning in reader.warnings):
+                reader.warn(node.mark, at, words)
+        return read_url(node, self, text)[0]
 
 
 class OriginName(Plain):
@@ -173,10 +186,8 @@ class UserAgent(Plain):
 
 
 def _with_scheme(text: str) -> str:
-    """The suggestion for a seed that lacks its scheme, such as `example.org/docs`."""
-    if not text or text.startswith("/") or _OTHER_SCHEME.match(text):
-        return ""
-    url = normalise(f"https://{text}")
+    """The suggestion for a URL that lacks its scheme, such as `example.org/docs`."""
+    url = None if has_scheme(text) else read_seed(text)
     return f"did you mean {url.href}?" if isinstance(url, CrawlUrl) else ""
 
 

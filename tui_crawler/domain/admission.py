@@ -16,7 +16,7 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.matcher import describe
 from tui_crawler.domain.pattern import BadPattern, Pattern
 from tui_crawler.domain.policy import CompiledPolicies, PolicySet, Rule, RuleSettings
-from tui_crawler.domain.record import dataclass, field, replace
+from tui_crawler.domain.record import dataclass, field
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl
 from tui_crawler.domain.verdict import Admitted, Cleared, Denied, Refusal, Refused, Step, Verdict
 
@@ -41,7 +41,7 @@ class Limits:
     """Bounds on what is admitted; `max_url_length` in characters."""
 
     max_url_length: int = 2048
-    max_redirect_hops: int = 3
+    max_redirect_hops: int = 10
     max_pages_per_origin: int | None = None
     max_path_segments: int = 20
     max_segment_repeats: int = 3
@@ -50,13 +50,15 @@ class Limits:
 @dataclass(frozen=True, slots=True)
 class Discovered:
     """A link as it was found: `redirect_hops` of the new page, the pattern of the parent item, and how many
-    pages its origin has already. A `sitemap` need not lie under the start path of its site."""
+    pages its origin has already. A `sitemap` need not lie under the start path of its site. `joins`: None, or the start
+    path of an origin that joins the crawl as a seed leads there ("" for none)."""
 
     url: CrawlUrl | InvalidUrl
     redirect_hops: int = 0
     item_pattern: str | None = None
     origin_pages: int = 0
     sitemap: bool = False
+    joins: str | None = None
 
 
 LENGTH_LIMIT = "crawl.max_url_length"
@@ -139,6 +141,10 @@ class Admission:
                 return Refused(Refusal(step.stage), step.reason, step.source)
         return Admitted(url, url.origin not in self.scope.origins)
 
+    def start_path(self, origin: str) -> str:
+        """The start path of an origin, empty where it has none."""
+        return self.scope.start_paths.get(origin, "")
+
     def refuses_check(self, url: CrawlUrl, origin_pages: int, hops: int = 0) -> Refused | None:
         """Why a URL is not even checked: its length, an exclusion, a likely trap, too many redirects; None: it is."""
         found = Discovered(url, hops, origin_pages=origin_pages)
@@ -208,9 +214,10 @@ class Admission:
     def without_exclusion(self, kind: ExclusionKind, value: str) -> Admission:
         return self._with(self._compiled.with_exclusions(self._compiled.exclusions.removed(kind, value)))
 
-    def with_origin(self, origin: str) -> Admission:
-        """The same with one origin more in scope."""
-        scope = replace(self.scope, origins=self.scope.origins | {origin})
+    def with_origin(self, origin: str, start_path: str = "") -> Admission:
+        """The same with one origin more in scope, and perhaps its start path."""
+        paths = {origin: start_path, **self.scope.start_paths} if start_path else self.scope.start_paths
+        scope = Scope(self.scope.origins | {origin}, paths)
         return Admission(self.policies, scope, self.limits, self._compiled)
 
     def _with(self, compiled: CompiledPolicies) -> Admission:
@@ -218,9 +225,9 @@ class Admission:
 
     def _filters(self, url: CrawlUrl, found: Discovered) -> Iterator[Step]:
         yield self._length(url)
-        yield self._in_scope(url)
+        yield self._in_scope(url, found)
         yield self._whitelist(url)
-        yield _NO_START_PATH if found.sitemap else self._start_path(url)
+        yield _NO_START_PATH if found.sitemap else self._start_path(url, found.joins)
         yield self._exclusion(url)
         yield from self._trap(url, found)
         yield self._accept(url)
@@ -245,11 +252,13 @@ class Admission:
             return Step(Refusal.invalid_url, "refuse", reason, LENGTH_LIMIT)
         return _VALID
 
-    def _in_scope(self, url: CrawlUrl) -> Step:
+    def _in_scope(self, url: CrawlUrl, found: Discovered) -> Step:
         if url.origin in self.scope.origins:
             return _IN_SCOPE
         if self._compiled.welcomes(url.host):
             return Step(Refusal.scope, "pass", "the whitelist lets its origin join", "whitelist.domains")
+        if found.joins is not None:
+            return Step(Refusal.scope, "pass", "a seed redirects there", "crawl.follow_seed_redirects")
         reason = f"{url.origin} is not one of the origins that are crawled"
         return Step(Refusal.scope, "refuse", reason, "seeds")
 
@@ -262,9 +271,9 @@ class Admission:
         reason = f"no pattern of the whitelist matches: {shown}"
         return Step(Refusal.whitelist, "refuse", reason, "whitelist.patterns")
 
-    def _start_path(self, url: CrawlUrl) -> Step:
-        start = self.scope.start_paths.get(url.origin)
-        if start is None:
+    def _start_path(self, url: CrawlUrl, joining: str | None) -> Step:
+        start = self.start_path(url.origin) or joining
+        if not start:
             return _NO_START_PATH
         if url.path == start or url.path.startswith(start if start.endswith("/") else f"{start}/"):
             return Step(Refusal.start_path, "pass", f"under start_path {start}", "sites")

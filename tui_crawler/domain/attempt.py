@@ -52,6 +52,7 @@ class FetchRequest:
     conditional_since: str = ""
     max_body_bytes: int | None = None  # None: the configured bound; robots.txt has its own
     truncate: bool = False  # robots.txt: what is over the bound is cut, not an error
+    cookies: str = field(default="", repr=False)  # that servers set, as a Cookie field
     any_kind: bool = True  # False: a body whose Content-Type says that nobody reads or stores it is left on the wire
     status_only: bool = False  # a check: the status decides, the body is left where it is
 

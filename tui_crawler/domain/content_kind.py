@@ -11,6 +11,8 @@ from tui_crawler.domain.record import dataclass
 OTHER = "other"
 """The kind of a body that is none of html, xml, css and rss: it is never read, and stored only where that is wished."""
 
+CookieMode = Literal["chain", "origin", "off"]
+"""How long cookies that servers set are sent back: within a chain of redirects, in the run of an origin, never."""
 CanonicalRule = Literal["obey", "same_origin", "ignore"]
 """Which canonical URLs are obeyed: all, those of the page's own origin, or none; the others are only recorded."""
 

@@ -44,6 +44,7 @@ _DECIDERS: Mapping[str, str] = {
     Refusal.scope: "seeds",
     Refusal.whitelist: "whitelist.patterns",
     Refusal.start_path: "sites",
+    Refusal.redirect_loop: "crawl.cookies: it redirects in a circle, as where a cookie is asked for",
     ExitCode.blocked_url_by_local_policy.name: "policies.url_query_parameters",
 }
 SEED_COLUMNS = "url exit_code http_status ended_at_url message"
@@ -87,7 +88,7 @@ def refused_group(origin: str, reason: str, count: int, sample_url: str, decided
     """A group as it is stored. A query that no policy speaks of is refused by default, which names no line."""
     limit = _LIMITS.get(reason, "")
     by_default = reason == ExitCode.blocked_url_by_local_policy.name and not decided_by
-    missing = by_default or reason == ExitCode.blocked_by_robots_txt.name
+    missing = by_default or reason in {ExitCode.blocked_by_robots_txt.name, Refusal.redirect_loop}
     return RefusedGroup(origin, reason, count, sample_url, decided_by or _DECIDERS.get(reason, ""), limit, missing)
 
 
@@ -127,6 +128,12 @@ class Coverage:
     def lost(self) -> list[SeedEnd]:
         """The listed seeds without a document."""
         return [one for one in self.seeds if one.message]
+
+    @property
+    def elsewhere(self) -> list[str]:
+        """Where listed seeds without a document lead, at other origins: the console offers to add these."""
+        leads = {one.ended_at_url: one.url.split("/")[:3] for one in self.lost}
+        return [url for url, origin in leads.items() if url.split("/")[:3] != origin]
 
     def why_empty(self, origin: str) -> str:
         """Why the first seed of an empty origin gave no document."""

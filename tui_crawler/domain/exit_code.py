@@ -137,7 +137,7 @@ DISPOSITIONS: Mapping[ExitCode, Disposition] = {
         "304 to a conditional request, or 200 with an equal ETag", Group.unchanged
     ),
     ExitCode.server_blamed_client: Disposition(
-        "other 4xx; 401, 403, 405 and 451 leave no attempt", Group.client, left=Left.keep, severity=_WARNING
+        "other 4xx; 401, 402, 403, 405 and 451 leave no attempt", Group.client, left=Left.keep, severity=_WARNING
     ),
     ExitCode.file_gone: Disposition("410", Group.client, severity=_WARNING, unlinks=True),
     ExitCode.did_not_understand_answer: _OF_SERVER(
@@ -186,7 +186,7 @@ def code_of(number: int) -> ExitCode | None:
 
 WALLS = frozenset({401, 403, 405, 407, 429, 451, 999})
 """Statuses with which a host refuses a link check: a person may see the page, so that the link is not called dead."""
-STATUS_WITHOUT_RETRY = frozenset({401, 403, 405, 451})
+STATUS_WITHOUT_RETRY = frozenset({401, 402, 403, 405, 451})
 STATUS_RETRIED_IN_RUN = frozenset({502, 503, 504})
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -26,7 +26,8 @@ class Intake:
     `queues` is false in offline mode (M): then nothing becomes a page. `check_external`: links that leave
     the crawl become pages that are only checked; `check_embedded`: so do links of kinds that are not queued, but a.
     `known` has pages by the hash of their URL, as far as they are known
-    without asking: finds that are no news of them go no further.
+    without asking: finds that are no news of them go no further. `follows` says whether a seed that redirects from the
+    one URL to the other takes the crawl there.
     """
 
     admission: Admission
@@ -36,6 +37,7 @@ class Intake:
     check_external: bool = False
     known: Mapping[int, KnownPage] = field(default_factory=dict)
     check_embedded: bool = False
+    follows: Callable[[CrawlUrl, CrawlUrl], bool] = lambda *_: False
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +51,7 @@ class Queue:
 class Find(NamedTuple):
     """A URL on its way through the filters, with what its page will hold. `leads`: a reader is led there, so that it is
     checked where it leaves the crawl; with `nofollow` that is all that may become of it. What is `embedded` is checked
-    within the crawl, too, and never crawled."""
+    within the crawl, too, and never crawled. `joins`: see Discovered; `again`: see NewPage."""
 
     url: CrawlUrl
     depth: int
@@ -59,6 +61,8 @@ class Find(NamedTuple):
     leads: bool = False
     nofollow: bool = False
     embedded: bool = False
+    joins: str | None = None
+    again: bool = False
 
 
 def linked(reading: Reading, page: TodoPage, intake: Intake) -> Iterator[Find]:
@@ -127,7 +131,9 @@ def admit(finds: Iterable[Find], page: TodoPage, intake: Intake) -> Queue:
             verdict = admission.admit_plain(url)
         else:
             known = intake.pages_known.get(url.origin, 0) + added.get(url.origin, 0)
-            verdict = admission.admit(Discovered(url, find.hops, page.item_pattern or None, known, find.sitemap))
+            verdict = admission.admit(
+                Discovered(url, find.hops, page.item_pattern or None, known, find.sitemap, find.joins)
+            )
         leaves = isinstance(verdict, Refused) and verdict.reason is Refusal.scope
         external = EXTERNAL if intake.check_external and find.leads and (leaves or page.external) else 0
         if find.embedded and url.origin in admission.scope.origins:
@@ -156,6 +162,8 @@ def admit(finds: Iterable[Find], page: TodoPage, intake: Intake) -> Queue:
                 sitemap=find.sitemap,
                 lastmod=find.lastmod,
                 external=external,
+                start_path=find.joins or "",
+                again=find.again,
             )
         )
     counts = tuple(RefusedCount(reason, count, sample) for reason, (count, sample) in refused.items())

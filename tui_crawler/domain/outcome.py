@@ -47,7 +47,9 @@ class Storing:
 @dataclass(frozen=True, slots=True)
 class Crawled:
     """One crawl of a page, over: `reading` is None when there was nothing to read. `ruleset_id` is the one it began
-    with (B); `canonicals` are those that are obeyed."""
+    with (B); `canonicals` are those that are obeyed. `again`: where it redirects to, from where it came, is asked
+    again, with other cookies; None: it did not come from there.
+    """
 
     page: TodoPage
     url: CrawlUrl
@@ -58,6 +60,7 @@ class Crawled:
     ended: Moment
     ruleset_id: int = 0
     canonicals: CanonicalRule = "obey"
+    again: bool | None = None
 
     @property
     def canonical(self) -> CrawlUrl | None:
@@ -108,9 +111,14 @@ def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
         return _with_invalid(Queue(), reading)
     sent = redirect_of(crawled, code)
     if sent is not None:
-        leads = sent[1].source is not RedirectSource.canonical
-        embedded = page.external == EMBEDDED
-        find = Find(sent[0], page.depth, page.redirect_hops + 1, page.sitemap, leads=leads, embedded=embedded)
+        if crawled.again is False:
+            return Queue((), (RefusedCount(Refusal.redirect_loop, 1, sent[0].href),))
+        leads, joins = sent[1].source is not RedirectSource.canonical, None
+        if leads and page.begins and intake.follows(crawled.url, sent[0]):
+            joins = intake.admission.start_path(crawled.url.origin)
+        hops, again = page.redirect_hops + 1, bool(crawled.again)
+        find = Find(sent[0], page.depth, hops, page.sitemap, leads=leads, joins=joins, again=again)
+        find = find._replace(embedded=page.external == EMBEDDED)
         return admit([find], page, intake)
     if reading is None or reading.nofollow or code not in {ExitCode.file_ingested, ExitCode.noindex}:
         return Queue()
@@ -165,6 +173,11 @@ def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
     cancelled = code is ExitCode.cancelled
     doubted, left = crawled.exchange.doubted, attempts_left(code, status, page.attempts_remaining)
     left = asked_by_get(page).attempts_remaining if doubted else left
+    asked_again = doubted
+    if crawled.again:  # is it itself where it redirects to?
+        sent = redirect_of(crawled, code)
+        asked_again = sent is not None and sent[0].href == crawled.url.href
+        left = max(1, page.attempts_remaining - 1) if asked_again else left
     return PageOutcome(
         page_id=page.page_id,
         status=PageStatus.READY,
@@ -174,7 +187,7 @@ def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
         http_status=status,
         crawled_at=crawled.ended.wall_ms,
         contentful=DISPOSITIONS[code].contentful,
-        forget_ignored=not cancelled and left > 0 and (doubted or retries_in_run(code, status)),
+        forget_ignored=not cancelled and left > 0 and (asked_again or retries_in_run(code, status)),
         stays=doubted,
         fresh_until=fresh_until(crawled.exchange.headers, crawled.ended.wall_ms),
         depth=page.depth,
@@ -336,7 +349,8 @@ def _said(crawled: Crawled, code: ExitCode) -> str:
     if sent is None or crawled.exchange.doubted:
         return "HEAD failed: GET decides" if crawled.exchange.doubted else ""
     word = "canonical" if sent[1].source is RedirectSource.canonical else "redirects to"
-    return f"{word} {sent[0].href}"
+    cookie = ", and sets a cookie" if crawled.exchange.header("Set-Cookie") else ""
+    return f"{word} {sent[0].href}{cookie}"
 
 
 def _document_of(crawled: Crawled, storing: Storing, scanned: bool) -> DocumentRecord:

@@ -40,6 +40,11 @@ class TodoPage:
     body_kept: bool = False
     external: int = 0
 
+    @property
+    def begins(self) -> bool:
+        """Whether a crawl begins here: a seed, or where one redirects, which costs no depth."""
+        return self.seed or (self.redirect_hops > 0 and not self.depth and not self.sitemap)
+
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
@@ -72,8 +77,9 @@ class NewPage:
     """A URL that passed every filter and is to become a page, unless it is known already.
 
     A duplicate find keeps the lower `nice` and the lower `depth` (B). `sitemap`: it is read as a sitemap, not as a
-    page; `lastmod` (epoch ms, 0: none) is what a sitemap says of it. `external`: EXTERNAL or EMBEDDED, it is checked,
-    and links there are never followed.
+    page; `lastmod` (epoch ms, 0: none) is what a sitemap says of it. `external`: EXTERNAL or EMBEDDED, it is checked
+    and its links are never followed. `start_path`: what its origin gets where it joins the crawl with this page.
+    `again`: a chain of redirects comes back to it with other cookies.
     """
 
     url: str
@@ -89,6 +95,8 @@ class NewPage:
     sitemap: bool = False
     lastmod: int = 0
     external: int = 0
+    start_path: str = ""
+    again: bool = False
 
 
 class KnownPage(NamedTuple):
@@ -103,8 +111,12 @@ class KnownPage(NamedTuple):
 
     def learns_of(self, page: NewPage) -> bool:
         """Whether a find may change anything of the page."""
-        return page.force or self.learns(
-            page.nice, page.depth, page.redirect_hops, page.lastmod, seed=page.seed, external=page.external
+        return (
+            page.force
+            or page.again
+            or self.learns(
+                page.nice, page.depth, page.redirect_hops, page.lastmod, seed=page.seed, external=page.external
+            )
         )
 
     def learns(

@@ -165,11 +165,12 @@ class LinkEnd:
 @dataclass(frozen=True, slots=True)
 class Referrer:
     """Who names a URL: the page, how (a kind of link, the source of a redirect, or sitemap), and the text of the link
-    as it was crawled."""
+    as it was crawled. `chain`: the redirects between, the one that is named first."""
 
     url: str
     kind: str
     text: str
+    chain: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -190,6 +191,7 @@ class BrokenLink:
     referrers: Referrers
     fragment: str = ""  # not empty: the page can be had, what is looked for on it is not there
     external: bool = False  # it leaves the crawl
+    leads_to: tuple[str, ...] = ()  # a circle of redirects: what follows, up to the URL itself
 
 
 @dataclass(frozen=True, slots=True)

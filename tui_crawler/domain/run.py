@@ -85,6 +85,7 @@ class StoredOrigin:
     unclean: bool = False  # that worker did not end in order: a request may have been in flight
     seeded: bool = False
     external: bool = False
+    start_path: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -197,7 +197,7 @@ broken_fragments|Missing fragments|fault|url fragment links referrers
 Fragments that links name and that their page has not (crawl.check_fragments); {NAMED} links to each.
 failed_unnamed|Failed pages that nothing names|fault|url exit_code http_status message
 Pages that failed and that no link, redirect or sitemap names: seeds, and URLs added by hand.
-redirect_loops|Redirect loops|fault|urls
+redirect_loops|Redirect loops|fault|urls referrers
 Redirects that lead back to where they began.
 cut|What was cut|warning|url cut bytes
 Pages that were not read to their end, because a limit of the configuration was reached.

@@ -6,6 +6,7 @@ Nothing here raises for a bad URL: what cannot be crawled becomes an `InvalidUrl
 from __future__ import annotations
 
 import re
+from collections.abc import Set
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from ipaddress import ip_address
@@ -22,6 +23,8 @@ _STRIPPED = "".join(map(chr, range(0x21)))  # C0 controls and space, which WHATW
 _BEFORE_AT = re.compile(r"(?:^|(?<=[/\\?#]))[^/\\?#]*@")
 _SCHEME = re.compile(r"https?:\s*", re.IGNORECASE)
 _FIRST_SCHEME = re.compile(r"\s*(?!mailto:)[a-z0-9._~%+-]+:", re.IGNORECASE)
+_WRITTEN_SCHEME = re.compile(r"\s*[A-Za-z][A-Za-z0-9+.-]*:(?![0-9]+\s*(?:[/?#]|$))")  # but not a host and its port
+_HOST = re.compile(r"(?://)?(?:[^/?#]*(?:\.[^/?#]|:\d)|\[|localhost(?:[/?#]|$))", re.IGNORECASE)
 MASK = "•••"
 """Stands for what is secret, wherever it would be shown."""
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # tab, LF and CR are removed by WHATWG
@@ -130,6 +133,34 @@ def normalise(raw: str, base: str | None = None, max_length: int = DEFAULT_MAX_L
     if scheme not in _DEFAULT_PORTS:
         return InvalidUrl(raw, f"is not http or https but {_clip(scheme)}")
     return _split(raw, scheme, rest, max_length)
+
+
+def has_scheme(raw: str) -> bool:
+    """Whether a person wrote a scheme in front of a URL, be it one that is not crawled."""
+    return _WRITTEN_SCHEME.match(raw) is not None
+
+
+def read_seed(raw: str, known: Set[str] = frozenset(), max_length: int = CLIENT_MAX_LENGTH) -> CrawlUrl | InvalidUrl:
+    """A URL as a person writes it, without the blanks around it. Where no scheme stands before a host it is https; http
+    for loopback and private addresses. If only one of the two origins is `known`, it is that one."""
+    text = raw.strip()
+    if has_scheme(text) or not _HOST.match(text):
+        return normalise(text, None, max_length)
+    plain, secure = (normalise(f"{scheme}://{text.removeprefix('//')}", None, max_length) for scheme in _DEFAULT_PORTS)
+    if isinstance(plain, InvalidUrl) or isinstance(secure, InvalidUrl):
+        return secure
+    if (plain.origin in known) != (secure.origin in known):
+        return plain if plain.origin in known else secure
+    return plain if _is_near(plain.host) else secure
+
+
+def scheme_words(schemes: Set[str]) -> str:
+    """Which schemes were taken where none was written; empty where each URL had its own."""
+    if len(schemes) > 1:
+        return "https was taken, http where it is local or only that is known; write the scheme for the other"
+    if "http" in schemes:
+        return "http was taken, as it is local or known so; write https:// for the other"
+    return "https was taken; write http:// for the other" if schemes else ""
 
 
 def without_fragment(raw: str) -> str:
@@ -261,6 +292,14 @@ def is_loopback(host: str) -> bool:
         return ip_address(bare).is_loopback
     except ValueError:
         return bare == "localhost" or bare.endswith(".localhost")
+
+
+def _is_near(host: str) -> bool:
+    """Whether a host is a loopback name, or an address that is not a public one."""
+    try:
+        return ip_address(host.strip("[]")).is_private
+    except ValueError:
+        return is_loopback(host)
 
 
 def file_stem(url: CrawlUrl | InvalidUrl, *, with_port: bool = True) -> str:

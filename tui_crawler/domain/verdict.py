@@ -27,6 +27,7 @@ class Refusal(StrEnum):
     rule_accept = "rule_accept"
     item_pattern = "item_pattern"
     redirect_hops = "redirect_hops"
+    redirect_loop = "redirect_loop"  # a chain of redirects came back to where it was
     url_length = "url_length"  # `crawl.max_url_length`, which the filter invalid_url checks, too
 
 

@@ -277,13 +277,15 @@ class Engine:
         for some in pieces(entered, _OPENED):
             await asyncio.gather(*(self._waiting.find_key(state.origin, self._fetcher) for state in some))
 
-    async def _join(self, origin: str, external: bool = False) -> None:
+    async def _join(self, origin: str, external: bool = False, start_path: str = "") -> None:
         """An origin that was first linked or added while the run is live."""
         if self._table.takes_part(origin, external=external):
             return
-        await self._executor.queue.join((origin,), external)
+        await self._executor.queue.join((origin,), external, start_path)
         if origin in self._table.states:
             await self._open([self._table.states[origin]])
+        elif self._peers is not None:  # it is leased, here or by another worker, before this one may end
+            self._next_poll = 0
 
     async def _is_elsewhere(self, origin: str) -> bool:
         """Whether another worker holds an origin: then no request may be made to it from here."""

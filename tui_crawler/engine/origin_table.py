@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from tui_crawler.domain.admission import Admission
-from tui_crawler.domain.content_kind import CanonicalRule, LinkKind
+from tui_crawler.domain.content_kind import CanonicalRule, CookieMode, LinkKind
 from tui_crawler.domain.exclusion import Exclusion, ExclusionKind
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.intake import Intake
@@ -51,6 +51,9 @@ class EngineSettings:
     canonical: CanonicalRule = "obey"
     check_external: bool = False
     check_embedded: bool = False
+    follows: Callable[[CrawlUrl, CrawlUrl], bool] = lambda *_: False
+    cookies: CookieMode = "chain"
+    registrable: Callable[[str], str | None] = lambda _: None
     offline: bool = False
     min_origins: int = 0
     load_next: bool = False
@@ -117,7 +120,7 @@ class OriginTable:
         if stored.seeded:
             self.take_seeds((state.origin,))
         if not stored.external and state.origin not in self.job_filters.main.scope.origins:
-            self.job_filters.add_origin(state.origin)
+            self.job_filters.add_origin(state.origin, stored.start_path)
         return state
 
     def takes_part(self, origin: str, *, external: bool) -> bool:
@@ -165,7 +168,7 @@ class OriginTable:
         settings, judge = self.settings, self.job_filters.of(job_id)
         kinds, queues = settings.link_kinds_queued, not settings.offline
         checks, known = (settings.check_external, settings.check_embedded), self._known_pages(job_id)
-        return Intake(judge, kinds, self.pages_known, queues, checks[0], known, checks[1])
+        return Intake(judge, kinds, self.pages_known, queues, checks[0], known, checks[1], settings.follows)
 
     def take_up(self, job_id: int) -> None:
         """One page more of this job is in flight."""
@@ -341,9 +344,9 @@ class JobFilters:
         self._exclusions = tuple(one for one in self._exclusions if (one.kind, one.value) != (kind, value))
         self._replace({id(one): one.without_exclusion(kind, value) for one in self._all()})
 
-    def add_origin(self, origin: str) -> None:
-        """One origin more in scope."""
-        self._replace({id(one): one.with_origin(origin) for one in self._all()})
+    def add_origin(self, origin: str, start_path: str = "") -> None:
+        """One origin more in scope, and perhaps its start path."""
+        self._replace({id(one): one.with_origin(origin, start_path) for one in self._all()})
 
     def _all(self) -> list[Admission]:
         return list({id(one): one for one in (self._main, *self._by_job.values())}.values())

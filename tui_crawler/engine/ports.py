@@ -97,9 +97,11 @@ class Store(Protocol):
     async def added_pages(self, keys: Sequence[int], job: str) -> tuple[TodoPage, ...]:
         """Those of added seeds (hashes) that are still to be crawled and on no todo list, in their order."""
 
-    async def add_origins(self, names: Sequence[str], external: bool = False) -> tuple[StoredOrigin, ...]:
+    async def add_origins(
+        self, names: Sequence[str], external: bool = False, start_path: str = ""
+    ) -> tuple[StoredOrigin, ...]:
         """Origins that join the run, in one transaction; what is kept of them from earlier runs comes back. `external`:
-        only links that lead there are checked, unless they take part already."""
+        only links that lead there are checked, unless they take part already. `start_path`: what they get."""
 
     async def retry(self, selection: RetryPages) -> tuple[tuple[str, int], ...]:
         """Gives failed pages their tries back; answers how many pages of which origin. Many are put back in several

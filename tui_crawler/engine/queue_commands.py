@@ -82,16 +82,16 @@ class QueueCommands:
             self._table.pages_known[origin] = self._table.pages_known.get(origin, 0) + count
         return change
 
-    async def join(self, origins: Iterable[str], external: bool = False) -> None:
+    async def join(self, origins: Iterable[str], external: bool = False, start_path: str = "") -> None:
         """Takes origins into the run that were not in it, or were `external` and are no longer. Among several
-        workers one of them leases each later."""
+        workers one of them leases each later. `start_path`: what they get."""
         states = self._table.states
         checked = {origin for origin, state in states.items() if state.external} if not external else set[str]()
         new = [origin for origin in dict.fromkeys(origins) if origin not in states or origin in checked]
         for some in pieces(new):
             for origin in some if not external else ():
-                self._table.job_filters.add_origin(origin)
-            stored = await self._store.add_origins(some, external)
+                self._table.job_filters.add_origin(origin, start_path)
+            stored = await self._store.add_origins(some, external, start_path)
             for origin in checked.intersection(some):
                 self._table.update(replace(states[origin], external=False))
             if self._table.shared:

@@ -20,6 +20,7 @@ from tui_crawler.domain.outcome import (
     asked_by_get,
     final_code,
     queue_of,
+    redirect_of,
     settle_check,
     settle_crawl,
     settle_refusal,
@@ -46,6 +47,7 @@ from tui_crawler.domain.turn import (
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
 from tui_crawler.domain.verdict import Cleared, Denied
 from tui_crawler.engine import events
+from tui_crawler.engine.cookies import Chain, ChainCookies
 from tui_crawler.engine.origin_table import Counts, OriginTable
 from tui_crawler.engine.ports import Clock, Fetcher, Listener, Store
 
@@ -60,10 +62,10 @@ _LONG_READING = 2_000  # URLs; judging more is, too
 
 @dataclass(frozen=True, slots=True)
 class Callbacks:
-    """What a turn asks of the engine: an origin joins the run (or, external, only for checks); origins have
-    something to do again; whether another worker holds an origin."""
+    """What a turn asks of the engine: an origin joins the run (or, external, only for checks), perhaps with a start
+    path; origins have something to do again; whether another worker holds an origin."""
 
-    join: Callable[[str, bool], Awaitable[None]]
+    join: Callable[[str, bool, str], Awaitable[None]]
     awaken: Callable[[Iterable[str]], Awaitable[None]]
     is_elsewhere: Callable[[str], Awaitable[bool]]
 
@@ -94,6 +96,7 @@ class TurnRunner:
         self._under_way: set[asyncio.Timeout] = set()
         self._cancelling = False
         self._callbacks = callbacks
+        self._cookies = ChainCookies(table.settings.cookies, table.settings.registrable)
         self.counts: dict[str, Counts] = {}
 
     def cancel_requests(self) -> None:
@@ -167,13 +170,14 @@ class TurnRunner:
         settings = table.settings.settings_of(origin)
         hop = turn.hop
         url = hop.url if hop else robots_url(origin)
+        chain = self._cookies.take(url)
         excluded = table.job_filters.main.excludes(url)
         if excluded is not None:
             message = f"excluded: {excluded.kind} {excluded.value} ({excluded.reason})"
             exchange = Exchange((), ExitCode.blocked_by_exclusion_list, None, 0, message=message)
         else:
-            limit = table.settings.robots_max_bytes
-            request = FetchRequest(url, table.settings.plan.user_agent, max_body_bytes=limit, truncate=True)
+            limit, agent = table.settings.robots_max_bytes, table.settings.plan.user_agent
+            request = FetchRequest(url, agent, max_body_bytes=limit, truncate=True, cookies=chain.cookies(url))
             exchange = await self._exchange(request)
         made = bool(exchange.requests)
         earlier = hop.requests if hop else ()
@@ -183,6 +187,7 @@ class TurnRunner:
         if onward is not None and await self._callbacks.is_elsewhere(onward.url.origin):
             message = f"leads to {onward.url.origin}, which another worker crawls"
             onward, exchange = None, replace(exchange, exit_code=ExitCode.someone_stole_my_work, message=message)
+        self._cookies.follow(chain, url, exchange.headers, onward.url if onward else None)
         rules = await self._parse(exchange) if exchange.exit_code in _READ else None
         code = ExitCode.file_ingested if rules is not None else exchange.exit_code
         now, before = self._clock.now(), table.states[origin]
@@ -257,7 +262,8 @@ class TurnRunner:
         )
         if page.external:
             request = FetchRequest(url, agent, check_method(table.states[origin], page.attempts), status_only=True)
-        exchange = await self._exchange(request)
+        chain = self._cookies.take(url)
+        exchange = await self._exchange(replace(request, cookies=chain.cookies(url)))
         ended = self._clock.now()
         reading = None
         if exchange.exit_code in _READ and not page.external:
@@ -265,7 +271,7 @@ class TurnRunner:
         was_read = reading is not None and exchange.left_size is None
         digest = hashlib.sha256(exchange.body).hexdigest() if was_read else ""
         crawled = Crawled(page, url, exchange, reading, digest, started, ended, ruleset_id, table.settings.canonical)
-        await self._settle(origin, crawled)
+        await self._settle(origin, crawled, chain)
         return bool(exchange.requests)
 
     async def break_off(self, origin: str, hop: RobotsHop) -> None:
@@ -292,11 +298,14 @@ class TurnRunner:
         settle = settle_refusal(page, Refusing(ExitCode.local_processing_error, message), after, now)
         self._tell_attempt(after, settle, await self._store.settle(settle))
 
-    async def _settle(self, origin: str, crawled: Crawled) -> None:
+    async def _settle(self, origin: str, crawled: Crawled, chain: Chain) -> None:
         table = self._table
         settings = table.settings.settings_of(origin)
-        code = final_code(crawled)
-        answer = _answer_of(crawled.page, code, crawled.exchange)
+        code, exchange = final_code(crawled), crawled.exchange
+        sent = None if code is ExitCode.not_canonical else redirect_of(crawled, code)
+        again = self._cookies.follow(chain, crawled.url, exchange.headers, sent[0] if sent else None)
+        crawled = replace(crawled, again=None if crawled.page.external else again)
+        answer = _answer_of(crawled.page, code, exchange)
         intake = table.intake(crawled.page.job_id)
         queue = await self._queue(crawled, code, intake)
         before = table.states[origin]
@@ -318,17 +327,17 @@ class TurnRunner:
         """Stores an attempt. Origins that the whitelist lets join with its pages have joined before; what has happened
         to its own meanwhile, as a pause, stays. New pages are counted; other origins that got some and had nothing left
         to do go on, those outside the crawl join to be checked."""
-        named = {page.origin for page in settle.new_pages if not page.external}
+        named = {page.origin: page.start_path for page in settle.new_pages if not page.external}
         joining = [name for name in named if not self._table.takes_part(name, external=False)]
         for name in joining:
-            await self._callbacks.join(name, False)
+            await self._callbacks.join(name, False, named[name])
         if joining:
             settle = replace(settle, origin=record_of(self._table.states[origin]))
         settled = await self._store.settle(settle)
         external = {page.origin for page in settle.new_pages if page.external == EXTERNAL}
         for name, count in settled.new_pages:
             if name in external and name not in self._table.states:
-                await self._callbacks.join(name, True)
+                await self._callbacks.join(name, True, "")
                 continue
             self._table.pages_known[name] = self._table.pages_known.get(name, 0) + count
         others = [name for name, _ in settled.new_pages if name != origin]

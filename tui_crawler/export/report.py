@@ -43,7 +43,7 @@ def link_of(url: str | None) -> str:
 def named(kind: ReportCell, cell: Cell) -> Sequence[tuple[str | None, str, str]] | None:
     """The URLs that a cell names, each with how and with what text; None: it is of another kind."""
     if kind is ReportCell.referrers:
-        return [(one.url, one.kind, one.text) for one in cell]
+        return [(one.url, one.kind, " → ".join((one.text, *one.chain))) for one in cell]
     urls = [cell] if kind is ReportCell.url else cell
     return [(url, "", "") for url in urls] if kind in {ReportCell.url, ReportCell.urls} else None
 

@@ -15,9 +15,10 @@ from tui_crawler.fetch.plain_html import PlainTag
 _VALUED = re.compile(r"max-[a-z-]++\s*+:\s*+[^\s,;]*+|unavailable_after\s*+:[^,;]*+")
 _AGENT = re.compile(r"\s*+([^\s:]++)\s*+:")
 _REFRESH = re.compile(
-    r"\s*+(?:\d++[\d.]*+|\.[\d.]*+)(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?(?:'([^']*+)|\"([^\"]*+)|(.*))",
+    r"\s*+(?=[\d.])0*+(\d*+)[\d.]*+(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?(?:'([^']*+)|\"([^\"]*+)|(.*))",
     re.IGNORECASE | re.DOTALL,
 )
+_REDIRECTING_S = 10  # a later refresh is no redirect (CRAWL.md section 9, K6)
 _LINK_HEADER = re.compile(r"<([^<>]*+)>([^<]*+)")
 _REL = re.compile(r""";\s*+rel\s*+=\s*+(?:"([^"]*+)"|([^\s";,]++))""", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[,;]")
@@ -59,10 +60,15 @@ def _directives(items: Iterable[str]) -> RobotsDirectives:
     return RobotsDirectives("noindex" in words or none, "nofollow" in words or none)
 
 
-def refresh_target(content: str) -> str:
-    """The URL of a Refresh value (WHATWG HTML, "shared declarative refresh steps"), "" when it only reloads."""
+def refresh_target(content: str) -> tuple[str, bool]:
+    """The URL of a Refresh value (WHATWG HTML, "shared declarative refresh steps"), "" when it only reloads; and
+    whether it comes so late that the page is read before: fractions of a second do not count."""
     found = _REFRESH.match(content)
-    return "" if found is None else next((group for group in found.groups() if group is not None), "").strip()
+    if found is None:
+        return "", False
+    seconds, *targets = found.groups()
+    is_late = len(seconds) > 2 or int(seconds or 0) > _REDIRECTING_S
+    return next((target for target in targets if target is not None), "").strip(), is_late
 
 
 def canonical_in_header(values: Iterable[str]) -> str:

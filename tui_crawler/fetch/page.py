@@ -11,6 +11,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
+from itertools import chain
 
 from tui_crawler.domain.attempt import Exchange, Reading, RedirectSource, ValidationError
 from tui_crawler.domain.content_kind import OTHER, LinkKind
@@ -114,7 +115,8 @@ class PageReading:
         resolver = self._resolver(base if isinstance(base, CrawlUrl) else self._url)
         wanted = self._limits.check_fragments
         links = LinkCollector(resolver, self._limits.max_links, self._limits.max_anchor_chars, wanted)
-        links.collect(content.candidates, self._out_of_time)
+        late = [(LinkKind.a, url.href, None) for url, _, is_late in self._refreshes(resolver, content.said) if is_late]
+        links.collect(chain(content.candidates, late), self._out_of_time)
         self._note(links.cut)
         reading = self._reading(kind, mime, charset, resolver, content.said, links)
         faults = () if content.parsed is None else content.parsed.faults
@@ -173,7 +175,8 @@ class PageReading:
         canonical = self._target(resolver, said.canonical) or self._target(
             None, canonical_in_header(values_of(headers, "Link"))
         )
-        refresh, source = self._refresh(resolver, said.refresh)
+        refreshes = (one[:2] for one in self._refreshes(resolver, said) if not one[2])
+        refresh, source = next(refreshes, (None, None))
         return Reading(
             kind=kind,
             exit_code=ExitCode.file_of_unknown_type if kind == OTHER else ExitCode.file_ingested,
@@ -194,16 +197,17 @@ class PageReading:
             incomplete=tuple(self._incomplete),
         )
 
-    def _refresh(self, resolver: LinkResolver, in_document: str) -> tuple[CrawlUrl | None, RedirectSource | None]:
-        """Where a refresh leads; one that leads to this page again only reloads it."""
-        in_header = refresh_target(location_text(self._exchange.header("Refresh")))
-        by_header = self._target(None, in_header)
-        if by_header is not None and by_header != self._url:
-            return by_header, RedirectSource.refresh_header
-        by_document = self._target(resolver, refresh_target(in_document))
-        if by_document is not None and by_document != self._url:
-            return by_document, RedirectSource.meta_refresh
-        return None, None
+    def _refreshes(self, resolver: LinkResolver, said: Statements) -> Iterator[tuple[CrawlUrl, RedirectSource, bool]]:
+        """Where refreshes of header and document lead, and whether late; one to this page again only reloads it."""
+        in_header = location_text(self._exchange.header("Refresh"))
+        for by, content, source in (
+            (None, in_header, RedirectSource.refresh_header),
+            (resolver, said.refresh, RedirectSource.meta_refresh),
+        ):
+            raw, is_late = refresh_target(content)
+            target = self._target(by, raw)
+            if target is not None and target != self._url:
+                yield target, source, is_late
 
     def _resolver(self, base: CrawlUrl) -> LinkResolver:
         return LinkResolver(base, self._limits.max_url_length, site=self._site)

@@ -36,6 +36,7 @@ _LONGEST_WORK_S = 0.005  # other origins get the event loop at least this often 
 _REDIRECTS = frozenset({ExitCode.permanent_redirect, ExitCode.redirect})
 _CONNECTION_BYTES = 8 * 1024  # about what a connection with TLS costs, for which a round trip is waited, too
 _FRAMING_BYTES = 64 * 1024  # of chunk sizes, extensions and trailers, and an eighth of what a body may have
+_PAYMENT_REQUIRED = 402
 _ROUNDING_MS = 2  # both clocks are cut to whole ms
 _NO_REQUEST_MADE = frozenset({Trouble.blocked_address, Trouble.excluded_address, Trouble.invalid_target})
 
@@ -158,7 +159,7 @@ class Transfer:
 
         The whole-exchange deadline covers both requests.
         """
-        secret = self._secret(request.url)
+        secret = _with_cookies(self._secret(request.url), request.cookies)
         call = WireRequest(request.url, request.method, self._request_headers(request, secret), secret)
         deadline = asyncio.get_running_loop().time() + self._limits.total_timeout_ms / 1000
         records: list[RequestRecord] = []
@@ -248,7 +249,9 @@ class Transfer:
         if answer.status >= 200:
             await self._drain(answer, progress)
         target = location if isinstance(location, CrawlUrl) and code in _REDIRECTS else None
-        return _Ending(code, _explain(code, answer.status, location), location=target)
+        price = fields.get("crawler-price", "") if answer.status == _PAYMENT_REQUIRED else ""
+        message = f"it costs {price}" if price else _explain(code, answer.status, location)
+        return _Ending(code, message, location=target)
 
     def _location(self, url: CrawlUrl, value: str | None) -> CrawlUrl | InvalidUrl | None:
         if value is None:
@@ -331,6 +334,16 @@ class Transfer:
                 await self._receive(answer, progress, self._limits.drain_bytes, lambda _: False)
         except (TransferFailed, TimeoutError):
             progress.in_vain = True
+
+
+def _with_cookies(secret: Headers, cookies: str) -> Headers:
+    """The secret fields with the cookies that servers set; a configured one goes before another of its name."""
+    if not cookies:
+        return secret
+    own = [one for name, value in secret if name == "Cookie" for one in value.split("; ")]
+    names = {one.partition("=")[0] for one in own}
+    own += [one for one in cookies.split("; ") if one.partition("=")[0] not in names]
+    return (*(one for one in secret if one[0] != "Cookie"), ("Cookie", "; ".join(own)))
 
 
 def _announced(fields: dict[str, str]) -> int | None:

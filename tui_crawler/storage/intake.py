@@ -303,7 +303,7 @@ def _found_once_more(page: Known, claim: Claim, source: Source, wanted: NewPage,
     """The lower of both, and the newer `lastmod`; a page does not become a sitemap, nor a sitemap a page.
 
     A forced find of a page that is done runs it again, once in a run (G). So does the first find in the crawl of
-    one that was only checked until now.
+    one that was only checked until now, and a chain of redirects that comes back with other cookies.
     """
     depth = min(page.depth, wanted.depth)
     new = replace(
@@ -319,7 +319,7 @@ def _found_once_more(page: Known, claim: Claim, source: Source, wanted: NewPage,
     done = page.status == PageStatus.READY and not page.attempts_remaining
     if wanted.external < page.external:
         return again(replace(new, external=wanted.external), claim, wanted)
-    if wanted.force and done and page.ignored_run != claim.run_id:
+    if done and (wanted.again or (wanted.force and page.ignored_run != claim.run_id)):
         return again(new, claim, wanted)
     return new
 

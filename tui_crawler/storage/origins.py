@@ -135,7 +135,7 @@ def join(transaction: Transaction, claim: Claim, row: OriginRow, joined: str) ->
     if not row.participates:
         note(transaction, "origin_joined", joined, row.id, claim.run_id)
         for origin, path in claim.start_paths:
-            transaction.run(_set_start_path, {"origin_id": row.id, "origin": clean(origin), "start_path": clean(path)})
+            transaction.run(set_start_path, {"origin_id": row.id, "origin": clean(origin), "start_path": clean(path)})
 
 
 def start_afresh(transaction: Transaction, claim: Claim, origin_id: int) -> None:
@@ -390,4 +390,4 @@ _set_paused = updates([Origin.id], Origin.paused_at, Origin.paused_by)
 _find = reads([Origin.origin], *columns(Origin, "id delay_ms paused participates finish_reason joined"))
 _write_robots = updates([Origin.id], *_ROBOTS)
 _write_robots_text = upserts([RobotsText.origin], [RobotsText.body])
-_set_start_path = updates([Origin.id, Origin.origin], Origin.start_path)
+set_start_path = updates([Origin.id, Origin.origin], Origin.start_path)

@@ -180,7 +180,7 @@ def load_origins(
         of_pages &= Page.origin.in_(origin_ids)
     seed = Page.select(ONE).where((Page.origin == Origin.id) & (Page.seed == ONE))
     counted = [Origin.pages_known, Origin.done, Origin.failed]
-    chosen = [*origins.record_columns(), *counted, peewee.fn.EXISTS(seed), Origin.joined]
+    chosen = [*origins.record_columns(), *counted, peewee.fn.EXISTS(seed), Origin.joined, Origin.start_path]
     rows = transaction.fetch(
         Origin.select(*chosen)
         .join(RobotsText, peewee.JOIN.LEFT_OUTER, on=(RobotsText.origin == Origin.id))
@@ -197,22 +197,27 @@ def load_origins(
             failed=row[width + 2],
             seeded=bool(row[width + 3]),
             external=row[width + 4] == origins.EXTERNAL,
+            start_path=row[width + 5],
         )
         for row in rows
     )
 
 
 def add_origins(
-    transaction: Transaction, claim: Claim, names: Sequence[str], external: bool = False
+    transaction: Transaction, claim: Claim, names: Sequence[str], external: bool = False, start_path: str = ""
 ) -> tuple[StoredOrigin, ...]:
-    """Origins join the run by hand or by a link; those start afresh that do not take part already. `external` ones are
-    only checked; one that is so no longer is crawled from now on."""
+    """Origins join the run by hand, by a link or by the redirect of a seed, which gives a `start_path`; those start
+    afresh that do not take part already. `external` ones are only checked; one that is so no longer is crawled from now
+    on."""
     require(transaction, claim)
     ids = []
     for name in names:
         row = origins.ensure(transaction, name)
         if not row.participates or (row.external and not external):
             origins.join(transaction, claim, row, origins.EXTERNAL if external else "added")
+            if start_path and name not in dict(claim.start_paths):
+                named = {"origin_id": row.id, "origin": clean(name), "start_path": clean(start_path)}
+                transaction.run(origins.set_start_path, named)
         if not row.participates:
             origins.start_afresh(transaction, claim, row.id)
         ids.append(row.id)
@@ -361,11 +366,14 @@ def _with_checks(transaction: Transaction, plan: RunPlan) -> set[int]:
 
 
 def _set_start_paths(transaction: Transaction, claim: Claim) -> None:
-    """The start paths of the configuration (G); a path that is no longer configured is none."""
+    """The start paths of the configuration (G). One that is no longer configured is none; nor is one that an origin has
+    which joined by the redirect of a seed, where no site has it any more."""
     configured = {clean(origin): clean(path) for origin, path in claim.start_paths}
-    for origin_id, name, path in transaction.fetch(Origin.select(Origin.id, Origin.origin, Origin.start_path)):
-        if path != configured.get(name, ""):
-            changes = {Origin.start_path: configured.get(name, ""), Origin.change: transaction.change}
+    chosen = (Origin.id, Origin.origin, Origin.start_path, Origin.joined)
+    for origin_id, name, path, joined in transaction.fetch(Origin.select(*chosen)):
+        wanted = configured.get(name, path if joined == "added" and path in configured.values() else "")
+        if path != wanted:
+            changes = {Origin.start_path: wanted, Origin.change: transaction.change}
             transaction.execute(Origin.update(changes).where(Origin.id == origin_id))
 
 

@@ -413,8 +413,10 @@ class SqliteStore:
 
         return await self._steps.read(work, brief=True)
 
-    async def add_origins(self, names: Sequence[str], external: bool = False) -> tuple[StoredOrigin, ...]:
-        return await self._steps.write(sessions.add_origins, names, external)
+    async def add_origins(
+        self, names: Sequence[str], external: bool = False, start_path: str = ""
+    ) -> tuple[StoredOrigin, ...]:
+        return await self._steps.write(sessions.add_origins, names, external, start_path)
 
     async def retry(self, selection: RetryPages) -> tuple[tuple[str, int], ...]:
         claim = self._held()

@@ -54,7 +54,7 @@ class Explainer:
         origin = reports.origin(url.origin) if isinstance(url, CrawlUrl) else None
         admission = self._compiled(rules, config)
         if origin is not None and origin.state != OriginPhase.idle:
-            admission = admission.with_origin(origin.origin)
+            admission = admission.with_origin(origin.origin, reports.origins_added().get(origin.origin, ""))
         question = Question(
             written,
             url,

@@ -91,10 +91,12 @@ def _admission_of(config: Config, reports: Reports) -> Callable[[str], Admission
     """The filters of each job by its name: its rules in force, scope and limits of the configuration.
 
     A configuration that was edited since a run read it goes before the stored rules, as at the next start. Origins
-    that joined by hand or by the whitelist are in scope, too.
+    that joined by hand, by the whitelist or by the redirect of a seed are in scope, too.
     """
     configured = admission_of(config)
-    scope = Scope(configured.scope.origins.union(reports.origins_added()), configured.scope.start_paths)
+    added = reports.origins_added()
+    paths = {name: path for name, path in added.items() if path} | dict(configured.scope.start_paths)
+    scope = Scope(configured.scope.origins.union(added), paths)
     own_rules = {job.name: job.rules for job in config.jobs}
     policies = {"": config.policy_set.with_exclusions(reports.exclusions())}
     for rules in rules_in_force(reports):

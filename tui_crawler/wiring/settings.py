@@ -93,6 +93,16 @@ def sites(config: Config) -> Callable[[str], str]:
     return site_of
 
 
+def _follows(config: Config) -> Callable[[CrawlUrl, CrawlUrl], bool]:
+    """Whether a seed that redirects from one URL to another takes the crawl there."""
+
+    def site(url: CrawlUrl) -> str:
+        return politeness_key("registrable_domain", url.origin, url.host, _registrable, None)
+
+    mode = config.crawl.follow_seed_redirects
+    return lambda one, other: mode == "any" or (mode == "same_site" and site(one) == site(other))
+
+
 def _registrable(host: str) -> str | None:
     """The registrable domain of a host name, None if it has none, as an address."""
     is_address = host.endswith("]") or host.rpartition(".")[2].isdigit()
@@ -130,6 +140,9 @@ def engine_settings(config: Config, options: RunOptions) -> EngineSettings:
         canonical=config.crawl.canonical,
         check_external=config.crawl.check_external,
         check_embedded=config.crawl.check_embedded,
+        follows=_follows(config),
+        cookies=config.crawl.cookies,
+        registrable=_registrable,
         offline=config.crawl.mode == "offline",
         min_origins=config.queue.min_origins,
         load_next=config.queue.on_few_origins == "load_next",

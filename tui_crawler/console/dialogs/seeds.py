@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-import re
-from collections.abc import Iterable, Set
+from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.table.cells import Styled
-from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise, without_userinfo
+from tui_crawler.domain.url import CrawlUrl, InvalidUrl, has_scheme, read_seed, scheme_words, without_userinfo
 from tui_crawler.text.format import plural
 
 if TYPE_CHECKING:
     from tui_crawler.console.panes.line import Line
 
 _REFUSED_SHOWN = 3
-_HOST = re.compile(r"[^/?#]*(?:\.[^/?#]|:\d)")
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,18 +26,15 @@ class Seeds:
     new_origins: tuple[str, ...] = ()
     repeated: int = 0
     refused: tuple[tuple[int, str, str], ...] = ()
-    schemes: tuple[str, ...] = ()
+    schemes: frozenset[str] = frozenset()
 
 
 def read_seeds(text: str, known_origins: Iterable[str] = ()) -> Seeds:
-    """Reads one URL per line; empty lines and lines that begin with `#` are left out.
-
-    A missing scheme is https, or http where only that origin is known.
-    """
+    """Read one URL per line (`read_seed`); empty lines and lines that begin with `#` are left out."""
     known = set(known_origins)
     found: dict[str, CrawlUrl] = {}
     refused = []
-    taken: dict[str, None] = {}
+    taken: set[str] = set()
     repeated = 0
     for number, line in enumerate(text.splitlines(), 1):
         raw = line.strip()
@@ -52,36 +47,11 @@ def read_seeds(text: str, known_origins: Iterable[str] = ()) -> Seeds:
             repeated += 1
         else:
             found[url.href] = url
-            if "://" not in raw and isinstance(normalise(raw), InvalidUrl):
-                taken[url.scheme] = None
+            if not has_scheme(raw):
+                taken.add(url.scheme)
     origins = tuple(dict.fromkeys(url.origin for url in found.values()))
     new = tuple(one for one in origins if one not in known)
-    return Seeds(tuple(found), origins, new, repeated, tuple(refused), tuple(taken))
-
-
-def scheme_words(seeds: Seeds) -> str:
-    """Which scheme was taken where none was written; empty where each had its own."""
-    match seeds.schemes:
-        case ():
-            return ""
-        case ("https",):
-            return "https was taken; write http:// for the other"
-        case ("http",):
-            return "http was taken, as that origin is known; write https:// for the other"
-        case _:
-            return "https was taken, http where only that is known; write the scheme for the other"
-
-
-def read_seed(raw: str, known: Set[str]) -> CrawlUrl | InvalidUrl:
-    """A URL as a person writes it: where no scheme stands before a name with a dot or a port it is https, or http
-    where only that origin is `known`."""
-    url = normalise(raw)
-    if isinstance(url, CrawlUrl) or "://" in raw or not _HOST.match(raw):
-        return url
-    secure, plain = normalise(f"https://{raw}"), normalise(f"http://{raw}")
-    if isinstance(plain, CrawlUrl) and plain.origin in known:
-        return secure if isinstance(secure, CrawlUrl) and secure.origin in known else plain
-    return secure
+    return Seeds(tuple(found), origins, new, repeated, tuple(refused), frozenset(taken))
 
 
 def seeds_lines(seeds: Seeds) -> list[Line]:
@@ -97,7 +67,7 @@ def seeds_lines(seeds: Seeds) -> list[Line]:
     lines: list[Line] = [
         (Styled(words, "ok" if seeds.urls else "muted"), Styled(f"  {', '.join(notes)}" if notes else "", "muted"))
     ]
-    if words := scheme_words(seeds):
+    if words := scheme_words(seeds.schemes):
         lines.append(Styled(words, "muted"))
     lines += [
         (Styled(f"✗ line {number}: ", "error"), Styled(f"{raw} ", ""), Styled(reason, "muted"))

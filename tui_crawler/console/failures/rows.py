@@ -190,7 +190,8 @@ def page_row(page: PageView, now: int, by: Sequence[str], outlook: NextRequest) 
 def referrer_row(number: int, referrer: Referrer, page: PageView) -> Row:
     """Who names a page as a row; its key is its number."""
     kind = Styled(referrer.kind.replace("_", " "), "muted")
-    return Row(number, (kind, path_of(referrer.url, page.origin).removeprefix("https://"), referrer.text))
+    url, text = path_of(referrer.url, page.origin), " → ".join((referrer.text, *referrer.chain))
+    return Row(number, (kind, url.removeprefix("https://"), text))
 
 
 def referrers_title(page: PageView | None, found: Referrers | None) -> str:

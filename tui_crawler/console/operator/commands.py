@@ -365,17 +365,18 @@ class CommandQueue(Handles):
 
     @handles_typed("origin.add")
     def add(self, text: str) -> None:
-        """Asks for seeds; `text` stands there at first."""
+        """Ask for seeds. At first there is `text`, else where seeds that gave no document lead."""
         from tui_crawler.console.dialogs.add import AddScreen  # noqa: PLC0415  the same
-        from tui_crawler.console.dialogs.seeds import scheme_words  # noqa: PLC0415  not before the first paint
+        from tui_crawler.domain.url import scheme_words  # noqa: PLC0415  not before the first paint
 
         def answered(urls: object) -> None:
             if isinstance(urls, tuple) and urls:
                 self.carry_out(add_seeds(urls))
-                if words := scheme_words(dialog.seeds):
+                if words := scheme_words(dialog.seeds.schemes):
                     self._tell("scheme", words)
 
-        dialog = AddScreen(text, tuple(self._live_state.origins))
+        known, coverage = tuple(self._live_state.origins), self._live_state.coverage
+        dialog = AddScreen(text or "\n".join(coverage.elsewhere if coverage else ()), known)
         self._screens.push_screen(dialog, answered)
 
     @handles_both("origin.move")

@@ -232,7 +232,8 @@ class OverviewScreen(LiveFilterScreen):
         if run is not None and coverage is not None and coverage.run == run and run.run_id != self._covered_run:
             self._covered_run = run.run_id
             if coverage.brief and not coverage.complete:
-                self.console.tell("coverage", f"⚠ {coverage.brief}", "warning")
+                offer = f"; {self.key_names('origin.add')} adds {coverage.elsewhere[0]}" if coverage.elsewhere else ""
+                self.console.tell("coverage", f"⚠ {coverage.brief}{offer}", "warning")
 
     def _take_parts(self, shot: Snapshot) -> None:
         if self.frozen:

@@ -32,7 +32,7 @@ ORDER BY p.todo_order LIMIT ?"""
 _RECENT_EXITS = """SELECT exit_code, SUM(count) FROM exit_minute
 WHERE origin_id = ? AND minute > ? GROUP BY exit_code"""
 
-_ADDED = "SELECT origin FROM origin WHERE participates = 1 AND joined = 'added' ORDER BY id"
+_ADDED = "SELECT origin, start_path FROM origin WHERE participates = 1 AND joined = 'added' ORDER BY id"
 
 _PAGE, _LINKS = RowMapper(TodoView), RowMapper(RefusedView)
 
@@ -62,10 +62,10 @@ class OriginReports(SubjectReports):
         text = f"SELECT origin, reason, count, sample_url FROM v_refused {where} ORDER BY count DESC, origin, reason"
         return self._reader.records(_LINKS, text, values)
 
-    def origins_added(self) -> tuple[str, ...]:
-        """The origins that take part in the newest run without being configured: added by hand, or by the
-        whitelist."""
-        return tuple(row[0] for row in self._reader.all(_ADDED))
+    def origins_added(self) -> dict[str, str]:
+        """The origins that take part in the newest run without being configured, with their start paths: added by hand,
+        by the whitelist, or by the redirect of a seed."""
+        return dict(self._reader.all(_ADDED))
 
 
 _JOBS = f"""SELECT name AS job, {JOB_STATUS} AS status, nice, max_depth AS depth, concurrency, tag,

@@ -4,17 +4,21 @@ check: URLs that are named and cannot be had."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from tui_crawler.domain.exit_code import BLOCKED, UNLINKED, WALLS, ExitCode
 from tui_crawler.domain.page import EXTERNAL
 from tui_crawler.domain.page_view import BrokenLink, LinkEnd, LinkView, Referrer, Referrers
+from tui_crawler.domain.site_audit import chains
 from tui_crawler.domain.standing import Referral
+from tui_crawler.domain.verdict import Refusal
 from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
 from tui_crawler.storage.reports.overview import exit_name
 
 WINDOW = 500
+_HOPS = 20  # redirects that are followed back
 _PATH = 200  # pages on a path from a seed; discovery paths are far shorter
 
 _COLUMNS = "f.href AS from_url, t.href AS to_url, l.kind, l.nofollow, l.text, l.first_seen_at"
@@ -167,22 +171,28 @@ oldest."""
 WALLED = BROKEN.replace(dead("p"), walled("p"))
 """The same of checked URLs behind a wall."""
 
-_LEADING = """SELECT p.url_id, f.href AS url, r.source AS kind
-FROM redirect r JOIN page p ON p.id = r.page_id AND p.external <> 0 JOIN url f ON f.id = p.url_id
-WHERE r.to_url_id = ? ORDER BY r.page_id LIMIT ?"""
-_LEADING_ANY = _LEADING.replace(" AND p.external <> 0", "")
-_LOOPING = """SELECT r.page_id, q.id
-FROM redirect r JOIN page p ON p.id = r.page_id JOIN page q ON q.url_id = r.to_url_id
-WHERE p.external + q.external > 0 AND EXISTS (SELECT 1 FROM redirect n WHERE n.page_id = q.id) ORDER BY r.page_id"""
-_MOST_HOPS = 20  # of a chain of redirects that is walked back
-
 REFERRING = """SELECT f.href AS url, l.kind, l.text
 FROM link l JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id
 WHERE l.to_url_id = ? ORDER BY l.from_page_id, l.kind LIMIT ?"""
 
-REDIRECTING = """SELECT f.href AS url, r.source AS kind, '' AS text
+REDIRECTING = """SELECT f.id, f.href, r.source
 FROM redirect r JOIN page p ON p.id = r.page_id JOIN url f ON f.id = p.url_id
 WHERE r.to_url_id = ? ORDER BY r.page_id LIMIT ?"""
+
+_CHAINED = """SELECT r.page_id, q.id FROM redirect r CROSS JOIN url t ON t.id = r.to_url_id
+    CROSS JOIN page q ON q.url_id = t.id
+WHERE r.source <> 'canonical'
+    AND EXISTS (SELECT 1 FROM redirect n WHERE n.page_id = q.id AND n.source <> 'canonical')
+ORDER BY r.page_id LIMIT 100000"""
+"""Redirects to pages that redirect; more are not looked at."""
+
+_TOO_LONG = """SELECT t.id, t.href, MIN(p.external)
+FROM redirect r JOIN page p ON p.id = r.page_id JOIN url t ON t.id = r.to_url_id
+WHERE (SELECT COUNT(*) FROM refused WHERE reason = 'redirect_hops') > 0 AND r.source <> 'canonical'
+    AND p.redirect_hops = (SELECT MAX(redirect_hops) FROM page)
+    AND EXISTS (SELECT 1 FROM refused f WHERE f.origin_id = p.origin_id AND f.reason = 'redirect_hops')
+    AND NOT EXISTS (SELECT 1 FROM page q WHERE q.url_id = t.id) GROUP BY t.id, t.href ORDER BY t.id"""
+"""Where the chains lead on that the limit of redirects cut off: at the page that came by the most."""
 
 LISTED_BY = f"s.id = p.found_on_page_id AND s.sitemap = 1 AND NOT {among('s.last_exit_code', UNLINKED)}"
 """That page s is the sitemap that page p was found in, and is not gone: its entries are not stored as links."""
@@ -215,15 +225,15 @@ NAMING = """SELECT f.href AS url, 'a' AS kind, g.text
 FROM fragment g JOIN page p ON p.id = g.from_page_id JOIN url f ON f.id = p.url_id
 WHERE g.to_url_id = ? AND g.fragment = ? ORDER BY g.from_page_id LIMIT ?"""
 
-_ARRIVING = f"""WITH RECURSIVE arriving(url_id, fragment, named_url_id, page_url_id, source, hops) AS (
-    SELECT g.to_url_id, g.fragment, g.to_url_id, 0, '', 0
+_ARRIVING = f"""WITH RECURSIVE arriving(url_id, fragment, named_url_id, page_url_id, hops) AS (
+    SELECT g.to_url_id, g.fragment, g.to_url_id, 0, 0
     FROM redirect r JOIN page p ON p.id = r.page_id JOIN fragment g ON g.to_url_id = p.url_id
-    UNION SELECT r.to_url_id, r.to_fragment, r.to_url_id, p.url_id, r.source, 0
+    UNION SELECT r.to_url_id, r.to_fragment, r.to_url_id, p.url_id, 0
     FROM redirect r JOIN page p ON p.id = r.page_id WHERE r.to_fragment <> '' AND r.source <> 'canonical'
-    UNION SELECT r.to_url_id, a.fragment, a.named_url_id, a.page_url_id, a.source, a.hops + 1
+    UNION SELECT r.to_url_id, a.fragment, a.named_url_id, a.page_url_id, a.hops + 1
     FROM arriving a JOIN page p ON p.url_id = a.url_id JOIN redirect r ON r.page_id = p.id
-    WHERE r.source = 'location' AND r.to_fragment = '' AND a.hops < {_MOST_HOPS})
-SELECT DISTINCT a.named_url_id, a.fragment, t.href, a.page_url_id, f.href, a.source, p.last_exit_code,
+    WHERE r.source = 'location' AND r.to_fragment = '' AND a.hops < {_HOPS})
+SELECT DISTINCT a.named_url_id, a.fragment, t.href, a.page_url_id, f.href, p.last_exit_code,
     p.last_http_status, n.names
 FROM arriving a JOIN page p ON p.url_id = a.url_id AND {among("p.last_exit_code", _READ)}
     JOIN page_anchors n ON n.url_id = a.url_id JOIN url t ON t.id = a.named_url_id
@@ -257,42 +267,54 @@ def _missing_behind_redirects(reader: Reader, limit: int) -> Iterator[BrokenLink
     only its own (HTML standard, navigation)."""
     from tui_crawler.storage.documents import lacks  # noqa: PLC0415  it brings all that writes
 
-    for url_id, fragment, href, page_url_id, by_url, source, code, http_status, names in reader.all(_ARRIVING):
+    for url_id, fragment, href, page_url_id, by_url, code, http_status, names in reader.all(_ARRIVING):
         if not lacks(names, fragment):
             continue
         first = reader.records(_REFERRER, NAMING, (url_id, fragment, limit))
         if page_url_id:
-            links = reader.records(_REFERRER, REFERRING, (page_url_id, limit))
-            first = (*links, *_led_here(reader, page_url_id, limit, _LEADING_ANY), Referrer(by_url, source, ""))
-        if not page_url_id or len(first) > 1:
+            links = referrers_of(reader, 0, page_url_id, limit).first
+            first = tuple(replace(one, chain=(*one.chain, by_url)) for one in links)
+        if first:
             yield BrokenLink(href, exit_name(code), http_status, Referrers(first), fragment)
 
 
 def referrers_of(reader: Reader, page_id: int, url_id: int, limit: int) -> Referrers:
-    """Links, also those that lead here by redirects of checked URLs; then redirects, at most `limit`; of a page that
-    nothing else names the sitemap that it was found in."""
-    links = reader.records(_REFERRER, REFERRING, (url_id, limit))
-    redirects = reader.records(_REFERRER, REDIRECTING, (url_id, limit + 1))
-    led = tuple(one for one in _led_here(reader, url_id, limit) if one not in redirects) if redirects else ()
-    named_by = (links + led + redirects)[:limit] or reader.records(_REFERRER, LISTING, (page_id,))
-    linked = len(links) if len(links) < limit else inlink_count(reader, url_id)
-    return Referrers(named_by, max(0, linked + len(led) + len(redirects) - len(named_by)))
-
-
-def _led_here(reader: Reader, url_id: int, limit: int, leading: str = _LEADING) -> tuple[Referrer, ...]:
-    """Links to checked URLs that redirect here, over any number of hops; then the hops."""
-    links: list[Referrer] = []
-    hops: list[Referrer] = []
-    passed, level = {url_id}, [url_id]
-    for _ in range(_MOST_HOPS):
-        rows = [row for one in level for row in reader.all(leading, (one, limit)) if row[0] not in passed]
-        level = [row[0] for row in rows]
-        passed.update(level)
-        links += [link for one in level for link in reader.records(_REFERRER, REFERRING, (one, limit))]
-        hops[:0] = [Referrer(url, kind, "") for _, url, kind in rows]
-        if not level or len(links) > limit:
+    """Links, then those to redirects that lead there, at most `limit`; of a page that nothing else names the sitemap
+    that it was found in. A redirect that nothing links to names the URL itself."""
+    found: list[Referrer] = []
+    seen, more = {url_id}, 0
+    waiting: list[tuple[int, Referrer | None, tuple[str, ...]]] = [(url_id, None, ())]
+    for at, itself, chain in waiting:
+        links = [Referrer(url, kind, text, chain) for url, kind, text in reader.all(REFERRING, (at, limit))]
+        rows = reader.all(REDIRECTING, (at, limit + 1)) if len(chain) < _HOPS else []
+        hops = [row for row in rows if row[0] not in seen]
+        seen.update(row[0] for row in hops)
+        waiting += [(row[0], Referrer(row[1], row[2], "", chain), (row[1], *chain)) for row in hops]
+        more += inlink_count(reader, at) - len(links) if len(links) == limit else 0
+        found += links or ([itself] if itself and not hops else [])
+        if len(found) > limit:
             break
-    return (*links, *hops)
+    named_by = tuple(found[:limit]) or reader.records(_REFERRER, LISTING, (page_id,))
+    return Referrers(named_by, more + max(0, len(found) - limit))
+
+
+def redirect_paths(reader: Reader) -> tuple[list[list[int]], list[list[int]]]:
+    """Chains and loops of redirects, each as the ids of the pages passed."""
+    return chains(reader.stream(_CHAINED))
+
+
+def dead_ends(reader: Reader, limit: int, loops: Sequence[Sequence[int]]) -> Iterator[BrokenLink]:
+    """Redirects that lead to no page: loops (as `redirect_paths` has them), and chains longer than the limit."""
+    for path in loops:
+        pages = {row[0]: row[1:] for row in reader.all(f"{_LISTED} {among('p.id', path)}")}
+        hrefs = [pages[page][1] for page in path]
+        url_id, href, code, status, leaves = pages[path[0]]
+        named_by = referrers_of(reader, path[0], url_id, limit)
+        ways = (*hrefs[1:], href)
+        yield BrokenLink(href, exit_name(code), status, named_by, external=leaves == EXTERNAL, leads_to=ways)
+    for url_id, href, leaves in reader.all(_TOO_LONG):
+        named_by = referrers_of(reader, 0, url_id, limit)
+        yield BrokenLink(href, Refusal.redirect_hops.value, None, named_by, external=leaves == EXTERNAL)
 
 
 class LinkAuditReports(SubjectReports):
@@ -301,16 +323,19 @@ class LinkAuditReports(SubjectReports):
     def broken_counts(self) -> dict[str, int]:
         """How many `broken_links` there are: of the crawl, those that leave it (external), and fragments."""
         pages: dict[int, int] = dict(self._reader.all(COUNT_BROKEN))
-        external = pages.pop(EXTERNAL, 0) + len(self._loops())
-        return {"broken": sum(pages.values()), "external": external, "fragments": count_fragments(self._reader)}
+        external = pages.pop(EXTERNAL, 0)
+        ends = [one for one in dead_ends(self._reader, 1, redirect_paths(self._reader)[1]) if one.referrers.first]
+        led = sum(one.external for one in ends)
+        counts = {"broken": sum(pages.values()) + len(ends) - led, "external": external + led}
+        return counts | {"fragments": count_fragments(self._reader)}
 
     def broken_links(self, limit: int, external: bool = False) -> Iterator[BrokenLink]:
         """Failed pages that a link, a redirect or a sitemap names, by age, in windows; each with at most `limit` of
-        those that name it. `external`: also the URLs that leave the crawl, and their redirects in a circle. Then the
-        fragments that are missing on their pages."""
+        those that name it. `external`: also the URLs that leave the crawl. Then redirects without end, and fragments
+        that are missing on their pages."""
         yield from self._named(BROKEN, limit, external)
-        for loop in self._loops() if external else ():
-            yield from self._with_referrers(self._reader.all(f"{_LISTED} p.id = ?", loop[:1]), limit)
+        ends = dead_ends(self._reader, limit, redirect_paths(self._reader)[1])
+        yield from (one for one in ends if one.referrers.first and (external or not one.external))
         yield from broken_fragments(self._reader, limit)
 
     def walls(self, limit: int, external: bool = False) -> Iterator[BrokenLink]:
@@ -335,12 +360,6 @@ class LinkAuditReports(SubjectReports):
             named_by = referrers_of(self._reader, page_id, url_id, limit)
             if named_by.first:
                 yield BrokenLink(href, exit_name(code), http_status, named_by, external=leaves == EXTERNAL)
-
-    def _loops(self) -> list[list[int]]:
-        """Redirects of checked URLs that lead in a circle, each as the pages passed."""
-        from tui_crawler.domain.site_audit import chains  # noqa: PLC0415  few reports need it
-
-        return chains(self._reader.stream(_LOOPING))[1]
 
     def requisites_left_out(self) -> int:
         """How many images, styles, scripts and media files that pages name are not part of the crawl."""

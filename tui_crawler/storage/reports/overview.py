@@ -55,8 +55,11 @@ _ORIGIN_COLUMNS = ", ".join(
 HAS_DOCUMENT = f"EXISTS (SELECT 1 FROM page p WHERE p.origin_id = o.id AND {among('p.last_exit_code', DOCUMENTS)})"
 """Whether a page of origin `o` has a document."""
 
-_LED_ON = f"""EXISTS (SELECT 1 FROM page s JOIN redirect r ON r.page_id = s.id JOIN page q ON q.url_id = r.to_url_id
-    WHERE s.origin_id = o.id AND s.seed = 1 AND {among("q.last_exit_code", DOCUMENTS)})"""
+_LED_ON = f"""EXISTS (WITH RECURSIVE x (id, hops) AS (
+    SELECT s.id, 0 FROM page s WHERE s.origin_id = o.id AND s.seed = 1
+    UNION SELECT q.id, hops + 1 FROM x JOIN redirect r ON r.page_id = x.id JOIN page q ON q.url_id = r.to_url_id
+        WHERE hops < 20)
+    SELECT 1 FROM x JOIN page q ON q.id = x.id WHERE {among("q.last_exit_code", DOCUMENTS)})"""
 _EMPTY = f"""o.participates = 1 AND o.finish_reason <> '' AND o.joined <> 'external' AND NOT {HAS_DOCUMENT}
     AND NOT {_LED_ON}"""
 ORIGINS = f"""SELECT {_ORIGIN_COLUMNS}, seed.id AS seed_id, seed.last_exit_code AS seed_code, a.message AS seed_message

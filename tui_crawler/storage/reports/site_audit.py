@@ -14,17 +14,24 @@ from tui_crawler.domain.audit import audit
 from tui_crawler.domain.cut import cut_names
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode
 from tui_crawler.domain.page import EMBEDDED, EXTERNAL
-from tui_crawler.domain.site_audit import Found, SiteAudit, chains, over_time, politeness
+from tui_crawler.domain.site_audit import Found, SiteAudit, over_time, politeness
 from tui_crawler.domain.timeline import LaneSpan
 from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import Reader, SubjectReports
 from tui_crawler.storage.reports.attempts import sent_requests
-from tui_crawler.storage.reports.links import NAMED, broken_fragments, count_fragments, dead, referrers_of, walled
+from tui_crawler.storage.reports.links import (
+    NAMED,
+    broken_fragments,
+    count_fragments,
+    dead,
+    dead_ends,
+    redirect_paths,
+    referrers_of,
+    walled,
+)
 from tui_crawler.storage.reports.overview import DONE
 from tui_crawler.storage.reports.timeline import TimelineReports
 from tui_crawler.storage.views import name_of
-
-_CHAINED = 100_000  # redirects to pages that redirect; more are not looked at
 
 _NOW = """SELECT id AS page_id, origin_id, url_id, last_exit_code AS exit_code, last_http_status AS http_status,
     last_attempt_id AS attempt_id, failed, external FROM page"""
@@ -59,14 +66,13 @@ _TITLES = f"""(SELECT d.title AS title, COUNT(DISTINCT p.url_id) AS pages FROM {
 _ENDED_AS = "outcome q JOIN url u ON u.id = q.url_id {0} WHERE q.exit_code = {1.value}"
 _CANONICAL = """LEFT JOIN redirect r ON r.page_id = q.page_id AND r.source = 'canonical'
     LEFT JOIN url t ON t.id = r.to_url_id"""
-_CHAINED_REDIRECTS = f"""SELECT r.page_id, q.id FROM redirect r CROSS JOIN url t ON t.id = r.to_url_id
-    CROSS JOIN page q ON q.url_id = t.id
-WHERE r.source <> 'canonical'
-    AND EXISTS (SELECT 1 FROM redirect n WHERE n.page_id = q.id AND n.source <> 'canonical')
-ORDER BY r.page_id LIMIT {_CHAINED}"""
 _STEPS = """SELECT r.page_id, f.href, t.href FROM redirect r CROSS JOIN page p ON p.id = r.page_id
     CROSS JOIN url f ON f.id = p.url_id CROSS JOIN url t ON t.id = r.to_url_id
 WHERE r.source <> 'canonical' AND r.page_id IN ({ids})"""
+
+
+_ENDS = ("broken", "broken_external")
+"""The sections of chains of redirects that end nowhere, of the crawl and outside of it."""
 
 
 class _Tables:
@@ -78,6 +84,8 @@ class _Tables:
         self._of_run = "1 = 1" if run is None else f"run_id = {int(run)}"
         self._with = f"WITH outcome AS ({_NOW if run is None else _OF_RUN.format(of_run=self._of_run)}) "
         (self._sums,) = self._rows(_SUMS if run is None else self._with + _SUMS_OF_RUN)
+        self._chains, loops = redirect_paths(reader)
+        self._dead_ends = list(dead_ends(reader, record.NAMED, loops))
         self.summary = list(zip(record.SUMMARY, self._sums, strict=True))
 
     def all(self) -> Iterator[Found]:
@@ -132,7 +140,9 @@ class _Tables:
             where = f"{_FAILED} AND {which} AND {NAMED}"
             found = self._listed(key, broken, where, "links DESC, q.page_id")
             rows = [(*row[:-2], referrers_of(self._reader, row[-2], row[-1], record.NAMED).first) for row in found[1]]
-            yield key, rows, found[2]
+            cut = [one for one in self._dead_ends if not one.leads_to and key == _ENDS[one.external]]
+            rows += [(one.url, one.exit_code, None, len(one.referrers.first), one.referrers.first) for one in cut]
+            yield key, rows[: record.LISTED], found[2] + len(cut)
         missing = list(islice(broken_fragments(self._reader, record.NAMED), record.LISTED + 1))
         total = len(missing) if len(missing) <= record.LISTED else count_fragments(self._reader)
         by = [(one.url, one.fragment, one.referrers) for one in missing[: record.LISTED]]
@@ -142,12 +152,13 @@ class _Tables:
         yield self._listed("failed_unnamed", unnamed, f"{_FAILED} AND {_BY_HAND} AND NOT {NAMED}")
 
     def _redirects(self) -> Iterator[Found]:
-        found = chains(self._reader.stream(_CHAINED_REDIRECTS))
-        for key, paths in zip(("redirect_chains", "redirect_loops"), found, strict=True):
-            ids = ", ".join({str(page) for path in paths[: record.LISTED] for page in path})
-            steps = {page: step for page, *step in self._rows(_STEPS.format(ids=ids))} if ids else {}
-            known = [[steps[page] for page in path if page in steps] for path in paths[: record.LISTED]]
-            yield key, [([step[0] for step in path] + [path[-1][1]],) for path in known if path], len(paths)
+        paths = self._chains
+        ids = ", ".join({str(page) for path in paths[: record.LISTED] for page in path})
+        steps = {page: step for page, *step in self._rows(_STEPS.format(ids=ids))} if ids else {}
+        known = [[steps[page] for page in path if page in steps] for path in paths[: record.LISTED]]
+        yield "redirect_chains", [([step[0] for step in path] + [path[-1][1]],) for path in known if path], len(paths)
+        loops = [([one.url, *one.leads_to], one.referrers.first) for one in self._dead_ends if one.leads_to]
+        yield "redirect_loops", loops[: record.LISTED], len(loops)
 
     def _timelines(self, origins: Sequence[str]) -> Found:
         """Of the origins that stand first in the proof."""

@@ -1,0 +1,92 @@
+"""Cookies that servers set (RFC 6265), in memory only: of a chain of redirects, or of an origin (`crawl.cookies`)."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from email.message import Message
+from http.cookiejar import CookieJar, DefaultCookiePolicy
+from types import SimpleNamespace
+from typing import Any, cast
+from urllib.request import Request
+
+from tui_crawler.domain.attempt import Headers
+from tui_crawler.domain.content_kind import CookieMode
+from tui_crawler.domain.url import CrawlUrl
+
+_RETURNS = 3  # so often a chain of redirects comes back to a URL
+_CHAINS, _COOKIES = 10_000, 50  # remembered at once; of one jar (RFC 6265, 6.1)
+_HOST_ONLY = DefaultCookiePolicy(strict_ns_domain=DefaultCookiePolicy.DomainStrictNonDomain)  # RFC 6265, 5.4
+_SENDABLE = re.compile(r"[\x20-\x7e]{1,4096}")
+
+
+@dataclass(slots=True)
+class Chain:
+    """A chain of redirects: its cookies, and the URLs it came by with the cookies that each was sent."""
+
+    jar: CookieJar = field(default_factory=lambda: CookieJar(_HOST_ONLY), repr=False)
+    passed: list[tuple[str, str]] = field(default_factory=list, repr=False)
+
+    def cookies(self, url: CrawlUrl) -> str:
+        """The Cookie field for a URL, empty for none."""
+        if not len(self.jar):
+            return ""
+        request = Request(url.href)  # noqa: S310  it is never opened
+        self.jar.add_cookie_header(request)
+        return str(request.get_header("Cookie", ""))
+
+    def asks_again(self, url: CrawlUrl) -> bool | None:
+        """Whether a URL that the chain came by is asked again: it gets other cookies, and came not too often. None: the
+        chain did not come by."""
+        before = [sent for href, sent in self.passed if href == url.href]
+        return None if not before else len(before) <= _RETURNS and self.cookies(url) != before[-1]
+
+
+class ChainCookies:
+    """The cookies of the chains that are under way and, if the mode says so, of each origin."""
+
+    def __init__(self, mode: CookieMode, registrable: Callable[[str], str | None]) -> None:
+        """`registrable` gives the registrable domain of a host, None for a public suffix."""
+        self._mode = mode
+        self._registrable = registrable
+        self._chains: dict[str, Chain] = {}
+        self._kept: dict[str, CookieJar] = {}
+
+    def take(self, url: CrawlUrl) -> Chain:
+        """The chain that leads to a URL; a new one where none does."""
+        chain = self._chains.pop(url.href, None) or Chain()
+        kept = self._kept.get(url.origin)
+        for cookie in kept if kept is not None else ():
+            chain.jar.set_cookie(cookie)
+        return chain
+
+    def follow(self, chain: Chain, url: CrawlUrl, headers: Headers, target: CrawlUrl | None) -> bool | None:
+        """Take in what a URL answered that redirects to `target` (None: nowhere). Return whether that is asked again,
+        None if it does not come back to where it was."""
+        chain.passed.append((url.href, chain.cookies(url)))
+        if self._mode != "off":
+            self._take_in(chain.jar, url, headers)
+        if self._mode == "origin" and len(chain.jar):
+            self._kept[url.origin] = chain.jar
+        again = None if target is None else chain.asks_again(target)
+        if target is not None and (again or target.href not in self._chains):  # one that comes back goes before others
+            self._chains[target.href] = chain
+            if len(self._chains) > _CHAINS:
+                del self._chains[next(iter(self._chains))]
+        return again
+
+    def _take_in(self, jar: CookieJar, url: CrawlUrl, headers: Headers) -> None:
+        """The cookies of an answer, without those that cannot be sent back, are for a public suffix, or too many."""
+        answer = Message()
+        for name, value in headers:
+            if name.lower() == "set-cookie" and _SENDABLE.fullmatch(value):
+                answer[name] = value
+        if not len(answer):
+            return
+        jar.extract_cookies(cast("Any", SimpleNamespace(info=lambda: answer)), Request(url.href))  # noqa: S310
+        for number, cookie in enumerate(list(jar)):
+            domain = cookie.domain.lstrip(".")
+            is_wide = cookie.domain_specified and domain != url.host and self._registrable(domain) is None
+            if is_wide or number >= _COOKIES:
+                jar.clear(cookie.domain, cookie.path, cookie.name)
