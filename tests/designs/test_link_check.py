@@ -903,3 +903,16 @@ def test_a_chain_that_is_too_long_names_every_hop_and_where_it_was_cut(crawl: Cr
     crawl.run("crawl: {max_redirect_hops: 10}")
     assert "/h8" in site.asked
     assert broken_by_url(crawl) == {}
+
+
+def test_a_link_to_a_cookie_wall_is_not_broken(crawl: Crawling) -> None:
+    home, far = crawl.site(), crawl.site()
+    home.page("/", far.url("/itself"), far.url("/wall"))
+    sets = Answer(302, headers=(("Location", "/itself"), ("Set-Cookie", "ok=1; Path=/")))
+    far.answer("/itself", sets, Answer())
+    far.answer("/wall", Answer(302, headers=(("Location", "/gate"), ("Set-Cookie", "ok=2; Path=/"))), Answer())
+    far.redirect("/gate", "/wall", 302)
+    crawl.run(CHECKED, seeds=[home.url()])
+    assert broken(crawl, "--external") == {}
+    assert [one.header("Cookie") for one in far.requests("/wall")] == [None, "ok=2"]
+    assert min(far.gaps) >= 1_000

@@ -304,7 +304,7 @@ class TurnRunner:
         code, exchange = final_code(crawled), crawled.exchange
         sent = None if code is ExitCode.not_canonical else redirect_of(crawled, code)
         again = self._cookies.follow(chain, crawled.url, exchange.headers, sent[0] if sent else None)
-        crawled = replace(crawled, again=None if crawled.page.external else again)
+        crawled = replace(crawled, again=again)
         answer = _answer_of(crawled.page, code, exchange)
         intake = table.intake(crawled.page.job_id)
         queue = await self._queue(crawled, code, intake)
