@@ -127,6 +127,11 @@ def test_the_document(say: Say) -> None:
     assert document["queue_position"] is None
 
 
+def test_a_url_without_a_scheme_is_read_as_a_seed_is(say: Say) -> None:
+    document = say("why", HOME.removeprefix("https://"), "--json").document
+    assert (document["url"], document["known"]) == (HOME, True)
+
+
 def test_the_lines_that_decided(say: Say) -> None:
     def sources(url: str) -> dict[str, str]:
         steps = say("why", url, "--json").document["steps"]

@@ -9,7 +9,7 @@ import pytest
 
 from tests.designs.crawling import WEEK, Crawling
 from tests.designs.web import Site
-from tui_crawler.domain.command import Exclude
+from tui_crawler.domain.command import AddSeeds, Exclude
 from tui_crawler.domain.event import Event
 
 
@@ -267,6 +267,20 @@ def test_a_seed_that_moves_within_its_site_takes_the_crawl_along(
     assert coverage["seeds"][0]["ended_at_url"] == sites[-1].url()
     assert coverage["complete"] == follows
     assert ("⚠ empty" in crawl.ask("status").out) != follows
+
+
+def test_seeds_of_jobs_and_those_that_were_added_take_the_crawl_along(crawl: Crawling) -> None:
+    first = crawl.site()
+    by_job, added = moved(crawl, "http://a.test", "http://www.a.test"), moved(crawl, "http://b.test", "http://m.b.test")
+
+    def add(event: Event) -> None:
+        if event.event == "origin_finished" and event.origin == first.origin:
+            crawl.steer(AddSeeds((added[0].url(),)))
+
+    crawl.web.named(first.origin).page("/")
+    text = f"network: {{proxy: '{crawl.web.proxy}'}}\njobs: [{{name: other, seeds: ['{by_job[0].url()}']}}]"
+    crawl.run(text, seeds=[first.url()], on_event=add, poll_ms=100)
+    assert [sites[-1].asked for sites in (by_job, added)] == [["/", "/a"]] * 2
 
 
 @pytest.mark.parametrize(("mode", "near", "far"), [("never", False, False), ("any", True, True)])

@@ -82,9 +82,8 @@ class ChainCookies:
         for name, value in headers:
             if name.lower() == "set-cookie" and _SENDABLE.fullmatch(value):
                 answer[name] = value
-        if not len(answer):
-            return
-        jar.extract_cookies(cast("Any", SimpleNamespace(info=lambda: answer)), Request(url.href))  # noqa: S310
+        if len(answer):
+            jar.extract_cookies(cast("Any", SimpleNamespace(info=lambda: answer)), Request(url.href))  # noqa: S310
         for number, cookie in enumerate(list(jar)):
             domain = cookie.domain.lstrip(".")
             is_wide = cookie.domain_specified and domain != url.host and self._registrable(domain) is None

@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.admission import Admission, Scope
+from tui_crawler.domain.admission import Admission
 from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import BadSegment
@@ -94,9 +94,8 @@ def _admission_of(config: Config, reports: Reports) -> Callable[[str], Admission
     that joined by hand, by the whitelist or by the redirect of a seed are in scope, too.
     """
     configured = admission_of(config)
-    added = reports.origins_added()
-    paths = {name: path for name, path in added.items() if path} | dict(configured.scope.start_paths)
-    scope = Scope(configured.scope.origins.union(added), paths)
+    for origin, path in reports.origins_added().items():
+        configured = configured.with_origin(origin, path)
     own_rules = {job.name: job.rules for job in config.jobs}
     policies = {"": config.policy_set.with_exclusions(reports.exclusions())}
     for rules in rules_in_force(reports):
@@ -104,5 +103,5 @@ def _admission_of(config: Config, reports: Reports) -> Callable[[str], Admission
         last_read = next((one for one in reports.rulesets(rules.job) if one.from_config), None)
         edited = last_read is None or not same_rules(last_read.policies, written)
         policies[rules.job] = written.with_exclusions(rules.added) if edited else rules.policies
-    made = {one: Admission(one, scope, configured.limits) for one in set(policies.values())}
+    made = {one: Admission(one, configured.scope, configured.limits) for one in set(policies.values())}
     return lambda job: made[policies.get(job, policies[""])]
