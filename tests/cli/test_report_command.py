@@ -141,6 +141,7 @@ ALL = {
     "broken": 1,
     "broken_embedded": 0,
     "broken_external": 0,
+    "walls": 0,
     "broken_fragments": 1,
     "failed_unnamed": 3,
     "redirect_loops": 1,

@@ -13,9 +13,8 @@ QUICK = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: 
 
 
 def check_row(crawl: Crawling, url: str) -> dict[str, Any]:
-    """The one check of a URL."""
-    (row,) = crawl.rows("SELECT * FROM v_attempt WHERE kind = 'check' AND url = ?", url)
-    return row
+    """The last check of a URL."""
+    return crawl.rows("SELECT * FROM v_attempt WHERE kind = 'check' AND url = ? ORDER BY attempt_id", url)[-1]
 
 
 def test_a_probe_is_a_head_request_and_an_attempt_of_kind_check(crawl: Crawling) -> None:
@@ -29,13 +28,26 @@ def test_a_probe_is_a_head_request_and_an_attempt_of_kind_check(crawl: Crawling)
             crawl.steer(ProbeUrls((site.url("/a"), site.url("/gone"))))
 
     crawl.run(on_event=on_event, poll_ms=500)
-    assert [one.method for one in site.requests("/gone")] == ["HEAD"]
+    assert [one.method for one in site.requests("/gone")] == ["HEAD", "GET"], "GET decides"
     assert sorted(one.method for one in site.requests("/a")) == ["GET", "HEAD"]
     row = check_row(crawl, site.url("/gone"))
     assert (row["exit_code"], row["http_status"], row["requests"]) == ("file_gone", 410, 1)
     assert crawl.rows("SELECT * FROM v_page WHERE url = ?", site.url("/gone")) == []
     assert crawl.page(site.url("/a"))["attempts"] == 1
     assert min(site.gaps) >= 1_000, "as polite as any other request"
+
+
+def test_get_decides_what_a_probe_reports(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/")
+    site.answer("/shy", Answer(404), Answer(body=b"x" * 100_000))
+    config = crawl.configure(QUICK)
+    with crawl.web.in_thread():
+        assert crawl.command("run", str(config)).status == 0
+        said = crawl.command("pages", "probe", site.url("/shy"), "--db", str(crawl.database), "--json")
+    (probe,) = said.json["probes"]
+    assert (probe["exit_code"], probe["http_status"]) == ("file_ingested", 200)
+    assert [one.method for one in site.requests("/shy")] == ["HEAD", "GET"]
 
 
 def test_a_probe_on_a_resting_database(crawl: Crawling) -> None:

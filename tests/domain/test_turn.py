@@ -120,6 +120,18 @@ def test_unreachable_robots_ends_the_origin_after_five_tries():
     assert next_turn(state, now) == Finish(FinishReason.patience)
 
 
+def test_a_certificate_that_cannot_be_verified_ends_the_origin_at_once():
+    answer = RobotsAnswer(ExitCode.connection_failed, None, 10, untrusted="it has expired")
+    state = after_robots(fresh(), answer, T0, S)
+    assert (state.patience, state.finished, state.untrusted) == (0, FinishReason.patience, "it has expired")
+    failed = CrawlAnswer(1, ExitCode.connection_failed, None, 10, untrusted="it has expired")
+    state = after_crawl(ready(page(), page(2)), failed, T0, S)
+    assert (state.patience, state.finished) == (0, FinishReason.patience)
+    checked = after_crawl(ready(page(), external=True), replace(failed, is_check=True), T0, S)
+    assert checked.lost
+    assert checked.finished is None
+
+
 def test_rules_of_the_last_day_stay_in_force_and_the_next_try_is_after_five_minutes():
     state = ready(page())
     now = T0.later(1_800_000)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import resource
 import ssl
 from dataclasses import replace
@@ -21,7 +22,7 @@ from tui_crawler.fetch.classify import Phase, Trouble, exit_code_of_trouble
 from tui_crawler.fetch.client import system_moment
 from tui_crawler.fetch.httpx_wire import failure_of
 from tui_crawler.fetch.limits import FetchLimits
-from tui_crawler.fetch.tls import Access, Trust, tls_context
+from tui_crawler.fetch.tls import Access, Trust, certificate_words, tls_context
 
 CERTIFICATE = CORPORA / "crawled.example.pem"  # self-signed, with its key, made for these tests
 OPEN = AddressGuard(allow_private=True)
@@ -90,6 +91,57 @@ async def test_whom_an_origin_may_be_is_said_for_each(
         await fetcher.close()
     assert (exchange.exit_code, another.exit_code) == (code, ExitCode.file_ingested)
     assert not (tmp_path / "keys").exists()
+
+
+CHAIN = CORPORA / "chain.pem"
+"""The key and certificate of crawled.example, then the intermediate and the root that issued it, made for these
+tests."""
+
+
+@pytest.mark.parametrize("reference", [False, True])
+async def test_a_chain_without_its_intermediate_is_tried_once_with_what_helps(reference: bool, tmp_path: Path) -> None:
+    key, *certificates = re.findall(r"-----BEGIN [A-Z ]+-----[^-]+-----END [A-Z ]+-----\n", CHAIN.read_text())
+    (tmp_path / "leaf.pem").write_text(key + certificates[0])
+    (tmp_path / "root.pem").write_text(certificates[2])
+    (tmp_path / "mid.pem").write_text(certificates[1])
+    server = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    server.load_cert_chain(tmp_path / "leaf.pem")
+    async with HostileWeb(tls=server) as web:
+        web.on("/", Send(whole(b"secret")))
+        found = {}
+        for name in ("root", "mid"):
+            trust = Trust(str(tmp_path / f"{name}.pem"))
+            fetcher = fetching(
+                resolve=here, ssl_context=None, access=lambda _, t=trust: Access(trust=t), reference=reference
+            )
+            found[name] = await fetcher.exchange(ask(f"https://crawled.example:{web.port}/"))
+            await fetcher.close()
+    refused = found["root"]
+    assert (refused.exit_code, refused.untrusted, len(refused.requests)) == (
+        ExitCode.connection_failed,
+        refused.message,
+        1,
+    )
+    assert "does not send its intermediate certificate" in refused.message
+    assert "ca_file" in refused.message
+    assert (found["mid"].exit_code, found["mid"].untrusted) == (ExitCode.file_ingested, ""), "ca_file helps"
+
+
+@pytest.mark.parametrize(
+    ("code", "word"),
+    [(9, "clock"), (10, "expired"), (18, "self-signed"), (19, "authority"), (21, "intermediate"), (62, "another host")],
+)
+def test_each_fault_of_a_certificate_has_its_own_advice(code: int, word: str) -> None:
+    error = ssl.SSLCertVerificationError()
+    error.verify_code, error.verify_message = code, "in the words of OpenSSL"
+    assert word in certificate_words(error)
+    assert "words of OpenSSL" not in certificate_words(error)
+
+
+def test_a_fault_without_advice_keeps_its_words() -> None:
+    error = ssl.SSLCertVerificationError()
+    error.verify_code, error.verify_message = 23, "certificate revoked"
+    assert certificate_words(error) == "certificate verify failed: certificate revoked"
 
 
 def test_the_certificates_of_the_system_are_trusted_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -112,6 +112,27 @@ async def test_the_target_goes_out_as_the_url_has_it(web: HostileWeb, fetcher: H
     assert web.requests[0].split(b" ")[1].decode() == request.url.target
 
 
+@pytest.mark.parametrize(
+    "answer",
+    [
+        whole(b"not gzip", "Content-Encoding: gzip"),
+        whole(b"x", "Content-Encoding: none-of-all"),
+        head("200 OK", "Content-Length: 99999999999") + b"x" * 1_000,
+        head("200 OK", "Content-Length: 100") + b"cut short",
+        whole(b"x" * 300_000),
+    ],
+    ids=["bad coding", "unknown coding", "too large", "short", "long"],
+)
+async def test_of_a_check_the_status_decides_whatever_its_body_is(
+    web: HostileWeb, fetcher: HttpFetcher, answer: bytes
+) -> None:
+    web.on("/", Send(answer), Close())
+    exchange = await fetcher.exchange(replace(ask(web.url("/")), status_only=True))
+    assert (exchange.exit_code, exchange.http_status, exchange.body) == (ExitCode.file_ingested, 200, b"")
+    assert exchange.cut == ()
+    assert exchange.wire_bytes <= SHORT.drain_bytes + 64 * 1024, "what is left of it is not read"
+
+
 async def test_a_head_request_reads_no_body(web: HostileWeb, fetcher: HttpFetcher) -> None:
     web.on("/", Send(head("200 OK", "Content-Length: 1000000000000")))
     for _ in range(2):

@@ -126,8 +126,11 @@ class Rows:
             return
         page = self.pages[outcome.page_id]
         if settle.attempt.exit_code not in _UNTOUCHED:
-            page.status, page.attempts = outcome.status, outcome.attempts
-            page.remaining, page.exit_code = outcome.attempts_remaining, outcome.exit_code
+            page.status, page.attempts, page.remaining = outcome.status, outcome.attempts, outcome.attempts_remaining
+            if outcome.stays:
+                page.ignored_run = 0
+                return
+            page.exit_code = outcome.exit_code
             page.http_status, page.crawled_at = outcome.http_status, outcome.crawled_at
             page.fresh_until, page.not_before = outcome.fresh_until, outcome.not_before
             page.contentful_at = outcome.crawled_at if outcome.contentful else page.contentful_at

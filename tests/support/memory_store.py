@@ -564,7 +564,7 @@ class MemoryStore:
     def _leave(self, settle: Settle) -> None:
         todo = self._crawler(settle.origin.origin).todo
         cancelled = settle.attempt.exit_code is ExitCode.cancelled
-        if settle.page is not None and not cancelled and settle.page.page_id in todo:
+        if settle.page is not None and not (cancelled or settle.page.stays) and settle.page.page_id in todo:
             todo.remove(settle.page.page_id)
         self.rows.leave(self.run, settle)
 

@@ -63,9 +63,13 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             left = [f"{one.check.title}: {one.words}" for one in unmade]
             left += [f"{plural(external, 'broken link')} to other sites (--external)"] if external else []
             left += [f"{plural(pending, 'page')} not crawled yet"] if (pending := reports.totals().pending) else []
-            lines = chain(_broken_lines(broken), ["not looked at: " + "; ".join(left)] if left else [])
-            counted = {"external_left_out": external, "pending": pending}
+            refused = reports.checks_refused()
+            left += [f"{plural(number, 'URL')} refused: {name}" for name, number in refused.items()]
+            walls = list(reports.walls(arguments.limit or SHOWN, arguments.external))
+            lines = chain(_broken_lines(broken), _wall_lines(walls), ["not looked at: " + "; ".join(left)] * bool(left))
+            counted = {"external_left_out": external, "pending": pending, "refused": refused}
             listed = {"not_checked": [{"check": one.check.name, **one.document} for one in unmade]}
+            listed["walls"] = [*map(_broken_document, walls)]
             return printer.answer(arguments.json, {"broken": map(_broken_document, broken), **listed, **counted}, lines)
         arguments.url = meant_url(arguments.url, reports)
         limit = arguments.limit or (None if arguments.json else SHOWN)
@@ -110,12 +114,22 @@ def _broken_lines(links: Iterator[BrokenLink]) -> Iterator[str]:
     found = 0
     for one in links:
         found += 1
-        status = "-" if one.http_status is None else one.http_status
-        what = "no such fragment" if one.fragment else one.exit_code
-        fragment = f"#{safe(one.fragment, _TEXT_LENGTH)}" if one.fragment else ""
-        yield f"{safe(what):<24} {status:>3}  {safe(one.url, _URL_LENGTH)}{fragment}{_arrows(one.leads_to)}"
-        yield from referrer_lines(one.referrers)
+        yield from _named_lines(one)
     yield f"{plural(found, 'broken link')}" if found else "no link is broken"
+
+
+def _wall_lines(links: Sequence[BrokenLink]) -> Iterator[str]:
+    if links:
+        yield f"{plural(len(links), 'link')} not counted as broken, because the server refuses the crawler:"
+        yield from chain.from_iterable(map(_named_lines, links))
+
+
+def _named_lines(one: BrokenLink) -> Iterator[str]:
+    status = "-" if one.http_status is None else one.http_status
+    what = "no such fragment" if one.fragment else one.exit_code
+    fragment = f"#{safe(one.fragment, _TEXT_LENGTH)}" if one.fragment else ""
+    yield f"{safe(what):<24} {status:>3}  {safe(one.url, _URL_LENGTH)}{fragment}{_arrows(one.leads_to)}"
+    yield from referrer_lines(one.referrers)
 
 
 def _lines(inlinks: Sequence[LinkView], outlinks: Sequence[LinkView], counts: tuple[int, int]) -> Iterator[str]:

@@ -111,7 +111,7 @@ class CrawlConfig:
         "within its own origin (a mirror, a staging site), `ignore` never, and both record the others.",
     )
     check_external: bool = key(
-        Flag(), False, "Asks links that leave the crawl whether they can be had: by HEAD, politely, never followed."
+        Flag(), False, "Checks links that leave the crawl, politely: by HEAD, then GET, to the end of their redirects."
     )
     check_embedded: bool = key(
         Flag(), False, "Checks images, styles, scripts and media of pages; on other hosts only with check_external."

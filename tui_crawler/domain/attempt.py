@@ -7,11 +7,10 @@ from enum import Enum
 from typing import TYPE_CHECKING, NamedTuple
 
 from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.exit_code import AttemptKind
+from tui_crawler.domain.exit_code import FAILURES, AttemptKind, ExitCode
 from tui_crawler.domain.record import dataclass, field
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.exit_code import ExitCode
     from tui_crawler.domain.page import NewPage
     from tui_crawler.domain.status import PageStatus
     from tui_crawler.domain.url import CrawlUrl
@@ -55,6 +54,7 @@ class FetchRequest:
     truncate: bool = False  # robots.txt: what is over the bound is cut, not an error
     cookies: str = field(default="", repr=False)  # that servers set, as a Cookie field
     any_kind: bool = True  # False: a body whose Content-Type says that nobody reads or stores it is left on the wire
+    status_only: bool = False  # a check: the status decides, the body is left where it is
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +97,8 @@ class Exchange:
     `body` is decoded (content coding) and bounded; of an error or a redirect only where it is kept.
     `retry_after_ms` is already a wait, whatever form the header had.
     `cut` names what was cut ("body", "headers"), never silently. `left_size` is the Content-Length (0: not told) of a
-    body that was left on the wire, as nobody wants its kind; None where the body was read.
+    body that was left on the wire, as nobody wants its kind; None where the body was read. `untrusted`: why
+    the certificate of the host cannot be verified, so that asking again in this run is no use.
     """
 
     requests: tuple[RequestRecord, ...]
@@ -112,6 +113,23 @@ class Exchange:
     message: str = ""
     cut: tuple[str, ...] = ()
     left_size: int | None = None
+    untrusted: str = ""
+
+    @property
+    def in_vain(self) -> bool:
+        """Whether the host could not be reached, or did not respond to GET in time. Only this costs patience for a
+        check: a host that is down would otherwise be waited for once for each link."""
+        late = self.exit_code is ExitCode.request_timeout
+        reached = [one.method for one in self.requests if one.remote_address]
+        return self.http_status is None and not ("HEAD" in reached or (reached and not late))
+
+    @property
+    def doubted(self) -> bool:
+        """Whether a HEAD request failed, or led to its own URL: servers that serve GET do that, so GET decides."""
+        last = self.requests[-1:]
+        by_head = last and last[0].method == "HEAD" and (self.http_status or last[0].remote_address)
+        failed = self.exit_code in FAILURES or (self.location and last and self.location.href == last[0].url)
+        return bool(by_head and failed and not self.untrusted)
 
     def header(self, name: str) -> str:
         """The first value of a response header (any case), or an empty string."""
@@ -264,6 +282,7 @@ class PageOutcome:
     crawled_at: int
     contentful: bool
     forget_ignored: bool = False
+    stays: bool = False  # a check that GET has to decide: it keeps its place on the todo list and has not failed yet
     fresh_until: int = 0  # HTTP freshness as epoch ms, 0 when none was given
     not_before: int = 0
     depth: int | None = None  # the depth from which the depths of the found pages were counted

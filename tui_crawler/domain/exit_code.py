@@ -184,6 +184,8 @@ def code_of(number: int) -> ExitCode | None:
     return _BY_NUMBER.get(number)
 
 
+WALLS = frozenset({401, 403, 405, 407, 429, 451, 999})
+"""Statuses with which a host refuses a link check: a person may see the page, so that the link is not called dead."""
 STATUS_WITHOUT_RETRY = frozenset({401, 402, 403, 405, 451})
 STATUS_RETRIED_IN_RUN = frozenset({502, 503, 504})
 

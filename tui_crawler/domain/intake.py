@@ -113,7 +113,8 @@ _NO_PAGE = TodoPage(0, 0, "")  # what robots.txt names has no parent page
 
 
 def admit(finds: Iterable[Find], page: TodoPage, intake: Intake) -> Queue:
-    """All filters over what was found; `page` is the parent, whose nice, pattern and force are inherited (B, G)."""
+    """All filters over what was found; `page` is the parent, whose nice, pattern and force are inherited (B, G). What
+    a page leads to that is only checked is only checked, too."""
     seen: set[str] = set()
     pages: list[NewPage] = []
     refused: dict[str, tuple[int, str]] = {}
@@ -134,14 +135,14 @@ def admit(finds: Iterable[Find], page: TodoPage, intake: Intake) -> Queue:
                 Discovered(url, find.hops, page.item_pattern or None, known, find.sitemap, find.joins)
             )
         leaves = isinstance(verdict, Refused) and verdict.reason is Refusal.scope
-        external = EXTERNAL if intake.check_external and find.leads and leaves else 0
+        external = EXTERNAL if intake.check_external and find.leads and (leaves or page.external) else 0
         if find.embedded and url.origin in admission.scope.origins:
             external = EMBEDDED
         if (find.nofollow or find.embedded) and not external:
             continue
         seen.add(url.href)
         if external:
-            verdict = intake.admission.refuses_check(url, known)
+            verdict = intake.admission.refuses_check(url, known, find.hops)
         if isinstance(verdict, Refused):
             reason = Refusal.url_length if verdict.source == LENGTH_LIMIT else verdict.reason
             count, sample = refused.get(reason.value, (0, url.href))

@@ -64,13 +64,14 @@ class RobotsHop:
 
 @dataclass(frozen=True, slots=True)
 class Check:
-    """A URL that an operator wants probed with HEAD (U: crawl type check), for the action `action_id`.
+    """A URL that an operator wants probed (U: crawl type check), for the action `action_id`, by HEAD and then GET.
 
     Kept in the journal alone: after a kill the action is still waiting there.
     """
 
     action_id: int
     url: CrawlUrl
+    method: str = "HEAD"
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +97,8 @@ class OriginState:
     checks: tuple[Check, ...] = ()
     external: bool = False  # it is not crawled: links that lead there are checked
     setback: ExitCode | None = None  # what cost patience the last time since the start
+    untrusted: str = ""  # why its certificate could not be verified the last time
+    head_errors: int = 0  # of how many URLs GET succeeded where HEAD had failed, in this run
 
     @property
     def lost(self) -> bool:

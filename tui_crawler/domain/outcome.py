@@ -26,7 +26,7 @@ from tui_crawler.domain.content_kind import CanonicalRule, LinkKind
 from tui_crawler.domain.exit_code import DISPOSITIONS, AttemptKind, ExitCode, attempts_left, retries_in_run, unlinks
 from tui_crawler.domain.intake import Find, Intake, Queue, admit, linked, listed
 from tui_crawler.domain.origin import Check, OriginState, record_of
-from tui_crawler.domain.page import TodoPage
+from tui_crawler.domain.page import EMBEDDED, TodoPage
 from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.recrawl import fresh_until, validator_of
 from tui_crawler.domain.status import PageStatus
@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from tui_crawler.domain.url import CrawlUrl
 
 _READ = frozenset({ExitCode.file_ingested, ExitCode.file_of_unknown_type})
-_HEAD_REFUSED = frozenset({400, 403, 405, 406, 500, 501})
-"""Answers to HEAD that say nothing of GET: servers give them to what they do not serve."""
 _PERMANENT = frozenset({ExitCode.permanent_redirect})
 
 
@@ -112,8 +110,6 @@ def redirect_of(crawled: Crawled, code: ExitCode) -> tuple[CrawlUrl, RedirectRec
 def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
     """Which URLs become pages, after all filters (first refusal wins, each is counted)."""
     page, reading = crawled.page, crawled.reading
-    if page.external:
-        return Queue()
     if not intake.queues:  # what is found is scanned later; what is no URL is not stored
         return _with_invalid(Queue(), reading)
     sent = redirect_of(crawled, code)
@@ -125,6 +121,7 @@ def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
             joins = intake.admission.start_path(crawled.url.origin)
         hops, again = page.redirect_hops + 1, bool(crawled.again)
         find = Find(sent[0], page.depth, hops, page.sitemap, leads=leads, joins=joins, again=again)
+        find = find._replace(embedded=page.external == EMBEDDED)
         return admit([find], page, intake)
     if reading is None or reading.nofollow or code not in {ExitCode.file_ingested, ExitCode.noindex}:
         return Queue()
@@ -177,13 +174,13 @@ def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
     """How the crawl leaves its page; a cancelled one gives the try back and stays where it was."""
     page, status = crawled.page, crawled.exchange.http_status
     cancelled = code is ExitCode.cancelled
-    left = attempts_left(code, status, page.attempts_remaining)
-    asked_again = page.external and check_method(page) == "HEAD" and status in _HEAD_REFUSED
+    doubted, left = crawled.exchange.doubted, attempts_left(code, status, page.attempts_remaining)
+    left = asked_by_get(page).attempts_remaining if doubted else left
+    asked_again = doubted
     if crawled.again:  # is it itself where it redirects to?
         sent = redirect_of(crawled, code)
         asked_again = sent is not None and sent[0].href == crawled.url.href
-    if asked_again:
-        left = max(1, page.attempts_remaining - 1)  # also of one try: it was for an answer, and HEAD got none
+        left = max(1, page.attempts_remaining - 1) if asked_again else left
     return PageOutcome(
         page_id=page.page_id,
         status=PageStatus.READY,
@@ -194,15 +191,16 @@ def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
         crawled_at=crawled.ended.wall_ms,
         contentful=DISPOSITIONS[code].contentful,
         forget_ignored=not cancelled and left > 0 and (asked_again or retries_in_run(code, status)),
+        stays=doubted,
         fresh_until=fresh_until(crawled.exchange.headers, crawled.ended.wall_ms),
         depth=page.depth,
         unlinks=unlinks(code, status),
     )
 
 
-def check_method(page: TodoPage) -> str:
-    """How a link that leaves the crawl is asked: by HEAD, and by GET when it is asked again."""
-    return "GET" if page.attempts else "HEAD"
+def asked_by_get(page: TodoPage) -> TodoPage:
+    """A checked page after its HEAD request failed: GET decides, also where it has one try."""
+    return replace(page, attempts=page.attempts + 1, attempts_remaining=max(1, page.attempts_remaining - 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -353,8 +351,8 @@ def _attempt_of(crawled: Crawled, code: ExitCode, before: OriginState, after: Or
 def _said(crawled: Crawled, code: ExitCode) -> str:
     """A message where the exit code alone would leave a question."""
     sent = redirect_of(crawled, code)
-    if sent is None:
-        return ""
+    if sent is None or crawled.exchange.doubted:
+        return "HEAD failed: GET decides" if crawled.exchange.doubted else ""
     word = "canonical" if sent[1].source is RedirectSource.canonical else "redirects to"
     cookie = ", and sets a cookie" if crawled.exchange.header("Set-Cookie") else ""
     return f"{word} {sent[0].href}{cookie}"

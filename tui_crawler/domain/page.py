@@ -78,7 +78,7 @@ class NewPage:
 
     A duplicate find keeps the lower `nice` and the lower `depth` (B). `sitemap`: it is read as a sitemap, not as a
     page; `lastmod` (epoch ms, 0: none) is what a sitemap says of it. `external`: EXTERNAL or EMBEDDED, it is checked
-    and never followed. `start_path`: what its origin gets where it joins the crawl with this page.
+    and its links are never followed. `start_path`: what its origin gets where it joins the crawl with this page.
     `again`: a chain of redirects comes back to it with other cookies.
     """
 

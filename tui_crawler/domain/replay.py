@@ -113,6 +113,7 @@ class LoggedAttempt:
     headers: Headers = ()  # of the last answer, where they decide the delay
     retry_after_ms: int | None = None
     crawl_delay_ms: int | None = None
+    in_vain: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -411,15 +412,16 @@ def _folded(state: OriginState, logged: LoggedAttempt, code: ExitCode, settings:
     now, status, taken = Moment(logged.ended_at, logged.ended_at), logged.http_status, logged.response_ms
     if not logged.made:
         taken = None
+    untrusted = "as recorded" if code is ExitCode.connection_failed and not logged.patience_after else ""
     if logged.kind is AttemptKind.robots:
         for hop in logged.hops:
             state = _after_hop(state, hop, settings)
         rules = RobotsRules("", logged.crawl_delay_ms, (), ()) if code is ExitCode.file_ingested else None
-        return after_robots(
-            state, RobotsAnswer(code, status, taken, rules, retry_after_ms=logged.retry_after_ms), now, settings
-        )
+        found = RobotsAnswer(code, status, taken, rules, retry_after_ms=logged.retry_after_ms, untrusted=untrusted)
+        return after_robots(state, found, now, settings)
     is_check = logged.kind is AttemptKind.check
-    answer = CrawlAnswer(logged.page_id or 0, code, status, taken, logged.retry_after_ms, is_check)
+    in_vain, page_id, asked = logged.in_vain, logged.page_id or 0, logged.retry_after_ms
+    answer = CrawlAnswer(page_id, code, status, taken, asked, is_check, in_vain, untrusted=untrusted)
     if logged.page_id is None:
         return after_check(state, _CHECK, answer, now, settings)
     if code is ExitCode.local_processing_error and not logged.requests and not logged.patience_after:

@@ -194,6 +194,8 @@ broken_embedded|Broken images, styles, scripts and media|fault|url exit_code htt
 Files of the crawled sites that pages embed and that failed (crawl.check_embedded), those with most links first.
 broken_external|Broken links to other sites|fault|url exit_code http_status links referrers
 URLs outside of the crawl that links name and that failed (crawl.check_external), those with most links first.
+walls|Links behind a wall|notice|url exit_code http_status links referrers
+Checked URLs that refuse a crawler (401, 403, 405, 407, 429, 451, 999): a person may see what they lead to.
 broken_fragments|Missing fragments|fault|url fragment links referrers
 Fragments that links name and that their page has not (crawl.check_fragments); {NAMED} links to each.
 failed_unnamed|Failed pages that nothing names|fault|url exit_code http_status message

@@ -90,12 +90,17 @@ class RobotsAnswer:
     body: bytes = b""
     hop: RobotsHop | None = None
     retry_after_ms: int | None = None
+    untrusted: str = ""
 
 
 @dataclass(frozen=True, slots=True)
 class CrawlAnswer:
-    """How the crawl of a page of the todo list ended; `response_ms` None: no request was made. `is_check`: the page was
-    only checked."""
+    """How the crawl of a page of the todo list ended; `response_ms` None: no request was made.
+
+    `is_check`: the page was only checked, which costs patience only if it was `in_vain` (`Exchange.in_vain`). `again`
+    is the page as GET asks for it next, after HEAD failed; `corrected`: GET succeeded where HEAD had failed.
+    `untrusted`: why the certificate cannot be verified, for which the host is not asked again in this run.
+    """
 
     page_id: int
     exit_code: ExitCode
@@ -103,6 +108,10 @@ class CrawlAnswer:
     response_ms: int | None = None
     retry_after_ms: int | None = None
     is_check: bool = False
+    in_vain: bool = False
+    again: TodoPage | None = None
+    corrected: bool = False
+    untrusted: str = ""
 
 
 def next_turn(state: OriginState, now: Moment, full: Container[int] = frozenset(), crawls: bool = True) -> Turn:  # noqa: C901  a turn machine is clearest in one piece
@@ -185,21 +194,28 @@ def after_crawl(state: OriginState, answer: CrawlAnswer, now: Moment, settings: 
     if answer.exit_code is not ExitCode.cancelled:
         first = bool(state.todo) and state.todo[0].page_id == answer.page_id
         rest = state.todo[1:] if first else tuple(page for page in state.todo if page.page_id != answer.page_id)
-        state = replace(state, todo=rest)
-    # an image that fails is a finding; that the server cannot be reached, or limits the rate, counts as for a page
-    spared = answer.is_check and not state.external and answer.http_status not in {None, 429}
-    if not spared:
-        state = _patience_after(state, answer.exit_code, settings)
+        again = (answer.again,) if answer.again is not None and len(rest) < len(state.todo) else ()
+        state = replace(state, todo=again + rest, head_errors=state.head_errors + answer.corrected)
+    if not answer.is_check or answer.in_vain or answer.untrusted:
+        state = _patience_after(state, answer.exit_code, settings, answer.untrusted)
     if answer.response_ms is None:
         return state
     return _delayed(state, answer, now, settings)
 
 
+def check_method(state: OriginState, attempts: int, wanted: str = "HEAD") -> str:
+    """The method of a check: HEAD first, then GET. A host whose HEAD was wrong twice in this run is asked by GET only
+    (CRAWL.md section 9, link check)."""
+    return "GET" if attempts or state.head_errors > 1 else wanted
+
+
 def after_check(
     state: OriginState, check: Check, answer: CrawlAnswer, now: Moment, settings: CrawlSettings
 ) -> OriginState:
-    """Folds a probe: the check is done, the delay holds for it as for any request. It costs no patience."""
-    state = replace(state, checks=tuple(one for one in state.checks if one != check))
+    """Folds a probe: the check is done, or GET comes next. The delay holds as for any request. It costs no patience."""
+    rest = tuple(one for one in state.checks if one != check)
+    again = (replace(check, method="GET"),) if answer.again is not None else ()
+    state = replace(state, checks=again + rest)
     return state if answer.response_ms is None else _delayed(state, answer, now, settings)
 
 
@@ -240,7 +256,8 @@ def _unreachable(state: OriginState, answer: RobotsAnswer, now: Moment, settings
     """Costs patience (a 429 slows down instead). Rules younger than a day stay in force; without, the next try
     comes after the delay."""
     rate_limited = answer.exit_code is ExitCode.rate_limited
-    state = _patience_after(state, ExitCode.rate_limited if rate_limited else ExitCode.request_timeout, settings)
+    code = ExitCode.rate_limited if rate_limited else ExitCode.request_timeout
+    state = _patience_after(state, code, settings, answer.untrusted)
     state = replace(state, setback=answer.exit_code)
     kept = state.robots
     fresh = kept.rules is not None and now.wall_ms - kept.fetched_at < settings.robots_kept_ms
@@ -252,11 +269,11 @@ def _unreachable(state: OriginState, answer: RobotsAnswer, now: Moment, settings
     return replace(state, robots=robots)
 
 
-def _patience_after(state: OriginState, code: ExitCode, settings: CrawlSettings) -> OriginState:
+def _patience_after(state: OriginState, code: ExitCode, settings: CrawlSettings, untrusted: str = "") -> OriginState:
     """Patience saturates at 0 and never rises by itself, unless `patience_reset_on_success` is set. An origin that is
     external does not give up: what is left of it is told as broken (`OriginState.lost`)."""
-    patience = state.patience
-    match DISPOSITIONS[code].patience:
+    patience, state = state.patience, replace(state, untrusted=untrusted or state.untrusted)
+    match PatienceChange.exhaust if untrusted else DISPOSITIONS[code].patience:
         case PatienceChange.lose_one:
             patience -= 1
         case PatienceChange.exhaust:

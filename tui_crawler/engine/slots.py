@@ -128,7 +128,8 @@ class Slots:
                     self._drop_hopeless_probes(origin)
                 case CheckUrl(check=check):
                     result = await self._runner.check(origin, check)
-                    self._probes.take(result)
+                    if not result.doubted:
+                        self._probes.take(result)
                     requested = result.response_ms is not None
                     self.requests += requested
                 case CrawlNext(page=page):

@@ -11,13 +11,13 @@ from functools import lru_cache
 from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, RequestRecord, Settle
 from tui_crawler.domain.content_kind import OTHER
 from tui_crawler.domain.event import Event
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.exit_code import FAILURES, ExitCode
 from tui_crawler.domain.intake import Intake, Queue, sitemaps_of
 from tui_crawler.domain.origin import Check, OriginState, RobotsHop, record_of
 from tui_crawler.domain.outcome import (
     Crawled,
     Refusing,
-    check_method,
+    asked_by_get,
     final_code,
     queue_of,
     redirect_of,
@@ -40,6 +40,7 @@ from tui_crawler.domain.turn import (
     after_crawl,
     after_fill,
     after_robots,
+    check_method,
     finish,
     touch,
 )
@@ -51,6 +52,7 @@ from tui_crawler.engine.origin_table import Counts, OriginTable
 from tui_crawler.engine.ports import Clock, Fetcher, Listener, Store
 
 _REDIRECTS = frozenset({ExitCode.permanent_redirect, ExitCode.redirect})
+_DOWN = frozenset({ExitCode.connection_failed, ExitCode.request_timeout})
 _READ = frozenset({ExitCode.file_ingested, ExitCode.file_of_unknown_type})
 _NO_BROWSER = "a rule wants custom_js here, which no version can run yet: the browser extra does not exist"
 MAIN_JOB = 0  # stands for the job of the run, whose filters speak where no page does
@@ -70,13 +72,14 @@ class Callbacks:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What a probe found; `response_ms` None: no request was made."""
+    """What a probe found; `response_ms` None: no request was made. `doubted`: GET asks again and decides."""
 
     check: Check
     exit_code: ExitCode
     http_status: int | None
     response_ms: int | None
     message: str
+    doubted: bool = False
 
 
 class TurnRunner:
@@ -125,8 +128,8 @@ class TurnRunner:
         listed = {page.page_id for page in todo}
         denied: list[tuple[TodoPage, Denied]] = []
         for page in found.pages:
-            unwanted = page.external == EMBEDDED and not settings.check_embedded
-            if page.page_id in listed or unwanted or (state.external and not page.external):
+            wanted = {EXTERNAL: settings.check_external, EMBEDDED: settings.check_embedded}.get(page.external, True)
+            if page.page_id in listed or not wanted or (state.external and not page.external):
                 continue
             verdict = self._judge(origin, page, _url_of(page.url))
             if isinstance(verdict, Denied):
@@ -196,6 +199,7 @@ class TurnRunner:
             exchange.body if rules is not None else b"",
             onward,
             exchange.retry_after_ms,
+            exchange.untrusted,
         )
         after = table.update(after_robots(before, answer, now, settings))
         if made and url.origin != origin:
@@ -213,7 +217,8 @@ class TurnRunner:
         return made and hop is None
 
     async def check(self, origin: str, check: Check) -> CheckResult:
-        """Probes a URL with HEAD, after robots.txt and all policies, as any request; changes no page (U)."""
+        """Probes a URL, after robots.txt and all policies, as any request; changes no page (U). The result of a HEAD
+        request that failed is not the last one."""
         table, started = self._table, self._clock.now()
         page = TodoPage(0, MAIN_JOB, check.url.href)
         verdict = self._judge(origin, page, check.url)
@@ -221,15 +226,16 @@ class TurnRunner:
             exchange = Exchange((), verdict.exit_code, None, 0, message=verdict.message)
         else:
             agent = verdict.user_agent or table.settings.plan.user_agent
-            exchange = await self._exchange(FetchRequest(check.url, agent, method="HEAD"))
+            method = check_method(table.states[origin], 0, check.method)
+            exchange = await self._exchange(FetchRequest(check.url, agent, method, status_only=True))
         now, before = self._clock.now(), table.states[origin]
-        taken = exchange.response_ms if exchange.requests else None
-        answer = CrawlAnswer(0, exchange.exit_code, exchange.http_status, taken, exchange.retry_after_ms)
+        answer = _answer_of(page, exchange.exit_code, exchange)
         after = table.update(after_check(before, check, answer, now, table.settings.settings_of(origin)))
         settle = settle_check(check, exchange, before, after, started, now)
         await self._store.settle(settle)
         self._tell_attempt(after, settle, Settled())
-        return CheckResult(check, exchange.exit_code, exchange.http_status, taken, exchange.message)
+        doubted, taken = exchange.doubted, answer.response_ms
+        return CheckResult(check, exchange.exit_code, exchange.http_status, taken, exchange.message, doubted)
 
     async def crawl(self, origin: str, page: TodoPage) -> bool:
         """Crawls a page of the todo list; answers whether a request was made."""
@@ -255,14 +261,12 @@ class TurnRunner:
             any_kind=page.sitemap or OTHER in table.storing.kinds,
         )
         if page.external:
-            request = FetchRequest(url, agent, check_method(page), max_body_bytes=1, truncate=True)
+            request = FetchRequest(url, agent, check_method(table.states[origin], page.attempts), status_only=True)
         chain = self._cookies.take(url)
         exchange = await self._exchange(replace(request, cookies=chain.cookies(url)))
         ended = self._clock.now()
         reading = None
-        if page.external:
-            exchange = replace(exchange, cut=())  # nobody wanted the body
-        elif exchange.exit_code in _READ:
+        if exchange.exit_code in _READ and not page.external:
             reading = await self._fetcher.read(url, exchange, sitemap=page.sitemap)
         was_read = reading is not None and exchange.left_size is None
         digest = hashlib.sha256(exchange.body).hexdigest() if was_read else ""
@@ -300,15 +304,8 @@ class TurnRunner:
         code, exchange = final_code(crawled), crawled.exchange
         sent = None if code is ExitCode.not_canonical else redirect_of(crawled, code)
         again = self._cookies.follow(chain, crawled.url, exchange.headers, sent[0] if sent else None)
-        crawled = replace(crawled, again=None if crawled.page.external else again)
-        answer = CrawlAnswer(
-            crawled.page.page_id,
-            code,
-            exchange.http_status,
-            exchange.response_ms if exchange.requests else None,
-            exchange.retry_after_ms,
-            bool(crawled.page.external),
-        )
+        crawled = replace(crawled, again=again)
+        answer = _answer_of(crawled.page, code, exchange)
         intake = table.intake(crawled.page.job_id)
         queue = await self._queue(crawled, code, intake)
         before = table.states[origin]
@@ -362,10 +359,10 @@ class TurnRunner:
         table = self._table
         admission, state = table.job_filters.of(page.job_id), table.states[origin]
         if state.lost:
-            code = state.setback or ExitCode.connection_failed
-            return Denied(
-                code, f"not asked: its origin gave no answer that could be used, the last one was {code.name}"
-            )
+            last = state.setback or ExitCode.connection_failed
+            words = f"its origin gave no answer that could be used, the last one was {last.name}"
+            words = f"not asked: {state.untrusted or words}"
+            return Denied(last if last in _DOWN else ExitCode.blocked_by_robots_txt, words)
         agent = admission.settings(url).ua if admission.names_agents and isinstance(url, CrawlUrl) else None
         return admission.judge(url, table.rules_for(origin, agent), page.seed, page.external)
 
@@ -430,6 +427,22 @@ class TurnRunner:
             counts.done, counts.failed = 0 if state.external else settled.done, settled.failed
         new = sum(count for _, count in settled.new_pages)
         self.tell(events.attempt_finished(settle.attempt.ended_at, state, settle.attempt, new, counts))
+
+
+def _answer_of(page: TodoPage, code: ExitCode, exchange: Exchange) -> CrawlAnswer:
+    """The outcome of an exchange for a page, as it is folded into the state of its origin."""
+    return CrawlAnswer(
+        page.page_id,
+        code,
+        exchange.http_status,
+        exchange.response_ms if exchange.requests else None,
+        exchange.retry_after_ms,
+        bool(page.external),
+        exchange.in_vain,
+        asked_by_get(page) if exchange.doubted else None,
+        bool(page.attempts and page.external) and code not in FAILURES,
+        exchange.untrusted,
+    )
 
 
 @lru_cache(4096)  # a page is judged as it is filled in and as it is crawled

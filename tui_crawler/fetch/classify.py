@@ -22,6 +22,7 @@ class Trouble(Enum):
 
     timeout = "timeout"
     network = "network"  # refused, name not found, TLS, reset, closed
+    certificate = "certificate"  # it cannot be verified, whatever is asked for
     protocol = "protocol"  # what came is not HTTP as RFC 9112 has it
     coding = "coding"  # unknown, illegal or too many content codings
     short = "short"  # the compressed body ends too soon
@@ -48,7 +49,7 @@ def exit_code_of_trouble(phase: Phase, trouble: Trouble) -> ExitCode:
     match trouble:
         case Trouble.timeout:
             return ExitCode.error_reading_response if phase is Phase.body else ExitCode.request_timeout
-        case Trouble.network:
+        case Trouble.network | Trouble.certificate:
             return ExitCode.error_reading_response if phase is Phase.body else ExitCode.connection_failed
         case Trouble.short:
             return ExitCode.error_reading_response

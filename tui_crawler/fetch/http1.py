@@ -39,6 +39,7 @@ from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionStep
 from tui_crawler.fetch.headers import encode_headers
 from tui_crawler.fetch.limits import FetchLimits
+from tui_crawler.fetch.tls import certificate_words
 from tui_crawler.fetch.transfer import WireRequest
 
 _WAITING_BYTES = 256 * 1024  # so much of a body waits to be read before the socket is left alone
@@ -496,6 +497,8 @@ class Http1Wire:
             except OSError as error:
                 if is_out_of_descriptors(error):
                     raise OutOfDescriptors(f"{address} port {url.port}: {_told(error)}") from error
+                if isinstance(error, ssl.SSLCertVerificationError):
+                    raise _unreachable(address, url.port, certificate_words(error), Trouble.certificate) from error
                 failure = _unreachable(address, url.port, _told(error), Trouble.network)
         raise failure
 

@@ -31,7 +31,7 @@ from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionLogs, ConnectionStep
 from tui_crawler.fetch.headers import RawHeaders, encode_headers
 from tui_crawler.fetch.limits import FetchLimits
-from tui_crawler.fetch.tls import Access, TlsContexts, Trust
+from tui_crawler.fetch.tls import Access, TlsContexts, Trust, certificate_words
 from tui_crawler.fetch.transfer import WireRequest
 
 _HEADS_BYTES = 256 * 1024  # of heads, interim ones too; as much as 64 KiB of a body may be read along
@@ -401,6 +401,11 @@ def _unread(response: httpx.Response) -> tuple[bytes, httpcore.AsyncConnectionIn
 def failure_of(error: Exception, phase: Phase, stream: WatchedStream | None) -> TransferFailed:
     """What an exception of the client means in this phase. Its text may hold bytes of the server."""
     text = str(error) or type(error).__name__
+    cause: BaseException | None = error
+    while cause is not None and not isinstance(cause, ssl.SSLCertVerificationError):
+        cause = cause.__cause__ or cause.__context__
+    if cause is not None:
+        return TransferFailed(Phase.connect, Trouble.certificate, certificate_words(cause))
     match error:
         case httpx.ConnectTimeout() | httpx.PoolTimeout():
             return TransferFailed(Phase.connect, Trouble.timeout, text)

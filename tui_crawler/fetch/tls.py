@@ -19,6 +19,24 @@ from tui_crawler.domain.attempt import Headers
 _BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
 
 
+_CA_FILE = "set ca_file to trust it (network or hosts[])"
+_CHAIN = f"the server does not send its intermediate certificate, or its authority is not trusted; {_CA_FILE}"
+_ADVICE = {
+    9: "it is not valid yet; check the clock of this machine",
+    10: "it has expired; its owner has to renew it",
+    18: f"it is self-signed; {_CA_FILE}",
+    19: f"it is signed by an authority that is not trusted; {_CA_FILE}",
+    **dict.fromkeys((20, 21), _CHAIN),
+    **dict.fromkeys((62, 64), "it is for another host name; the server has to send one for this name"),
+}
+"""What is wrong with a certificate and what helps, by the number of OpenSSL's X509_V_ERR_ constants."""
+
+
+def certificate_words(error: ssl.SSLCertVerificationError) -> str:
+    """Return why a certificate cannot be verified, and what helps."""
+    return f"certificate verify failed: {_ADVICE.get(error.verify_code, error.verify_message)}"
+
+
 @dataclass(frozen=True, slots=True)
 class Trust:
     """Which certificates are accepted: those of `ca_file` (PEM, "" for none) beside the system's and the packaged ones;

@@ -36,6 +36,7 @@ _LONGEST_WORK_S = 0.005  # other origins get the event loop at least this often 
 _REDIRECTS = frozenset({ExitCode.permanent_redirect, ExitCode.redirect})
 _CONNECTION_BYTES = 8 * 1024  # about what a connection with TLS costs, for which a round trip is waited, too
 _FRAMING_BYTES = 64 * 1024  # of chunk sizes, extensions and trailers, and an eighth of what a body may have
+_CHECK_BYTES = 64 * 1024  # of the body of a check: its status decides
 _PAYMENT_REQUIRED = 402
 _ROUNDING_MS = 2  # both clocks are cut to whole ms
 _NO_REQUEST_MADE = frozenset({Trouble.blocked_address, Trouble.excluded_address, Trouble.invalid_target})
@@ -159,6 +160,7 @@ class _Ending:
     body: bytes = b""
     location: CrawlUrl | None = None
     flukeable: bool = False
+    untrusted: bool = False
     requested: bool = True
 
 
@@ -243,6 +245,7 @@ class Transfer:
             message=clean_message(ending.message),
             cut=progress.cut,
             left_size=progress.left_size,
+            untrusted=clean_message(ending.message) if ending.untrusted else "",
         )
 
     async def _end(self, request: FetchRequest, call: WireRequest, progress: _Progress, deadline: float) -> _Ending:
@@ -279,7 +282,7 @@ class Transfer:
             same_etag=same_etag(request.conditional_etag, fields.get("etag", "")),
             location=location,
         )
-        if code is ExitCode.file_ingested and request.method != "HEAD":
+        if code is ExitCode.file_ingested and request.method != "HEAD" and not request.status_only:
             if (
                 self._recorder is None
                 and not request.any_kind
@@ -288,7 +291,7 @@ class Transfer:
                 return await self._leave_body(answer, progress)
             return _Ending(code, body=await self._read_body(request, answer, progress))
         if answer.status >= 200:
-            await self._drain(answer, progress)
+            await self._drain(answer, progress, _CHECK_BYTES if request.status_only else self._limits.drain_bytes)
         body = self._error_body(progress) if self._keeps_errors else b""
         target = location if isinstance(location, CrawlUrl) and code in _REDIRECTS else None
         price = fields.get("crawler-price", "") if answer.status == _PAYMENT_REQUIRED else ""
@@ -346,7 +349,7 @@ class Transfer:
         announced = _announced(progress.fields)
         progress.left_size = announced or 0
         if announced is not None and announced <= _CONNECTION_BYTES:
-            await self._drain(answer, progress)
+            await self._drain(answer, progress, announced)
         return _Ending(ExitCode.file_ingested)
 
     async def _feed(self, decoder: BodyDecoder, answer: ResponseHead, progress: _Progress) -> None:
@@ -382,14 +385,14 @@ class Transfer:
             message = f"a body of {announced} bytes was announced, more than {most}"
             raise TransferFailed(Phase.body, Trouble.too_large, message)
 
-    async def _drain(self, answer: ResponseHead, progress: _Progress) -> None:
-        """Reads a body nobody wants, if it is small and comes soon, so that the connection can be used again.
+    async def _drain(self, answer: ResponseHead, progress: _Progress, most: int) -> None:
+        """Read a body that is not needed, `most` bytes of it, so that the connection can be used again.
 
         What goes wrong here changes nothing: the status has already said how the exchange ended.
         """
         try:
             async with asyncio.timeout(self._limits.drain_timeout_ms / 1000):
-                await self._receive(answer, progress, self._limits.drain_bytes)
+                await self._receive(answer, progress, most)
         except (TransferFailed, TimeoutError) as failure:
             trouble = failure.trouble if isinstance(failure, TransferFailed) else Trouble.timeout
             progress.give_up(trouble)
@@ -432,6 +435,7 @@ def _failed(phase: Phase, trouble: Trouble, failure: TransferFailed) -> _Ending:
         exit_code_of_trouble(phase, trouble),
         failure.message,
         flukeable=failure.closed_unanswered,
+        untrusted=trouble is Trouble.certificate,
         requested=trouble not in _NO_REQUEST_MADE,
     )
 

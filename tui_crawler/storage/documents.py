@@ -369,6 +369,11 @@ def _judge_again(transaction: Transaction, url_id: int, packed: bytes | None) ->
             transaction.run(_mark_fragment, {"missing": int(not missing), "to_url_id": url_id, "fragment": name})
 
 
+def lacks(packed: bytes, fragment: str) -> bool:
+    """Whether a page with these names (`PageAnchors.names`) has nothing that a fragment names."""
+    return _is_missing(fragment, _unpacked(packed))
+
+
 def _is_missing(fragment: str, names: frozenset[bytes] | None) -> bool:
     wanted = indicated(fragment)
     return bool(wanted) and names is not None and not any(_hash(name) in names for name in wanted)

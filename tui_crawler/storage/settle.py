@@ -321,11 +321,21 @@ def _store(
         return Tally(), 0
     if attempt.exit_code in UNTOUCHED:
         return _give_back(transaction, page, outcome, attempt_id, attempt.exit_code)
+    if outcome.stays:
+        return _keep_listed(transaction, page, outcome), 0
     (keeper := Keeper(transaction, claim)).ended([(page.ended(), outcome)])
     transaction.run(update_page, page_values(claim, page, outcome, attempt_id))
     if outcome.unlinks and page.last_attempt_id and not page.unscanned:
         documents.drop_links(transaction, [outcome.page_id], keeper)
     return page.tally_after(outcome).minus(page.tally()), int(page.todo_order > 0)
+
+
+def _keep_listed(transaction: Transaction, page: PageState, outcome: PageOutcome) -> Tally:
+    """Store that GET asks for a checked page next; return how the counters change. Its last result stays."""
+    after = replace(page, status=int(outcome.status), attempts_remaining=outcome.attempts_remaining)
+    left = {"status": after.status, "attempts": outcome.attempts, "attempts_remaining": after.attempts_remaining}
+    transaction.run(_wait_for_get, {"page_id": outcome.page_id, **left})
+    return after.tally().minus(page.tally())
 
 
 def _give_back(
@@ -347,7 +357,7 @@ def _give_back(
 def outcome_for(settle: Settle, page: PageState | None) -> PageOutcome | None:
     """Return how an attempt leaves its page; a page that was linked while it was checked is still to be crawled."""
     if settle.page is not None and page is not None and settle.attempt.kind is AttemptKind.check and not page.external:
-        return replace(settle.page, attempts_remaining=page.attempts_remaining, forget_ignored=True)
+        return replace(settle.page, attempts_remaining=page.attempts_remaining, forget_ignored=True, stays=False)
     return settle.page
 
 
@@ -389,6 +399,11 @@ def update_page() -> Any:
 def _return_page() -> Any:
     changes = slots([Page.status, Page.last_attempt_id, Page.todo_order])
     return Page.update({**changes, **_released()}).where(Page.id == slot("page_id"))
+
+
+def _wait_for_get() -> Any:
+    changes = slots([Page.status, Page.attempts, Page.attempts_remaining])
+    return Page.update({**changes, **_released(), Page.ignored_run: ZERO}).where(Page.id == slot("page_id"))
 
 
 def _released() -> dict[Any, Any]:

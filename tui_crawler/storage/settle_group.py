@@ -67,6 +67,7 @@ def _may_be_plain(one: Settle) -> bool:
     """Whether an attempt is of the usual kind, as far as that can be said without the database."""
     return (
         one.page is not None
+        and not one.page.stays
         and one.redirect is None
         and one.fragments is None
         and not one.drop_document

@@ -13,15 +13,14 @@ from tui_crawler.domain.coverage import LEADS, LISTED, Coverage, SeedEnd, is_los
 from tui_crawler.domain.cut import CUTS, cut_names
 from tui_crawler.domain.exit_code import BLOCKED, DOCUMENTS, ExitCode, code_of, lost_words
 from tui_crawler.storage.reader import SubjectReports, among
-from tui_crawler.storage.reports.overview import HAS_DOCUMENT, OverviewReports, exit_name
+from tui_crawler.storage.reports.overview import HAS_DOCUMENT, PAGES_ONLY, OverviewReports, exit_name
 
 _HOPS = 20  # a longer chain of redirects is taken for a circle
 _CRAWLED = "o.participates = 1 AND o.joined <> 'external'"
-_SUMS = f"""SELECT COALESCE(SUM(o.done), 0), COALESCE(SUM(o.failed), 0), COALESCE(SUM(o.blocked), 0),
-    COALESCE(SUM(o.pending), 0) FROM origin o WHERE {_CRAWLED}"""
+_SUMS = f"SELECT COALESCE(SUM(o.done), 0), COALESCE(SUM(o.pending), 0) FROM origin o WHERE {_CRAWLED}"
 _ENDS = f"SELECT o.finish_reason, COUNT(*) FROM origin o WHERE {_CRAWLED} GROUP BY o.finish_reason"
 _FAILED = f"""SELECT p.last_exit_code, COUNT(*) FROM page p JOIN origin o ON o.id = p.origin_id
-WHERE p.failed = 1 AND {_CRAWLED} GROUP BY p.last_exit_code ORDER BY 2 DESC, 1"""
+WHERE p.failed = 1 AND {PAGES_ONLY} AND {_CRAWLED} GROUP BY p.last_exit_code ORDER BY 2 DESC, 1"""
 _CUT = """SELECT names, COUNT(*) FROM (SELECT incomplete AS names FROM document WHERE incomplete != ''
     UNION ALL SELECT a.cut FROM attempt a JOIN page p ON p.id = a.page_id AND p.last_attempt_id = a.id
     LEFT JOIN document d ON d.page_id = p.id WHERE a.cut != '' AND d.page_id IS NULL) c GROUP BY names"""
@@ -30,11 +29,11 @@ WHERE r.source = 'canonical' AND p.last_exit_code = {ExitCode.not_canonical.valu
     AND NOT EXISTS (SELECT 1 FROM page q WHERE q.url_id = r.to_url_id AND q.external = 0)"""
 _TOO_DEEP = """SELECT CASE WHEN EXISTS (SELECT 1 FROM job WHERE max_depth IS NOT NULL)
     THEN (SELECT COUNT(*) FROM page WHERE beyond_depth = 1) ELSE 0 END"""
-_BLOCKED = f"""SELECT o.origin, g.code AS reason, g.pages AS count, u.href AS sample_url, g.decided_by, g.every
-FROM (SELECT p.origin_id, p.last_exit_code AS code, COALESCE(a.decided_by, '') AS decided_by, COUNT(*) AS pages,
-        MIN(p.id) AS sample, COUNT(*) OVER () AS every
+_BLOCKED = f"""SELECT o.origin, g.code AS reason, g.pages AS count, u.href AS sample_url, g.decided_by, g.every,
+    g.urls FROM (SELECT p.origin_id, p.last_exit_code AS code, COALESCE(a.decided_by, '') AS decided_by,
+        COUNT(*) AS pages, MIN(p.id) AS sample, COUNT(*) OVER () AS every, SUM(COUNT(*)) OVER () AS urls
     FROM origin o JOIN page p ON p.origin_id = o.id LEFT JOIN attempt a ON a.id = p.last_attempt_id
-    WHERE {_CRAWLED} AND o.blocked > 0 AND {among("p.last_exit_code", BLOCKED)}
+    WHERE {_CRAWLED} AND {PAGES_ONLY} AND o.blocked > 0 AND {among("p.last_exit_code", BLOCKED)}
     GROUP BY p.origin_id, p.last_exit_code, COALESCE(a.decided_by, '')) g
     JOIN origin o ON o.id = g.origin_id JOIN page p ON p.id = g.sample JOIN url u ON u.id = p.url_id
 ORDER BY g.pages DESC, g.sample LIMIT {LISTED}"""
@@ -63,7 +62,7 @@ class CoverageReports(SubjectReports):
         if run is None:
             return Coverage()
         read, number = self._reader.all, self._reader.number
-        done, failed, blocked, pending = read(_SUMS)[0]
+        (done, pending), failed = read(_SUMS)[0], read(_FAILED)
         cuts = sorted(map(tuple, read(_CUT)))
         cut: Counter[str] = Counter()
         for names, pages in cuts:
@@ -73,7 +72,14 @@ class CoverageReports(SubjectReports):
         groups = [refused_group(row[0], exit_name(row[1]), *row[2:5]) for row in pages_refused]
         groups += [refused_group(*row[:5]) for row in links_refused]
         names = ("crawled", "failed", "refused", "truncated", "not_canonical")
-        counts = (done, failed, blocked, sum(pages for _, pages in cuts), number(_NOT_CANONICAL))
+        blocked = int(pages_refused[0][6]) if pages_refused else 0
+        counts = (
+            done,
+            sum(pages for _, pages in failed),
+            blocked,
+            sum(pages for _, pages in cuts),
+            number(_NOT_CANONICAL),
+        )
         coverage = Coverage(
             run,
             pages=dict(zip(names, counts, strict=True)),
@@ -81,7 +87,7 @@ class CoverageReports(SubjectReports):
                 sorted(groups, key=lambda one: (-one.count, one.origin, one.reason, one.decided_by))[:LISTED]
             ),
             refused_total=sum(rows[0][5] for rows in (pages_refused, links_refused) if rows),
-            failures={code: pages for id_, pages in read(_FAILED) if (code := code_of(id_)) is not None},
+            failures={code: pages for id_, pages in failed if (code := code_of(id_)) is not None},
             ends=dict(map(tuple, read(_ENDS))),
             cut=cut,
             pending=pending,

@@ -4,14 +4,16 @@ check: URLs that are named and cannot be had."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
-from tui_crawler.domain.exit_code import UNLINKED, ExitCode
+from tui_crawler.domain.exit_code import BLOCKED, UNLINKED, WALLS, ExitCode
 from tui_crawler.domain.page import EXTERNAL
 from tui_crawler.domain.page_view import BrokenLink, LinkEnd, LinkView, Referrer, Referrers
 from tui_crawler.domain.site_audit import chains
 from tui_crawler.domain.standing import Referral
 from tui_crawler.domain.verdict import Refusal
+from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
 from tui_crawler.storage.reports.overview import exit_name
 
@@ -147,11 +149,27 @@ _READ = (ExitCode.file_ingested, ExitCode.file_did_not_change, ExitCode.noindex)
 _OLDEST = """p.failed = 1
     AND NOT EXISTS (SELECT 1 FROM page q WHERE q.url_id = p.url_id AND q.failed = 1 AND q.id < p.id)"""
 
-BROKEN = f"""SELECT p.id, p.url_id, u.href, p.last_exit_code, p.last_http_status, p.external
-FROM page p JOIN url u ON u.id = p.url_id WHERE {_OLDEST} AND p.id > ? AND p.external <> ?
+
+def walled(page: str, status: str = "last_http_status") -> str:
+    """The condition that a checked URL, in a row with this column, is behind a wall (`WALLS`)."""
+    return f"({page}.external <> 0 AND {among(f'COALESCE({page}.{status}, 0)', WALLS)})"
+
+
+def dead(page: str, status: str = "last_http_status", code: str = "last_exit_code") -> str:
+    """The condition that a failed page is broken: neither behind a wall, nor a check that the address guard refused."""
+    refused = f"{page}.external <> 0 AND {page}.{code} = {ExitCode.blocked_address.value}"
+    return f"NOT {walled(page, status)} AND NOT ({refused})"
+
+
+_LISTED = """SELECT p.id, p.url_id, u.href, p.last_exit_code, p.last_http_status, p.external
+FROM page p JOIN url u ON u.id = p.url_id WHERE"""
+BROKEN = f"""{_LISTED} {_OLDEST} AND {dead("p")} AND p.id > ? AND p.external <> ?
 ORDER BY p.id LIMIT ?"""
 """Failed pages by age, after one and with or without those that leave the crawl; of a URL that several jobs have the
 oldest."""
+
+WALLED = BROKEN.replace(dead("p"), walled("p"))
+"""The same of checked URLs behind a wall."""
 
 REFERRING = """SELECT f.href AS url, l.kind, l.text
 FROM link l JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id
@@ -168,15 +186,12 @@ WHERE r.source <> 'canonical'
 ORDER BY r.page_id LIMIT 100000"""
 """Redirects to pages that redirect; more are not looked at."""
 
-_IN_CIRCLE = """SELECT p.id, p.url_id, u.href, p.last_exit_code, p.last_http_status
-FROM page p JOIN url u ON u.id = p.url_id WHERE """
-
-_TOO_LONG = """SELECT DISTINCT t.id, t.href
+_TOO_LONG = """SELECT t.id, t.href, MIN(p.external)
 FROM redirect r JOIN page p ON p.id = r.page_id JOIN url t ON t.id = r.to_url_id
 WHERE (SELECT COUNT(*) FROM refused WHERE reason = 'redirect_hops') > 0 AND r.source <> 'canonical'
     AND p.redirect_hops = (SELECT MAX(redirect_hops) FROM page)
     AND EXISTS (SELECT 1 FROM refused f WHERE f.origin_id = p.origin_id AND f.reason = 'redirect_hops')
-    AND NOT EXISTS (SELECT 1 FROM page q WHERE q.url_id = t.id) ORDER BY t.id"""
+    AND NOT EXISTS (SELECT 1 FROM page q WHERE q.url_id = t.id) GROUP BY t.id, t.href ORDER BY t.id"""
 """Where the chains lead on that the limit of redirects cut off: at the page that came by the most."""
 
 LISTED_BY = f"s.id = p.found_on_page_id AND s.sitemap = 1 AND NOT {among('s.last_exit_code', UNLINKED)}"
@@ -188,7 +203,12 @@ FROM page p JOIN page s ON {LISTED_BY} JOIN url f ON f.id = s.url_id WHERE p.id 
 NAMED = f"""(EXISTS (SELECT 1 FROM link l WHERE l.to_url_id = p.url_id)
     OR EXISTS (SELECT 1 FROM redirect r WHERE r.to_url_id = p.url_id)
     OR EXISTS (SELECT 1 FROM page s WHERE {LISTED_BY}))"""
-COUNT_BROKEN = f"SELECT p.external, COUNT(*) FROM page p WHERE {_OLDEST} AND {NAMED} GROUP BY p.external"
+COUNT_BROKEN = f"""SELECT p.external, COUNT(*) FROM page p WHERE {_OLDEST} AND {dead("p")} AND {NAMED}
+GROUP BY p.external"""
+_NOT_FOLLOWED = """SELECT COUNT(*) FROM redirect r JOIN page p ON p.id = r.page_id AND p.external <> 0
+WHERE NOT EXISTS (SELECT 1 FROM page q WHERE q.url_id = r.to_url_id)"""
+_NOT_ASKED = f"""SELECT p.last_exit_code, COUNT(*) FROM page p WHERE p.external <> 0
+AND {among("p.last_exit_code", (*BLOCKED, ExitCode.blocked_address))} GROUP BY p.last_exit_code ORDER BY 2 DESC, 1"""
 
 _MISSING = f"""FROM fragment g JOIN url t ON t.id = g.to_url_id
     JOIN page p ON p.url_id = t.id AND {among("p.last_exit_code", _READ)}
@@ -205,6 +225,21 @@ NAMING = """SELECT f.href AS url, 'a' AS kind, g.text
 FROM fragment g JOIN page p ON p.id = g.from_page_id JOIN url f ON f.id = p.url_id
 WHERE g.to_url_id = ? AND g.fragment = ? ORDER BY g.from_page_id LIMIT ?"""
 
+_ARRIVING = f"""WITH RECURSIVE arriving(url_id, fragment, named_url_id, page_url_id, hops) AS (
+    SELECT g.to_url_id, g.fragment, g.to_url_id, 0, 0
+    FROM redirect r JOIN page p ON p.id = r.page_id JOIN fragment g ON g.to_url_id = p.url_id
+    UNION SELECT r.to_url_id, r.to_fragment, r.to_url_id, p.url_id, 0
+    FROM redirect r JOIN page p ON p.id = r.page_id WHERE r.to_fragment <> '' AND r.source <> 'canonical'
+    UNION SELECT r.to_url_id, a.fragment, a.named_url_id, a.page_url_id, a.hops + 1
+    FROM arriving a JOIN page p ON p.url_id = a.url_id JOIN redirect r ON r.page_id = p.id
+    WHERE r.source = 'location' AND r.to_fragment = '' AND a.hops < {_HOPS})
+SELECT DISTINCT a.named_url_id, a.fragment, t.href, a.page_url_id, f.href, p.last_exit_code,
+    p.last_http_status, n.names
+FROM arriving a JOIN page p ON p.url_id = a.url_id AND {among("p.last_exit_code", _READ)}
+    JOIN page_anchors n ON n.url_id = a.url_id JOIN url t ON t.id = a.named_url_id
+    LEFT JOIN url f ON f.id = a.page_url_id ORDER BY 1, 2, 4"""
+"""Fragments that arrive at a page by redirects: those of links to a URL that redirects, and those of redirects."""
+
 _REFERRER = RowMapper(Referrer)
 
 _COUNT_NAMING = "SELECT COUNT(*) FROM fragment WHERE to_url_id = ? AND fragment = ?"
@@ -219,6 +254,28 @@ def broken_fragments(reader: Reader, limit: int) -> Iterator[BrokenLink]:
             named_by = Referrers(first, reader.number(_COUNT_NAMING, (url_id, fragment)) - len(first))
             yield BrokenLink(href, exit_name(code), http_status, named_by, fragment)
         after = rows[-1][:2]
+    yield from _missing_behind_redirects(reader, limit)
+
+
+def count_fragments(reader: Reader) -> int:
+    """How many `broken_fragments` there are."""
+    return reader.number(COUNT_FRAGMENTS) + sum(1 for _ in _missing_behind_redirects(reader, 1))
+
+
+def _missing_behind_redirects(reader: Reader, limit: int) -> Iterator[BrokenLink]:
+    """Fragments that arrive at their page by redirects. That of a Location replaces that of a link; a refresh carries
+    only its own (HTML standard, navigation)."""
+    from tui_crawler.storage.documents import lacks  # noqa: PLC0415  it brings all that writes
+
+    for url_id, fragment, href, page_url_id, by_url, code, http_status, names in reader.all(_ARRIVING):
+        if not lacks(names, fragment):
+            continue
+        first = reader.records(_REFERRER, NAMING, (url_id, fragment, limit))
+        if page_url_id:
+            links = referrers_of(reader, 0, page_url_id, limit).first
+            first = tuple(replace(one, chain=(*one.chain, by_url)) for one in links)
+        if first:
+            yield BrokenLink(href, exit_name(code), http_status, Referrers(first), fragment)
 
 
 def referrers_of(reader: Reader, page_id: int, url_id: int, limit: int) -> Referrers:
@@ -249,13 +306,15 @@ def redirect_paths(reader: Reader) -> tuple[list[list[int]], list[list[int]]]:
 def dead_ends(reader: Reader, limit: int, loops: Sequence[Sequence[int]]) -> Iterator[BrokenLink]:
     """Redirects that lead to no page: loops (as `redirect_paths` has them), and chains longer than the limit."""
     for path in loops:
-        pages = {row[0]: row[1:] for row in reader.all(f"{_IN_CIRCLE}{among('p.id', path)}")}
+        pages = {row[0]: row[1:] for row in reader.all(f"{_LISTED} {among('p.id', path)}")}
         hrefs = [pages[page][1] for page in path]
-        url_id, href, code, status = pages[path[0]]
+        url_id, href, code, status, leaves = pages[path[0]]
         named_by = referrers_of(reader, path[0], url_id, limit)
-        yield BrokenLink(href, exit_name(code), status, named_by, leads_to=(*hrefs[1:], href))
-    for url_id, href in reader.all(_TOO_LONG):
-        yield BrokenLink(href, Refusal.redirect_hops.value, None, referrers_of(reader, 0, url_id, limit))
+        ways = (*hrefs[1:], href)
+        yield BrokenLink(href, exit_name(code), status, named_by, external=leaves == EXTERNAL, leads_to=ways)
+    for url_id, href, leaves in reader.all(_TOO_LONG):
+        named_by = referrers_of(reader, 0, url_id, limit)
+        yield BrokenLink(href, Refusal.redirect_hops.value, None, named_by, external=leaves == EXTERNAL)
 
 
 class LinkAuditReports(SubjectReports):
@@ -264,25 +323,43 @@ class LinkAuditReports(SubjectReports):
     def broken_counts(self) -> dict[str, int]:
         """How many `broken_links` there are: of the crawl, those that leave it (external), and fragments."""
         pages: dict[int, int] = dict(self._reader.all(COUNT_BROKEN))
-        fragments = self._reader.number(COUNT_FRAGMENTS)
         external = pages.pop(EXTERNAL, 0)
-        ends = sum(bool(one.referrers.first) for one in dead_ends(self._reader, 1, redirect_paths(self._reader)[1]))
-        return {"broken": sum(pages.values()) + ends, "external": external, "fragments": fragments}
+        ends = [one for one in dead_ends(self._reader, 1, redirect_paths(self._reader)[1]) if one.referrers.first]
+        led = sum(one.external for one in ends)
+        counts = {"broken": sum(pages.values()) + len(ends) - led, "external": external + led}
+        return counts | {"fragments": count_fragments(self._reader)}
 
     def broken_links(self, limit: int, external: bool = False) -> Iterator[BrokenLink]:
         """Failed pages that a link, a redirect or a sitemap names, by age, in windows; each with at most `limit` of
         those that name it. `external`: also the URLs that leave the crawl. Then redirects without end, and fragments
         that are missing on their pages."""
-        after, without = 0, -1 if external else EXTERNAL
-        while rows := self._reader.all(BROKEN, (after, without, _WINDOW)):
-            for page_id, url_id, href, code, http_status, leaves in rows:
-                named_by = referrers_of(self._reader, page_id, url_id, limit)
-                if named_by.first:
-                    yield BrokenLink(href, exit_name(code), http_status, named_by, external=leaves == EXTERNAL)
-            after = rows[-1][0]
+        yield from self._named(BROKEN, limit, external)
         ends = dead_ends(self._reader, limit, redirect_paths(self._reader)[1])
-        yield from (one for one in ends if one.referrers.first)
+        yield from (one for one in ends if one.referrers.first and (external or not one.external))
         yield from broken_fragments(self._reader, limit)
+
+    def walls(self, limit: int, external: bool = False) -> Iterator[BrokenLink]:
+        """Checked URLs that refuse the crawler (`WALLS`), as `broken_links` lists broken ones."""
+        return self._named(WALLED, limit, external)
+
+    def checks_refused(self) -> dict[str, int]:
+        """How many URLs were not checked because robots.txt, the exclusion list, a rule or the address guard refused
+        them, by the name of the exit code; and how many redirects were not followed."""
+        left = self._reader.number(_NOT_FOLLOWED)
+        found = {exit_name(code): number for code, number in self._reader.all(_NOT_ASKED)}
+        return found | ({"redirect_not_followed": left} if left else {})
+
+    def _named(self, query: str, limit: int, external: bool) -> Iterator[BrokenLink]:
+        after, without = 0, -1 if external else EXTERNAL
+        while rows := self._reader.all(query, (after, without, _WINDOW)):
+            yield from self._with_referrers(rows, limit)
+            after = rows[-1][0]
+
+    def _with_referrers(self, rows: Iterable[Row], limit: int) -> Iterator[BrokenLink]:
+        for page_id, url_id, href, code, http_status, leaves in rows:
+            named_by = referrers_of(self._reader, page_id, url_id, limit)
+            if named_by.first:
+                yield BrokenLink(href, exit_name(code), http_status, named_by, external=leaves == EXTERNAL)
 
     def requisites_left_out(self) -> int:
         """How many images, styles, scripts and media files that pages name are not part of the crawl."""

@@ -29,6 +29,10 @@ _ASLEEP_UNTIL = f"""CASE
 """When origin `o` looks for work again. That its jobs are paused it finds out once its delay is over; this says so at
 once."""
 
+DONE = "CASE WHEN joined = 'external' THEN 0 ELSE done END"
+PAGES_ONLY = "p.external = 0"
+"""Pages count, and checks do not (`domain/page.py`): of an origin, and in a query of pages."""
+
 _OF_ORIGIN = {
     "state": ORIGIN_STATE,
     "patience_max": "COALESCE((SELECT patience FROM run ORDER BY id DESC LIMIT 1), 0)",
@@ -80,8 +84,8 @@ _OPEN_HOLDS, _LAST_HOLD = f"{_HOLDS} AND s.ended_at = 0 ORDER BY s.id", f"{_HOLD
 
 _PAUSED_JOBS = "SELECT id FROM job WHERE concurrency = 0 AND aborted = 0 ORDER BY id"
 
-_TOTALS = """SELECT COALESCE(SUM(todo), 0) AS todo, COALESCE(SUM(pending), 0) AS pending,
-    COALESCE(SUM(CASE WHEN joined = 'external' THEN 0 ELSE done END), 0) AS done, COALESCE(SUM(failed), 0) AS failed,
+_TOTALS = f"""SELECT COALESCE(SUM(todo), 0) AS todo, COALESCE(SUM(pending), 0) AS pending,
+    COALESCE(SUM({DONE}), 0) AS done, COALESCE(SUM(failed), 0) AS failed,
     COALESCE(SUM(blocked), 0) AS blocked, COALESCE(SUM(requests), 0) AS requests, COALESCE(SUM(bytes), 0) AS bytes,
     COALESCE(SUM(attempts), 0) AS attempts
 FROM origin"""
@@ -144,7 +148,7 @@ class OverviewReports(SubjectReports):
         """Of the origins of the newest run: how many ended it by patience or database_error; their pages that are done
         and those that have failed."""
         gone = "COUNT(*) FILTER (WHERE finish_reason IN ('patience', 'database_error'))"
-        sums = f"{gone}, SUM(CASE WHEN joined = 'external' THEN 0 ELSE done END), SUM(failed)"
+        sums = f"{gone}, SUM({DONE}), SUM(failed)"
         gave_up, done, failed = self._reader.all(f"SELECT {sums} FROM origin WHERE participates = 1")[0]
         return gave_up or 0, done or 0, failed or 0
 

@@ -39,8 +39,11 @@ _ROW = f"SELECT joined, participates, session_id, {_COUNTERS.replace(' ', ', ')}
 _EXITS = "SELECT exit_code, count FROM exit_count WHERE run_id = ? AND origin_id = ?"
 _CHANGES = """SELECT at, run_id, event = 'origin_joined' FROM activity WHERE origin_id = ? AND origin_id > 0
     AND (event = 'origin_joined' OR event = 'origin_finished' AND message = 'database_error') ORDER BY id"""
-_ATTEMPTS = """SELECT a.id, a.run_id, a.session_id, a.page_id, u.href, a.kind, a.exit_code, a.http_status, a.ended_at,
+_REACHED = f"""SELECT 1 FROM request r WHERE r.attempt_id = a.id AND r.remote_address <> ''
+    AND (r.method = 'HEAD' OR a.exit_code <> {ExitCode.request_timeout.value})"""  # as `Exchange.in_vain`
+_ATTEMPTS = f"""SELECT a.id, a.run_id, a.session_id, a.page_id, u.href, a.kind, a.exit_code, a.http_status, a.ended_at,
     a.response_ms, a.bytes, a.requests, a.patience_after, a.politeness_after, a.delay_ms_after, a.delay_reason,
+    a.kind = 'check' AND a.http_status IS NULL AND NOT EXISTS ({_REACHED}),
     CASE WHEN p.last_attempt_id = a.id THEN p.status END, p.attempts_remaining, p.external
 FROM attempt a JOIN url u ON u.id = a.url_id LEFT JOIN page p ON p.id = a.page_id
 WHERE a.origin_id = ? AND a.run_id <= ? ORDER BY a.id"""
@@ -132,8 +135,8 @@ class ReplayLog:
 
     def attempts(self, origin_id: int, up_to_run: int) -> Iterator[LoggedAttempt]:
         """The attempts at an origin in the order of the log."""
-        for *row, status, remaining, external in self._ask(_ATTEMPTS, (origin_id, up_to_run)):
-            yield self._attempt(row, status, remaining, external)
+        for *row, in_vain, status, remaining, external in self._ask(_ATTEMPTS, (origin_id, up_to_run)):
+            yield replace(self._attempt(row, status, remaining, external), in_vain=bool(in_vain))
 
     def _attempt(self, row: list[Any], status: int | None, remaining: int, external: int) -> LoggedAttempt:
         attempt_id, page_id, http_status, requests = row[0], row[3], row[7], row[11]

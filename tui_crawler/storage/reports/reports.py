@@ -52,8 +52,8 @@ LATE_SUBJECTS: Mapping[str, str] = {
     "export.ExportReports": "export_columns export_windows export_bodies",
     "failures.FailureReports": "failure_groups failure_count failure_pages failure_window failure_urls page_past",
     "jobs.JobReports": "jobs limbo stashes segments sessions validations",
-    "links.LinkAuditReports": """broken_counts broken_links referrers requisites_left_out kept_configs
-    pages_read_before pages_slower""",
+    "links.LinkAuditReports": """broken_counts broken_links walls checks_refused referrers requisites_left_out
+    kept_configs pages_read_before pages_slower""",
     "log_windows.LogReports": "attempt_stretch activity_stretch activity actions",
     "jobs.OriginReports": "todo exit_counts refused origins_added",
     "page_windows.PageWindowReports": "page_window page_counts page_tally",

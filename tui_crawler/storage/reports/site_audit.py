@@ -18,16 +18,19 @@ from tui_crawler.domain.page import EMBEDDED, EXTERNAL
 from tui_crawler.domain.site_audit import Found, SiteAudit, over_time, politeness
 from tui_crawler.domain.timeline import LaneSpan
 from tui_crawler.storage.driver import Row
-from tui_crawler.storage.reader import EVERY, Reader, SubjectReports
+from tui_crawler.storage.reader import Reader, SubjectReports
 from tui_crawler.storage.reports.attempts import sent_requests
 from tui_crawler.storage.reports.links import (
-    FRAGMENTS,
     NAMED,
     broken_fragments,
+    count_fragments,
+    dead,
     dead_ends,
     redirect_paths,
     referrers_of,
+    walled,
 )
+from tui_crawler.storage.reports.overview import DONE
 from tui_crawler.storage.reports.timeline import TimelineReports
 from tui_crawler.storage.views import name_of
 
@@ -41,8 +44,8 @@ _OF_RUN = """SELECT page_id, origin_id, url_id, exit_code, http_status, id AS at
 
 _WHEN = {code.name: row.when for code, row in DISPOSITIONS.items()}
 _EXIT = name_of("q.exit_code", ExitCode)
-_SUMS = """SELECT (SELECT MIN(started_at) FROM attempt), (SELECT MAX(ended_at) FROM attempt), COUNT(*),
-    SUM(pages_known), SUM(done), SUM(failed), SUM(blocked), SUM(pending), SUM(requests), SUM(bytes) FROM origin"""
+_SUMS = f"""SELECT (SELECT MIN(started_at) FROM attempt), (SELECT MAX(ended_at) FROM attempt), COUNT(*),
+    SUM(pages_known), SUM({DONE}), SUM(failed), SUM(blocked), SUM(pending), SUM(requests), SUM(bytes) FROM origin"""
 _SUMS_OF_RUN = """SELECT MIN(started_at), MAX(ended_at), COUNT(DISTINCT origin_id), COUNT(DISTINCT page_id), NULL, (
     SELECT COUNT(*) FROM outcome WHERE failed = 1), NULL, NULL, SUM(requests), SUM(bytes) FROM attempt WHERE {of_run}"""
 _EXITS = f"""SELECT {_EXIT}, COUNT(*) FROM attempt q WHERE {{of_run}} GROUP BY exit_code
@@ -74,6 +77,10 @@ _CANONICAL = """LEFT JOIN redirect r ON r.page_id = q.page_id AND r.source = 'ca
 _STEPS = """SELECT r.page_id, f.href, t.href FROM redirect r CROSS JOIN page p ON p.id = r.page_id
     CROSS JOIN url f ON f.id = p.url_id CROSS JOIN url t ON t.id = r.to_url_id
 WHERE r.source <> 'canonical' AND r.page_id IN ({ids})"""
+
+
+_ENDS = ("broken", "broken_external")
+"""The sections of chains of redirects that end nowhere, of the crawl and outside of it."""
 
 
 class _Tables:
@@ -135,17 +142,21 @@ class _Tables:
         causes = f"{_EXIT}, q.http_status, g.pages, g.origins, u.href, COALESCE(a.message, '')"
         yield self._listed("failures", causes, _CAUSES, "g.pages DESC, q.page_id")
         broken = f"u.href, {_EXIT}, q.http_status, {_LINKS} AS links, q.page_id, q.url_id"
-        for key, kind in ("broken", 0), ("broken_embedded", EMBEDDED), ("broken_external", EXTERNAL):
-            where = f"{_FAILED} AND q.external = {kind} AND {NAMED}"
+        alive = walled("q", "http_status")
+        kinds = ("broken", 0), ("broken_embedded", EMBEDDED), ("broken_external", EXTERNAL)
+        wheres = [(key, f"q.external = {kind} AND {dead('q', 'http_status', 'exit_code')}") for key, kind in kinds]
+        for key, which in (*wheres, ("walls", alive)):
+            where = f"{_FAILED} AND {which} AND {NAMED}"
             found = self._listed(key, broken, where, "links DESC, q.page_id")
             rows = [(*row[:-2], referrers_of(self._reader, row[-2], row[-1], record.NAMED).first) for row in found[1]]
-            cut = [one for one in self._dead_ends if key == "broken" and not one.leads_to]
+            cut = [one for one in self._dead_ends if not one.leads_to and key == _ENDS[one.external]]
             rows += [(one.url, one.exit_code, None, len(one.referrers.first), one.referrers.first) for one in cut]
             yield key, rows[: record.LISTED], found[2] + len(cut)
-        missing = islice(broken_fragments(self._reader, record.NAMED), record.LISTED)
-        by = [(one.url, one.fragment, one.referrers) for one in missing]
+        missing = list(islice(broken_fragments(self._reader, record.NAMED), record.LISTED + 1))
+        total = len(missing) if len(missing) <= record.LISTED else count_fragments(self._reader)
+        by = [(one.url, one.fragment, one.referrers) for one in missing[: record.LISTED]]
         named = [(url, fragment, len(those.first) + those.more, those.first) for url, fragment, those in by]
-        yield "broken_fragments", named, self._rows(f"SELECT COUNT(*) FROM ({FRAGMENTS}) f", (0, "", EVERY))[0][0]
+        yield "broken_fragments", named, total
         unnamed = f"u.href, {_EXIT}, q.http_status, COALESCE(a.message, '')"
         yield self._listed("failed_unnamed", unnamed, f"{_FAILED} AND {_BY_HAND} AND NOT {NAMED}")
 
