@@ -251,7 +251,7 @@ class TurnRunner:
         )
         if page.external:
             request = FetchRequest(url, agent, check_method(page), max_body_bytes=1, truncate=True)
-        exchange = await self._exchange(request)
+        exchange = await (self._store.kept_answer(page.page_id) if page.kept else self._exchange(request))
         ended = self._clock.now()
         reading = None
         if page.external:

@@ -16,7 +16,7 @@ from tui_crawler.domain.page import NewPage, Tally
 from tui_crawler.domain.run import Settled
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import url_hash
-from tui_crawler.storage import documents, origins, stashes
+from tui_crawler.storage import canonicals, documents, origins, stashes
 from tui_crawler.storage.activity import note
 from tui_crawler.storage.claim import ZERO, Claim, holds, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
@@ -99,14 +99,15 @@ class SettleJob:
     @property
     def is_brief(self) -> bool:
         """Whether it takes no more than a few milliseconds."""
-        document, links = self.settle.document, self.settle.links
-        size = len(document.body) if document is not None and document.body is not None else 0
-        return size < _BRIEF_BYTES and len(links or ()) + len(self.settle.new_pages) < _BRIEF_ROWS
+        links = self.settle.links or ()
+        return len(self.settle.body or b"") < _BRIEF_BYTES and len(links) + len(self.settle.new_pages) < _BRIEF_ROWS
 
     def prepare(self, _: Transaction) -> None:
         """Compresses the body before the transaction begins."""
         if self.settle.document is not None:
             self.packed = documents.pack(self.settle.document)
+        if self.settle.claim is not None:
+            self.packed = canonicals.pack(self.settle.claim)
 
     def __call__(self, transaction: Transaction) -> Settled:
         """Stores the attempt. Of a page that another worker has taken meanwhile only someone_stole_my_work is stored,
@@ -140,7 +141,7 @@ class SettleJob:
         origins.move(transaction, moves)
         keeper = Keeper(transaction, claim)
         if settle.page is not None:
-            self._store_content(transaction, settle.page, ids, keeper)
+            self._store_content(transaction, row.id, settle.page, ids, keeper)
         if settle.save_robots:
             origins.write_robots(transaction, row.id, settle.origin.robots, keeper)
         return Settled(
@@ -148,7 +149,7 @@ class SettleJob:
         )
 
     def _store_content(
-        self, transaction: Transaction, outcome: PageOutcome, ids: dict[int, int], keeper: Keeper
+        self, transaction: Transaction, origin_id: int, outcome: PageOutcome, ids: dict[int, int], keeper: Keeper
     ) -> None:
         settle, at = self.settle, outcome.crawled_at
         if settle.drop_document:
@@ -165,6 +166,13 @@ class SettleJob:
             store_fragments(transaction, outcome.page_id, own, settle.fragments, settle.anchors, ids)
         if settle.redirect is not None or outcome.contentful:
             documents.store_redirect(transaction, outcome.page_id, settle.redirect, ids, at, keeper)
+        if settle.claim is not None and settle.redirect is not None:
+            to_url = ids[url_hash(clean(settle.redirect.to_url))]
+            canonicals.keep(
+                transaction, outcome.page_id, origin_id, to_url, self.packed or canonicals.pack(settle.claim)
+            )
+        if settle.ignores:
+            canonicals.ignore(transaction, self.claim, outcome.page_id)
 
 
 def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> Settled:
@@ -323,9 +331,16 @@ def _store(
         return _give_back(transaction, page, outcome, attempt_id, attempt.exit_code)
     (keeper := Keeper(transaction, claim)).ended([(page.ended(), outcome)])
     transaction.run(update_page, page_values(claim, page, outcome, attempt_id))
+    had_claim = page.last_attempt_id > 0 and ends_claim(outcome, settle)
+    canonicals.crawled(transaction, [ids[url_hash(clean(attempt.url))]], [outcome.page_id] * had_claim)
     if outcome.unlinks and page.last_attempt_id and not page.unscanned:
         documents.drop_links(transaction, [outcome.page_id], keeper)
     return page.tally_after(outcome).minus(page.tally()), int(page.todo_order > 0)
+
+
+def ends_claim(outcome: PageOutcome, one: Settle) -> bool:
+    """Return whether a page has no canonical claim after an attempt, unless that makes one."""
+    return (outcome.contentful and not one.ignores) or outcome.unlinks
 
 
 def _give_back(

@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, TypeVarTuple
 
-from tui_crawler.domain.attempt import FillRecord, OriginRecord, Reading, Settle, WaitingDocument
+from tui_crawler.domain.attempt import Exchange, FillRecord, OriginRecord, Reading, Settle, WaitingDocument
 from tui_crawler.domain.command import (
     ActionResult,
     ApplyRules,
@@ -35,6 +35,7 @@ from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.run import RunPlan, RunStart, Settled, StoredOrigin
 from tui_crawler.domain.worker import WorkerOrders
 from tui_crawler.storage import (
+    canonicals,
     former,
     jobs,
     leases,
@@ -348,7 +349,28 @@ class SqliteStore:
         await self._steps.write(sessions.end_rest)
 
     async def candidates(self, origin: str, now: int, limit: int, first_fill: bool) -> Candidates:
+        def look(work: Transaction, claim: Claim) -> Candidates | None:
+            return None if canonicals.are_due(work, origin) else candidates(work, claim, origin, now, limit, first_fill)
+
+        found = await self._steps.read(look, brief=True)
+        if found is not None:
+            return found
+        await self._resolve(origin, last=False)
         return await self._steps.read(candidates, origin, now, limit, first_fill, brief=True)
+
+    async def _resolve(self, origin: str, last: bool) -> int:
+        after, back = -1, 0
+        while after:
+            number, after = await self._steps.write(canonicals.resolve, origin, max(0, after), last)
+            back += number
+        return back
+
+    async def resolve_claims(self, origins: Sequence[str]) -> tuple[str, ...]:
+        waiting = [name for name in await self._steps.read(canonicals.with_open) if name in set(origins)]
+        return tuple([name for name in waiting if await self._resolve(name, last=True)])
+
+    async def kept_answer(self, page_id: int) -> Exchange:
+        return await self._writer.read(lambda work: canonicals.kept_answer(work, page_id), brief=True)
 
     async def fill(self, record: FillRecord) -> Settled:
         return await self._steps.write(settle.store_fill, record, brief=len(record.refusals) < _FEW)
@@ -356,8 +378,8 @@ class SqliteStore:
     async def settle(self, settle_value: Settle) -> Settled:
         job = settle.SettleJob(self._held(), settle_value)
         self._marks.pop(settle_value.origin.origin, None)
-        has_body = settle_value.document is not None and settle_value.document.body is not None
-        settled = await self._writer.write(job, job.prepare if has_body else None, brief=job.is_brief)
+        prepare = None if settle_value.body is None else job.prepare
+        settled = await self._writer.write(job, prepare, brief=job.is_brief)
         if settle_value.document is not None and settle_value.document.waits:
             self.waiting.set()
         return settled
