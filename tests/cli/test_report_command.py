@@ -137,6 +137,7 @@ ALL = {
     "duplicate_titles": 1,
     "missing_titles": 1,
     "not_canonical": 1,
+    "canonical_nowhere": 0,
     "noindex": 1,
     "violations": 1,
 }

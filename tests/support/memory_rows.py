@@ -111,16 +111,15 @@ class Rows:
             {key: replace(claim) for key, claim in self.claims.items()},
         )
 
-    def resolve(self, run: StoredRun, origin: str, listed: Container[int], now: int, *, last: bool) -> int:
-        """Decides the claims of pages of an origin; answers how many pages came back. All are looked at each time."""
+    def resolve(self, run: StoredRun, listed: Container[int], now: int, *, last: bool) -> int:
+        """Decides claims; answers how many pages came back. All are looked at each time."""
         back = 0
-        mine = [key for key in self.claims if self.pages[key].origin == origin]
-        for page_id in sorted(mine):
+        for page_id in sorted(self.claims):
             claim, page = self.claims[page_id], self.pages[page_id]
-            if claim.state is ClaimState.nowhere or (last and claim.state is not ClaimState.open):
+            if claim.state is ClaimState.nowhere:
                 continue
 
-            def look(url: int | None, job_id: int = page.job_id) -> Hop | None:
+            def look(url: int, job_id: int = page.job_id) -> Hop | None:
                 return self._hop(run, job_id, url, listed, now, last=last)
 
             found, _ = decide(page_id, url_hash(claim.to_url), look)
@@ -136,9 +135,9 @@ class Rows:
         return back
 
     def _hop(
-        self, run: StoredRun, job_id: int, url: int | None, listed: Container[int], now: int, *, last: bool
+        self, run: StoredRun, job_id: int, url: int, listed: Container[int], now: int, *, last: bool
     ) -> Hop | None:
-        page_id = self.by_url.get((job_id, url or 0))
+        page_id = self.by_url.get((job_id, url))
         if page_id is None:
             return None
         page, claim, redirect = self.pages[page_id], self.claims.get(page_id), self.redirects.get(page_id)

@@ -167,7 +167,7 @@ class MemoryStore:
     async def candidates(self, origin: str, now: int, limit: int, first_fill: bool) -> Candidates:
         await self._enter("candidates")
         listed = {page_id for one in self.crawlers.values() for page_id in one.todo}
-        self.rows.resolve(self.run, origin, listed, now, last=False)
+        self.rows.resolve(self.run, listed, now, last=False)
         free = self.rows.free(self.run, origin, self._crawler(origin).todo)
         open_pages = [page for page in free if page.remaining]
         held = {job.job_id for job in self.job_states.values() if job.held}
@@ -404,10 +404,10 @@ class MemoryStore:
         found = [(name, await self.candidates(name, now, 1, False)) for name in origins]
         return tuple(name for name, candidates in found if candidates.pages)
 
-    async def resolve_claims(self, origins: Sequence[str]) -> tuple[str, ...]:
-        await self._enter("resolve_claims")
+    async def resolve_claims(self) -> int:
+        await self._write("resolve_claims")
         listed = {page_id for one in self.crawlers.values() for page_id in one.todo}
-        return tuple([name for name in origins if self.rows.resolve(self.run, name, listed, self.now(), last=True)])
+        return self.rows.resolve(self.run, listed, self.now(), last=True)
 
     async def kept_answer(self, page_id: int) -> Exchange:
         await self._enter("kept_answer")

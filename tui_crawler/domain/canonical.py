@@ -1,5 +1,4 @@
-"""Canonical claims: what becomes of a page that names another URL as canonical, by where that URL leads (CRAWL.md
-section 9). Pure."""
+"""Canonical claims: what becomes of a page by where the URL that it names as canonical leads (CRAWL.md section 9)."""
 
 from __future__ import annotations
 
@@ -15,8 +14,8 @@ _EMPTY = frozenset({204, 205, 300})
 
 
 class ClaimState(IntEnum):
-    """Whether a claim is `open`, `settled` (the canonical has content: the page is dropped), or leads `nowhere`; a page
-    whose kept answer has been read after that has an `ignored` canonical."""
+    """Whether a claim is `open`, leads `nowhere` while the page's kept answer is still to be read, or is `ignored`
+    after that; `settled`: the canonical has content, the page is dropped."""
 
     open = 0
     nowhere = 1
@@ -36,22 +35,22 @@ class Hop(NamedTuple):
     claim: ClaimState | None
 
 
-def decide(page_id: int, named: int, look: Callable[[int | None], Hop | None]) -> tuple[ClaimState, int]:
-    """Return what becomes of the claim of a page that names a URL (id), and at which URL that was decided. `look` finds
-    the page of a URL. A canonical on the way that leads nowhere is ignored itself: its page has the content."""
-    url, seen, claimed = named, {page_id}, False
-    while (hop := look(url)) is not None:
-        if hop.page_id in seen:
-            return ClaimState.nowhere, url
-        seen.add(hop.page_id)
-        if hop.claim is ClaimState.nowhere:
-            return ClaimState.settled, url
-        if hop.waits:
-            return ClaimState.open, url
-        names = hop.code is ExitCode.not_canonical
-        if (hop.code in _CONTENT and hop.http_status not in _EMPTY) or (names and hop.claim is None):
-            return ClaimState.settled, url
-        if not (names or hop.code in _LED_ON) or hop.to is None:
+def decide(page_id: int, named: int, look: Callable[[int], Hop | None]) -> tuple[ClaimState, int]:
+    """Return what becomes of the claim of a page that names a URL (id), and which page decided it (-1: none). `look`
+    finds the page of a URL. A canonical on the way that leads nowhere is ignored itself: its page has the content."""
+    at, seen, passed, to = -1, set[int](), False, named
+    while (hop := look(to)) is not None:
+        at, claims = hop.page_id, hop.code is ExitCode.not_canonical
+        if at == page_id:
+            return ClaimState.nowhere, at
+        if at in seen:
             break
-        url, claimed = hop.to, claimed or names
-    return (ClaimState.settled if claimed else ClaimState.nowhere), url
+        seen.add(at)
+        if hop.waits and hop.claim is not ClaimState.nowhere:
+            return ClaimState.open, at
+        if (hop.code in _CONTENT and hop.http_status not in _EMPTY) or (claims and hop.claim is None):
+            return ClaimState.settled, at
+        if hop.to is None or not (claims or hop.code in _LED_ON):
+            break
+        passed, to, at = passed or claims, hop.to, -1
+    return (ClaimState.settled if passed else ClaimState.nowhere), at

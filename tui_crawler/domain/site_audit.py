@@ -209,6 +209,8 @@ missing_titles|Missing titles|warning|url
 HTML pages without a title.
 not_canonical|Not canonical|notice|url canonical
 Pages that name another URL as the canonical one; they are not kept.
+canonical_nowhere|Canonical URLs that lead nowhere|warning|url canonical
+Pages that name a canonical URL without content (an error, a refusal, a way back to them); they are kept.
 noindex|Noindex|notice|url
 Pages that ask not to be indexed (meta robots, X-Robots-Tag); they are not kept.
 exit_codes|Exit codes||exit_code when attempts*

@@ -322,17 +322,17 @@ class Engine:
                 await self._take_actions()
             if not self._table.all_finished():
                 return True
-            found = await self._store.awake(tuple(self._table.states), self._clock.now().wall_ms)
-            if not found and reason is RunReason.exhausted:
-                found = await self._store.resolve_claims(tuple(self._table.states))
+            idle = [name for name, one in self._table.states.items() if one.finished is FinishReason.exhausted]
+            found = await self._store.awake(idle, self._clock.now().wall_ms)
+            if not found and reason is RunReason.exhausted and await self._store.resolve_claims():
+                found = await self._store.awake(idle, self._clock.now().wall_ms)
         except StorageFailure as failure:  # whether there is more is not known: it is asked again
             self._falter(failure)
             self._slots.wake.clear()
             await self._clock.wait(self._slots.wake, self._settings.poll_ms)
             return True
-        idle = [name for name in found if self._table.states[name].finished is FinishReason.exhausted]
-        await self._awaken(idle)
-        return bool(idle)
+        await self._awaken(found)
+        return bool(found)
 
     def _ending(self) -> RunReason | None:
         """Why the run ends now, None while there is more to do."""

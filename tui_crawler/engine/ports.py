@@ -70,9 +70,8 @@ class Store(Protocol):
     async def candidates(self, origin: str, now: int, limit: int, first_fill: bool) -> Candidates:
         """Pages that may go on the todo list at `now` (epoch ms); seeds come first in the first fill of a run."""
 
-    async def resolve_claims(self, origins: Sequence[str]) -> tuple[str, ...]:
-        """Decides the open canonical claims of pages of these origins, as nothing more will be crawled; answers which
-        have pages to crawl again."""
+    async def resolve_claims(self) -> int:
+        """Decides the open canonical claims, as no other page will be crawled; answers how many pages come back."""
 
     async def kept_answer(self, page_id: int) -> Exchange:
         """What a page gave that is kept aside (`TodoPage.kept`)."""

@@ -141,7 +141,7 @@ class SettleJob:
         origins.move(transaction, moves)
         keeper = Keeper(transaction, claim)
         if settle.page is not None:
-            self._store_content(transaction, row.id, settle.page, ids, keeper)
+            self._store_content(transaction, settle.page, ids, keeper)
         if settle.save_robots:
             origins.write_robots(transaction, row.id, settle.origin.robots, keeper)
         return Settled(
@@ -149,7 +149,7 @@ class SettleJob:
         )
 
     def _store_content(
-        self, transaction: Transaction, origin_id: int, outcome: PageOutcome, ids: dict[int, int], keeper: Keeper
+        self, transaction: Transaction, outcome: PageOutcome, ids: dict[int, int], keeper: Keeper
     ) -> None:
         settle, at = self.settle, outcome.crawled_at
         if settle.drop_document:
@@ -168,11 +168,8 @@ class SettleJob:
             documents.store_redirect(transaction, outcome.page_id, settle.redirect, ids, at, keeper)
         if settle.claim is not None and settle.redirect is not None:
             to_url = ids[url_hash(clean(settle.redirect.to_url))]
-            canonicals.keep(
-                transaction, outcome.page_id, origin_id, to_url, self.packed or canonicals.pack(settle.claim)
-            )
-        if settle.ignores:
-            canonicals.ignore(transaction, self.claim, outcome.page_id)
+            packed = self.packed or canonicals.pack(settle.claim)
+            canonicals.keep(transaction, self.claim, outcome.page_id, to_url, packed)
 
 
 def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> Settled:
@@ -331,16 +328,10 @@ def _store(
         return _give_back(transaction, page, outcome, attempt_id, attempt.exit_code)
     (keeper := Keeper(transaction, claim)).ended([(page.ended(), outcome)])
     transaction.run(update_page, page_values(claim, page, outcome, attempt_id))
-    had_claim = page.last_attempt_id > 0 and ends_claim(outcome, settle)
-    canonicals.crawled(transaction, [ids[url_hash(clean(attempt.url))]], [outcome.page_id] * had_claim)
+    canonicals.attempted(transaction, [(outcome, settle)])
     if outcome.unlinks and page.last_attempt_id and not page.unscanned:
         documents.drop_links(transaction, [outcome.page_id], keeper)
     return page.tally_after(outcome).minus(page.tally()), int(page.todo_order > 0)
-
-
-def ends_claim(outcome: PageOutcome, one: Settle) -> bool:
-    """Return whether a page has no canonical claim after an attempt, unless that makes one."""
-    return (outcome.contentful and not one.ignores) or outcome.unlinks
 
 
 def _give_back(

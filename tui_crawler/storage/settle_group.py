@@ -18,7 +18,6 @@ from tui_crawler.domain.exit_code import UNTOUCHED
 from tui_crawler.domain.page import KnownPage, NewPage, Tally
 from tui_crawler.domain.run import Settled
 from tui_crawler.domain.status import PageStatus
-from tui_crawler.domain.url import url_hash
 from tui_crawler.storage import canonicals, crawl_log, documents, intake, origins, settle
 from tui_crawler.storage.claim import Claim, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
@@ -119,7 +118,7 @@ class _Group:
         moves, by_job = CounterChanges(), dict[int, Tally]()
         self._insert_pages(entries, ids, new_ids, depths, moves, by_job)
         attempt_ids = self._log(entries, ids)
-        self._update_pages(entries, ids, attempt_ids, moves, by_job)
+        self._update_pages(entries, attempt_ids, moves, by_job)
         self._store_content(entries, ids)
         self._write_origins(entries, moves)
         origins.move(transaction, moves)
@@ -263,25 +262,16 @@ class _Group:
         return attempt_ids
 
     def _update_pages(
-        self,
-        entries: Sequence[_Entry],
-        ids: Mapping[int, int],
-        attempt_ids: Sequence[int],
-        moves: CounterChanges,
-        by_job: dict[int, Tally],
+        self, entries: Sequence[_Entry], attempt_ids: Sequence[int], moves: CounterChanges, by_job: dict[int, Tally]
     ) -> None:
-        rows, done = [], list[int]()
+        rows = []
         for entry, attempt_id in zip(entries, attempt_ids, strict=True):
             outcome, page = entry.outcome, entry.page
             rows.append(settle.page_values(self._claim, page, outcome, attempt_id))
             _add(moves, by_job, entry.row.id, page.job_id, page.tally_after(outcome).minus(page.tally()))
-            if page.last_attempt_id and settle.ends_claim(outcome, entry.job.settle):
-                done.append(outcome.page_id)
         self._keeper.ended((entry.page.ended(), entry.outcome) for entry in entries)
+        canonicals.attempted(self._transaction, [(one.outcome, one.job.settle) for one in entries])
         self._transaction.run_each(settle.update_page, rows, "page_id")
-        canonicals.crawled(
-            self._transaction, [ids[url_hash(clean(one.job.settle.attempt.url))] for one in entries], done
-        )
 
     def _write_origins(self, entries: Sequence[_Entry], moves: CounterChanges) -> None:
         attempted = []

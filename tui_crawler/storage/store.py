@@ -350,24 +350,18 @@ class SqliteStore:
 
     async def candidates(self, origin: str, now: int, limit: int, first_fill: bool) -> Candidates:
         def look(work: Transaction, claim: Claim) -> Candidates | None:
-            return None if canonicals.are_due(work, origin) else candidates(work, claim, origin, now, limit, first_fill)
+            return None if canonicals.are_due(work) else candidates(work, claim, origin, now, limit, first_fill)
 
-        found = await self._steps.read(look, brief=True)
-        if found is not None:
-            return found
-        await self._resolve(origin, last=False)
-        return await self._steps.read(candidates, origin, now, limit, first_fill, brief=True)
+        while (found := await self._steps.read(look, brief=True)) is None:
+            await self.resolve_claims(last=False)
+        return found
 
-    async def _resolve(self, origin: str, last: bool) -> int:
-        after, back = -1, 0
+    async def resolve_claims(self, *, last: bool = True) -> int:
+        back, after = await self._steps.write(canonicals.resolve, 0, last)
         while after:
-            number, after = await self._steps.write(canonicals.resolve, origin, max(0, after), last)
-            back += number
+            more, after = await self._steps.write(canonicals.resolve, after, last)
+            back += more
         return back
-
-    async def resolve_claims(self, origins: Sequence[str]) -> tuple[str, ...]:
-        waiting = [name for name in await self._steps.read(canonicals.with_open) if name in set(origins)]
-        return tuple([name for name in waiting if await self._resolve(name, last=True)])
 
     async def kept_answer(self, page_id: int) -> Exchange:
         return await self._writer.read(lambda work: canonicals.kept_answer(work, page_id), brief=True)

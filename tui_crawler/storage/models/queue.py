@@ -420,23 +420,17 @@ class Redirect(Model):
 
 
 class CanonicalClaim(Model):
-    """What a page that names a canonical URL of the crawl comes to (`domain.canonical`). `state` is a ClaimState,
-    `awaits` the URL that decides it, and `due`: that one was crawled. `answer` is what the page gave, kept aside until
-    it counts or is dropped; `run_id` the run in which it came to count."""
+    """The canonical URL of the crawl that a page names. `state` is a ClaimState, `awaits` the page that decides it, 0
+    where that is to be looked at, -1 for none. `answer` (zstd) is what the page gave in the run `run_id`, as long as it
+    is kept aside."""
 
     page: Any = peewee.ForeignKeyField(Page, column_name="page_id", primary_key=True, lazy_load=False, backref="+")
-    origin: Any = reference(Origin, "origin_id")
     to_url: Any = reference(Url, "to_url_id")
     state: Any = flag()
-    due: Any = flag()
     awaits: Any = number()
     run_id: Any = number()
     answer: Any = peewee.BlobField(null=True)
-
-
-add_index("canonical_claim_state", CanonicalClaim, "origin state page")
-add_index("canonical_claim_due", CanonicalClaim, "origin page", where=CanonicalClaim.due == 1)
-add_index("canonical_claim_awaits", CanonicalClaim, "awaits")
+    Meta = options(index="awaits page")
 
 
 class DataBlock(Model):
