@@ -7,7 +7,7 @@ from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 
 from tui_crawler.domain.attempt import DocumentRecord, Exchange, OriginRecord, RedirectRecord, Settle
-from tui_crawler.domain.canonical import ClaimState, Hop, decide
+from tui_crawler.domain.canonical import CanonicalHop, ClaimState, decide
 from tui_crawler.domain.exit_code import REFUSED_BY_RULES, ExitCode
 from tui_crawler.domain.page import NewPage, Tally, TodoPage, tally
 from tui_crawler.domain.preview import Effect, Rejudgement
@@ -119,7 +119,7 @@ class Rows:
             if claim.state is ClaimState.nowhere:
                 continue
 
-            def look(url: int, job_id: int = page.job_id) -> Hop | None:
+            def look(url: int, job_id: int = page.job_id) -> CanonicalHop | None:
                 return self._hop(run, job_id, url, listed, now, last=last)
 
             found, _ = decide(page_id, url_hash(claim.to_url), look)
@@ -136,7 +136,7 @@ class Rows:
 
     def _hop(
         self, run: StoredRun, job_id: int, url: int, listed: Container[int], now: int, *, last: bool
-    ) -> Hop | None:
+    ) -> CanonicalHop | None:
         page_id = self.by_url.get((job_id, url))
         if page_id is None:
             return None
@@ -147,7 +147,7 @@ class Rows:
             ready = page.status is PageStatus.READY and (page.remaining > 0 or due)
             waits = page.status is PageStatus.CLAIMED or page_id in listed or ready
         to_url = url_hash(redirect.to_url) if redirect else None
-        return Hop(page_id, page.exit_code, page.http_status, waits, to_url, claim.state if claim else None)
+        return CanonicalHop(page_id, page.exit_code, page.http_status, waits, to_url, claim.state if claim else None)
 
     def queue(self, run: StoredRun, job_id: int, parent: int | None, pages: Iterable[NewPage]) -> Counter[str]:
         """Queues new pages, keeps the lower nice and depth of known ones; answers how many are new, by origin."""

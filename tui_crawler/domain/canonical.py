@@ -23,7 +23,7 @@ class ClaimState(IntEnum):
     settled = 3
 
 
-class Hop(NamedTuple):
+class CanonicalHop(NamedTuple):
     """A page that a canonical leads to. `waits`: it is still to be crawled; `to` is the URL (id) that it redirects to
     or names as canonical, `claim` the state of its own claim."""
 
@@ -35,7 +35,7 @@ class Hop(NamedTuple):
     claim: ClaimState | None
 
 
-def decide(page_id: int, named: int, look: Callable[[int], Hop | None]) -> tuple[ClaimState, int]:
+def decide(page_id: int, named: int, look: Callable[[int], CanonicalHop | None]) -> tuple[ClaimState, int]:
     """Return what becomes of the claim of a page that names a URL (id), and which page decided it (-1: none). `look`
     finds the page of a URL. A canonical on the way that leads nowhere is ignored itself: its page has the content."""
     at, seen, passed, to = -1, set[int](), False, named

@@ -65,14 +65,13 @@ class Crawled:
     @property
     def canonical(self) -> CrawlUrl | None:
         """The other URL that the page names as canonical, where it is obeyed (CRAWL.md sections 5 and 9)."""
-        named = self._named()
-        return None if named is None or named.href == self.page.ignores else named
+        return None if self.ignores else self._named()
 
     @property
-    def ignores(self) -> str:
-        """The canonical URL that would be obeyed, did it not lead nowhere."""
+    def ignores(self) -> bool:
+        """Whether the page names another URL that would be obeyed, did it not lead nowhere."""
         named = self._named()
-        return named.href if named is not None and named.href == self.page.ignores else ""
+        return named is not None and named.href == self.page.ignores
 
     def _named(self) -> CrawlUrl | None:
         named = self.reading.canonical if self.reading is not None else None
@@ -154,7 +153,9 @@ def settle_crawl(
     queue = queue or queue_of(crawled, code, intake)
     sent = redirect_of(crawled, code)
     kept = code in _READ and crawled.reading is not None
-    claims = code is ExitCode.not_canonical and _is_inside(crawled, intake, queue)
+    claims = code is ExitCode.not_canonical
+    found = queue_of(crawled, code, dataclasses.replace(intake, queues=True)) if claims else queue
+    claims &= all(one.reason != Refusal.scope for one in found.refused)  # else it is no URL of the crawl
     dropped = code in {ExitCode.not_canonical, ExitCode.noindex, ExitCode.redirect, ExitCode.permanent_redirect}
     links, reading = _links_of(crawled, code), crawled.reading
     named = reading.fragments if reading else ()
@@ -170,16 +171,9 @@ def settle_crawl(
         new_pages=queue.pages,
         redirect=sent[1] if sent else None,
         refused=queue.refused,
-        claim=replace(crawled.exchange, requests=()) if claims else None,
-        ignores=bool(crawled.ignores),
+        claim=crawled.exchange if claims else None,
+        ignores=crawled.ignores,
     )
-
-
-def _is_inside(crawled: Crawled, intake: Intake, queue: Queue) -> bool:
-    """Whether the canonical URL belongs to the crawl, even where it is refused."""
-    if not intake.queues:
-        queue = queue_of(crawled, ExitCode.not_canonical, dataclasses.replace(intake, queues=True))
-    return all(one.reason != Refusal.scope for one in queue.refused)
 
 
 def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
@@ -358,8 +352,8 @@ def _said(crawled: Crawled, code: ExitCode) -> str:
     """A message where the exit code alone would leave a question."""
     sent = redirect_of(crawled, code)
     if sent is None:
-        how = "decided by the canonical that leads nowhere" if crawled.page.kept else "ignored, for it leads nowhere"
-        return f"canonical {crawled.ignores}: {how}" if crawled.ignores else ""
+        how = "decided by" if crawled.page.kept else "ignored:"
+        return f"{how} the canonical that leads nowhere: {crawled.page.ignores}" if crawled.ignores else ""
     word = "canonical" if sent[1].source is RedirectSource.canonical else "redirects to"
     return f"{word} {sent[0].href}"
 

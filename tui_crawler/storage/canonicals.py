@@ -12,7 +12,7 @@ import peewee
 import zstandard
 
 from tui_crawler.domain.attempt import Exchange, PageOutcome, Settle
-from tui_crawler.domain.canonical import ClaimState, Hop, decide
+from tui_crawler.domain.canonical import CanonicalHop, ClaimState, decide
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage.candidates import is_due
@@ -88,7 +88,7 @@ def resolve(transaction: Transaction, claim: Claim, after: int, last: bool) -> t
     return len(back), rows[-1][0] if len(rows) == _PIECE else 0
 
 
-def _look(transaction: Transaction, claim: Claim, last: bool, job_id: int, url: int) -> Hop | None:
+def _look(transaction: Transaction, claim: Claim, last: bool, job_id: int, url: int) -> CanonicalHop | None:
     row = transaction.one(_page_of, {"url_id": url, "job_id": job_id})
     if row is None:
         return None
@@ -98,7 +98,7 @@ def _look(transaction: Transaction, claim: Claim, last: bool, job_id: int, url: 
         due = ignored_run != claim.run_id and is_due(claim, at, fresh_until, transaction.now)
         waits |= status == PageStatus.CLAIMED or listed > 0 or (status == PageStatus.READY and (left > 0 or due))
     number = None if code is None else ExitCode(code)
-    return Hop(page_id, number, http_status, waits, to_url, None if state is None else ClaimState(state))
+    return CanonicalHop(page_id, number, http_status, waits, to_url, None if state is None else ClaimState(state))
 
 
 def _claims(condition: Any) -> Any:
