@@ -318,3 +318,18 @@ def test_why_and_the_report_name_the_canonical_that_leads_nowhere(crawl: Crawlin
     assert site.url("/missing") in str(said)
     findings = crawl.ask("report", "--format", "json").json
     assert {"url": site.url("/p"), "canonical": site.url("/missing")} in findings["canonical_nowhere"]["rows"]
+
+
+def test_a_rehearsal_fetches_what_was_fetched(crawl: Crawling) -> None:
+    """Also where a rule of the configuration refuses the canonical now, so that the page counts."""
+    site = crawl.site()
+    site.page("/", "/p", "/q")
+    site.page("/p", "/next", head=canonical("/missing"))
+    site.page("/q", head=canonical("/c"))
+    site.page("/c")
+    site.page("/next")
+    crawl.run()
+    for rules, fetched in (("", 6), ("policies: {do_not_crawl: [{path: /c}]}", 5)):
+        crawl.configure(rules)
+        said = crawl.command("rehearse", str(crawl.file), "--from", str(crawl.database), "--json").json
+        assert sum(one["fetched"] for one in said["by_origin"]) == fetched

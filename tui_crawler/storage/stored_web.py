@@ -19,12 +19,13 @@ from tui_crawler.storage.reader import Reader, headers_of
 from tui_crawler.storage.reports.reports import Reports
 
 _PAGE = """SELECT p.id, a.exit_code, a.http_status, a.response_ms, a.bytes, COALESCE(r.response_headers, ''), d.kind,
-    COALESCE(d.nofollow, 0), x.source, t.href
+    COALESCE(d.nofollow, 0), x.source, COALESCE(t.href, n.href)
 FROM url u JOIN page p ON p.url_id = u.id JOIN attempt a ON a.id = (SELECT MAX(c.id) FROM attempt c
         WHERE c.url_id = u.id AND c.page_id = p.id AND c.response_ms IS NOT NULL AND c.exit_code > 0)
     LEFT JOIN request r ON r.id = (SELECT MAX(q.id) FROM request q WHERE q.attempt_id = a.id)
     LEFT JOIN document d ON d.page_id = p.id
     LEFT JOIN redirect x ON x.page_id = p.id LEFT JOIN url t ON t.id = x.to_url_id
+    LEFT JOIN canonical_claim i ON i.page_id = p.id LEFT JOIN url n ON n.id = i.to_url_id
 WHERE u.hash = ? ORDER BY a.id DESC, x.source LIMIT 1"""
 _LINKS = """SELECT l.kind, u.href, l.nofollow FROM link l JOIN url u ON u.id = l.to_url_id
 WHERE l.from_page_id = ? ORDER BY l.kind, l.to_url_id"""
@@ -93,7 +94,10 @@ class StoredWeb:
         body = self._reports.body(url.href) if sitemap else None
         if body is not None:
             return await self._settings.read_sitemap(url, replace(exchange, body=body))
-        return self._readings.pop(url.href)
+        found = self._readings[url.href]
+        if found.canonical is None:  # else it may be read again
+            del self._readings[url.href]
+        return found
 
     async def address(self, host: str) -> str | None:
         """Names are not looked up: each is its own address."""
@@ -128,7 +132,7 @@ class StoredWeb:
     def _reading(self, url: CrawlUrl, code: ExitCode, target: CrawlUrl | None, *stored: Any) -> Reading:
         page_id, kind, nofollow, source = stored
         rule = self._settings.canonicals
-        if code is ExitCode.not_canonical and target is not None:
+        if code is ExitCode.not_canonical and target is not None and kind is None:
             obeyed = rule == "obey" or (rule == "same_origin" and target.origin == url.origin)
             self.not_stored[url.origin] += not obeyed  # its links were not kept
             return Reading("html", ExitCode.file_ingested, canonical=target)
@@ -143,6 +147,7 @@ class StoredWeb:
         return Reading(
             kind or "html",
             read or ExitCode.file_ingested,
+            canonical=target,
             noindex=code is ExitCode.noindex,
             nofollow=bool(nofollow),
             links=tuple(links),
