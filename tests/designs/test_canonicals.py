@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gzip
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
@@ -333,3 +334,15 @@ def test_a_rehearsal_fetches_what_was_fetched(crawl: Crawling) -> None:
         crawl.configure(rules)
         said = crawl.command("rehearse", str(crawl.file), "--from", str(crawl.database), "--json").json
         assert sum(one["fetched"] for one in said["by_origin"]) == fetched
+
+
+def test_an_archive_has_the_answer_that_was_kept_aside(crawl: Crawling) -> None:
+    site = crawl.site()
+    one_page(site, "/missing")
+    crawl.run()
+    archive = crawl.folder / "out.warc.gz"
+    assert crawl.ask("export", "bodies", "--format", "warc", "--output", str(archive)).status == 0
+    records = gzip.decompress(archive.read_bytes()).split(b"WARC/1.")
+    (stored,) = [one for one in records if b"WARC-Type: response" in one and f"URI: {site.url('/p')}\r".encode() in one]
+    assert b"HTTP/1.1 200" in stored
+    assert b"<title>/p</title>" in stored

@@ -23,7 +23,7 @@ from tui_crawler.domain.attempt import Headers
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage.driver import Row
-from tui_crawler.storage.reader import From, Reader, RowMapper, SubjectReports, headers_of
+from tui_crawler.storage.reader import From, Reader, RowMapper, SubjectReports, among, headers_of
 from tui_crawler.storage.views import VIEWS
 
 WINDOW_ROWS = 2_000
@@ -112,14 +112,14 @@ _VIEW_OF = {
 }
 _DATA_COLUMNS = ("url", "origin", "name", "type", "place", "value", "crawled_at")
 
+_GAVE = (ExitCode.file_ingested, ExitCode.file_of_unknown_type, ExitCode.not_canonical)
 _EXCHANGE = """r.http_status, COALESCE(r.method, '') AS method, COALESCE(r.sent_at, 0) AS sent_at,
     COALESCE(r.remote_address, '') AS remote_address, r.request_headers, r.response_headers"""
 _BODY = f"""SELECT d.page_id, u.href AS url, d.content_type, d.stored_at, d.sha256, b.size, b.zstd, {_EXCHANGE}
 FROM document d CROSS JOIN page p ON p.id = d.page_id CROSS JOIN body b ON b.sha256 = d.sha256
     CROSS JOIN url u ON u.id = p.url_id
     LEFT JOIN attempt a ON a.id = (SELECT MAX(c.id) FROM attempt c WHERE c.url_id = p.url_id AND c.page_id = p.id
-        AND c.ended_at = d.stored_at
-        AND c.exit_code IN ({ExitCode.file_ingested.value}, {ExitCode.file_of_unknown_type.value}))
+        AND c.ended_at <= d.stored_at AND c.requests > 0 AND {among("c.exit_code", _GAVE)})
     LEFT JOIN request r ON r.id = (SELECT MAX(q.id) FROM request q WHERE q.attempt_id = a.id
         AND q.http_status IS NOT NULL)
 WHERE d.page_id > ? AND d.page_id <= ?{{conditions}} ORDER BY d.page_id LIMIT 1"""
