@@ -22,7 +22,8 @@ BACK = hop(PAGE, X.not_canonical, 2, S.open)
 CASES: dict[str, tuple[list[CanonicalHop], tuple[ClaimState, int]]] = {
     "content": ([hop(2, X.file_ingested)], (S.settled, 2)),
     "not-modified": ([hop(2, X.file_did_not_change)], (S.settled, 2)),
-    "content-with-an-ignored-canonical": ([hop(2, X.file_ingested, None, S.ignored)], (S.settled, 2)),
+    "content-with-an-ignored-canonical": ([hop(2, X.file_ingested, 3, S.ignored)], (S.settled, -1)),
+    "content-that-names-the-page": ([hop(2, X.file_ingested, PAGE, S.ignored), BACK], (S.nowhere, PAGE)),
     "no-page": ([], (S.nowhere, -1)),
     "pending": ([hop(2, None, waits=True)], (S.open, 2)),
     "failed": ([hop(2, X.file_not_found)], (S.nowhere, 2)),

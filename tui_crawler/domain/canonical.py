@@ -9,7 +9,7 @@ from typing import NamedTuple
 from tui_crawler.domain.exit_code import CRAWLED, ExitCode
 
 _LED_ON = frozenset({ExitCode.permanent_redirect, ExitCode.redirect})
-_CONTENT = (CRAWLED - _LED_ON) | {ExitCode.noindex}
+_CONTENT = (CRAWLED - _LED_ON) | {ExitCode.noindex, ExitCode.not_canonical}  # dropped for a canonical with content
 _EMPTY = frozenset({204, 205, 300})
 
 
@@ -25,7 +25,7 @@ class ClaimState(IntEnum):
 
 class CanonicalHop(NamedTuple):
     """A page that a canonical leads to. `waits`: it is still to be crawled; `to` is the URL (id) that it redirects to
-    or names as canonical, `claim` the state of its own claim."""
+    or claims as canonical, `claim` the state of its own claim."""
 
     page_id: int
     code: ExitCode | None
@@ -40,7 +40,7 @@ def decide(page_id: int, named: int, look: Callable[[int], CanonicalHop | None])
     finds the page of a URL. A canonical on the way that leads nowhere is ignored itself: its page has the content."""
     at, seen, passed, to = -1, set[int](), False, named
     while (hop := look(to)) is not None:
-        at, claims = hop.page_id, hop.code is ExitCode.not_canonical
+        at = hop.page_id
         if at == page_id:
             return ClaimState.nowhere, at
         if at in seen:
@@ -48,9 +48,9 @@ def decide(page_id: int, named: int, look: Callable[[int], CanonicalHop | None])
         seen.add(at)
         if hop.waits and hop.claim is not ClaimState.nowhere:
             return ClaimState.open, at
-        if (hop.code in _CONTENT and hop.http_status not in _EMPTY) or (claims and hop.claim is None):
+        if hop.claim is None and hop.code in _CONTENT and hop.http_status not in _EMPTY:
             return ClaimState.settled, at
-        if hop.to is None or not (claims or hop.code in _LED_ON):
+        if hop.to is None or (hop.claim is None and hop.code not in _LED_ON):
             break
-        passed, to, at = passed or claims, hop.to, -1
+        passed, to, at = passed or hop.claim is not None, hop.to, -1
     return (ClaimState.settled if passed else ClaimState.nowhere), at

@@ -19,7 +19,7 @@ from tui_crawler.storage.candidates import is_due
 from tui_crawler.storage.claim import ONE, ZERO, Claim, require
 from tui_crawler.storage.models import CanonicalClaim, Page, Redirect
 from tui_crawler.storage.rejudging import MOVED, Moving, run_in_chunks
-from tui_crawler.storage.statements import among, columns, reads, slot, updates, upserts
+from tui_crawler.storage.statements import among, columns, reads, slot, slots, upserts
 from tui_crawler.storage.transaction import Row, Transaction
 
 _PIECE = 1_000  # claims that one transaction decides
@@ -77,8 +77,9 @@ def resolve(transaction: Transaction, claim: Claim, after: int, last: bool) -> t
         if at < 0 and unscanned:
             found = ClaimState.open  # the offline mode has still to queue it
         found = ClaimState(max(found, state))
-        transaction.run(_decided, {"page_id": page_id, "state": int(found), "awaits": at})
-        if found is ClaimState.nowhere and status not in _LEFT_ALONE and not listed:
+        values = {"page_id": page_id, "before": state, "state": int(found), "awaits": at}
+        is_ours = transaction.one(_decided, values) is not None  # else another worker has decided it meanwhile
+        if is_ours and found is ClaimState.nowhere and status not in _LEFT_ALONE and not listed:
             back.append(row)
     run_in_chunks(transaction, _ask_again, [row[0] for row in rows if row[8] and row[0] in set(gone)])
     run_in_chunks(transaction, _drop, gone)
@@ -124,7 +125,8 @@ def _first_due() -> Any:
 
 def _page_of() -> Any:
     names = "id last_exit_code last_http_status status attempts_remaining beyond_depth todo_order ignored_run"
-    chosen = (*columns(Page, names, "last_crawled_at fresh_until"), Redirect.to_url, CanonicalClaim.state)
+    to_url = peewee.fn.COALESCE(CanonicalClaim.to_url, Redirect.to_url)
+    chosen = (*columns(Page, names, "last_crawled_at fresh_until"), to_url, CanonicalClaim.state)
     found = Page.select(*chosen).join(Redirect, peewee.JOIN.LEFT_OUTER, on=(Redirect.page == Page.id))
     found = found.join(CanonicalClaim, peewee.JOIN.LEFT_OUTER, on=(CanonicalClaim.page == Page.id))
     return found.where((Page.url == slot("url_id")) & (Page.job == slot("job_id")))
@@ -133,6 +135,12 @@ def _page_of() -> Any:
 def _ignore(size: int) -> Any:
     changes = {CanonicalClaim.state: _IGNORED, CanonicalClaim.answer: peewee.SQL("NULL")}
     return CanonicalClaim.update(changes).where(among(CanonicalClaim.page, size) & (CanonicalClaim.state == _NOWHERE))
+
+
+def _decided() -> Any:
+    same = (CanonicalClaim.page == slot("page_id")) & (CanonicalClaim.state == slot("before"))
+    changes = slots([CanonicalClaim.state, CanonicalClaim.awaits])
+    return CanonicalClaim.update(changes).where(same).returning(CanonicalClaim.page)
 
 
 def _wake(size: int) -> Any:
@@ -150,4 +158,3 @@ def _ask_again(size: int) -> Any:
 
 _keep = upserts([CanonicalClaim.page], columns(CanonicalClaim, "to_url state awaits run_id answer"))
 _answer = reads([CanonicalClaim.page], CanonicalClaim.answer)
-_decided = updates([CanonicalClaim.page], *columns(CanonicalClaim, "state awaits"))
