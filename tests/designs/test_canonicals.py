@@ -319,8 +319,12 @@ def test_why_and_the_report_name_the_canonical_that_leads_nowhere(crawl: Crawlin
     site = crawl.site()
     one_page(site, "/missing")
     crawl.run()
-    said: dict[str, Any] = crawl.ask("why", site.url("/p"), "--json").json
-    assert site.url("/missing") in str(said)
+    for one, other in (("/p", "/missing"), ("/missing", "/p")):
+        said: dict[str, Any] = crawl.ask("why", site.url(one), "--json").json
+        assert site.url(other) in str(said)
+    (row,) = crawl.rows("SELECT to_url, source FROM v_redirect WHERE from_url = ?", site.url("/p"))
+    assert row == {"to_url": site.url("/missing"), "source": "canonical"}
+    assert site.url("/missing") in crawl.ask("links", "--broken").out
     findings = crawl.ask("report", "--format", "json").json
     assert {"url": site.url("/p"), "canonical": site.url("/missing")} in findings["canonical_nowhere"]["rows"]
 

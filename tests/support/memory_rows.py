@@ -146,7 +146,7 @@ class Rows:
             due = page.ignored_run != run.run_id and self.is_due(run, page, now)
             ready = page.status is PageStatus.READY and (page.remaining > 0 or due)
             waits = page.status is PageStatus.CLAIMED or page_id in listed or ready
-        to_url = url_hash(claim.to_url) if claim else url_hash(redirect.to_url) if redirect else None
+        to_url = url_hash(redirect.to_url) if redirect else None
         return CanonicalHop(page_id, page.exit_code, page.http_status, waits, to_url, claim.state if claim else None)
 
     def queue(self, run: StoredRun, job_id: int, parent: int | None, pages: Iterable[NewPage]) -> Counter[str]:

@@ -65,13 +65,13 @@ class Crawled:
     @property
     def canonical(self) -> CrawlUrl | None:
         """The other URL that the page names as canonical, where it is obeyed (CRAWL.md sections 5 and 9)."""
-        return None if self.ignores else self._named()
+        return None if self.ignored else self._named()
 
     @property
-    def ignores(self) -> bool:
-        """Whether the page names another URL that would be obeyed, did it not lead nowhere."""
+    def ignored(self) -> CrawlUrl | None:
+        """The canonical URL that would be obeyed, did it not lead nowhere."""
         named = self._named()
-        return named is not None and named.href == self.page.ignores
+        return named if named is not None and named.href == self.page.ignores else None
 
     def _named(self) -> CrawlUrl | None:
         named = self.reading.canonical if self.reading is not None else None
@@ -94,6 +94,10 @@ def final_code(crawled: Crawled) -> ExitCode:
     if reading.noindex:
         return ExitCode.noindex
     return reading.exit_code
+
+
+def _canonical_record(url: CrawlUrl) -> RedirectRecord:
+    return RedirectRecord(url.href, url.fragment, True, RedirectSource.canonical)
 
 
 def redirect_of(crawled: Crawled, code: ExitCode) -> tuple[CrawlUrl, RedirectRecord] | None:
@@ -169,10 +173,10 @@ def settle_crawl(
         fragments=None if links is None or named is None else named if links else (),
         anchors=reading.anchors if reading else None,
         new_pages=queue.pages,
-        redirect=sent[1] if sent else None,
+        redirect=sent[1] if sent else _canonical_record(crawled.ignored) if crawled.ignored else None,
         refused=queue.refused,
         claim=crawled.exchange if claims else None,
-        ignores=crawled.ignores,
+        ignores=crawled.ignored is not None,
     )
 
 
@@ -353,7 +357,7 @@ def _said(crawled: Crawled, code: ExitCode) -> str:
     sent = redirect_of(crawled, code)
     if sent is None:
         how = "decided by" if crawled.page.kept else "ignored:"
-        return f"{how} the canonical that leads nowhere: {crawled.page.ignores}" if crawled.ignores else ""
+        return f"{how} the canonical that leads nowhere: {crawled.page.ignores}" if crawled.ignored else ""
     word = "canonical" if sent[1].source is RedirectSource.canonical else "redirects to"
     return f"{word} {sent[0].href}"
 

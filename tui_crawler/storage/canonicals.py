@@ -125,8 +125,7 @@ def _first_due() -> Any:
 
 def _page_of() -> Any:
     names = "id last_exit_code last_http_status status attempts_remaining beyond_depth todo_order ignored_run"
-    to_url = peewee.fn.COALESCE(CanonicalClaim.to_url, Redirect.to_url)
-    chosen = (*columns(Page, names, "last_crawled_at fresh_until"), to_url, CanonicalClaim.state)
+    chosen = (*columns(Page, names, "last_crawled_at fresh_until"), Redirect.to_url, CanonicalClaim.state)
     found = Page.select(*chosen).join(Redirect, peewee.JOIN.LEFT_OUTER, on=(Redirect.page == Page.id))
     found = found.join(CanonicalClaim, peewee.JOIN.LEFT_OUTER, on=(CanonicalClaim.page == Page.id))
     return found.where((Page.url == slot("url_id")) & (Page.job == slot("job_id")))

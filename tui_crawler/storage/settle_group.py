@@ -71,7 +71,6 @@ def _may_be_plain(one: Settle) -> bool:
         and one.fragments is None
         and not one.drop_document
         and not one.save_robots
-        and not one.ignores
         and one.attempt.exit_code not in UNTOUCHED
     )
 

@@ -19,13 +19,12 @@ from tui_crawler.storage.reader import Reader, headers_of
 from tui_crawler.storage.reports.reports import Reports
 
 _PAGE = """SELECT p.id, a.exit_code, a.http_status, a.response_ms, a.bytes, COALESCE(r.response_headers, ''), d.kind,
-    COALESCE(d.nofollow, 0), x.source, COALESCE(t.href, n.href)
+    COALESCE(d.nofollow, 0), x.source, t.href
 FROM url u JOIN page p ON p.url_id = u.id JOIN attempt a ON a.id = (SELECT MAX(c.id) FROM attempt c
         WHERE c.url_id = u.id AND c.page_id = p.id AND c.response_ms IS NOT NULL AND c.exit_code > 0)
     LEFT JOIN request r ON r.id = (SELECT MAX(q.id) FROM request q WHERE q.attempt_id = a.id)
     LEFT JOIN document d ON d.page_id = p.id
     LEFT JOIN redirect x ON x.page_id = p.id LEFT JOIN url t ON t.id = x.to_url_id
-    LEFT JOIN canonical_claim i ON i.page_id = p.id LEFT JOIN url n ON n.id = i.to_url_id
 WHERE u.hash = ? ORDER BY a.id DESC, x.source LIMIT 1"""
 _LINKS = """SELECT l.kind, u.href, l.nofollow FROM link l JOIN url u ON u.id = l.to_url_id
 WHERE l.from_page_id = ? ORDER BY l.kind, l.to_url_id"""
