@@ -559,6 +559,7 @@ class Engine:
         finally:
             counts = self._runner.counts.values()
             done, failed = sum(c.done for c in counts), sum(c.failed for c in counts)
+            reason = RunReason.error if isinstance(self._slots.lost, DatabaseUnusable) else reason
             at, complaint = self._clock.now().wall_ms, self._complaint or self._unstored() or self._few.complaint
             self._tell(events.run_finished(at, reason, self._slots.requests, done, failed, complaint))
 
