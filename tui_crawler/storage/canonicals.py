@@ -57,7 +57,6 @@ def attempted(transaction: Transaction, attempts: Sequence[tuple[PageOutcome, Se
 
 
 def are_due(transaction: Transaction) -> bool:
-    """Return whether claims are to be decided before a fill."""
     return transaction.one(_first_due, {}) is not None
 
 
