@@ -152,6 +152,7 @@ ALL = {
     "missing_titles": 1,
     "invalid": 1,
     "not_canonical": 1,
+    "canonical_nowhere": 0,
     "noindex": 1,
     "violations": 1,
 }

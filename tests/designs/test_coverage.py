@@ -371,3 +371,44 @@ def test_long_lists_are_cut_and_counted(crawl: Crawling) -> None:
     assert "12 of 12 seeds gave no document" in text
     assert "… and 7 more" in text
     assert len(covered(crawl)["seeds"]) == 12
+
+
+@pytest.mark.parametrize(("urls", "body"), [(9, "sorry"), (10, "sorry"), (40, "sorry"), (12, "")])
+def test_many_urls_with_one_content_are_named(crawl: Crawling, urls: int, body: str) -> None:
+    """A soft 404: at the end of the run, by `status`, in its JSON, in the event and in the report."""
+    site = crawl.site()
+    paths = [f"/product-{number}" for number in range(urls)]
+    site.page("/", "/a", "/missing", *paths)
+    site.page("/a")
+    for path in paths:
+        site.file(path, body, "text/html")
+    crawl.run(QUICK)
+    found = covered(crawl)
+    text = crawl.ask("status").out
+    audit = crawl.ask("report", "--format", "json").json
+    if urls < 10:
+        assert found["same_content"] == []
+        assert "product" not in text
+        return
+    (group,) = found["same_content"]
+    assert (group["count"], group["bytes"], group["exit_code"]) == (urls, len(body), "file_ingested")
+    assert group["urls"] == [site.url(path) for path in paths[:5]]
+    assert f"{urls} URLs" in text
+    assert site.url(paths[0]) in text
+    assert audit["coverage"]["same_content"] == [group]
+    assert site.url(paths[4]) in crawl.ask("report", "--format", "md").out.replace("\\", "")
+    assert found["complete"], "nothing is missing"
+
+
+def test_urls_that_are_mended_are_no_longer_named(crawl: Crawling) -> None:
+    site = crawl.site()
+    paths = [f"/product-{number}" for number in range(10)]
+    site.page("/", *paths)
+    for path in paths:
+        site.file(path, "sorry", "text/html")
+    crawl.run(QUICK)
+    assert len(covered(crawl)["same_content"]) == 1
+    site.answer(paths[0], Answer(404))
+    crawl.later(5 * WEEK)
+    crawl.run(QUICK)
+    assert covered(crawl)["same_content"] == []

@@ -92,16 +92,20 @@ def test_robots_txt_comes_with_the_hops_that_led_to_it(site: Site, reports: Repo
     ]
 
 
-def test_a_body_whose_attempt_made_no_request_comes_alone(site: Site, reports: Reports) -> None:
-    site.run()
-    site.crawl(
-        "/a", "page a again", attempt=replace(attempt_without_request(site), ended_at=site.workbench.now + 1_000)
-    )
-    assert bodies(reports)[-1] == ("/a", None, b"page a again")
+def test_a_body_whose_request_is_not_in_the_log_comes_alone(site: Site, reports: Reports) -> None:
+    site.crawl("/a", "page a", "/c")
+    site.crawl("/c", "page c", attempt=attempt_without_request(site, "/c"))
+    assert bodies(reports)[-1] == ("/c", None, b"page c")
 
 
-def attempt_without_request(site: Site) -> AttemptRecord:
-    return replace(attempt(site.page("/a"), ExitCode.file_ingested, site.workbench.now), requests=())
+def test_a_body_that_was_kept_for_its_canonical_comes_with_the_request_that_brought_it(site: Site, reports: Reports):
+    later = replace(attempt_without_request(site, "/a"), ended_at=site.workbench.now + 1_000)
+    site.crawl("/a", "page a", attempt=later)
+    assert bodies(reports) == [("/", 200, b"home"), ("/a", 200, b"page a"), ("/b", 200, b"page b")]
+
+
+def attempt_without_request(site: Site, path: str) -> AttemptRecord:
+    return replace(attempt(site.page(path), ExitCode.file_ingested, site.workbench.now), requests=())
 
 
 def test_a_head_request_has_nothing_to_export(site: Site, reports: Reports) -> None:

@@ -17,6 +17,7 @@ from tests.storage.making import T0, A, added, crawled, fill_of, plan, record, s
 from tui_crawler.storage import (
     activity,
     candidates,
+    canonicals,
     counters,
     documents,
     former,
@@ -100,6 +101,11 @@ SINGLE = (
     scan._bare,
     scan._mark_document,
     scan._mark_page,
+    canonicals._answer,
+    canonicals._due,
+    canonicals._first_due,
+    canonicals._page_of,
+    canonicals._decided,
     rejudging._refused,
     rejudging._by_robots,
     rejudging._too_long,
@@ -123,6 +129,10 @@ OF_SIZE = (
     candidates._with_due,
     operator_actions._on_lists,
     operator_actions._added,
+    canonicals._wake,
+    canonicals._drop,
+    canonicals._ignore,
+    canonicals._ask_again,
     rejudging._put_back,
     rejudging._rest_refused,
     rejudging._rest_skipped,
@@ -244,6 +254,9 @@ def test_queries_of_the_reports(database, text):
         (intake._find, "page_url_id_job_id (url_id=?)"),
         (scan._unscanned, "document_unscanned (page_id>?)"),
         (scan._bare, "page_unscanned (id>?)"),
+        (canonicals._due, "canonical_claim_awaits_page_id (awaits=? AND page_id>?)"),
+        (canonicals._first_due, "canonical_claim_awaits_page_id (awaits=?)"),
+        (canonicals._wake, "canonical_claim_awaits_page_id (awaits=?)"),
         (rejudging._refused, "t1 USING INTEGER PRIMARY KEY (rowid>?)"),
         (rejudging._too_long, "page_failed_code (last_exit_code=? AND rowid>?)"),
         (retrying._failed_origins, "page_failed_origin"),
@@ -308,7 +321,7 @@ async def test_a_site_audit_reads_no_table_once_per_row_of_another(database, dat
     with closing(Told(database_path)) as reader:
         assert SiteAuditReports(reader).site_audit(run) is not None
         texts = reader.texts
-    assert len(texts) < 45
+    assert len(texts) < 50
     for text in texts:
         steps = connection_of(database).execute(f"EXPLAIN QUERY PLAN {text}", ones(text)).fetchall()
         correlated = {step[0] for step in steps if "CORRELATED" in step[3]}

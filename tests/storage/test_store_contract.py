@@ -24,11 +24,12 @@ from tests.storage.making import (
     plan,
     record,
     refusal,
+    request,
     robots,
     seed,
     url,
 )
-from tui_crawler.domain.attempt import FillRecord, RedirectRecord, RedirectSource, RefusedCount, Settle
+from tui_crawler.domain.attempt import Exchange, FillRecord, RedirectRecord, RedirectSource, RefusedCount, Settle
 from tui_crawler.domain.command import ActionResult, AddSeeds, PauseOrigins, RetryPages, SteerJobs
 from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.exclusion import Exclusion
@@ -760,3 +761,86 @@ async def test_pages_that_a_former_configuration_refused_are_judged_again(bench)
     policies = PolicySet(url_query_parameters=(QueryPolicy(allow_any=True),))
     await allowing.begin_run(plan(HOME, config_text="policies: allow", policies=policies))
     assert f"{A}/list?x=1" in urls(await taken(allowing, now=T0 + 4))
+
+
+def claiming(page, at, to, **more):
+    """An attempt at a page that names a canonical URL of the crawl."""
+    requests = (request(page.url, at),)
+    answer = Exchange(requests, ExitCode.file_ingested, 200, 20, (("Content-Type", "text/html"),), b"<p>kept")
+    return Settle(
+        attempt(page, ExitCode.not_canonical, at),
+        record(url(page.url).origin),
+        outcome(page, ExitCode.not_canonical, at),
+        drop_document=True,
+        links=(),
+        new_pages=(new_page(to, page.depth, redirect_hops=1),),
+        redirect=RedirectRecord(to, "", True, RedirectSource.canonical),
+        claim=answer,
+        **more,
+    )
+
+
+async def claimed(bench):
+    """A store whose front page names /c as canonical, which is on the todo list."""
+    store = bench.open()
+    await store.begin_run(plan(HOME))
+    (page,) = await taken(store)
+    await store.settle(claiming(page, T0, f"{A}/c"))
+    (target,) = await taken(store, now=T0 + 1)
+    assert target.url == f"{A}/c"
+    return store, target
+
+
+async def test_a_claim_whose_canonical_leads_nowhere_puts_its_page_back_with_what_it_gave(bench):
+    store, target = await claimed(bench)
+    assert (await store.candidates(A, T0 + 2, 100, False)).pages == ()
+    settled = await store.settle(failed(target, T0 + 2, ExitCode.file_not_found, 404))
+    assert (settled.done, settled.failed, settled.pending) == (1, 1, 0)
+    (page,) = (await store.candidates(A, T0 + 3, 100, False)).pages
+    assert (page.url, page.ignores, page.kept, page.attempts, page.attempts_remaining) == (HOME, target.url, True, 0, 3)
+    answer = await store.kept_answer(page.page_id)
+    assert (answer.body, answer.http_status, answer.header("content-type")) == (b"<p>kept", 200, "text/html")
+    await store.fill(fill_of((page,)))
+    named = RedirectRecord(target.url, "", True, RedirectSource.canonical)
+    second = crawled(page, T0 + 4, f"{A}/next", redirect=named, ignores=True)
+    second = replace(second, attempt=replace(second.attempt, requests=(), response_ms=None, bytes=0))
+    settled = await store.settle(second)
+    assert (settled.done, settled.failed, settled.pending) == (1, 1, 1)
+    (following,) = await taken(store, now=T0 + 5)
+    assert (following.url, following.kept) == (f"{A}/next", False)
+
+
+async def test_a_claim_whose_canonical_has_content_is_over(bench):
+    store, target = await claimed(bench)
+    await store.settle(crawled(target, T0 + 2))
+    assert (await store.candidates(A, T0 + 3, 100, False)).pages == ()
+    assert await store.resolve_claims() == 0
+
+
+async def test_a_claim_that_is_open_at_the_end_of_a_run_is_decided_then(bench):
+    store, target = await claimed(bench)
+    await store.settle(failed(target, T0 + 2, ExitCode.server_internal_error, 500))
+    assert (await store.candidates(A, T0 + 3, 100, False)).pages == ()
+    assert await store.resolve_claims() == 1
+    (page,) = (await store.candidates(A, T0 + 4, 100, False)).pages
+    assert (page.url, page.kept) == (HOME, True)
+    assert await store.resolve_claims() == 0, "it is decided once"
+
+
+async def test_a_page_that_was_ignored_by_its_canonical_is_asked_anew_once_that_has_content(bench):
+    store, target = await claimed(bench)
+    await store.settle(failed(target, T0 + 2, ExitCode.file_not_found, 404))
+    (page,) = await taken(store, now=T0 + 3)
+    named = RedirectRecord(target.url, "", True, RedirectSource.canonical)
+    await store.settle(crawled(page, T0 + 4, redirect=named, ignores=True))
+    await store.end_run("exhausted", True)
+    await store.begin_run(plan(HOME))
+    pages = {one.url: one for one in await taken(store, now=T0 + 5 * WEEK)}
+    assert (pages[HOME].ignores, pages[HOME].kept, pages[HOME].etag) == (target.url, False, '"e1"')
+    await store.settle(crawled(pages[target.url], T0 + 5 * WEEK))
+    await store.settle(failed(pages[HOME], T0 + 5 * WEEK + 1, ExitCode.file_did_not_change, 304))
+    await store.candidates(A, T0 + 5 * WEEK + 2, 100, False)
+    await store.end_run("exhausted", True)
+    await store.begin_run(plan(HOME))
+    pages = {one.url: one for one in await taken(store, now=T0 + 10 * WEEK)}
+    assert (pages[HOME].ignores, pages[HOME].etag) == ("", "")

@@ -6,7 +6,8 @@ from collections import Counter
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 
-from tui_crawler.domain.attempt import DocumentRecord, OriginRecord, RedirectRecord, Settle
+from tui_crawler.domain.attempt import DocumentRecord, Exchange, OriginRecord, RedirectRecord, Settle
+from tui_crawler.domain.canonical import CanonicalHop, ClaimState, decide
 from tui_crawler.domain.exit_code import REFUSED_BY_RULES, ExitCode
 from tui_crawler.domain.page import NewPage, Tally, TodoPage, tally
 from tui_crawler.domain.preview import Effect, Rejudgement
@@ -64,6 +65,15 @@ class StoredCrawler:
 
 
 @dataclass(slots=True)
+class StoredClaim:
+    """The claim of a page that names this canonical URL."""
+
+    to_url: str
+    answer: Exchange
+    state: ClaimState = ClaimState.open
+
+
+@dataclass(slots=True)
 class StoredRun:
     """A run; `clean` is None while it lasts."""
 
@@ -86,6 +96,7 @@ class Rows:
     max_depths: dict[int, int | None] = field(default_factory=dict)
     by_url: dict[tuple[int, int], int] = field(default_factory=dict)
     of_origin: dict[str, list[int]] = field(default_factory=dict)
+    claims: dict[int, StoredClaim] = field(default_factory=dict)
 
     def copy(self) -> Rows:
         """Rows of their own, with the same values."""
@@ -97,7 +108,46 @@ class Rows:
             dict(self.max_depths),
             dict(self.by_url),
             {key: list(value) for key, value in self.of_origin.items()},
+            {key: replace(claim) for key, claim in self.claims.items()},
         )
+
+    def resolve(self, run: StoredRun, listed: Container[int], now: int, *, last: bool) -> int:
+        """Decides claims; answers how many pages came back. All are looked at each time."""
+        back = 0
+        for page_id in sorted(self.claims):
+            claim, page = self.claims[page_id], self.pages[page_id]
+            if claim.state is ClaimState.nowhere:
+                continue
+
+            def look(url: int, job_id: int = page.job_id) -> CanonicalHop | None:
+                return self._hop(run, job_id, url, listed, now, last=last)
+
+            found, _ = decide(page_id, url_hash(claim.to_url), look)
+            if found is ClaimState.settled:
+                del self.claims[page_id]
+                page.contentful_at = 0 if claim.state is ClaimState.ignored else page.contentful_at
+            elif claim.state is ClaimState.open:
+                claim.state = found
+                if found is ClaimState.nowhere and page_id not in listed:
+                    page.status, page.attempts, page.remaining = PageStatus.READY, 0, run.plan.tries
+                    page.not_before = page.ignored_run = 0
+                    back += 1
+        return back
+
+    def _hop(
+        self, run: StoredRun, job_id: int, url: int, listed: Container[int], now: int, *, last: bool
+    ) -> CanonicalHop | None:
+        page_id = self.by_url.get((job_id, url))
+        if page_id is None:
+            return None
+        page, claim, redirect = self.pages[page_id], self.claims.get(page_id), self.redirects.get(page_id)
+        waits = False
+        if not last and not self.is_beyond(page):
+            due = page.ignored_run != run.run_id and self.is_due(run, page, now)
+            ready = page.status is PageStatus.READY and (page.remaining > 0 or due)
+            waits = page.status is PageStatus.CLAIMED or page_id in listed or ready
+        to_url = url_hash(redirect.to_url) if redirect else None
+        return CanonicalHop(page_id, page.exit_code, page.http_status, waits, to_url, claim.state if claim else None)
 
     def queue(self, run: StoredRun, job_id: int, parent: int | None, pages: Iterable[NewPage]) -> Counter[str]:
         """Queues new pages, keeps the lower nice and depth of known ones; answers how many are new, by origin."""
@@ -136,6 +186,7 @@ class Rows:
             page.contentful_at = outcome.crawled_at if outcome.contentful else page.contentful_at
             page.ignored_run = 0 if outcome.forget_ignored else run.run_id
         self._keep_content(settle, page.page_id, outcome.crawled_at, outcome.contentful)
+        self._keep_claim(settle, page.page_id)
         document, _ = self.documents.get(page.page_id, (None, 0))
         if outcome.unlinks and (document is None or document.scanned):
             page.contentful_at = 0 if self.links.pop(page.page_id, None) else page.contentful_at
@@ -204,6 +255,7 @@ class Rows:
     def todo_page(self, run: StoredRun, page: StoredPage) -> TodoPage:
         """The page as the engine sees it; a done one starts again."""
         again = not page.remaining
+        claim = self.claims.get(page.page_id)
         document, stored_at = self.documents.get(page.page_id, (None, -1))
         current = document if stored_at == page.contentful_at else None
         return TodoPage(
@@ -224,6 +276,8 @@ class Rows:
             page.contentful_at,
             current is not None and current.body is not None,
             page.external,
+            claim.to_url if claim is not None and claim.state is not ClaimState.open else "",
+            claim is not None and claim.state is ClaimState.nowhere,
         )
 
     def _insert(self, run: StoredRun, job_id: int, parent: int | None, wanted: NewPage) -> None:
@@ -288,6 +342,15 @@ class Rows:
             self.redirects[page_id] = settle.redirect
         elif contentful:
             self.redirects.pop(page_id, None)
+
+    def _keep_claim(self, settle: Settle, page_id: int) -> None:
+        claim, outcome = self.claims.get(page_id), settle.page
+        if settle.claim is not None and settle.redirect is not None:
+            self.claims[page_id] = StoredClaim(settle.redirect.to_url, settle.claim)
+        elif settle.ignores and claim is not None:
+            claim.state = ClaimState.ignored
+        elif outcome is not None and (outcome.contentful or outcome.unlinks):
+            self.claims.pop(page_id, None)
 
     def _tally_of(self, page: StoredPage) -> Tally:
         counted = tally(page.status, page.remaining, page.exit_code)

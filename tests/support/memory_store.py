@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from tests.support.memory_rows import Rows, StoredCrawler, StoredPage, StoredRun
-from tui_crawler.domain.attempt import AttemptRecord, FillRecord, OriginRecord, Settle
+from tui_crawler.domain.attempt import AttemptRecord, Exchange, FillRecord, OriginRecord, Settle
 from tui_crawler.domain.command import (
     RETRIED_NEXT,
     ActionResult,
@@ -166,6 +166,8 @@ class MemoryStore:
 
     async def candidates(self, origin: str, now: int, limit: int, first_fill: bool) -> Candidates:
         await self._enter("candidates")
+        listed = {page_id for one in self.crawlers.values() for page_id in one.todo}
+        self.rows.resolve(self.run, listed, now, last=False)
         free = self.rows.free(self.run, origin, self._crawler(origin).todo)
         open_pages = [page for page in free if page.remaining]
         held = {job.job_id for job in self.job_states.values() if job.held}
@@ -403,6 +405,15 @@ class MemoryStore:
         await self._enter("awake")
         found = [(name, await self.candidates(name, now, 1, False)) for name in origins]
         return tuple(name for name, candidates in found if candidates.pages)
+
+    async def resolve_claims(self) -> int:
+        await self._write("resolve_claims")
+        listed = {page_id for one in self.crawlers.values() for page_id in one.todo}
+        return self.rows.resolve(self.run, listed, self.now(), last=True)
+
+    async def kept_answer(self, page_id: int) -> Exchange:
+        await self._enter("kept_answer")
+        return self.rows.claims[page_id].answer
 
     async def exclusions(self) -> tuple[Exclusion, ...]:
         await self._enter("exclusions")

@@ -107,8 +107,9 @@ class CrawlConfig:
     canonical: CanonicalRule = key(
         OneOf(get_args(CanonicalRule)),
         "obey",
-        "A page that names another URL as canonical: `obey` drops it and queues that URL; `same_origin` does so only "
-        "within its own origin (a mirror, a staging site), `ignore` never, and both record the others.",
+        "A page that names another URL as canonical: `obey` queues that URL and drops the page once it has content; "
+        "`same_origin` does so only within its own origin (a mirror, a staging site), `ignore` never, and both record "
+        "the others.",
     )
     check_external: bool = key(
         Flag(), False, "Checks links that leave the crawl, politely: by HEAD, then GET, to the end of their redirects."

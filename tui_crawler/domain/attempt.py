@@ -391,7 +391,8 @@ class Settle:
 
     `links` None leaves the stored links as they are (not modified, failures); a tuple replaces them by a diff. So do
     `fragments` with `anchors`, what a fragment may name on the page.
-    `drop_document` removes the stored document (not_canonical, noindex).
+    `drop_document` removes the stored document (not_canonical, noindex). `claim` is the answer, to be kept aside, of a
+    page whose canonical URL belongs to the crawl. `ignores`: the page names a canonical URL that leads nowhere.
     The page leaves the todo list and is no longer CLAIMED, unless the attempt was cancelled: then it keeps its place.
     """
 
@@ -407,6 +408,14 @@ class Settle:
     redirect: RedirectRecord | None = None
     refused: tuple[RefusedCount, ...] = ()
     save_robots: bool = False
+    claim: Exchange | None = None
+    ignores: bool = False
+
+    @property
+    def body(self) -> bytes | None:
+        """The body that is to be stored, if any."""
+        kept = self.document or self.claim
+        return None if kept is None else kept.body
 
 
 @dataclass(frozen=True, slots=True)

@@ -49,6 +49,10 @@ _DECIDERS: Mapping[str, str] = {
 }
 SEED_COLUMNS = "url exit_code http_status ended_at_url message"
 GROUP_COLUMNS = "origin reason count sample_url decided_by"
+SAME_COLUMNS = "sha256 bytes count exit_code urls"
+
+ALIKE = 10
+"""So many URLs with one content are named: often they say "not found", with status 200."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,12 +97,24 @@ def refused_group(origin: str, reason: str, count: int, sample_url: str, decided
 
 
 @dataclass(frozen=True, slots=True)
+class SameContent:
+    """URLs (`count`) whose bodies are the same, byte by byte: the first few, and how the first ended."""
+
+    sha256: str
+    bytes: int
+    count: int
+    exit_code: str
+    urls: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
 class Coverage:
     """The statement. `seeds` lists those without a document first; `seeds_total` and `refused_total` count what the
     lists leave out. `pages` has `crawled`, `failed`, `refused`, `truncated` and `not_canonical` (left to a canonical
     that is no page of the crawl). `failures` are failed pages by exit code, `ends` origins by finish reason, `cut`
     truncated pages by the key of the bound, `unread` documents whose links the offline mode has not queued. `pending`,
     `stashed`, `too_deep` are pages, `segments` files that wait to be loaded, `empty` origins whose seeds gave nothing.
+    `same` are the largest groups of URLs with one content, of `same_total`.
     """
 
     run: RunView | None = None
@@ -118,6 +134,8 @@ class Coverage:
     unread: int = 0
     unexplained: str = ""  # why the configuration could not be asked for what decided
     empty: tuple[str, ...] = ()
+    same: tuple[SameContent, ...] = ()
+    same_total: int = 0
 
     @property
     def nothing(self) -> bool:
@@ -194,6 +212,7 @@ class Coverage:
     def as_document(self) -> dict[str, object]:
         """The JSON object of `status`, `report` and the event. `left_out` is there only where a list is cut short."""
         hidden = {"seeds": self.seeds_total - len(self.seeds), "refused": self.refused_total - len(self.refused)}
+        hidden["same_content"] = self.same_total - len(self.same)
         left_out = {name: number for name, number in hidden.items() if number > 0}
         return {
             "complete": self.complete,
@@ -201,6 +220,7 @@ class Coverage:
             "seeds": [{name: getattr(one, name) for name in SEED_COLUMNS.split()} for one in self.seeds],
             "pages": self.pages,
             "refused": [{name: getattr(one, name) for name in GROUP_COLUMNS.split()} for one in self.refused],
+            "same_content": [{name: getattr(one, name) for name in SAME_COLUMNS.split()} for one in self.same],
             "limits": [{"key": key, "count": number, "unit": unit} for key, number, unit in self.limits],
         } | ({"left_out": left_out} if left_out else {})
 

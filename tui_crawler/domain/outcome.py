@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import zlib
 from base64 import b64encode
 from typing import TYPE_CHECKING
@@ -67,7 +68,16 @@ class Crawled:
 
     @property
     def canonical(self) -> CrawlUrl | None:
-        """The other URL that the page names as canonical, where it is obeyed (CRAWL.md section 5)."""
+        """The other URL that the page names as canonical, where it is obeyed (CRAWL.md sections 5 and 9)."""
+        return None if self.ignored else self._named()
+
+    @property
+    def ignored(self) -> CrawlUrl | None:
+        """The canonical URL that would be obeyed, did it not lead nowhere."""
+        named = self._named()
+        return named if named is not None and named.href == self.page.ignores else None
+
+    def _named(self) -> CrawlUrl | None:
         named = self.reading.canonical if self.reading is not None else None
         if named is None or named.href == self.url.href or self.canonicals == "ignore":
             return None
@@ -88,6 +98,10 @@ def final_code(crawled: Crawled) -> ExitCode:
     if reading.noindex:
         return ExitCode.noindex
     return reading.exit_code
+
+
+def _canonical_record(url: CrawlUrl) -> RedirectRecord:
+    return RedirectRecord(url.href, url.fragment, True, RedirectSource.canonical)
 
 
 def redirect_of(crawled: Crawled, code: ExitCode) -> tuple[CrawlUrl, RedirectRecord] | None:
@@ -152,6 +166,9 @@ def settle_crawl(
     queue = queue or queue_of(crawled, code, intake)
     sent = redirect_of(crawled, code)
     kept = code in _READ and crawled.reading is not None
+    claims = code is ExitCode.not_canonical
+    found = queue_of(crawled, code, dataclasses.replace(intake, queues=True)) if claims else queue
+    claims &= all(one.reason != Refusal.scope for one in found.refused)  # else it is no URL of the crawl
     dropped = code in {ExitCode.not_canonical, ExitCode.noindex, ExitCode.redirect, ExitCode.permanent_redirect}
     links, reading = _links_of(crawled, code), crawled.reading
     named = reading.fragments if reading else ()
@@ -165,8 +182,10 @@ def settle_crawl(
         fragments=None if links is None or named is None else named if links else (),
         anchors=reading.anchors if reading else None,
         new_pages=queue.pages,
-        redirect=sent[1] if sent else None,
+        redirect=sent[1] if sent else _canonical_record(crawled.ignored) if crawled.ignored else None,
         refused=queue.refused,
+        claim=crawled.exchange if claims else None,
+        ignores=crawled.ignored is not None,
     )
 
 
@@ -351,8 +370,11 @@ def _attempt_of(crawled: Crawled, code: ExitCode, before: OriginState, after: Or
 def _said(crawled: Crawled, code: ExitCode) -> str:
     """A message where the exit code alone would leave a question."""
     sent = redirect_of(crawled, code)
-    if sent is None or crawled.exchange.doubted:
-        return "HEAD failed: GET decides" if crawled.exchange.doubted else ""
+    if crawled.exchange.doubted:
+        return "HEAD failed: GET decides"
+    if sent is None:
+        how = "decided by" if crawled.page.kept else "ignored:"
+        return f"{how} the canonical that leads nowhere: {crawled.page.ignores}" if crawled.ignored else ""
     word = "canonical" if sent[1].source is RedirectSource.canonical else "redirects to"
     cookie = ", and sets a cookie" if crawled.exchange.header("Set-Cookie") else ""
     return f"{word} {sent[0].href}{cookie}"

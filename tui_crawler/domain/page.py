@@ -20,6 +20,7 @@ class TodoPage:
 
     `last_contentful_at` is epoch ms, 0 when the page never gave content. `body_kept` says whether the stored
     body still exists; without it a recrawl is unconditional. `external`: EXTERNAL or EMBEDDED, it is checked only.
+    `ignores` is the canonical URL that it named and that leads nowhere; `kept`: what it gave then is read again.
     """
 
     page_id: int
@@ -39,6 +40,8 @@ class TodoPage:
     last_contentful_at: int = 0
     body_kept: bool = False
     external: int = 0
+    ignores: str = ""
+    kept: bool = False
 
     @property
     def begins(self) -> bool:

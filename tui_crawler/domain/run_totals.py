@@ -141,7 +141,8 @@ class RunTotals:
 
     def _take_attempt(self, one: OriginProgress, event: Event, extra: Mapping[str, object]) -> None:
         one.last_exit_code = event.exit_code
-        one.not_canonical += event.exit_code == ExitCode.not_canonical.name
+        counts = extra.get("response_ms") is None and extra.get("http_status") is not None  # it did not at first
+        one.not_canonical += (event.exit_code == ExitCode.not_canonical.name) - counts
         one.without_robots = _without_robots(event, extra)
         if one.state != "paused":
             one.state = "crawling"

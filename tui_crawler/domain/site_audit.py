@@ -12,7 +12,7 @@ from itertools import starmap
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from tui_crawler.domain.coverage import GROUP_COLUMNS, SEED_COLUMNS
+from tui_crawler.domain.coverage import ALIKE, GROUP_COLUMNS, SAME_COLUMNS, SEED_COLUMNS
 from tui_crawler.domain.record import dataclass, replace
 
 if TYPE_CHECKING:
@@ -216,6 +216,8 @@ invalid|Invalid documents|notice|type message pages urls
 What validators found in documents as they are now, the most frequent first; {NAMED} pages of each.
 not_canonical|Not canonical|notice|url canonical
 Pages that name another URL as the canonical one; they are not kept.
+canonical_nowhere|Canonical URLs that lead nowhere|warning|url canonical
+Pages that name a canonical URL without content (an error, a refusal, a way back to them); they are kept.
 noindex|Noindex|notice|url
 Pages that ask not to be indexed (meta robots, X-Robots-Tag); they are not kept.
 exit_codes|Exit codes||exit_code when attempts*
@@ -251,6 +253,8 @@ lost_seeds|Seeds without a document|fault|{SEED_COLUMNS}
 Seeds that failed, were refused, or led to nothing, each with the reason.
 refused|Refused URLs and links|notice|{GROUP_COLUMNS}
 What was refused, by origin and reason, with the line that decided.
+same_content|URLs with one content|warning|{SAME_COLUMNS}
+{ALIKE} URLs or more whose bodies are the same, byte by byte; often they say "not found", with status 200.
 """.strip().splitlines()
 
 
@@ -261,6 +265,7 @@ def coverage_sections(coverage: Coverage) -> Iterator[Section]:
         ([(reason,) for reason in coverage.reasons], len(coverage.reasons)),
         ([*map(attrgetter(*SEED_COLUMNS.split()), coverage.lost)], coverage.seeds_lost),
         ([*map(attrgetter(*GROUP_COLUMNS.split()), refused)], len(refused)),
+        ([*map(attrgetter(*SAME_COLUMNS.split()), coverage.same)], coverage.same_total),
     )
     plans = starmap(_plan, zip(_COVERAGE[::2], _COVERAGE[1::2], strict=True))
     for plan, (rows, total) in zip(plans, found, strict=True):

@@ -309,30 +309,32 @@ class Engine:
             await self._tend()
             self._start_turns()
             reason = self._ending()
-            if reason in _BY_ITSELF and self._reason is None and await self._finds_more():
+            if reason in _BY_ITSELF and self._reason is None and await self._finds_more(reason):
                 continue
             if reason is not None and not self._slots:
                 return reason
             self._slots.wake.clear()
             await self._clock.wait(self._slots.wake, self._patience_of_loop())
 
-    async def _finds_more(self) -> bool:
+    async def _finds_more(self, reason: RunReason) -> bool:
         """Before a run ends as exhausted: whether an operator has asked for something, or pages came out of a stash or
-        back, unnoticed by their origins."""
+        back, unnoticed by their origins, or count as their canonical URL leads nowhere."""
         try:
             if self._peers is None or await self._peers.store.is_leading():
                 await self._take_actions()
             if not self._table.all_finished():
                 return True
-            found = await self._store.awake(tuple(self._table.states), self._clock.now().wall_ms)
+            idle = [name for name, one in self._table.states.items() if one.finished is FinishReason.exhausted]
+            found = await self._store.awake(idle, self._clock.now().wall_ms)
+            if not found and reason is RunReason.exhausted and await self._store.resolve_claims():
+                found = await self._store.awake(idle, self._clock.now().wall_ms)
         except StorageFailure as failure:  # whether there is more is not known: it is asked again
             self._falter(failure)
             self._slots.wake.clear()
             await self._clock.wait(self._slots.wake, self._settings.poll_ms)
             return True
-        idle = [name for name in found if self._table.states[name].finished is FinishReason.exhausted]
-        await self._awaken(idle)
-        return bool(idle)
+        await self._awaken(found)
+        return bool(found)
 
     def _ending(self) -> RunReason | None:
         """Why the run ends now, None while there is more to do."""
@@ -559,6 +561,7 @@ class Engine:
         finally:
             counts = self._runner.counts.values()
             done, failed = sum(c.done for c in counts), sum(c.failed for c in counts)
+            reason = RunReason.error if isinstance(self._slots.lost, DatabaseUnusable) else reason
             at, complaint = self._clock.now().wall_ms, self._complaint or self._unstored() or self._few.complaint
             self._tell(events.run_finished(at, reason, self._slots.requests, done, failed, complaint))
 

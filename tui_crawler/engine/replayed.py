@@ -60,7 +60,8 @@ class ReplayedRun:
         self._failed.discard(view.url)
         if code not in UNTOUCHED:
             left = tally(PageStatus.READY, 0, code)
-            counts.done += left.done and kind is not AttemptKind.check
+            second = not view.requests and view.http_status is not None  # of a page whose canonical leads nowhere
+            counts.done += left.done and kind is not AttemptKind.check and not second
             counts.failed += left.failed
             self._failed.update([view.url] * left.failed)
         return events.attempt_finished(view.ended_at, state, record, view.new_pages, counts)

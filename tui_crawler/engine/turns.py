@@ -263,7 +263,8 @@ class TurnRunner:
         if page.external:
             request = FetchRequest(url, agent, check_method(table.states[origin], page.attempts), status_only=True)
         chain = self._cookies.take(url)
-        exchange = await self._exchange(replace(request, cookies=chain.cookies(url)))
+        request = replace(request, cookies=chain.cookies(url))
+        exchange = await (self._store.kept_answer(page.page_id) if page.kept else self._exchange(request))
         ended = self._clock.now()
         reading = None
         if exchange.exit_code in _READ and not page.external:

@@ -7,12 +7,13 @@ from typing import Any
 
 import peewee
 
+from tui_crawler.domain.canonical import ClaimState
 from tui_crawler.domain.page import Candidates, TodoPage
 from tui_crawler.domain.recrawl import NEVER, DueBounds, due_bounds
 from tui_crawler.storage.claim import ONE, ZERO, Claim, is_pending
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.jobs import JobRow, job_rows
-from tui_crawler.storage.models import Body, Document, Origin, Page, Url
+from tui_crawler.storage.models import Body, CanonicalClaim, Document, Origin, Page, Url
 from tui_crawler.storage.statements import Build, among, columns, reads, slot
 from tui_crawler.storage.transaction import Row, Transaction
 
@@ -111,7 +112,7 @@ def todo_page(row: Row, tries: int) -> TodoPage:
     Validators count only while the stored document is what the page last gave, and its body is still there.
     """
     page_id, job_id, url, depth, nice, seed, attempts, remaining, hops, pattern, force, sitemap, *content = row
-    contentful_at, stored_at, etag, last_modified, body, _, external = content[:7]
+    contentful_at, stored_at, etag, last_modified, body, _, external, ignores, claim = content[:9]
     if remaining == 0:
         attempts, remaining, pattern, force = 0, tries, "", 0
     if stored_at is None or stored_at != contentful_at:
@@ -134,16 +135,24 @@ def todo_page(row: Row, tries: int) -> TodoPage:
         contentful_at,
         body is not None,
         external,
+        ignores or "",
+        claim == ClaimState.nowhere,
     )
 
 
 def todo_query(*more: Any) -> Any:
     """Pages with what `todo_page` needs, and further columns after it."""
     return (
-        Page.select(*_TODO, Page.not_before, Page.external, *more)
+        Page.select(*_TODO, Page.not_before, Page.external, _Canonical.href, CanonicalClaim.state, *more)
         .join(Url, on=(Url.id == Page.url))
         .join(Document, peewee.JOIN.LEFT_OUTER, on=(Document.page == Page.id))
         .join(Body, peewee.JOIN.LEFT_OUTER, on=(Body.sha256 == Document.sha256))
+        .join(CanonicalClaim, peewee.JOIN.LEFT_OUTER, on=(CanonicalClaim.page == Page.id))
+        .join(
+            _Canonical,
+            peewee.JOIN.LEFT_OUTER,
+            on=(CanonicalClaim.to_url == _Canonical.id) & (CanonicalClaim.state > ZERO),
+        )
     )
 
 
@@ -196,6 +205,7 @@ def _rank(row: Row) -> tuple[int, int, int]:
 
 
 _Choice = Page.alias("choice")
+_Canonical = Url.alias("canonical")
 _CHOICE_PRIORITY = _Choice.nice + _Choice.attempts
 
 

@@ -211,9 +211,9 @@ def _to_be_crawled(transaction: Transaction, claim: Claim, job_id: int, keys: Se
     """The added pages that a fill would find, in the columns of `_added` under their hashes."""
     found: dict[int, Row] = {}
     for row in transaction.all_among(_added, keys, job_id):
-        later = row[22] == claim.run_id or row[17] > transaction.now
-        if not later and (row[7] or is_due(claim, row[20], row[21], transaction.now)):
-            found[row[19]] = row
+        later = row[-1] == claim.run_id or row[17] > transaction.now
+        if not later and (row[7] or is_due(claim, row[-3], row[-2], transaction.now)):
+            found[row[-4]] = row
     return found
 
 

@@ -54,7 +54,7 @@ class Moving:
         """Gives pages their tries back and takes them off the ignore list."""
         for (_, origin_id), number in self._count(rows, _READY, self.tries).items():
             self.back[origin_id] = self.back.get(origin_id, 0) + number
-        _run_in_chunks(transaction, _put_back, [row[0] for row in rows], self.tries)
+        run_in_chunks(transaction, _put_back, [row[0] for row in rows], self.tries)
 
     def take_out(self, transaction: Transaction, rows: Sequence[Row]) -> None:
         """Pages that waited to be judged, and are refused as they were. A skipped page keeps its tries (B)."""
@@ -62,8 +62,8 @@ class Moving:
         refused = [row for row in rows if row[5] != _SKIPPED]
         self._count(skipped, PageStatus.SKIPPED, self.tries)
         self._count(refused, _READY, 0)
-        _run_in_chunks(transaction, _rest_skipped, [row[0] for row in skipped])
-        _run_in_chunks(transaction, _rest_refused, [row[0] for row in refused])
+        run_in_chunks(transaction, _rest_skipped, [row[0] for row in skipped])
+        run_in_chunks(transaction, _rest_refused, [row[0] for row in refused])
 
     def move_counters(self, transaction: Transaction) -> None:
         """Moves the counters of jobs and origins by what was moved."""
@@ -161,9 +161,7 @@ def _look_through(
         moving.take_out(transaction, out)
 
 
-def _run_in_chunks(
-    transaction: Transaction, build: Callable[[int], Any], page_ids: Sequence[int], *values: int
-) -> None:
+def run_in_chunks(transaction: Transaction, build: Callable[[int], Any], page_ids: Sequence[int], *values: int) -> None:
     """Executes a statement for many pages at once; `values` come before their ids."""
     for start in range(0, len(page_ids), _CHUNK):
         places = padded(page_ids[start : start + _CHUNK])

@@ -194,8 +194,8 @@ def as_put_back(transaction: Transaction, claim: Claim, page_ids: Sequence[int])
     listed: set[int] = set()
     for row in transaction.all_among(_todo, page_ids, claim.run_id, transaction.now):
         if row[1] in free:
-            found[row[0]] = row[19], todo_page(row, claim.tries)
-            if row[20]:
+            found[row[0]] = row[-2], todo_page(row, claim.tries)
+            if row[-1]:
                 listed.add(row[0])
     pages: dict[int, list[TodoPage]] = {}
     for page_id in page_ids:

@@ -16,7 +16,7 @@ from tui_crawler.domain.page import NewPage, Tally
 from tui_crawler.domain.run import Settled
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import url_hash
-from tui_crawler.storage import documents, origins, stashes
+from tui_crawler.storage import canonicals, documents, origins, stashes
 from tui_crawler.storage.activity import note
 from tui_crawler.storage.claim import ZERO, Claim, holds, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
@@ -99,14 +99,15 @@ class SettleJob:
     @property
     def is_brief(self) -> bool:
         """Whether it takes no more than a few milliseconds."""
-        document, links = self.settle.document, self.settle.links
-        size = len(document.body) if document is not None and document.body is not None else 0
-        return size < _BRIEF_BYTES and len(links or ()) + len(self.settle.new_pages) < _BRIEF_ROWS
+        links = self.settle.links or ()
+        return len(self.settle.body or b"") < _BRIEF_BYTES and len(links) + len(self.settle.new_pages) < _BRIEF_ROWS
 
     def prepare(self, _: Transaction) -> None:
         """Compresses the body before the transaction begins."""
         if self.settle.document is not None:
             self.packed = documents.pack(self.settle.document)
+        if self.settle.claim is not None:
+            self.packed = canonicals.pack(self.settle.claim)
 
     def __call__(self, transaction: Transaction) -> Settled:
         """Stores the attempt. Of a page that another worker has taken meanwhile only someone_stole_my_work is stored,
@@ -165,6 +166,10 @@ class SettleJob:
             store_fragments(transaction, outcome.page_id, own, settle.fragments, settle.anchors, ids)
         if settle.redirect is not None or outcome.contentful:
             documents.store_redirect(transaction, outcome.page_id, settle.redirect, ids, at, keeper)
+        if settle.claim is not None and settle.redirect is not None:
+            to_url = ids[url_hash(clean(settle.redirect.to_url))]
+            packed = self.packed or canonicals.pack(settle.claim)
+            canonicals.keep(transaction, self.claim, outcome.page_id, to_url, packed)
 
 
 def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> Settled:
@@ -325,6 +330,7 @@ def _store(
         return _keep_listed(transaction, page, outcome), 0
     (keeper := Keeper(transaction, claim)).ended([(page.ended(), outcome)])
     transaction.run(update_page, page_values(claim, page, outcome, attempt_id))
+    canonicals.attempted(transaction, [(outcome, settle)])
     if outcome.unlinks and page.last_attempt_id and not page.unscanned:
         documents.drop_links(transaction, [outcome.page_id], keeper)
     return page.tally_after(outcome).minus(page.tally()), int(page.todo_order > 0)

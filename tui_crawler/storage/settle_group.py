@@ -18,7 +18,7 @@ from tui_crawler.domain.exit_code import UNTOUCHED
 from tui_crawler.domain.page import KnownPage, NewPage, Tally
 from tui_crawler.domain.run import Settled
 from tui_crawler.domain.status import PageStatus
-from tui_crawler.storage import crawl_log, documents, intake, origins, settle
+from tui_crawler.storage import canonicals, crawl_log, documents, intake, origins, settle
 from tui_crawler.storage.claim import Claim, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import CountedAttempt, CounterChanges, add_to_job, count_attempts, plus
@@ -270,6 +270,7 @@ class _Group:
             rows.append(settle.page_values(self._claim, page, outcome, attempt_id))
             _add(moves, by_job, entry.row.id, page.job_id, page.tally_after(outcome).minus(page.tally()))
         self._keeper.ended((entry.page.ended(), entry.outcome) for entry in entries)
+        canonicals.attempted(self._transaction, [(one.outcome, one.job.settle) for one in entries])
         self._transaction.run_each(settle.update_page, rows, "page_id")
 
     def _write_origins(self, entries: Sequence[_Entry], moves: CounterChanges) -> None:

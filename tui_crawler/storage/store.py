@@ -11,7 +11,7 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, TypeVarTuple
 
-from tui_crawler.domain.attempt import FillRecord, OriginRecord, Reading, Settle, WaitingDocument
+from tui_crawler.domain.attempt import Exchange, FillRecord, OriginRecord, Reading, Settle, WaitingDocument
 from tui_crawler.domain.command import (
     ActionResult,
     ApplyRules,
@@ -35,6 +35,7 @@ from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.run import RunPlan, RunStart, Settled, StoredOrigin
 from tui_crawler.domain.worker import WorkerOrders
 from tui_crawler.storage import (
+    canonicals,
     former,
     jobs,
     leases,
@@ -348,7 +349,22 @@ class SqliteStore:
         await self._steps.write(sessions.end_rest)
 
     async def candidates(self, origin: str, now: int, limit: int, first_fill: bool) -> Candidates:
-        return await self._steps.read(candidates, origin, now, limit, first_fill, brief=True)
+        def look(work: Transaction, claim: Claim) -> Candidates | None:
+            return None if canonicals.are_due(work) else candidates(work, claim, origin, now, limit, first_fill)
+
+        while (found := await self._steps.read(look, brief=True)) is None:
+            await self.resolve_claims(last=False)
+        return found
+
+    async def resolve_claims(self, *, last: bool = True) -> int:
+        back, after = await self._steps.write(canonicals.resolve, 0, last)
+        while after:
+            more, after = await self._steps.write(canonicals.resolve, after, last)
+            back += more
+        return back
+
+    async def kept_answer(self, page_id: int) -> Exchange:
+        return await self._writer.read(lambda work: canonicals.kept_answer(work, page_id), brief=True)
 
     async def fill(self, record: FillRecord) -> Settled:
         return await self._steps.write(settle.store_fill, record, brief=len(record.refusals) < _FEW)
@@ -356,8 +372,8 @@ class SqliteStore:
     async def settle(self, settle_value: Settle) -> Settled:
         job = settle.SettleJob(self._held(), settle_value)
         self._marks.pop(settle_value.origin.origin, None)
-        has_body = settle_value.document is not None and settle_value.document.body is not None
-        settled = await self._writer.write(job, job.prepare if has_body else None, brief=job.is_brief)
+        prepare = None if settle_value.body is None else job.prepare
+        settled = await self._writer.write(job, prepare, brief=job.is_brief)
         if settle_value.document is not None and settle_value.document.waits:
             self.waiting.set()
         return settled

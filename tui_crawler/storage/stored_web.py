@@ -93,7 +93,10 @@ class StoredWeb:
         body = self._reports.body(url.href) if sitemap else None
         if body is not None:
             return await self._settings.read_sitemap(url, replace(exchange, body=body))
-        return self._readings.pop(url.href)
+        found = self._readings[url.href]
+        if found.canonical is None:  # else it may be read again
+            del self._readings[url.href]
+        return found
 
     async def address(self, host: str) -> str | None:
         """Names are not looked up: each is its own address."""
@@ -128,7 +131,7 @@ class StoredWeb:
     def _reading(self, url: CrawlUrl, code: ExitCode, target: CrawlUrl | None, *stored: Any) -> Reading:
         page_id, kind, nofollow, source = stored
         rule = self._settings.canonicals
-        if code is ExitCode.not_canonical and target is not None:
+        if code is ExitCode.not_canonical and target is not None and kind is None:
             obeyed = rule == "obey" or (rule == "same_origin" and target.origin == url.origin)
             self.not_stored[url.origin] += not obeyed  # its links were not kept
             return Reading("html", ExitCode.file_ingested, canonical=target)
@@ -143,6 +146,7 @@ class StoredWeb:
         return Reading(
             kind or "html",
             read or ExitCode.file_ingested,
+            canonical=target,
             noindex=code is ExitCode.noindex,
             nofollow=bool(nofollow),
             links=tuple(links),

@@ -16,7 +16,7 @@ _SHOWN = 5  # entries of each list that are named; the others are counted
 
 def coverage_lines(coverage: Coverage) -> Iterator[str]:
     """Whether the crawl is complete and why not, its pages, the seeds without a document, and what was refused by
-    what. Fit to print."""
+    what, and which URLs have one content. Fit to print."""
     counts = (f"{count(number)} {name.replace('_', ' ')}" for name, number in coverage.pages.items() if number)
     pages = f"pages: {', '.join(counts) or '0 crawled'}"
     if coverage.complete:
@@ -33,6 +33,11 @@ def coverage_lines(coverage: Coverage) -> Iterator[str]:
         for one in refused
     )
     yield from _first(list(groups), len(refused))
+    alike = (
+        f"{'one content' if one.bytes else 'an empty body'} at {count(one.count)} URLs, for example {safe(one.urls[0])}"
+        for one in coverage.same
+    )
+    yield from _first(list(alike), coverage.same_total)
 
 
 def _first(lines: Sequence[str], total: int) -> Iterator[str]:

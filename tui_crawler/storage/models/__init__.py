@@ -11,6 +11,7 @@ from tui_crawler.domain.exit_code import AttemptKind
 from tui_crawler.storage.models.queue import (
     PRIORITY,
     Body,
+    CanonicalClaim,
     DataBlock,
     Document,
     Dripfeed,
@@ -39,9 +40,9 @@ from tui_crawler.storage.models.queue import (
 )
 
 __all__ = [
-    "MODELS", "PRIORITY", "Body", "DataBlock", "Document", "Dripfeed", "Exclusion", "FormerLink", "FormerPage",
-    "FormerRobots", "Fragment", "Job", "Link", "Origin", "Page", "PageAnchors", "Redirect", "Refused", "RobotsText",
-    "Ruleset", "SeenFilter", "Segment", "Url", "create_tables",
+    "MODELS", "PRIORITY", "Body", "CanonicalClaim", "DataBlock", "Document", "Dripfeed", "Exclusion", "FormerLink",
+    "FormerPage", "FormerRobots", "Fragment", "Job", "Link", "Origin", "Page", "PageAnchors", "Redirect", "Refused",
+    "RobotsText", "Ruleset", "SeenFilter", "Segment", "Url", "create_tables",
 ]  # fmt: skip
 
 

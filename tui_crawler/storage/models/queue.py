@@ -419,6 +419,20 @@ class Redirect(Model):
     Meta = options(key="page source to_url", index="to_url")
 
 
+class CanonicalClaim(Model):
+    """The canonical URL of the crawl that a page names. `state` is a ClaimState, `awaits` the page that decides it, 0
+    where that is to be looked at, -1 for none. `answer` (zstd) is what the page gave in the run `run_id`, as long as it
+    is kept aside."""
+
+    page: Any = peewee.ForeignKeyField(Page, column_name="page_id", primary_key=True, lazy_load=False, backref="+")
+    to_url: Any = reference(Url, "to_url_id")
+    state: Any = flag()
+    awaits: Any = number()
+    run_id: Any = number()
+    answer: Any = peewee.BlobField(null=True)
+    Meta = options(index="awaits page")
+
+
 class DataBlock(Model):
     """A value that a data rule found in a document (R). `type`: link, video, picture, text."""
 

@@ -6,15 +6,19 @@ that has refused pages, all pages.
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import itemgetter
 
-from tui_crawler.domain.coverage import LEADS, LISTED, Coverage, SeedEnd, is_lost, refused_group
+from tui_crawler.domain.coverage import ALIKE, LEADS, LISTED, Coverage, SameContent, SeedEnd, is_lost, refused_group
 from tui_crawler.domain.cut import CUTS, cut_names
 from tui_crawler.domain.exit_code import BLOCKED, DOCUMENTS, ExitCode, code_of, lost_words
+from tui_crawler.domain.site_audit import NAMED
+from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import SubjectReports, among
 from tui_crawler.storage.reports.overview import HAS_DOCUMENT, PAGES_ONLY, OverviewReports, exit_name
 
+_GROUPS = 100  # of URLs with one content
 _HOPS = 20  # a longer chain of redirects is taken for a circle
 _CRAWLED = "o.participates = 1 AND o.joined <> 'external'"
 _SUMS = f"SELECT COALESCE(SUM(o.done), 0), COALESCE(SUM(o.pending), 0) FROM origin o WHERE {_CRAWLED}"
@@ -49,6 +53,14 @@ _LEADS_TO = f"""SELECT r.page_id, q.id, t.href, q.last_exit_code, COALESCE(o.fin
     LEFT JOIN origin o ON o.id = q.origin_id WHERE {{0}} ORDER BY r.page_id, q.id DESC"""
 _MESSAGES = "SELECT p.id, a.message FROM page p JOIN attempt a ON a.id = p.last_attempt_id WHERE {0}"
 
+_DOCUMENTS = f"""document d JOIN page p ON p.id = d.page_id JOIN origin o ON o.id = p.origin_id AND {_CRAWLED}
+    AND {among("p.last_exit_code", DOCUMENTS | {ExitCode.file_of_unknown_type})}"""
+_SAME = f"""SELECT d.sha256, MIN(d.size), COUNT(DISTINCT p.url_id), COUNT(*) OVER () FROM {_DOCUMENTS}
+WHERE d.sha256 IN (SELECT sha256 FROM document WHERE sha256 > '' GROUP BY sha256 HAVING COUNT(*) >= {ALIKE})
+GROUP BY d.sha256 HAVING COUNT(DISTINCT p.url_id) >= {ALIKE} ORDER BY 3 DESC, 1 LIMIT {_GROUPS}"""
+_ALIKE = f"""SELECT DISTINCT p.url_id, u.href, p.last_exit_code FROM {_DOCUMENTS} JOIN url u ON u.id = p.url_id
+WHERE d.sha256 = ? ORDER BY p.url_id LIMIT {NAMED}"""
+
 _End = tuple[int | None, str, int | None, str]
 """Where a seed leads: the page (None: it is none), its URL, its exit code, and how its origin ended."""
 
@@ -68,7 +80,7 @@ class CoverageReports(SubjectReports):
         for names, pages in cuts:
             for name in cut_names(names):
                 cut.update(dict.fromkeys(CUTS.get(name, ("", (name,)))[1][:1], pages))
-        pages_refused, links_refused = read(_BLOCKED), read(_LINKS)
+        pages_refused, links_refused, same = read(_BLOCKED), read(_LINKS), read(_SAME)
         groups = [refused_group(row[0], exit_name(row[1]), *row[2:5]) for row in pages_refused]
         groups += [refused_group(*row[:5]) for row in links_refused]
         names = ("crawled", "failed", "refused", "truncated", "not_canonical")
@@ -95,7 +107,12 @@ class CoverageReports(SubjectReports):
             too_deep=number(_TOO_DEEP),
             segments=number("SELECT COUNT(*) FROM segment WHERE consumed_at = 0"),
         )
-        return self._with_seeds(coverage)
+        return self._with_seeds(replace(coverage, same=tuple(self._alike(same)), same_total=same[0][3] if same else 0))
+
+    def _alike(self, groups: Sequence[Row]) -> Iterator[SameContent]:
+        for sha256, size, count, _ in groups:
+            urls = self._reader.all(_ALIKE, (sha256,))
+            yield SameContent(sha256, size, count, exit_name(urls[0][2]), tuple(href for _, href, _ in urls))
 
     def documents_unread(self) -> int:
         """How many documents the offline mode has not read; an index knows them."""

@@ -124,6 +124,9 @@ _VIEW_OF = {
 _DATA_COLUMNS = ("url", "origin", "name", "type", "place", "value", "crawled_at")
 
 _READ = f"{ExitCode.file_ingested.value}, {ExitCode.file_of_unknown_type.value}"
+_BROUGHT = f"""c.page_id = d.page_id AND c.ended_at <= d.stored_at AND c.requests > 0
+    AND c.exit_code IN ({_READ}, {ExitCode.not_canonical.value})"""
+"""Attempts that may have brought a document: the last one did. Its canonical may have been decided later."""
 _FORMER = f"""SELECT f.sha256 FROM run n CROSS JOIN former_page f ON f.run_id = n.id AND f.origin_id = a.origin_id
         AND f.page_id = a.page_id
     WHERE n.id > a.run_id AND n.keeps_former = 1 AND f.sha256 <> '' AND a.exit_code IN ({_READ})
@@ -142,7 +145,8 @@ _CAPTURE = f"""SELECT q.id AS position, u.href AS url, COALESCE(d.content_type, 
     q.response_headers, COALESCE(d.page_id, 0) AS page_id, COALESCE(d.title, '') AS title,
     COALESCE(d.charset, '') AS charset, ({_VIA}) AS via
 FROM request q CROSS JOIN attempt a ON a.id = q.attempt_id CROSS JOIN url u ON u.id = q.url_id
-    LEFT JOIN document d ON d.page_id = a.page_id AND d.stored_at = a.ended_at AND a.exit_code IN ({_READ})
+    LEFT JOIN document d ON d.page_id = a.page_id AND a.id = (SELECT MAX(c.id) FROM attempt c
+        WHERE c.url_id = a.url_id AND {_BROUGHT})
     LEFT JOIN body b ON q.http_status < 300 AND b.sha256 = COALESCE(d.sha256, ({_FORMER}))
     LEFT JOIN robots_text t ON a.kind = 'robots' AND q.http_status < 300 AND t.origin_id = a.origin_id
         AND NOT EXISTS ({_NEWER_ROBOTS})
@@ -154,9 +158,8 @@ _BARE = f"""SELECT d.page_id AS position, u.href AS url, d.content_type, d.store
     '' AS sent, '' AS via, d.title, d.charset
 FROM document d CROSS JOIN page p ON p.id = d.page_id CROSS JOIN body b ON b.sha256 = d.sha256
     CROSS JOIN url u ON u.id = p.url_id
-WHERE d.page_id > ? AND d.page_id <= ? AND NOT EXISTS (SELECT 1 FROM attempt a CROSS JOIN request q
-    ON q.attempt_id = a.id AND q.http_status < 300 WHERE a.url_id = p.url_id AND a.page_id = p.id
-    AND a.ended_at = d.stored_at AND a.exit_code IN ({_READ})){{conditions}}
+WHERE d.page_id > ? AND d.page_id <= ? AND NOT EXISTS (SELECT 1 FROM attempt c CROSS JOIN request q
+    ON q.attempt_id = c.id AND q.http_status < 300 WHERE c.url_id = p.url_id AND {_BROUGHT}){{conditions}}
 ORDER BY d.page_id LIMIT 1"""
 _LINKS = """SELECT u.href, l.kind FROM link l JOIN url u ON u.id = l.to_url_id WHERE l.from_page_id = ?
 ORDER BY l.kind, l.to_url_id"""

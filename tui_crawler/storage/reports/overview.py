@@ -43,7 +43,9 @@ _OF_ORIGIN = {
     "refused_as": f"""CASE WHEN o.finish_reason = 'exhausted' AND o.blocked > 0 AND o.pending + o.done + o.failed = 0
         THEN (SELECT CASE WHEN MIN(r.last_exit_code) = MAX(r.last_exit_code) THEN MIN(r.last_exit_code)
         ELSE {_SEVERAL} END FROM page r WHERE r.origin_id = o.id) END""",
-    "not_canonical": f"""COALESCE((SELECT e.count FROM exit_count e WHERE e.run_id = (SELECT MAX(id) FROM run)
+    "not_canonical": f"""COALESCE((SELECT e.count - (SELECT COUNT(*) FROM canonical_claim c
+            JOIN page p ON p.id = c.page_id WHERE p.origin_id = o.id AND c.run_id = e.run_id)
+        FROM exit_count e WHERE e.run_id = (SELECT MAX(id) FROM run)
         AND e.origin_id = o.id AND e.exit_code = {ExitCode.not_canonical.value}), 0)""",
 }
 """What a view of an origin has beside the columns of its row, which bear the names of their fields."""

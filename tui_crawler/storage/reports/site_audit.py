@@ -12,6 +12,7 @@ from itertools import islice
 
 from tui_crawler.domain import site_audit as record
 from tui_crawler.domain.audit import audit
+from tui_crawler.domain.canonical import ClaimState
 from tui_crawler.domain.cut import cut_names
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode
 from tui_crawler.domain.page import EMBEDDED, EXTERNAL
@@ -74,6 +75,8 @@ FROM {_DOCUMENTS} AND d.valid = 0 ORDER BY d.page_id LIMIT {_MOST_INVALID}"""
 _ENDED_AS = "outcome q JOIN url u ON u.id = q.url_id {0} WHERE q.exit_code = {1.value}"
 _CANONICAL = """LEFT JOIN redirect r ON r.page_id = q.page_id AND r.source = 'canonical'
     LEFT JOIN url t ON t.id = r.to_url_id"""
+_IGNORED = f"""outcome q JOIN canonical_claim c ON c.page_id = q.page_id AND c.state = {ClaimState.ignored.value}
+    JOIN url u ON u.id = q.url_id JOIN url t ON t.id = c.to_url_id"""
 _STEPS = """SELECT r.page_id, f.href, t.href FROM redirect r CROSS JOIN page p ON p.id = r.page_id
     CROSS JOIN url f ON f.id = p.url_id CROSS JOIN url t ON t.id = r.to_url_id
 WHERE r.source <> 'canonical' AND r.page_id IN ({ids})"""
@@ -111,6 +114,7 @@ class _Tables:
         yield self._listed("missing_titles", "u.href", f"{_HTML} AND d.title = ''", "d.page_id")
         canonical = _ENDED_AS.format(_CANONICAL, ExitCode.not_canonical)
         yield self._listed("not_canonical", "u.href, t.href", canonical)
+        yield self._listed("canonical_nowhere", "u.href, t.href", _IGNORED)
         yield self._listed("noindex", "u.href", _ENDED_AS.format("", ExitCode.noindex))
         exits = [(code, _WHEN.get(code, ""), count) for code, count in self._rows(_EXITS)]
         yield "exit_codes", exits, len(exits)
