@@ -162,7 +162,7 @@ async def test_no_password_of_a_location_is_kept(web: HostileWeb, fetcher: HttpF
 
 
 async def test_a_message_holds_no_control_characters(web: HostileWeb, fetcher: HttpFetcher) -> None:
-    web.answer("/", b"HTTP/1.1 200 OK\r\n\x1b]0;owned\x07 \x9b31m: x\r\n\r\n")
+    web.answer("/", b"HTTP/1.1 \x1b]0;owned\x07 \x9b31m OK\r\nX: x\r\n\r\n")
     exchange = await fetcher.exchange(ask(web.url("/")))
     assert exchange.exit_code is ExitCode.did_not_understand_answer
     assert exchange.message
@@ -386,6 +386,79 @@ async def test_robots_txt_is_cut_and_not_refused(web: HostileWeb, fetcher: HttpF
     assert exchange.cut == ("body",)
     whole_one: Exchange = await fetcher.exchange(replace(request, max_body_bytes=13_000))
     assert (len(whole_one.body), whole_one.cut) == (13_000, ())
+
+
+ODD = {
+    "a space in the name": b"Access-Control-Allow Origin: *",
+    "a space before the colon": b"X-Old-Proxy : yes",
+    "a tab before the colon": b"X-Old-Proxy\t: yes",
+    "no colon": b"X-Powered-By PHP/5.2",
+    "no name": b": nothing",
+    "a Latin name": b"X-Gr\xfc\xdfe: 1",
+    "parentheses": b"X-Note(1): a",
+    "NUL in a value": b"X: a\0b",
+    "CR in a value": b"X: a\rb",
+    "HTML": b"<b>Warning</b>: Cannot modify header information in /x.php on line 3",
+    "a second status line": b"HTTP/1.0 500 Broken",
+    "an odd line that is folded": b"X-Odd\r\n  Content-Length: 7",
+    "a control sequence": b"\x1b[31m: x",
+}
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\n"], ids=["CRLF", "LF"])
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+async def test_an_odd_header_line_is_left_out_and_counted(
+    web: HostileWeb, fetcher: HttpFetcher, odd: bytes, ending: str
+) -> None:
+    """CRAWL.md section 9, K2."""
+    end = ending.encode()
+    early = b"HTTP/1.1 103 Early Hints" + end + odd + end + end
+    head = (b"HTTP/1.1 200 OK", b"Content-Type: text/html", odd, b"X-Long: one", b" two", b"Content-Length: 5")
+    web.on("/", Send(early + end.join(head) + end + end + b"hello"))
+    for _ in range(2):
+        exchange = await fetcher.exchange(ask(web.url("/")))
+        assert (exchange.exit_code, exchange.body) == (ExitCode.file_ingested, b"hello")
+        assert [name for name, _ in exchange.headers] == ["Content-Type", "X-Long", "Content-Length"]
+        assert exchange.header("x-long").split() == ["one", "two"]
+        assert exchange.notes == ("header lines left out: 2",)
+        assert exchange.requests[0].error == ""
+    assert web.connections == 1
+
+
+@pytest.mark.parametrize("size", [1, 7, 60])
+async def test_odd_lines_are_left_out_however_they_come(web: HostileWeb, fetcher: HttpFetcher, size: int) -> None:
+    answer = head("200 OK", "No colon", "Transfer-Encoding: chunked", "No: x", "Odd : y") + b"5\r\nhello\r\n0\r\n\r\n"
+    web.on("/", *(Send(answer[start : start + size]) for start in range(0, len(answer), size)))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert (exchange.exit_code, exchange.body, len(exchange.headers)) == (ExitCode.file_ingested, b"hello", 2)
+    assert exchange.notes == ("header lines left out: 2",)
+
+
+async def test_an_odd_line_of_a_redirect_changes_nothing(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    web.answer("/", whole(b"", "Odd line", "Location: /next", status="301 Moved"))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert exchange.location is not None
+    assert (exchange.exit_code, exchange.location.path) == (ExitCode.permanent_redirect, "/next")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        ("Content-Length: 5", "content-length: 5"),
+        ("Content-Length: 5, 5",),
+        ("Content-Length: 5", "Odd line", "Content-Length:  5 "),
+        ("Content-Length: 99", "Transfer-Encoding: chunked"),
+        ("transfer-encoding: chunked", "content-length: 0"),
+    ],
+)
+async def test_a_length_that_is_said_twice_or_overridden(
+    web: HostileWeb, fetcher: HttpFetcher, fields: tuple[str, ...]
+) -> None:
+    """RFC 9110, 8.6; RFC 9112, 6.3."""
+    body = b"hello" if len(fields) == 1 or "hunked" not in "".join(fields) else b"5\r\nhello\r\n0\r\n\r\n"
+    web.answer("/", head("200 OK", *fields) + body)
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert (exchange.exit_code, exchange.body) == (ExitCode.file_ingested, b"hello")
 
 
 FOLDED = (

@@ -95,7 +95,8 @@ class Exchange:
     came to the socket; not what this process did meanwhile, nor the look-up of the name, unless there was no answer.
     `body` is decoded (content coding) and bounded; `retry_after_ms` is already a wait, whatever form the header had.
     `cut` names what was cut ("body", "headers"), never silently. `left_size` is the Content-Length (0: not told) of a
-    body that was left on the wire, as nobody wants its kind; None where the body was read.
+    body that was left on the wire, as nobody wants its kind; None where the body was read. `notes` are oddities of the
+    answer that cost nothing, in words for the message of the attempt.
     """
 
     requests: tuple[RequestRecord, ...]
@@ -110,6 +111,7 @@ class Exchange:
     message: str = ""
     cut: tuple[str, ...] = ()
     left_size: int | None = None
+    notes: tuple[str, ...] = ()
 
     def header(self, name: str) -> str:
         """The first value of a response header (any case), or an empty string."""

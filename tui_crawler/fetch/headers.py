@@ -21,6 +21,18 @@ LONGEST_WAIT_MS = 10 * 365 * 24 * 3600 * 1000  # ten years: keeps nonsense insid
 _POINTING = frozenset({b"location", b"content-location", b"refresh"})
 _SEPARATORS_BYTES = 4  # ": " and the line end
 _MIME = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+")
+_FIELD = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]++:[^\0\r\n\v\f]*+")
+_ORDINARY = re.compile(  # a status line, then fields of which at most one is Content-Length: most heads
+    rb".*+\n(?:(?!%(length)s)%(field)s)*+(?:%(length)s:[ \t]*+[0-9]++[ \t]*+\r?\n(?:(?!%(length)s)%(field)s)*+)?+\r?\n"
+    % {b"length": rb"[Cc](?i:ontent-length)", b"field": rb"[\w\-]++:.*+\n"}
+)
+_FRAMING = re.compile(  # where a line begins for a reader that takes CR or NUL for its end
+    rb"(?:\A|[\0\r])[^A-Za-z\0\r]*+(?:content-length|transfer-encoding)(?![\w\-])", re.IGNORECASE
+)
+HEAD_END = re.compile(rb"\n\r?\n")
+_FOLD = re.compile(rb"\r?\n(?=[ \t])")  # a folded line (RFC 9112, 5.2)
+_LINE_END = re.compile(rb"\r?\n")
+_LENGTH = b"content-length:"
 _CHARSET = re.compile(r""";\s*charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""", re.IGNORECASE)
 
 
@@ -38,6 +50,31 @@ def decode_headers(raw: RawHeaders, max_bytes: int) -> tuple[Headers, bool]:
         text = value.decode("latin-1")
         kept.append((name.decode("latin-1"), without_userinfo(text) if name.lower() in _POINTING else text))
     return tuple(kept), False
+
+
+def sift_head(head: bytes) -> tuple[bytes, int]:
+    """Return a response head as a strict parser takes it, and how many header lines were left out of it.
+
+    Lines that are not well-formed are left out, folded ones are joined; of equal values of Content-Length one is kept
+    (RFC 9110, 8.6). A broken status line stays. Raises TransferFailed for a line that may be meant to frame the body.
+    """
+    if b"\n " in head or b"\n\t" in head:
+        head = _FOLD.sub(b"", head)
+    if _ORDINARY.fullmatch(head) is not None and not (
+        b"\0" in head or b"\v" in head or b"\f" in head or head.count(b"\r") > head.count(b"\r\n")
+    ):
+        return head, 0
+    status, *lines = _LINE_END.split(head.rstrip(b"\r\n"))
+    kept = [line for line in lines if _FIELD.fullmatch(line) is not None]
+    odd = [line for line in lines if _FIELD.fullmatch(line) is None]
+    for line in odd:
+        if _FRAMING.search(line) is not None:
+            raise TransferFailed(Phase.head, Trouble.protocol, f"illegal HTTP: header line {line[:80]!r}")
+    lengths = [line for line in kept if line[: len(_LENGTH)].lower() == _LENGTH]
+    values = {value.strip() for line in lengths for value in line[len(_LENGTH) :].split(b",")}
+    if len(values) == 1:
+        kept = [*(line for line in kept if line not in lengths), b"Content-Length: " + values.pop()]
+    return b"\r\n".join((status, *kept, b"", b"")), len(odd)
 
 
 def encode_headers(headers: Headers) -> list[tuple[bytes, bytes]]:

@@ -37,19 +37,16 @@ from tui_crawler.fetch.address_guard import (
 )
 from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionStep
-from tui_crawler.fetch.headers import encode_headers
+from tui_crawler.fetch.headers import HEAD_END, encode_headers, sift_head
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.transfer import WireRequest
 
 _WAITING_BYTES = 256 * 1024  # so much of a body waits to be read before the socket is left alone
 _FRAMING_BYTES = 64 * 1024  # chunk sizes, extensions and trailers between two pieces of a body
 _HEAD_SLACK = 64 * 1024  # heads up to here are read whole, so that `transfer` can tell their size
-_HEAD_END = re.compile(rb"\n\r?\n")
-_FOLD = re.compile(rb"\r?\n(?=[ \t])")  # a folded line of the head (RFC 9112, 5.2)
-_LINE_END = re.compile(rb"(?:\r?\n\r?|\r)\Z")
 _BEGINNING = b"HTTP/"  # llhttp takes other protocols as well
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_ILLEGAL_THERE = re.compile(rb"[\x00\r\n]")  # what no recipient may let stand (RFC 9110, 5.5)
+_ILLEGAL_THERE = re.compile(rb"[\x00\r\n]")  # in a reason phrase (RFC 9112, 4)
 _NO_BODY = frozenset({204, 304})  # RFC 9112, 6.3
 
 
@@ -64,9 +61,9 @@ class _State(Enum):
 class Http1Connection(asyncio.Protocol):
     """A connection to `address`. It carries one exchange at a time: `ask`, then `chunks`, then `close`.
 
-    An answer whose head has come has `status` and `headers`; `head_bytes` came of it, with all interim ones, and
-    `received` after it. `read_timeout_s` is how long nothing may come while somebody waits, `keep_alive_s` how long it
-    lies idle before it closes itself.
+    An answer whose head has come has `status` and `headers`, without the `left_out` lines that were not well-formed;
+    `head_bytes` came of it, with all interim ones, and `received` after it. `read_timeout_s` is how long nothing may
+    come while somebody waits, `keep_alive_s` how long it lies idle before it closes itself.
     """
 
     def __init__(self, address: str, limits: FetchLimits, now: Callable[[], Moment]) -> None:
@@ -90,8 +87,8 @@ class Http1Connection(asyncio.Protocol):
         self._chunks: list[bytes] = []
         self._waiting = 0
         self._framing = 0
-        self.head_bytes = self.received = 0
-        self._held = b""  # the end of a line of the head: the next byte says whether it is folded there
+        self.head_bytes = self.received = self.left_out = 0
+        self._head = bytearray()  # what has come of a head that is not complete
         self._head_only = self._interim = self._until_close = self._reusable = self._paused = False
 
     # one exchange
@@ -114,13 +111,17 @@ class Http1Connection(asyncio.Protocol):
         self._log = log
         log.asked = self._now()
         self._parser = httptools.HttpResponseParser(self)
-        self._parser.set_dangerous_leniencies(  # what RFC 9112, 2.2, 5.2 and 7.1 lets a recipient take
-            lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True, lenient_headers=True
+        self._parser.set_dangerous_leniencies(  # what RFC 9112, 2.2, 5.2, 6.3 and 7.1 lets a recipient take
+            lenient_optional_cr_before_lf=True,
+            lenient_spaces_after_chunk_size=True,
+            lenient_headers=True,
+            lenient_chunked_length=True,
         )
         self._state = _State.head
         self._head_only, self._interim, self._until_close = head_only, False, False
-        self._framing = self._waiting = self.head_bytes = self.received = 0
-        self.headers, self._held = [], b""
+        self._framing = self._waiting = self.head_bytes = self.received = self.left_out = 0
+        self.headers = []
+        self._head.clear()
         self._touch()
         if self._transport is not None:
             self._transport.write(request)
@@ -198,32 +199,37 @@ class Http1Connection(asyncio.Protocol):
             self._reusable = False
         except httptools.HttpParserError as error:
             self._fail_parsing(error)
+        except TransferFailed as failure:
+            self._failure = self._failure or failure
         if self._waiting > _WAITING_BYTES and not self._paused and self._transport is not None:
             self._paused = True
             self._transport.pause_reading()
         self._wake()
 
     def _feed_head(self, parser: httptools.HttpResponseParser, data: bytes, at: int) -> int:
-        """Reads what came of a head from `at` on, no further than its end; returns how many bytes that were.
+        """Read what came of a head from `at` on, no further than its end; return how many bytes that were.
 
-        Folded lines are joined here: llhttp hands over each by itself, to be copied with all before it.
+        Raises TransferFailed. llhttp gets heads as a whole: it would copy a folded line with all before it.
         """
         if not self.head_bytes and not data.startswith(_BEGINNING) and not _BEGINNING.startswith(data):
             self._fail(Phase.head, Trouble.protocol, f"illegal HTTP: an answer that begins with {data[:20]!r}")
-        held = len(self._held)
-        if held:
-            data, at = self._held + data[at:], 0
-        ended = _HEAD_END.search(data, at)
-        piece = data[at : ended.end() if ended else None]
-        self.head_bytes += len(piece) - held
+        held = len(self._head)
+        if held:  # it began in an earlier piece, and goes on at the beginning of this one
+            self._head += data
+        text = self._head if held else data
+        ended = HEAD_END.search(text, max(held - 2, at))
+        taken = (len(text) if ended is None else ended.end()) - at - held
+        self.head_bytes += taken
         if self.head_bytes > self._most_head:
             self._fail(Phase.head, Trouble.protocol, f"a header block of more than {self._most_head} bytes")
-            return len(piece) - held
-        cut = None if ended else _LINE_END.search(piece)
-        self._held = cut[0] if cut else b""
-        lines = piece[: cut.start()] if cut else piece
-        parser.feed_data(_FOLD.sub(b"", lines) if b"\n " in lines or b"\n\t" in lines else lines)
-        return len(piece) - held
+        elif ended is not None:
+            head, left_out = sift_head(bytes(text[at : ended.end()]))
+            self._head.clear()
+            self.left_out += left_out
+            parser.feed_data(head)
+        elif not held:
+            self._head += data[at:]
+        return taken
 
     def _feed_body(self, parser: httptools.HttpResponseParser, data: memoryview) -> None:
         """Reads what came after the head."""
@@ -276,8 +282,6 @@ class Http1Connection(asyncio.Protocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         """A field of the head, or of a trailer, which says nothing here (RFC 9110, 6.5)."""
         if self._state is _State.head:
-            if _ILLEGAL_THERE.search(value):
-                self._fail(Phase.head, Trouble.protocol, f"illegal HTTP: a value of {name!r}")
             self.headers.append((name, value.rstrip(b" \t")))
 
     def on_status(self, reason: bytes) -> None:
@@ -313,7 +317,7 @@ class Http1Connection(asyncio.Protocol):
         if codings and codings != [b"chunked"]:
             self._fail(Phase.head, Trouble.protocol, f"illegal HTTP: Transfer-Encoding {b', '.join(codings)!r}")
         self._until_close = not lengths and not codings and self.status not in _NO_BODY
-        self._reusable = self._reusable and not self._until_close
+        self._reusable = self._reusable and not self._until_close and not (lengths and codings)
 
     def on_body(self, body: bytes) -> None:
         if self._state is _State.body:

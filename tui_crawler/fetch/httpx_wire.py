@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import asyncio
 import os
+import re
 import ssl
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Iterable
@@ -29,11 +30,12 @@ from tui_crawler.fetch.address_guard import (
 )
 from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionLogs, ConnectionStep
-from tui_crawler.fetch.headers import RawHeaders, encode_headers
+from tui_crawler.fetch.headers import HEAD_END, RawHeaders, encode_headers, sift_head
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.tls import Access, TlsContexts, Trust
 from tui_crawler.fetch.transfer import WireRequest
 
+_INTERIM = re.compile(rb"HTTP/1\.[0-9] 1(?!01)")
 _HEADS_BYTES = 256 * 1024  # of heads, interim ones too; as much as 64 KiB of a body may be read along
 
 SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
@@ -49,20 +51,48 @@ class NoDescriptor(httpcore.ConnectError):
 
 
 class WatchedStream(httpcore.AsyncNetworkStream):
-    """A connection that remembers its address, how much of an answer has come, and whether the other side has ended.
-    `headed`: all that comes from then on is of the body."""
+    """A connection that remembers its address, how much of an answer has come, how many header lines were `left_out` of
+    it, and whether the other side has ended. `headed`: all that comes from then on is of the body."""
 
     def __init__(self, inner: httpcore.AsyncNetworkStream, address: str, logs: ConnectionLogs) -> None:
         self._inner = inner
         self._logs = logs
         self._log = ConnectionLog()
-        self.received = 0
+        self.received = self.left_out = 0
         self.address = address
         self.ended = self.headed = False
+        self._head = bytearray()  # what has come of a head that is not complete
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109 (httpcore's signature)
-        """At most `max_bytes`, b"" at the end. Raises ClosedUnanswered, httpcore.ReadTimeout, httpcore.ReadError,
-        httpcore.RemoteProtocolError."""
+        """At most `max_bytes` more than a head, b"" at the end. Heads come as a whole, sifted: h11 is strict.
+
+        Raises ClosedUnanswered, httpcore.ReadTimeout, httpcore.ReadError, httpcore.RemoteProtocolError.
+        """
+        looked = 0
+        while not self.headed:
+            ended = HEAD_END.search(self._head, looked)
+            if ended is not None:
+                return self._sift(ended.end())
+            looked = max(len(self._head) - 2, 0)
+            data = await self._receive(max_bytes, timeout)
+            self._head += data
+            if not data:
+                self.headed = True  # there will be no more of it
+                return bytes(self._head)
+        return await self._receive(max_bytes, timeout)
+
+    def _sift(self, end: int) -> bytes:
+        """Return the head that ends at `end`, with what has come of a body. Raises httpcore.RemoteProtocolError."""
+        try:
+            head, left_out = sift_head(bytes(self._head[:end]))
+        except TransferFailed as failure:
+            raise httpcore.RemoteProtocolError(str(failure)) from failure
+        del self._head[:end]
+        self.left_out += left_out
+        self.headed = _INTERIM.match(head) is None
+        return head + self._head if self.headed else head
+
+    async def _receive(self, max_bytes: int, timeout: float | None) -> bytes:  # noqa: ASYNC109 (httpcore's signature)
         try:
             data = await self._inner.read(max_bytes, timeout)
         except httpcore.ReadError as error:
@@ -81,7 +111,8 @@ class WatchedStream(httpcore.AsyncNetworkStream):
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 (httpcore's signature)
         """Sends; what is read after this is the next answer."""
-        self.received, self.headed = 0, False
+        self.received, self.left_out, self.headed = 0, 0, False
+        self._head.clear()
         self._log = self._logs.use(self.address)
         await self._inner.write(buffer, timeout)
 
@@ -343,7 +374,7 @@ class HttpxAnswer:
         self.head_bytes = 0
         origin.last_address = ""
         if self._stream is not None:
-            origin.last_address, self._stream.headed = self._stream.address, True
+            origin.last_address = self._stream.address
             self.head_bytes = self._stream.received - len(_unread(response)[0])
 
     @property
@@ -353,6 +384,10 @@ class HttpxAnswer:
     @property
     def headers(self) -> RawHeaders:
         return self._response.headers.raw
+
+    @property
+    def left_out(self) -> int:
+        return 0 if self._stream is None else self._stream.left_out
 
     @property
     def received(self) -> int:

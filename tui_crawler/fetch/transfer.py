@@ -66,6 +66,10 @@ class ResponseHead(Protocol):
         """How many bytes came as the head and as interim ones before it, all framing included."""
 
     @property
+    def left_out(self) -> int:
+        """How many header lines were left out because they were not well-formed."""
+
+    @property
     def received(self) -> int:
         """How many bytes came after the head so far: body, chunk sizes and extensions, trailers."""
 
@@ -93,7 +97,8 @@ class Wire(Protocol):
 class _Progress:
     """How far one request has come; kept outside, so that a deadline does not lose it.
 
-    `fields` are the first values of its headers; `in_vain`: more was waited for than came.
+    `fields` are the first values of its headers; `in_vain`: more was waited for than came; `notes`: oddities of the
+    answer that were put up with.
     """
 
     sent: Moment
@@ -106,6 +111,7 @@ class _Progress:
     cut: tuple[str, ...] = ()
     left_size: int | None = None
     in_vain: bool = False
+    notes: tuple[str, ...] = ()
 
     def ended(self, now: Moment) -> Moment:
         """When the last of it came to the socket, or the present moment."""
@@ -203,6 +209,7 @@ class Transfer:
             message=clean_message(ending.message),
             cut=progress.cut,
             left_size=progress.left_size,
+            notes=progress.notes,
         )
 
     async def _end(self, request: FetchRequest, call: WireRequest, progress: _Progress, deadline: float) -> _Ending:
@@ -228,6 +235,8 @@ class Transfer:
         progress.headers, cut = decode_headers(answer.headers, self._limits.max_header_bytes)
         fields = progress.fields = first_values(progress.headers)
         progress.status = answer.status
+        if answer.left_out:
+            progress.notes = (f"header lines left out: {answer.left_out}",)
         if cut or answer.head_bytes > self._limits.max_header_bytes:
             progress.cut = ("headers",)
             message = f"header block of {answer.head_bytes} bytes, more than {self._limits.max_header_bytes}"
