@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from tests.fetch.asking import CORPORA, SHORT, USER_AGENT, again, ask, fetching, frozen, head, traced_peak, whole
 from tests.support.held_time import HeldTime
-from tests.support.hostile_web import AwaitHangup, Close, Flood, HostileWeb, Pass, Send, Wait
+from tests.support.hostile_web import AwaitHangup, Close, Flood, HostileWeb, Pass, Reset, Send, Wait
 from tui_crawler.domain.attempt import Exchange, FetchRequest
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import TodoPage
@@ -344,6 +344,93 @@ async def test_a_coded_body_comes_decoded(web: HostileWeb, fetcher: HttpFetcher,
     assert exchange.exit_code is ExitCode.file_ingested
     assert exchange.body == plain
     assert exchange.wire_bytes == len(body)
+
+
+PAGE = b"<p>hello" * 100
+KEPT = (ExitCode.file_ingested, PAGE)
+
+
+@pytest.mark.parametrize("kind", ["text/html", "text/plain", ""])
+@pytest.mark.parametrize(
+    "coding",
+    ["utf-8", "none", "UTF-8", "binary", "8bit", "iso-8859-1", "text/html", "None, utf-8", "identity, x", "a, b, c, d"],
+)
+async def test_a_content_encoding_that_names_no_coding_is_ignored(
+    web: HostileWeb, fetcher: HttpFetcher, coding: str, kind: str
+) -> None:
+    """CRAWL.md section 9, K1; for robots.txt, too."""
+    fields = (f"Content-Type: {kind}", f"Content-Encoding: {coding}")
+    web.on("/", Send(whole(PAGE, *fields)))
+    robots = replace(ask(web.url("/")), max_body_bytes=512_000, truncate=True)
+    for request in (ask(web.url("/")), robots):
+        exchange = await fetcher.exchange(request)
+        assert (exchange.exit_code, exchange.body) == KEPT
+        (note,) = exchange.notes
+        assert next(one for one in coding.lower().split(", ") if one != "identity") in note
+        assert exchange.requests[0].error == ""
+    assert web.connections == 1
+
+
+@pytest.mark.parametrize("coding", ["", "identity", ",", " , identity"])
+async def test_no_coding_is_nothing_to_note(web: HostileWeb, fetcher: HttpFetcher, coding: str) -> None:
+    web.answer("/", whole(PAGE, f"Content-Encoding: {coding}"))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert (exchange.exit_code, exchange.body, exchange.notes) == (*KEPT, ())
+
+
+@pytest.mark.parametrize("size", [2, 7, 10_000])
+@pytest.mark.parametrize("coding", ["utf-8", "gzip;q=1.0", "gzip, utf-8", "utf-8, gzip", '"gzip"', "none"])
+async def test_a_coded_body_with_an_unknown_label_is_decoded(
+    web: HostileWeb, fetcher: HttpFetcher, coding: str, size: int
+) -> None:
+    data = gzip.compress(PAGE)
+    pieces = [Send(data[start : start + size]) for start in range(0, len(data), size)]
+    fields = ("Content-Type: text/html", f"Content-Encoding: {coding}", f"Content-Length: {len(data)}")
+    web.on("/", Send(head("200 OK", *fields)), *pieces)
+    web.answer("/z", whole(zlib.compress(PAGE), "Content-Encoding: none"))
+    for path in ("/", "/z"):
+        exchange = await fetcher.exchange(ask(web.url(path)))
+        assert (exchange.exit_code, exchange.body) == KEPT
+
+
+@pytest.mark.parametrize("body", [b"", b"x", b"x^2", b"\xff\xfe<\0p\0>\0\x10\x04"])
+async def test_a_short_or_wide_text_with_an_unknown_label_is_kept(
+    web: HostileWeb, fetcher: HttpFetcher, body: bytes
+) -> None:
+    web.answer("/", whole(body, "Content-Type: text/html", "Content-Encoding: utf-16"))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert (exchange.exit_code, exchange.body) == (ExitCode.file_ingested, body)
+
+
+async def test_what_is_no_text_is_left_as_it_is_under_an_unknown_label(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    for name, body in (("application/gzip", gzip.compress(PAGE)), ("image/png", b"\x89PNG\r\n\x1a\n\0\1")):
+        web.answer(f"/{name}", whole(body, f"Content-Type: {name}", "Content-Encoding: binary"))
+        exchange = await fetcher.exchange(ask(web.url(f"/{name}")))
+        assert (exchange.exit_code, exchange.body) == (ExitCode.file_ingested, body)
+
+
+@pytest.mark.parametrize("ending", ["close", "reset", "stall"])
+@pytest.mark.parametrize("framing", ["Content-Length: 9000", "Transfer-Encoding: chunked"])
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "gzip, gzip", "utf-8"])
+async def test_a_body_that_is_complete_by_its_coding_is_whole(
+    web: HostileWeb, held_time: HeldTime, coding: str, framing: str, ending: str
+) -> None:
+    """CRAWL.md section 9, K17: whatever the framing says, and however the connection ends."""
+    fetcher = fetching(now=held_time.now)
+    data = PAGE
+    for name in coding.split(", "):
+        data = zlib.compress(data) if name == "deflate" else gzip.compress(data)
+    framed = b"%x\r\n%s\r\n" % (len(data), data) if "chunked" in framing else data
+    wait = Pass(held_time, SHORT.read_timeout_ms / 1000)
+    last = {"close": (Close(),), "reset": (Pass(held_time, 0), Reset()), "stall": (wait, Wait(asyncio.Event()))}[ending]
+    web.on("/", Send(head("200 OK", f"Content-Encoding: {coding}", framing) + framed), *last)
+    web.on("/next", Send(whole(b"next")))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert (exchange.exit_code, exchange.body) == KEPT
+    assert "complete" in exchange.notes[-1]
+    assert exchange.response_ms == 0
+    assert (await fetcher.exchange(ask(web.url("/next")))).body == b"next"
+    await fetcher.close()
 
 
 def bomb(megabytes: int) -> bytes:

@@ -96,6 +96,7 @@ class OriginState:
     checks: tuple[Check, ...] = ()
     external: bool = False  # it is not crawled: links that lead there are checked
     setback: ExitCode | None = None  # what cost patience the last time since the start
+    cut_short: frozenset[int] = frozenset()  # ids of pages whose body could not be read since the start
 
     @property
     def lost(self) -> bool:

@@ -33,6 +33,7 @@ HEAD_END = re.compile(rb"\n\r?\n")
 _FOLD = re.compile(rb"\r?\n(?=[ \t])")  # a folded line (RFC 9112, 5.2)
 _LINE_END = re.compile(rb"\r?\n")
 _LENGTH = b"content-length:"
+_CODINGS = frozenset({"br", "compress", "deflate", "gzip", "x-compress", "x-gzip", "zstd"})
 _CHARSET = re.compile(r""";\s*charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""", re.IGNORECASE)
 
 
@@ -120,10 +121,12 @@ def content_type(value: str) -> tuple[str, str]:
     return (mime[0] if mime else "", label.strip())
 
 
-def content_codings(values: Iterable[str]) -> tuple[str, ...]:
-    """The content codings in the order they were applied (RFC 9110, 8.4), without `identity`, in lower case."""
-    tokens = (token.strip().lower() for value in values for token in value.split(","))
-    return tuple(token for token in tokens if token not in ("", "identity"))
+def content_codings(values: Iterable[str]) -> tuple[tuple[str, ...], str]:
+    """The content codings in the order they were applied (RFC 9110, 8.4), without `identity`, in lower case; and the
+    first token that names none, "" without one."""
+    tokens = [token.strip().lower() for value in values for token in value.split(",")]
+    unknown = (token for token in tokens if token not in _CODINGS and token not in ("", "identity"))
+    return tuple(token for token in tokens if token in _CODINGS), next(unknown, "")
 
 
 def same_etag(one: str, other: str) -> bool:

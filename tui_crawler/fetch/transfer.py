@@ -268,9 +268,8 @@ class Transfer:
         """The decoded body, within bounds. Raises TransferFailed."""
         max_bytes = request.max_body_bytes if request.max_body_bytes is not None else self._limits.max_body_bytes
         fields = progress.fields
-        coded = "content-encoding" in fields
-        codings = content_codings(values_of(progress.headers, "Content-Encoding")) if coded else ()
-        if len(codings) > self._limits.max_codings:
+        codings = _codings(progress) if "content-encoding" in fields else ()
+        if codings and len(codings) > self._limits.max_codings:
             message = f"{len(codings)} content codings, more than {self._limits.max_codings}"
             raise TransferFailed(Phase.body, Trouble.coding, message)
         if not request.truncate:
@@ -301,7 +300,13 @@ class Transfer:
 
     async def _feed(self, decoder: BodyDecoder, answer: ResponseHead, progress: _Progress) -> None:
         most = self._limits.max_wire_bytes
-        if not await self._receive(answer, progress, most, decoder.feed):
+        try:
+            fits = await self._receive(answer, progress, most, decoder.feed)
+        except TransferFailed as failure:
+            if not decoder.complete:
+                raise
+            fits, progress.notes = True, (*progress.notes, f"{failure.message}, which is complete by its coding")
+        if not fits:
             raise BodyTooLarge(f"more than {most} bytes on the wire ({answer.received} with what frames the body)")
 
     async def _receive(
@@ -344,6 +349,16 @@ def _announced(fields: dict[str, str]) -> int | None:
     """The Content-Length of a body that is as long as it says; None where nobody knows (RFC 9112, 6.3)."""
     text = fields.get("content-length", "")
     return None if "transfer-encoding" in fields or not (text.isascii() and text.isdigit()) else int(text[:20])
+
+
+def _codings(progress: _Progress) -> tuple[str, ...] | None:
+    """The content codings of a body; None where the body must say, as its label is unknown and it should be text."""
+    codings, unknown = content_codings(values_of(progress.headers, "Content-Encoding"))
+    if unknown:
+        progress.notes = (*progress.notes, clean_message(f"unknown content coding {unknown!r} ignored", 100))
+    mime = content_type(progress.fields.get("content-type", ""))[0]
+    text = not is_other(mime) or mime.startswith("text/")
+    return None if unknown and not codings and text else codings
 
 
 class _LoopYield:
