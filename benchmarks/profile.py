@@ -30,7 +30,7 @@ from benchmarks.site import Site, serving
 Function = tuple[str, int, str]
 """A function as cProfile names it: file, line, name."""
 
-_EXCHANGE = ("http1", "httpx_wire", "guarded_backend", "client", "transfer", "connection_log", "headers", "coding")
+_EXCHANGE = ("http1", "httpx_wire", "dialing", "guarded_backend", "client", "transfer", "connection_log", "headers", "coding")
 _WIRE = (*_EXCHANGE, "address_guard", "resolve", "classify", "limits", "tls")
 STAGES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("exchange", tuple(f"tui_crawler/fetch/{name}.py" for name in _WIRE)),

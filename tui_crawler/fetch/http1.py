@@ -8,7 +8,6 @@ of what waits to be read. Everything else (deadlines of the whole, sizes, coding
 from __future__ import annotations
 
 import asyncio
-import os
 import re
 import select
 import socket
@@ -26,17 +25,10 @@ from tui_crawler.domain.failure import OutOfDescriptors
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch import connection_log
-from tui_crawler.fetch.address_guard import (
-    AddressGuard,
-    AddressRefused,
-    Resolver,
-    bare_host,
-    check_name,
-    is_address,
-    is_out_of_descriptors,
-)
+from tui_crawler.fetch.address_guard import AddressGuard, AddressRefused, Resolver, bare_host, check_name
 from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionStep
+from tui_crawler.fetch.dialing import Dialer, told
 from tui_crawler.fetch.headers import HEAD_END, encode_headers, sift_head
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.transfer import WireRequest
@@ -247,7 +239,7 @@ class Http1Connection(asyncio.Protocol):
         self._end("connection closed", Trouble.short)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._end("connection closed" if exc is None else _told(exc), Trouble.network if exc else Trouble.short)
+        self._end("connection closed" if exc is None else told(exc), Trouble.network if exc else Trouble.short)
         self._state = _State.closed
         if self._timer is not None:
             self._timer.cancel()
@@ -404,7 +396,7 @@ class Http1Wire:
     ) -> None:
         self._limits = limits
         self._guard = guard
-        self._resolve = resolve
+        self._dialer = Dialer(guard, resolve, limits.connect_timeout_ms / 1000, now)
         self._tls = tls
         self._now = now
         self._kept: OrderedDict[str, Http1Connection] = OrderedDict()
@@ -419,7 +411,8 @@ class Http1Wire:
             connection = self._take(call.url)
             log.reused = connection is not None
             if connection is None:
-                connection = await self._connect(call.url, log)
+                connect = partial(self._connect_to, call.url)
+                connection = await self._dialer.dial(call.url.host, call.url.port, log, connect, Http1Connection.close)
             log.remote_address = connection.address
             await connection.ask(request, log, head_only=call.method == "HEAD")
         except BaseException as error:
@@ -476,55 +469,15 @@ class Http1Wire:
             raise
         return connection
 
-    async def _connect(self, url: CrawlUrl, log: ConnectionLog) -> Http1Connection:
-        """A connection to one of the host's allowed addresses, tried one after the other within the timeout.
-
-        Raises TransferFailed.
-        """
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + self._limits.connect_timeout_ms / 1000
-        host = bare_host(url.host)
-        addresses = await self._addresses(url, host, log, deadline)
-        failure = TransferFailed(Phase.connect, Trouble.network, f"{host} has no address", closed_unanswered=True)
-        for position, address in enumerate(addresses):
-            until = loop.time() + max((deadline - loop.time()) / (len(addresses) - position), 0.001)
-            log.remote_address = ""
-            try:
-                return await self._connect_to(address, url, log, until)
-            except TimeoutError:
-                failure = _unreachable(address, url.port, "no answer in time", Trouble.timeout)
-            except OSError as error:
-                if is_out_of_descriptors(error):
-                    raise OutOfDescriptors(f"{address} port {url.port}: {_told(error)}") from error
-                failure = _unreachable(address, url.port, _told(error), Trouble.network)
-        raise failure
-
-    async def _addresses(self, url: CrawlUrl, host: str, log: ConnectionLog, deadline: float) -> tuple[str, ...]:
-        if is_address(host):
-            return self._guard.allowed(url.host, (host,))
-        try:
-            with log.timing(ConnectionStep.dns, self._now):
-                async with asyncio.timeout_at(deadline):
-                    found = await self._resolve(host, url.port)
-        except TimeoutError:
-            raise TransferFailed(Phase.connect, Trouble.timeout, f"no address for {host} in time") from None
-        except OSError as error:
-            if is_out_of_descriptors(error):
-                raise OutOfDescriptors(f"no address for {host}: {_told(error)}") from error
-            message = f"no address for {host}: {_told(error)}"
-            raise TransferFailed(Phase.connect, Trouble.network, message, closed_unanswered=True) from error
-        return self._guard.allowed(url.host, found)
-
-    async def _connect_to(self, address: str, url: CrawlUrl, log: ConnectionLog, until: float) -> Http1Connection:
-        """Raises OSError (TimeoutError after `until`, ssl.SSLError)."""
+    async def _connect_to(self, url: CrawlUrl, address: str, log: ConnectionLog) -> Http1Connection:
+        """Raises OSError (TimeoutError, ssl.SSLError)."""
         loop = asyncio.get_running_loop()
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         plain = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         try:
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             with log.timing(ConnectionStep.connect, self._now) as lap:
-                async with asyncio.timeout_at(until):
-                    await loop.sock_connect(plain, (address, url.port))
+                await loop.sock_connect(plain, (address, url.port))
                 lap.stream = plain
             log.remote_address = address
             if url.scheme != "https":
@@ -534,14 +487,13 @@ class Http1Wire:
                 return connection
             context = self._tls(url)
             with log.timing(ConnectionStep.tls, self._now) as lap:
-                async with asyncio.timeout_at(until):
-                    _, connection = await loop.create_connection(
-                        lambda: Http1Connection(address, self._limits, self._now),
-                        sock=plain,
-                        ssl=context,
-                        server_hostname=bare_host(url.host),
-                        ssl_handshake_timeout=self._limits.connect_timeout_ms / 1000,
-                    )
+                _, connection = await loop.create_connection(
+                    lambda: Http1Connection(address, self._limits, self._now),
+                    sock=plain,
+                    ssl=context,
+                    server_hostname=bare_host(url.host),
+                    ssl_handshake_timeout=self._limits.connect_timeout_ms / 1000,
+                )
                 lap.stream = plain
                 return connection
         except BaseException:
@@ -566,15 +518,3 @@ def _fields(headers: Headers, secret: Headers) -> bytes:
     """Header fields as they are sent, and the end of the head. Raises TransferFailed for what none may hold."""
     lines = [name + b": " + value for name, value in encode_headers((*headers, *secret))]
     return b"\r\n".join((*lines, b"", b""))
-
-
-def _unreachable(address: str, port: int, words: str, trouble: Trouble) -> TransferFailed:
-    message = f"{address} port {port}: {words}"
-    return TransferFailed(Phase.connect, trouble, message, closed_unanswered=trouble is Trouble.network)
-
-
-def _told(error: BaseException) -> str:
-    """What the operating system, or TLS, said."""
-    if isinstance(error, OSError) and error.errno is not None and not isinstance(error, ssl.SSLError):
-        return os.strerror(error.errno) if error.errno > 0 else str(error)
-    return str(error) or type(error).__name__
