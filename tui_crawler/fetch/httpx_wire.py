@@ -1,4 +1,4 @@
-"""The wire of httpx, the only module that imports it: for crawls behind a proxy, and the reference of our own.
+"""The wire of httpx (or httpx2), the only module with it: for crawls behind a proxy, and the reference of our own.
 
 Transports are used without `httpx.Client`: there is nothing that could follow redirects, keep cookies, read the
 environment or decode a body. Each origin has a small transport of its own, because httpcore's pool looks at all of its
@@ -13,8 +13,12 @@ from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Iterable
 from typing import Any
 
-import httpcore
-import httpx
+try:
+    import httpcore
+    import httpx
+except ModuleNotFoundError:  # its maintained successor, with the same interface
+    import httpcore2 as httpcore  # type: ignore[no-redef]
+    import httpx2 as httpx  # type: ignore[no-redef]
 
 from tui_crawler.domain.failure import OutOfDescriptors
 from tui_crawler.domain.url import CrawlUrl
