@@ -62,11 +62,6 @@ class _Inflater:
                 continue
             data = yield from self._inflate(self._stream, data)
 
-    @property
-    def complete(self) -> bool:
-        """Whether the data came to an end of its own, with its checksum if it has one."""
-        return self._members > 0 and self._stream is None
-
     def finish(self) -> None:
         """Raises TruncatedCoding unless the data came to its end; no data at all is an empty body."""
         if self._stream is not None or (self._held and self._members == 0):
@@ -152,8 +147,8 @@ class BodyDecoder:
 
     @property
     def complete(self) -> bool:
-        """Whether all codings say that the body is complete, however it was framed; False without any."""
-        return bool(self._layers) and all(layer.complete for layer in self._layers)
+        """Whether all codings have come to their end, with their checksums; False without any."""
+        return bool(self._layers) and all(layer._members and layer._stream is None for layer in self._layers)
 
     def finish(self) -> bytes:
         """The body, whole unless `cut`. Raises TruncatedCoding when compressed data ends too soon, IllegalCoding."""

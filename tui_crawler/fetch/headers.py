@@ -31,7 +31,6 @@ _FRAMING = re.compile(  # where a line begins for a reader that takes CR or NUL 
 )
 HEAD_END = re.compile(rb"\n\r?\n")
 _FOLD = re.compile(rb"\r?\n(?=[ \t])")  # a folded line (RFC 9112, 5.2)
-_LINE_END = re.compile(rb"\r?\n")
 _LENGTH = b"content-length:"
 _CODINGS = frozenset({"br", "compress", "deflate", "gzip", "x-compress", "x-gzip", "zstd"})
 _CHARSET = re.compile(r""";\s*charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""", re.IGNORECASE)
@@ -65,7 +64,7 @@ def sift_head(head: bytes) -> tuple[bytes, int]:
         b"\0" in head or b"\v" in head or b"\f" in head or head.count(b"\r") > head.count(b"\r\n")
     ):
         return head, 0
-    status, *lines = _LINE_END.split(head.rstrip(b"\r\n"))
+    status, *lines = re.split(rb"\r?\n", head.rstrip(b"\r\n"))
     kept = [line for line in lines if _FIELD.fullmatch(line) is not None]
     odd = [line for line in lines if _FIELD.fullmatch(line) is None]
     for line in odd:

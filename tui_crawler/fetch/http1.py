@@ -190,7 +190,10 @@ class Http1Connection(asyncio.Protocol):
         except httptools.HttpParserUpgrade:
             self._reusable = False
         except httptools.HttpParserError as error:
-            self._fail_parsing(error)
+            self._reusable = False  # an illegal answer, or after a complete one something that nobody asked for
+            if self._state in (_State.head, _State.body):
+                phase = Phase.head if self._state is _State.head else Phase.body
+                self._fail(phase, Trouble.protocol, f"illegal HTTP: {error}")
         except TransferFailed as failure:
             self._failure = self._failure or failure
         if self._waiting > _WAITING_BYTES and not self._paused and self._transport is not None:
@@ -364,13 +367,6 @@ class Http1Connection(asyncio.Protocol):
 
     # failing
 
-    def _fail_parsing(self, error: Exception) -> None:
-        """What llhttp does not take: an illegal answer, or after a complete one something that nobody asked for."""
-        self._reusable = False
-        if self._state in (_State.head, _State.body) and self._failure is None:
-            phase = Phase.head if self._state is _State.head else Phase.body
-            self._fail(phase, Trouble.protocol, f"illegal HTTP: {error}")
-
     def _fail(self, phase: Phase, trouble: Trouble, message: str) -> None:
         self._reusable = False
         if self._failure is None:
@@ -381,9 +377,8 @@ class Http1Wire:
     """Connections by origin, at most one of each kept for the next request; the least recently used are closed.
 
     `resolve` gives the addresses of a name, `guard` says which of them may be connected to, and judges the address of
-    a kept connection again: the exclusion list may have grown. `tls` gives the context of an
-    https origin (OSError: its certificates cannot be used). `now` gives both
-    clocks.
+    a kept connection again: the exclusion list may have grown. `tls` gives the context of an https origin (OSError: its
+    certificates cannot be used). `now` gives both clocks.
     """
 
     def __init__(

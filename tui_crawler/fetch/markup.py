@@ -70,12 +70,9 @@ def guard_html(data: bytes, limits: FetchLimits) -> GuardedMarkup:
 
 
 def without_long_attributes(data: bytes, limits: FetchLimits) -> tuple[bytes, bool]:
-    """Return HTML whose tags have at most `max_tag_bytes`, and whether a tag has lost all of its attributes.
-
-    A longer tag loses its longest attributes, which cost nothing else (CRAWL.md section 9, K24); one with more than
-    `max_tag_attributes` loses all. The tag stays, and an attribute in the place of each: without these, what follows
-    could become markup that the guard has not seen.
-    """
+    """Return HTML without the longest attributes of tags over `max_tag_bytes` (CRAWL.md section 9, K24), and without
+    all of tags over `max_tag_attributes`; and whether there are such tags. Tags stay, and an attribute in the place of
+    each that was too long: without these, what follows could become markup that the guard has not seen."""
     kept: list[bytes] = []
     position, lost = 0, False
     for start, stop, whole in _oversized_attributes(data, limits):
