@@ -521,6 +521,16 @@ async def test_odd_lines_are_left_out_however_they_come(web: HostileWeb, fetcher
     assert exchange.notes == ("header lines left out: 2",)
 
 
+@pytest.mark.parametrize("between", [b"\r\n", b"\n", b"\r\n\r\n"])
+async def test_an_empty_line_after_an_interim_response_is_passed_over(
+    web: HostileWeb, fetcher: HttpFetcher, between: bytes
+) -> None:
+    web.answer("/", head("100 Continue") + between + whole(b"hello", "Odd line"))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert (exchange.exit_code, exchange.body) == (ExitCode.file_ingested, b"hello")
+    assert exchange.notes == ("header lines left out: 1",)
+
+
 async def test_an_odd_line_of_a_redirect_changes_nothing(web: HostileWeb, fetcher: HttpFetcher) -> None:
     web.answer("/", whole(b"", "Odd line", "Location: /next", status="301 Moved"))
     exchange = await fetcher.exchange(ask(web.url("/")))

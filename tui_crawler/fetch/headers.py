@@ -58,6 +58,7 @@ def sift_head(head: bytes) -> tuple[bytes, int]:
     Lines that are not well-formed are left out, folded ones are joined; of equal values of Content-Length one is kept
     (RFC 9110, 8.6). A broken status line stays. Raises TransferFailed for a line that may be meant to frame the body.
     """
+    head = head.lstrip(b"\r\n")  # an empty line after an interim response
     if b"\n " in head or b"\n\t" in head:
         head = _FOLD.sub(b"", head)
     if _ORDINARY.fullmatch(head) is not None and not (
