@@ -305,7 +305,7 @@ class Transfer:
         except TransferFailed as failure:
             if not decoder.complete:
                 raise
-            fits, progress.notes = True, (*progress.notes, f"{failure.message}, which is complete by its coding")
+            fits, progress.notes = True, (*progress.notes, f"{failure.message}; complete by its content coding")
         if not fits:
             raise BodyTooLarge(f"more than {most} bytes on the wire ({answer.received} with what frames the body)")
 
