@@ -157,7 +157,7 @@ DISPOSITIONS: Mapping[ExitCode, Disposition] = {
     ExitCode.server_internal_error: _OF_SERVER("5xx; only 502, 503 and 504 are retried in the run"),
     ExitCode.connection_failed: _OF_NETWORK("refused, DNS, TLS, closed before any byte (after one fluke retry)"),
     ExitCode.request_timeout: _OF_NETWORK("no response head in time; 408"),
-    ExitCode.error_reading_response: _OF_NETWORK("stall, reset, short body after the head; costs patience once a page"),
+    ExitCode.error_reading_response: _OF_NETWORK("stall, reset or short body after the head"),
     ExitCode.blocked_by_robots_txt: _REFUSED("robots.txt denies"),
     ExitCode.blocked_url_by_local_policy: _REFUSED("do_not_crawl, query policy, whitelist"),
     ExitCode.blocked_by_exclusion_list: _REFUSED("exclusion list"),

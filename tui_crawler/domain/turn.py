@@ -188,8 +188,8 @@ def after_crawl(state: OriginState, answer: CrawlAnswer, now: Moment, settings: 
         state = replace(state, todo=rest)
     # an image that fails is a finding; that the server cannot be reached, or limits the rate, counts as for a page
     spared = answer.is_check and not state.external and answer.http_status not in {None, 429}
-    if answer.exit_code is ExitCode.error_reading_response:  # a fault of one page costs patience once, however often
-        spared = spared or answer.page_id in state.cut_short
+    if answer.exit_code is ExitCode.error_reading_response:  # no page takes the last patience by failing again
+        spared = spared or (state.patience == 1 and answer.page_id in state.cut_short)
         state = replace(state, cut_short=state.cut_short | {answer.page_id})
     if not spared:
         state = _patience_after(state, answer.exit_code, settings)
