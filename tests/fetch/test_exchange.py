@@ -409,6 +409,20 @@ async def test_what_is_no_text_is_left_as_it_is_under_an_unknown_label(web: Host
         assert (exchange.exit_code, exchange.body) == (ExitCode.file_ingested, body)
 
 
+@pytest.mark.parametrize("kind", ["application/octet-stream", "image/png", "text/plain", ""])
+async def test_a_robots_txt_with_an_unknown_label_never_allows_by_being_unreadable(
+    web: HostileWeb, fetcher: HttpFetcher, kind: str
+) -> None:
+    rules = b"User-agent: *\nDisallow: /\n"
+    codes = []
+    for number, body in enumerate((rules, gzip.compress(rules), zlib.compress(rules), b"\x0b\x0e\x80" + rules[::-1])):
+        web.answer(f"/{number}", whole(body, f"Content-Type: {kind}", "Content-Encoding: x"))
+        robots = replace(ask(web.url(f"/{number}")), max_body_bytes=512_000, truncate=True, as_text=True)
+        exchange = await fetcher.exchange(robots)
+        codes.append((exchange.exit_code, exchange.body))
+    assert codes == [(ExitCode.file_ingested, rules)] * 3 + [(ExitCode.did_not_understand_answer, b"")]
+
+
 @pytest.mark.parametrize("ending", ["close", "reset", "stall"])
 @pytest.mark.parametrize("framing", ["Content-Length: 9000", "Transfer-Encoding: chunked"])
 @pytest.mark.parametrize("coding", ["gzip", "deflate", "gzip, gzip", "utf-8"])

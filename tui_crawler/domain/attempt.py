@@ -53,6 +53,7 @@ class FetchRequest:
     conditional_since: str = ""
     max_body_bytes: int | None = None  # None: the configured bound; robots.txt has its own
     truncate: bool = False  # robots.txt: what is over the bound is cut, not an error
+    as_text: bool = False  # robots.txt: it is text whatever its Content-Type says
     any_kind: bool = True  # False: a body whose Content-Type says that nobody reads or stores it is left on the wire
 
 

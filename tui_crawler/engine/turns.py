@@ -170,7 +170,9 @@ class TurnRunner:
             exchange = Exchange((), ExitCode.blocked_by_exclusion_list, None, 0, message=message)
         else:
             limit = table.settings.robots_max_bytes
-            request = FetchRequest(url, table.settings.plan.user_agent, max_body_bytes=limit, truncate=True)
+            request = FetchRequest(
+                url, table.settings.plan.user_agent, max_body_bytes=limit, truncate=True, as_text=True
+            )
             exchange = await self._exchange(request)
         made = bool(exchange.requests)
         earlier = hop.requests if hop else ()

@@ -56,7 +56,8 @@ def sift_head(head: bytes) -> tuple[bytes, int]:
     """Return a response head as a strict parser takes it, and how many header lines were left out of it.
 
     Lines that are not well-formed are left out, folded ones are joined; of equal values of Content-Length one is kept
-    (RFC 9110, 8.6). A broken status line stays. Raises TransferFailed for a line that may be meant to frame the body.
+    (RFC 9110, 8.6). Raises TransferFailed for a line that may be meant to frame the body, and for a status line with
+    NUL or CR.
     """
     head = head.lstrip(b"\r\n")  # an empty line after an interim response
     if b"\n " in head or b"\n\t" in head:
@@ -68,9 +69,9 @@ def sift_head(head: bytes) -> tuple[bytes, int]:
     status, *lines = re.split(rb"\r?\n", head.rstrip(b"\r\n"))
     kept = [line for line in lines if _FIELD.fullmatch(line) is not None]
     odd = [line for line in lines if _FIELD.fullmatch(line) is None]
-    for line in odd:
-        if _FRAMING.search(line) is not None:
-            raise TransferFailed(Phase.head, Trouble.protocol, f"illegal HTTP: header line {line[:80]!r}")
+    for line in (status, *odd):
+        if _FRAMING.search(line) is not None or (line is status and (b"\0" in line or b"\r" in line)):
+            raise TransferFailed(Phase.head, Trouble.protocol, f"illegal HTTP: the line {line[:80]!r} of the head")
     lengths = [line for line in kept if line[: len(_LENGTH)].lower() == _LENGTH]
     values = {value.strip() for line in lengths for value in line[len(_LENGTH) :].split(b",")}
     if len(values) == 1:

@@ -8,7 +8,6 @@ of what waits to be read. Everything else (deadlines of the whole, sizes, coding
 from __future__ import annotations
 
 import asyncio
-import re
 import select
 import socket
 import ssl
@@ -38,7 +37,6 @@ _FRAMING_BYTES = 64 * 1024  # chunk sizes, extensions and trailers between two p
 _HEAD_SLACK = 64 * 1024  # heads up to here are read whole, so that `transfer` can tell their size
 _BEGINNING = b"HTTP/"  # llhttp takes other protocols as well
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_ILLEGAL_THERE = re.compile(rb"[\x00\r\n]")  # in a reason phrase (RFC 9112, 4)
 _NO_BODY = frozenset({204, 304})  # RFC 9112, 6.3
 
 
@@ -278,10 +276,6 @@ class Http1Connection(asyncio.Protocol):
         """A field of the head, or of a trailer, which says nothing here (RFC 9110, 6.5)."""
         if self._state is _State.head:
             self.headers.append((name, value.rstrip(b" \t")))
-
-    def on_status(self, reason: bytes) -> None:
-        if _ILLEGAL_THERE.search(reason) and self._state is _State.head:
-            self._fail(Phase.head, Trouble.protocol, "illegal HTTP: the reason phrase")
 
     def on_headers_complete(self) -> None:
         """The head is there; an interim one (1xx but 101) is not the answer (RFC 9110, 15.2)."""

@@ -268,7 +268,7 @@ class Transfer:
         """The decoded body, within bounds. Raises TransferFailed."""
         max_bytes = request.max_body_bytes if request.max_body_bytes is not None else self._limits.max_body_bytes
         fields = progress.fields
-        codings = _codings(progress) if "content-encoding" in fields else ()
+        codings = _codings(request, progress) if "content-encoding" in fields else ()
         if codings and len(codings) > self._limits.max_codings:
             message = f"{len(codings)} content codings, more than {self._limits.max_codings}"
             raise TransferFailed(Phase.body, Trouble.coding, message)
@@ -351,13 +351,13 @@ def _announced(fields: dict[str, str]) -> int | None:
     return None if "transfer-encoding" in fields or not (text.isascii() and text.isdigit()) else int(text[:20])
 
 
-def _codings(progress: _Progress) -> tuple[str, ...] | None:
+def _codings(request: FetchRequest, progress: _Progress) -> tuple[str, ...] | None:
     """The content codings of a body; None where the body must say, as its label is unknown and it should be text."""
     codings, unknown = content_codings(values_of(progress.headers, "Content-Encoding"))
     if unknown:
         progress.notes = (*progress.notes, clean_message(f"unknown content coding {unknown!r} ignored", 100))
     mime = content_type(progress.fields.get("content-type", ""))[0]
-    text = not is_other(mime) or mime.startswith("text/")
+    text = request.as_text or not is_other(mime) or mime.startswith("text/")
     return None if unknown and not codings and text else codings
 
 
