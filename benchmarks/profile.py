@@ -31,7 +31,7 @@ Function = tuple[str, int, str]
 """A function as cProfile names it: file, line, name."""
 
 _EXCHANGE = ("http1", "httpx_wire", "guarded_backend", "client", "transfer", "connection_log", "headers", "coding")
-_WIRE = (*_EXCHANGE, "address_guard", "resolve", "classify", "limits", "tls")
+_WIRE = (*_EXCHANGE, "address_guard", "dialing", "resolve", "classify", "limits", "tls")
 STAGES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("exchange", tuple(f"tui_crawler/fetch/{name}.py" for name in _WIRE)),
     ("reading", ("tui_crawler/fetch/", "tui_crawler/domain/url.py")),

@@ -83,6 +83,16 @@ def test_robots_then_fill_then_crawl():
     assert next_turn(after_fill(state, (), 0, None, T0), T0) == Finish(FinishReason.exhausted)
 
 
+def test_a_page_whose_body_cannot_be_read_does_not_take_the_last_patience_by_failing_again():
+    state = ready(page(1), page(2))
+    for number, patience in ((1, 4), (2, 3), (1, 2), (2, 1), (1, 1), (2, 1), (1, 1)):
+        state = after_crawl(state, CrawlAnswer(number, ExitCode.error_reading_response, 200, 10), T0, S)
+        assert state.patience == patience
+    for code in (ExitCode.error_reading_response, ExitCode.request_timeout):
+        ended = after_crawl(state, CrawlAnswer(3, code, None, 10), T0, S)
+        assert (ended.patience, ended.finished) == (0, FinishReason.patience)
+
+
 def test_robots_is_asked_again_after_its_expiry_and_not_before():
     state = ready(page())
     assert isinstance(next_turn(state, T0.later(1_799_999)), CrawlNext)

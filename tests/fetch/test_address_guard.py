@@ -1,12 +1,10 @@
-"""Which addresses are connected to: the policy, and the network below httpcore that keeps it."""
+"""Which addresses are connected to: the policy, and that exchanges keep it."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from ipaddress import ip_address
 from typing import Any
 
-import httpcore
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -15,9 +13,6 @@ from tests.fetch.asking import ask, fetching, whole
 from tests.support.hostile_web import HostileWeb, Send
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.fetch.address_guard import AddressGuard, AddressRefused
-from tui_crawler.fetch.client import system_moment
-from tui_crawler.fetch.connection_log import ConnectionLogs
-from tui_crawler.fetch.httpx_wire import GuardedBackend
 
 PUBLIC = ("93.184.216.34", "8.8.8.8", "2606:2800:220:1::1", "64:ff9b::808:808", "::ffff:8.8.8.8")
 PRIVATE = (
@@ -170,49 +165,3 @@ async def test_an_address_excluded_while_a_connection_is_kept_is_202(web: Hostil
     await fetcher.close()
     assert exchange.exit_code is ExitCode.blocked_by_exclusion_list
     assert (exchange.requests, len(web.requests)) == ((), 1)
-
-
-class Dead(httpcore.AsyncNetworkBackend):
-    """A network in which only one address answers."""
-
-    def __init__(self, alive: str) -> None:
-        self.alive = alive
-        self.tried: list[tuple[str, float | None]] = []
-
-    async def connect_tcp(
-        self,
-        host: str,
-        port: int,
-        timeout: float | None = None,  # noqa: ASYNC109 (httpcore's signature)
-        local_address: str | None = None,
-        socket_options: Iterable[Any] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
-        self.tried.append((host, timeout))
-        if host != self.alive:
-            raise httpcore.ConnectError("no route")
-        return httpcore.AsyncMockStream([])
-
-
-async def test_addresses_are_tried_one_after_the_other_within_the_timeout() -> None:
-    async def three(host: str, port: int) -> tuple[str, ...]:
-        return ("192.0.2.1", "192.0.2.2", "192.0.2.3")
-
-    network = Dead(alive="192.0.2.3")
-    backend = GuardedBackend(AddressGuard(allow_private=True), three, network, ConnectionLogs(system_moment))
-    await backend.connect_tcp("site.example", 80, timeout=9)
-    assert [address for address, _ in network.tried] == ["192.0.2.1", "192.0.2.2", "192.0.2.3"]
-    assert [0 < (share or 0) <= most for (_, share), most in zip(network.tried, (3, 4.5, 9), strict=True)] == [True] * 3
-    network.alive = ""
-    with pytest.raises(httpcore.ConnectError, match=r"192\.0\.2\.3 port 80: no route"):
-        await backend.connect_tcp("site.example", 80)
-
-
-async def test_a_name_without_any_address_cannot_be_connected_to() -> None:
-    async def nowhere(host: str, port: int) -> tuple[str, ...]:
-        return ()
-
-    backend = GuardedBackend(AddressGuard(), nowhere, Dead(alive=""), ConnectionLogs(system_moment))
-    with pytest.raises(httpcore.ConnectError, match="no address"):
-        await backend.connect_tcp("site.example", 80, timeout=1)
-    with pytest.raises(httpcore.ConnectError):
-        await backend.connect_unix_socket("/run/secret.sock")

@@ -25,6 +25,7 @@ from tui_crawler.engine.clock import VirtualClock, run_virtual
 from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionLogs, ConnectionStep
+from tui_crawler.fetch.dialing import Dialer
 from tui_crawler.fetch.httpx_wire import GuardedBackend
 
 CERTIFICATE = CORPORA / "crawled.example.pem"  # self-signed, with its key, made for these tests
@@ -201,7 +202,8 @@ async def test_behind_a_proxy_it_is_the_connection_to_the_proxy() -> None:
 
 async def test_a_connection_nobody_keeps_a_log_of_and_two_handshakes() -> None:
     logs, log = ConnectionLogs(Ticking()), ConnectionLog()
-    backend = GuardedBackend(AddressGuard(allow_private=True), here, httpcore.AsyncMockBackend([]), logs)
+    dialer = Dialer(AddressGuard(allow_private=True), here, 10, logs.now)
+    backend = GuardedBackend(dialer, httpcore.AsyncMockBackend([]), logs)
     await (await backend.connect_tcp("site.example", 80)).write(b"x")  # a task without a log: nothing is kept
     with logs.writing(log):
         with pytest.raises(RuntimeError), logs.timing(ConnectionStep.tls):

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 
 from tests.fetch.asking import CORPORA, SHORT, USER_AGENT, again, ask, fetching, frozen, head, traced_peak, whole
 from tests.support.held_time import HeldTime
-from tests.support.hostile_web import AwaitHangup, Close, Flood, HostileWeb, Pass, Send, Wait
+from tests.support.hostile_web import AwaitHangup, Close, Flood, HostileWeb, Pass, Reset, Send, Wait
 from tui_crawler.domain.attempt import Exchange, FetchRequest
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import TodoPage
@@ -183,7 +183,7 @@ async def test_no_password_of_a_location_is_kept(web: HostileWeb, fetcher: HttpF
 
 
 async def test_a_message_holds_no_control_characters(web: HostileWeb, fetcher: HttpFetcher) -> None:
-    web.answer("/", b"HTTP/1.1 200 OK\r\n\x1b]0;owned\x07 \x9b31m: x\r\n\r\n")
+    web.answer("/", b"HTTP/1.1 \x1b]0;owned\x07 \x9b31m OK\r\nX: x\r\n\r\n")
     exchange = await fetcher.exchange(ask(web.url("/")))
     assert exchange.exit_code is ExitCode.did_not_understand_answer
     assert exchange.message
@@ -367,6 +367,107 @@ async def test_a_coded_body_comes_decoded(web: HostileWeb, fetcher: HttpFetcher,
     assert exchange.wire_bytes == len(body)
 
 
+PAGE = b"<p>hello" * 100
+KEPT = (ExitCode.file_ingested, PAGE)
+
+
+@pytest.mark.parametrize("kind", ["text/html", "text/plain", ""])
+@pytest.mark.parametrize(
+    "coding",
+    ["utf-8", "none", "UTF-8", "binary", "8bit", "iso-8859-1", "text/html", "None, utf-8", "identity, x", "a, b, c, d"],
+)
+async def test_a_content_encoding_that_names_no_coding_is_ignored(
+    web: HostileWeb, fetcher: HttpFetcher, coding: str, kind: str
+) -> None:
+    """CRAWL.md section 9, K1; for robots.txt, too."""
+    fields = (f"Content-Type: {kind}", f"Content-Encoding: {coding}")
+    web.on("/", Send(whole(PAGE, *fields)))
+    robots = replace(ask(web.url("/")), max_body_bytes=512_000, truncate=True)
+    for request in (ask(web.url("/")), robots):
+        exchange = await fetcher.exchange(request)
+        assert (exchange.exit_code, exchange.body) == KEPT
+        (note,) = exchange.notes
+        assert next(one for one in coding.lower().split(", ") if one != "identity") in note
+        assert exchange.requests[0].error == ""
+    assert web.connections == 1
+
+
+@pytest.mark.parametrize("coding", ["", "identity", ",", " , identity"])
+async def test_no_coding_is_nothing_to_note(web: HostileWeb, fetcher: HttpFetcher, coding: str) -> None:
+    web.answer("/", whole(PAGE, f"Content-Encoding: {coding}"))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert (exchange.exit_code, exchange.body, exchange.notes) == (*KEPT, ())
+
+
+@pytest.mark.parametrize("size", [2, 7, 10_000])
+@pytest.mark.parametrize("coding", ["utf-8", "gzip;q=1.0", "gzip, utf-8", "utf-8, gzip", '"gzip"', "none"])
+async def test_a_coded_body_with_an_unknown_label_is_decoded(
+    web: HostileWeb, fetcher: HttpFetcher, coding: str, size: int
+) -> None:
+    data = gzip.compress(PAGE)
+    pieces = [Send(data[start : start + size]) for start in range(0, len(data), size)]
+    fields = ("Content-Type: text/html", f"Content-Encoding: {coding}", f"Content-Length: {len(data)}")
+    web.on("/", Send(head("200 OK", *fields)), *pieces)
+    web.answer("/z", whole(zlib.compress(PAGE), "Content-Encoding: none"))
+    for path in ("/", "/z"):
+        exchange = await fetcher.exchange(ask(web.url(path)))
+        assert (exchange.exit_code, exchange.body) == KEPT
+
+
+@pytest.mark.parametrize("body", [b"", b"x", b"x^2", b"\xff\xfe<\0p\0>\0\x10\x04"])
+async def test_a_short_or_wide_text_with_an_unknown_label_is_kept(
+    web: HostileWeb, fetcher: HttpFetcher, body: bytes
+) -> None:
+    web.answer("/", whole(body, "Content-Type: text/html", "Content-Encoding: utf-16"))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert (exchange.exit_code, exchange.body) == (ExitCode.file_ingested, body)
+
+
+async def test_what_is_no_text_is_left_as_it_is_under_an_unknown_label(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    for name, body in (("application/gzip", gzip.compress(PAGE)), ("image/png", b"\x89PNG\r\n\x1a\n\0\1")):
+        web.answer(f"/{name}", whole(body, f"Content-Type: {name}", "Content-Encoding: binary"))
+        exchange = await fetcher.exchange(ask(web.url(f"/{name}")))
+        assert (exchange.exit_code, exchange.body) == (ExitCode.file_ingested, body)
+
+
+@pytest.mark.parametrize("kind", ["application/octet-stream", "image/png", "text/plain", ""])
+async def test_a_robots_txt_with_an_unknown_label_never_allows_by_being_unreadable(
+    web: HostileWeb, fetcher: HttpFetcher, kind: str
+) -> None:
+    rules = b"User-agent: *\nDisallow: /\n"
+    codes = []
+    for number, body in enumerate((rules, gzip.compress(rules), zlib.compress(rules), b"\x0b\x0e\x80" + rules[::-1])):
+        web.answer(f"/{number}", whole(body, f"Content-Type: {kind}", "Content-Encoding: x"))
+        robots = replace(ask(web.url(f"/{number}")), max_body_bytes=512_000, truncate=True, as_text=True)
+        exchange = await fetcher.exchange(robots)
+        codes.append((exchange.exit_code, exchange.body))
+    assert codes == [(ExitCode.file_ingested, rules)] * 3 + [(ExitCode.did_not_understand_answer, b"")]
+
+
+@pytest.mark.parametrize("ending", ["close", "reset", "stall"])
+@pytest.mark.parametrize("framing", ["Content-Length: 9000", "Transfer-Encoding: chunked"])
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "gzip, gzip", "utf-8"])
+async def test_a_body_that_is_complete_by_its_coding_is_whole(
+    web: HostileWeb, held_time: HeldTime, coding: str, framing: str, ending: str
+) -> None:
+    """CRAWL.md section 9, K17: whatever the framing says, and however the connection ends."""
+    fetcher = fetching(now=held_time.now)
+    data = PAGE
+    for name in coding.split(", "):
+        data = zlib.compress(data) if name == "deflate" else gzip.compress(data)
+    framed = b"%x\r\n%s\r\n" % (len(data), data) if "chunked" in framing else data
+    wait = Pass(held_time, SHORT.read_timeout_ms / 1000)
+    last = {"close": (Close(),), "reset": (Pass(held_time, 0), Reset()), "stall": (wait, Wait(asyncio.Event()))}[ending]
+    web.on("/", Send(head("200 OK", f"Content-Encoding: {coding}", framing) + framed), *last)
+    web.on("/next", Send(whole(b"next")))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert (exchange.exit_code, exchange.body) == KEPT
+    assert "complete" in exchange.notes[-1]
+    assert exchange.response_ms == 0
+    assert (await fetcher.exchange(ask(web.url("/next")))).body == b"next"
+    await fetcher.close()
+
+
 def bomb(megabytes: int) -> bytes:
     packer = zlib.compressobj(9, zlib.DEFLATED, 31)
     return b"".join(packer.compress(bytes(1 << 20)) for _ in range(megabytes)) + packer.flush()
@@ -407,6 +508,89 @@ async def test_robots_txt_is_cut_and_not_refused(web: HostileWeb, fetcher: HttpF
     assert exchange.cut == ("body",)
     whole_one: Exchange = await fetcher.exchange(replace(request, max_body_bytes=13_000))
     assert (len(whole_one.body), whole_one.cut) == (13_000, ())
+
+
+ODD = {
+    "a space in the name": b"Access-Control-Allow Origin: *",
+    "a space before the colon": b"X-Old-Proxy : yes",
+    "a tab before the colon": b"X-Old-Proxy\t: yes",
+    "no colon": b"X-Powered-By PHP/5.2",
+    "no name": b": nothing",
+    "a Latin name": b"X-Gr\xfc\xdfe: 1",
+    "parentheses": b"X-Note(1): a",
+    "NUL in a value": b"X: a\0b",
+    "CR in a value": b"X: a\rb",
+    "HTML": b"<b>Warning</b>: Cannot modify header information in /x.php on line 3",
+    "a second status line": b"HTTP/1.0 500 Broken",
+    "an odd line that is folded": b"X-Odd\r\n  Content-Length: 7",
+    "a control sequence": b"\x1b[31m: x",
+}
+
+
+@pytest.mark.parametrize("ending", ["\r\n", "\n"], ids=["CRLF", "LF"])
+@pytest.mark.parametrize("odd", ODD.values(), ids=ODD)
+async def test_an_odd_header_line_is_left_out_and_counted(
+    web: HostileWeb, fetcher: HttpFetcher, odd: bytes, ending: str
+) -> None:
+    """CRAWL.md section 9, K2."""
+    end = ending.encode()
+    early = b"HTTP/1.1 103 Early Hints" + end + odd + end + end
+    head = (b"HTTP/1.1 200 OK", b"Content-Type: text/html", odd, b"X-Long: one", b" two", b"Content-Length: 5")
+    web.on("/", Send(early + end.join(head) + end + end + b"hello"))
+    for _ in range(2):
+        exchange = await fetcher.exchange(ask(web.url("/")))
+        assert (exchange.exit_code, exchange.body) == (ExitCode.file_ingested, b"hello")
+        assert [name for name, _ in exchange.headers] == ["Content-Type", "X-Long", "Content-Length"]
+        assert exchange.header("x-long").split() == ["one", "two"]
+        assert exchange.notes == ("header lines left out: 2",)
+        assert exchange.requests[0].error == ""
+    assert web.connections == 1
+
+
+@pytest.mark.parametrize("size", [1, 7, 60])
+async def test_odd_lines_are_left_out_however_they_come(web: HostileWeb, fetcher: HttpFetcher, size: int) -> None:
+    answer = head("200 OK", "No colon", "Transfer-Encoding: chunked", "No: x", "Odd : y") + b"5\r\nhello\r\n0\r\n\r\n"
+    web.on("/", *(Send(answer[start : start + size]) for start in range(0, len(answer), size)))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert (exchange.exit_code, exchange.body, len(exchange.headers)) == (ExitCode.file_ingested, b"hello", 2)
+    assert exchange.notes == ("header lines left out: 2",)
+
+
+@pytest.mark.parametrize("between", [b"\r\n", b"\n", b"\r\n\r\n"])
+async def test_an_empty_line_after_an_interim_response_is_passed_over(
+    web: HostileWeb, fetcher: HttpFetcher, between: bytes
+) -> None:
+    web.answer("/", head("100 Continue") + between + whole(b"hello", "Odd line"))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert (exchange.exit_code, exchange.body) == (ExitCode.file_ingested, b"hello")
+    assert exchange.notes == ("header lines left out: 1",)
+
+
+async def test_an_odd_line_of_a_redirect_changes_nothing(web: HostileWeb, fetcher: HttpFetcher) -> None:
+    web.answer("/", whole(b"", "Odd line", "Location: /next", status="301 Moved"))
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert exchange.location is not None
+    assert (exchange.exit_code, exchange.location.path) == (ExitCode.permanent_redirect, "/next")
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        ("Content-Length: 5", "content-length: 5"),
+        ("Content-Length: 5, 5",),
+        ("Content-Length: 5", "Odd line", "Content-Length:  5 "),
+        ("Content-Length: 99", "Transfer-Encoding: chunked"),
+        ("transfer-encoding: chunked", "content-length: 0"),
+    ],
+)
+async def test_a_length_that_is_said_twice_or_overridden(
+    web: HostileWeb, fetcher: HttpFetcher, fields: tuple[str, ...]
+) -> None:
+    """RFC 9110, 8.6; RFC 9112, 6.3."""
+    body = b"hello" if len(fields) == 1 or "hunked" not in "".join(fields) else b"5\r\nhello\r\n0\r\n\r\n"
+    web.answer("/", head("200 OK", *fields) + body)
+    exchange = await fetcher.exchange(ask(web.url("/")))
+    assert (exchange.exit_code, exchange.body) == (ExitCode.file_ingested, b"hello")
 
 
 FOLDED = (

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
 import zlib
 from dataclasses import replace
 from typing import Any
 
 import pytest
+import zstandard
 
 from tests.fetch.asking import SHORT, again, ask, fetching, head, whole
 from tests.support.held_time import HeldTime
@@ -17,6 +19,8 @@ from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.client import HttpFetcher
 
 HERE = "Location: /elsewhere"
+ZSTD = zstandard.ZstdCompressor().compress(b"User-agent: *\nDisallow: /\n")
+BROTLI = bytes.fromhex("0b0d80557365722d6167656e743a202a0a446973616c6c6f773a202f0a03")  # the same
 
 
 @pytest.mark.parametrize(
@@ -78,8 +82,16 @@ async def test_a_status_has_its_code(web: HostileWeb, fetcher: HttpFetcher, answ
         ("a status that is no number", b"HTTP/1.1 OK\r\n\r\n"),
         ("a version that is none", b"HTTP/9 200 OK\r\n\r\n"),
         ("a version that does not exist", b"HTTP/5.6 200 OK\r\nContent-Length: 0\r\n\r\n"),
-        ("NUL in a header", b"HTTP/1.1 200 OK\r\nX: a\x00b\r\nContent-Length: 0\r\n\r\n"),
-        ("a header without a name", b"HTTP/1.1 200 OK\r\n: x\r\n\r\n"),
+        ("NUL in the status line", b"HTTP/1.1 200 O\x00K\r\nContent-Length: 0\r\n\r\n"),
+        ("a space behind a length's name", head("200 OK", "Content-Length : 5") + b"hello"),
+        ("a space behind a framing's name", head("200 OK", "Transfer-Encoding : chunked") + b"0\r\n\r\n"),
+        ("a length without a colon", head("200 OK", "Content-Length 5") + b"hello"),
+        ("a length behind NUL", head("200 OK", "\0Content-Length: 5") + b"hello"),
+        ("a length behind CR", head("200 OK", "X: a\rcontent-length: 5") + b"hello"),
+        ("a length that is folded", head("200 OK", "Content-Length: 1", " 0") + b"hello"),
+        ("a length with NUL", head("200 OK", "Content-Length: 5\0") + b"hello"),
+        ("an empty length", head("200 OK", "Content-Length:") + b"hello"),
+        ("two lengths in one", head("200 OK", "Content-Length: 5, 6") + b"hello"),
         ("two lengths", head("200 OK", "Content-Length: 3", "Content-Length: 5") + b"hello"),
         ("a length that is no number", head("200 OK", "Content-Length: many") + b"hello"),
         ("a negative length", head("200 OK", "Content-Length: -1") + b"hello"),
@@ -87,7 +99,8 @@ async def test_a_status_has_its_code(web: HostileWeb, fetcher: HttpFetcher, answ
         ("an illegal chunk header", head("200 OK", "Transfer-Encoding: chunked") + b"zz\r\nhello\r\n0\r\n\r\n"),
         ("a chunk that is too long", head("200 OK", "Transfer-Encoding: chunked") + b"2\r\nhello\r\n0\r\n\r\n"),
         ("an unknown coding", whole(b"x", "Content-Encoding: br")),
-        ("an illegal coding", whole(b"x", "Content-Encoding: none")),
+        ("zstd with another label", whole(ZSTD, "Content-Encoding: none", "Content-Type: text/html")),
+        ("what is no text with an unknown label", whole(BROTLI, "Content-Encoding: br2", "Content-Type: text/plain")),
         ("text that calls itself gzip", whole(b"hello", "Content-Encoding: gzip")),
         ("deflate that is none", whole(b"\xff\xff\xff\xff", "Content-Encoding: deflate")),
         ("three codings", whole(b"x", "Content-Encoding: gzip, gzip, gzip")),
@@ -151,6 +164,22 @@ async def test_a_body_that_ends_too_soon_is_102(web: HostileWeb, fetcher: HttpFe
     assert exchange.http_status == 200
     assert exchange.body == b""
     assert len(exchange.requests) == 1
+
+
+@pytest.mark.parametrize("cut", [1, 4, 8, 12, 40])
+@pytest.mark.parametrize("coding", ["gzip", "deflate", "x"])
+async def test_a_coded_body_that_lacks_its_end_is_102(
+    web: HostileWeb, fetcher: HttpFetcher, cut: int, coding: str
+) -> None:
+    """Also where the length was meant for what it is decoded to, and is too short."""
+    packed = (zlib.compress if coding == "deflate" else gzip.compress)(bytes(range(256)) * 9)
+    fields = ("Content-Type: text/html", f"Content-Encoding: {coding}")
+    web.answer("/long", head("200 OK", *fields, f"Content-Length: {len(packed)}") + packed[:-cut])
+    web.answer("/short", head("200 OK", *fields, f"Content-Length: {len(packed) - cut}") + packed)
+    for path in ("/long", "/short"):
+        exchange = await fetcher.exchange(ask(web.url(path)))
+        assert (exchange.exit_code, exchange.body) == (ExitCode.error_reading_response, b"")
+        assert exchange.message
 
 
 async def test_a_reset_in_the_body_is_102(web: HostileWeb, fetcher: HttpFetcher, held_time: HeldTime) -> None:

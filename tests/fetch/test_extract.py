@@ -6,6 +6,7 @@ import asyncio
 import gzip
 import json
 import threading
+from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -143,7 +144,6 @@ def test_an_external_document_type_is_not_fetched() -> None:
             "<a href=/first><a " + " ".join(f"a{n}='>'" for n in range(2_000)) + ">",
             ("tag",),
         ),
-        ("a tag of more than 64 KiB", f"<a href=/first><img src=/i alt='{'x' * 70_000}'>", ("tag",)),
         ("more tags than the bound", "<a href=/first>" + "<b>x</b>" * 130_000, ("tags",)),
         ("deep nesting", "<a href=/first>x</a>" + "<div>" * 30_000 + "<a href=/lost>", ("depth",)),
     ],
@@ -153,6 +153,60 @@ def test_what_would_cost_too_much_is_cut_and_marked(name: str, html: str, marks:
     assert hrefs(reading) == ["https://site.example/first"], name
     assert reading.incomplete == marks, name
     assert reading.exit_code is ExitCode.file_ingested, name
+
+
+BIG = "A" * 150_000
+MANY = " ".join(f"/{number}.png {number}w," for number in range(15_000))
+
+
+@pytest.mark.parametrize("fragments", [False, True])
+@pytest.mark.parametrize(
+    "tag",
+    [
+        f'<img src="data:image/png;base64,{BIG}">',
+        f"<img src='data:image/png;base64,{BIG}'/>",
+        f"<img src=data:image/png;base64,{BIG}>",
+        f"<IMG SRC = \"data:image/png;base64,{BIG}\" alt=''>",
+        f'<img srcset="{MANY}">',
+        f'<div style="{BIG}" class="{BIG}">',
+        f'<div title="{BIG[:40_000]}" class="{BIG[:40_000]}">',
+        "<div data-page='" + '{"a":"</p><b>"},' * 8_000 + "'>",
+        '<div data-page="' + "{&quot;a&quot;:1}," * 6_000 + '">',
+        f"<div {BIG}>",
+        f"<div {' ' * 150_000}>",
+        f'<img src="data:image/png;base64,{BIG * 34}">',
+        f'<a href="/broken" title="{BIG}></a><p class="x">',
+    ],
+    ids=[
+        "double",
+        "single",
+        "bare",
+        "spaced",
+        "srcset",
+        "two",
+        "halves",
+        "brackets",
+        "JSON",
+        "name",
+        "blanks",
+        "5MB",
+        "unclosed",
+    ],
+)
+def test_an_attribute_over_the_bound_is_cut_by_itself(tag: str, fragments: bool) -> None:
+    """CRAWL.md section 9, K24."""
+    name, _, rest = tag.partition(" ")
+    with_more = f'{name} id="big" {rest}' if name != "<IMG" else f'{name} {rest[:-1]} id="big">'
+    html = f'<p><a href="/first">1</a>{with_more}<h2 id="here">x</h2><a href="/after" title="x">2</a></p>'
+    reading = read(html, limits=replace(LIMITS, check_fragments=fragments))
+    assert reading.incomplete == ()
+    assert hrefs(reading)[0 :: len(hrefs(reading)) - 1] == ["https://site.example/first", "https://site.example/after"]
+    assert not fragments or {"big", "here"} <= set(reading.anchors or ())
+
+
+def test_an_address_after_a_big_attribute_is_found() -> None:
+    reading = read(f'<a data-x="{BIG}" href="/one" title="{BIG}">1</a><a href="/two" data-x=\'{BIG}\'>2</a>')
+    assert hrefs(reading) == ["https://site.example/one", "https://site.example/two"]
 
 
 def test_links_after_an_oversized_tag_are_found() -> None:

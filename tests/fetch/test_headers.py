@@ -94,8 +94,9 @@ def test_content_type(value: str, mime: str, charset: str) -> None:
 
 
 def test_content_codings_keep_their_order() -> None:
-    assert content_codings(["deflate, GZIP", "identity", " , br"]) == ("deflate", "gzip", "br")
-    assert content_codings([]) == ()
+    assert content_codings(["deflate, GZIP", "identity", " , br"]) == (("deflate", "gzip", "br"), "")
+    assert content_codings(["gzip, UTF-8", "none"]) == (("gzip",), "utf-8")
+    assert content_codings([]) == ((), "")
 
 
 def test_headers_are_cut_by_whole_fields() -> None:

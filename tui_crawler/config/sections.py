@@ -210,7 +210,9 @@ class ReadingConfig:
 
     max_input_bytes: int = key(Size(KIB, 1024 * MIB), 4 * MIB, "Bytes of a page that are parsed (cut: input).")
     max_tags: int = key(Whole(100, 100_000_000), 250_000, "Tags of a page that are parsed (cut: tags).")
-    max_tag_bytes: int = key(Size(KIB, 16 * MIB), 64 * KIB, "Longest tag whose attributes are read (cut: tag).")
+    max_tag_bytes: int = key(
+        Size(KIB, 16 * MIB), 64 * KIB, "Bytes of a tag that are read: a longer one loses its longest attributes."
+    )
     max_tag_attributes: int = key(Whole(10, 100_000), 1_000, "Attributes of a tag that are still read (cut: tag).")
     max_links: int = key(Whole(1, 10_000_000), 10_000, "Different links of a page that are kept (cut: links).")
     max_title_bytes: int = key(Size(16, MIB), KIB, "Bytes of a title that are kept (cut: title).")

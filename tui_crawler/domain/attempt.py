@@ -53,6 +53,7 @@ class FetchRequest:
     max_body_bytes: int | None = None  # None: the configured bound; robots.txt has its own
     truncate: bool = False  # robots.txt: what is over the bound is cut, not an error
     cookies: str = field(default="", repr=False)  # that servers set, as a Cookie field
+    as_text: bool = False  # robots.txt: it is text whatever its Content-Type says
     any_kind: bool = True  # False: a body whose Content-Type says that nobody reads or stores it is left on the wire
     status_only: bool = False  # a check: the status decides, the body is left where it is
 
@@ -98,7 +99,8 @@ class Exchange:
     `retry_after_ms` is already a wait, whatever form the header had.
     `cut` names what was cut ("body", "headers"), never silently. `left_size` is the Content-Length (0: not told) of a
     body that was left on the wire, as nobody wants its kind; None where the body was read. `untrusted`: why
-    the certificate of the host cannot be verified, so that asking again in this run is no use.
+    the certificate of the host cannot be verified, so that asking again in this run is no use. `notes` are oddities of
+    the answer that cost nothing, in words for the message of the attempt.
     """
 
     requests: tuple[RequestRecord, ...]
@@ -114,6 +116,7 @@ class Exchange:
     cut: tuple[str, ...] = ()
     left_size: int | None = None
     untrusted: str = ""
+    notes: tuple[str, ...] = ()
 
     @property
     def in_vain(self) -> bool:

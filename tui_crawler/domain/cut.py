@@ -8,7 +8,7 @@ CUTS: Mapping[str, tuple[str, tuple[str, ...]]] = {
     "links": ("links over the bound", ("reading.max_links",)),
     "input": ("what follows the bytes that were read", ("reading.max_input_bytes",)),
     "tags": ("what follows the tags that were read", ("reading.max_tags",)),
-    "tag": ("attributes of too long a tag", ("reading.max_tag_bytes", "reading.max_tag_attributes")),
+    "tag": ("attributes of a tag with too many", ("reading.max_tag_attributes",)),
     "title": ("the end of the title", ("reading.max_title_bytes",)),
     "sitemap": ("what follows the bytes that were read", ("reading.max_sitemap_bytes",)),
     "urls": ("URLs over the bound", ("reading.max_sitemap_urls",)),

@@ -141,8 +141,8 @@ DISPOSITIONS: Mapping[ExitCode, Disposition] = {
     ),
     ExitCode.file_gone: Disposition("410", Group.client, severity=_WARNING, unlinks=True),
     ExitCode.did_not_understand_answer: _OF_SERVER(
-        "bad status line, header, chunk or compression; 304 or 206 not asked for; 3xx with no or bad "
-        "Location; other 3xx; status below 200 or above 599"
+        "bad status line, Content-Length, Transfer-Encoding, chunk or compression; 304 or 206 not asked for; "
+        "3xx with no or bad Location; other 3xx; status below 200 or above 599"
     ),
     ExitCode.file_not_found: Disposition("404", Group.client, severity=_WARNING, unlinks=True),
     ExitCode.rate_limited: Disposition(

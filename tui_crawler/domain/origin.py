@@ -99,6 +99,7 @@ class OriginState:
     setback: ExitCode | None = None  # what cost patience the last time since the start
     untrusted: str = ""  # why its certificate could not be verified the last time
     head_errors: int = 0  # of how many URLs GET succeeded where HEAD had failed, in this run
+    cut_short: frozenset[int] = frozenset()  # ids of pages whose body could not be read since the start
 
     @property
     def lost(self) -> bool:

@@ -326,7 +326,7 @@ def _logged(kind: AttemptKind, url: str, code: ExitCode, around: _Around, exchan
         response_ms=exchange.response_ms if exchange.requests else None,
         bytes=exchange.wire_bytes,
         requests=exchange.requests,
-        message=exchange.message,
+        message="; ".join(filter(None, (exchange.message, *exchange.notes))),
         cut=exchange.cut,
     )
 
@@ -357,10 +357,11 @@ def _results_of(crawled: Crawled, code: ExitCode) -> tuple[AttemptResult, ...]:
 def _attempt_of(crawled: Crawled, code: ExitCode, before: OriginState, after: OriginState) -> AttemptRecord:
     exchange, reading = crawled.exchange, crawled.reading
     around = _Around(before, after, crawled.started.wall_ms, crawled.ended.wall_ms)
+    said = exchange.message or (reading.message if reading else "") or _said(crawled, code)
     return replace(
         _logged(_kind_of(crawled.page), crawled.page.url, code, around, exchange),
         page_id=crawled.page.page_id,
-        message=exchange.message or (reading.message if reading else "") or _said(crawled, code),
+        message="; ".join(filter(None, (said, *exchange.notes))),
         cut=exchange.cut + (reading.incomplete if reading else ()),
         ruleset_id=crawled.ruleset_id,
         results=_results_of(crawled, code),

@@ -196,7 +196,11 @@ def after_crawl(state: OriginState, answer: CrawlAnswer, now: Moment, settings: 
         rest = state.todo[1:] if first else tuple(page for page in state.todo if page.page_id != answer.page_id)
         again = (answer.again,) if answer.again is not None and len(rest) < len(state.todo) else ()
         state = replace(state, todo=again + rest, head_errors=state.head_errors + answer.corrected)
-    if not answer.is_check or answer.in_vain or answer.untrusted:
+    counts = bool(not answer.is_check or answer.in_vain or answer.untrusted)
+    if answer.exit_code is ExitCode.error_reading_response:  # no page takes the last patience by failing again
+        counts = counts and not (state.patience == 1 and answer.page_id in state.cut_short)
+        state = replace(state, cut_short=state.cut_short | {answer.page_id})
+    if counts:
         state = _patience_after(state, answer.exit_code, settings, answer.untrusted)
     if answer.response_ms is None:
         return state

@@ -177,7 +177,9 @@ class TurnRunner:
             exchange = Exchange((), ExitCode.blocked_by_exclusion_list, None, 0, message=message)
         else:
             limit, agent = table.settings.robots_max_bytes, table.settings.plan.user_agent
-            request = FetchRequest(url, agent, max_body_bytes=limit, truncate=True, cookies=chain.cookies(url))
+            request = FetchRequest(
+                url, agent, max_body_bytes=limit, truncate=True, as_text=True, cookies=chain.cookies(url)
+            )
             exchange = await self._exchange(request)
         made = bool(exchange.requests)
         earlier = hop.requests if hop else ()

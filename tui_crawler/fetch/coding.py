@@ -6,6 +6,7 @@ for data that arrives in pieces, and no server needs them to answer.
 
 from __future__ import annotations
 
+import re
 import zlib
 from collections.abc import Generator, Iterable, Iterator
 
@@ -17,6 +18,8 @@ _GZIP_MAGIC = b"\x1f\x8b"
 _GZIP_WBITS = 31
 _ZLIB_WBITS = 15
 _RAW_WBITS = -15
+_ZLIB_MAGICS = (b"\x78\x01", b"\x78\x9c", b"\x78\xda")  # RFC 1950, 2.2
+_BINARY = re.compile(rb"(?!\xff\xfe|\xfe\xff)[^\x01-\x08\x0e-\x1a\x1c-\x1f]*+[\x01-\x08\x0e-\x1a\x1c-\x1f]")
 _GZIP_NAMES = frozenset({"gzip", "x-gzip"})
 
 
@@ -102,14 +105,18 @@ class _Inflater:
 class BodyDecoder:
     """Takes a body as it comes from the wire and keeps it decoded, within `max_bytes`.
 
-    `codings` in the order they were applied; `max_between` bounds the data between two codings; with `truncate`
+    `codings` in the order they were applied; None: the data says by its beginning whether it is gzip or deflate, and is
+    text otherwise (CRAWL.md section 9, K1). `max_between` bounds the data between two codings; with `truncate`
     what is over the bound is cut (`cut` tells) instead of raising BodyTooLarge.
     """
 
-    __slots__ = ("_between", "_body", "_layers", "_max_between", "_max_bytes", "_truncate", "cut")
+    __slots__ = ("_between", "_body", "_layers", "_max_between", "_max_bytes", "_truncate", "_unknown", "cut")
 
-    def __init__(self, codings: tuple[str, ...], max_bytes: int, max_between: int, *, truncate: bool = False) -> None:
-        self._layers = [_Inflater(name) for name in reversed(codings)]
+    def __init__(
+        self, codings: tuple[str, ...] | None, max_bytes: int, max_between: int, *, truncate: bool = False
+    ) -> None:
+        self._unknown = codings is None
+        self._layers = [_Inflater(name) for name in reversed(codings or ())]
         self._between = [0] * len(self._layers)
         self._body = bytearray()
         self._max_bytes = max_bytes
@@ -124,6 +131,8 @@ class BodyDecoder:
 
     def feed(self, data: bytes) -> bool:
         """Takes the next bytes of the wire; whether the rest is cut. Raises IllegalCoding, BodyTooLarge."""
+        if self._unknown and not (self._layers or self._body) and data.startswith((_GZIP_MAGIC, *_ZLIB_MAGICS)):
+            self._layers = [_Inflater("gzip" if data.startswith(_GZIP_MAGIC) else "deflate")]
         for piece in self._through(0, data):
             room = self._max_bytes - len(self._body)
             if len(piece) <= room:
@@ -136,8 +145,15 @@ class BodyDecoder:
             break
         return self.cut
 
+    @property
+    def complete(self) -> bool:
+        """Whether all codings have come to their end, with their checksums; False without any."""
+        return bool(self._layers) and all(layer._members and layer._stream is None for layer in self._layers)
+
     def finish(self) -> bytes:
-        """The body, whole unless `cut`. Raises TruncatedCoding when compressed data ends too soon."""
+        """The body, whole unless `cut`. Raises TruncatedCoding when compressed data ends too soon, IllegalCoding."""
+        if self._unknown and not self._layers and _BINARY.match(self._body, 0, 512) is not None:
+            raise IllegalCoding("the content coding is unknown, and the body is no text")
         if not self.cut:
             for layer in self._layers:
                 layer.finish()

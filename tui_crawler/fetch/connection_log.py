@@ -100,7 +100,7 @@ class ConnectionLogs:
     """The logs of the requests under way, by the tasks that make them. `now` is read twice for each step."""
 
     def __init__(self, now: Callable[[], Moment]) -> None:
-        self._now = now
+        self.now = now
         self._of_tasks: dict[asyncio.Task[Any] | None, ConnectionLog] = {}
 
     @contextmanager
@@ -115,15 +115,13 @@ class ConnectionLogs:
 
     def timing(self, step: ConnectionStep) -> AbstractContextManager[MeasuredStep]:
         """Measures a step of the request of this task."""
-        return self._log().timing(step, self._now)
+        return self._log().timing(step, self.now)
 
-    def begin(self) -> None:
-        """A connection is asked for."""
-        self._log().reused = False
-
-    def connect(self, address: str) -> None:
-        """It is connected to `address`."""
-        self._log().remote_address = address
+    def begin(self) -> ConnectionLog:
+        """A connection is asked for. Return the log of this task."""
+        log = self._log()
+        log.reused = False
+        return log
 
     def use(self, address: str) -> ConnectionLog:
         """A request is sent over a connection to `address`: kept, if none was asked for before. Answers its log."""
@@ -134,7 +132,7 @@ class ConnectionLogs:
         if log.asked is not None and log.heard is not None:
             log.waited_ms += log.heard.mono_ms - log.asked.mono_ms
             log.asked = log.heard = None
-        log.asked = log.asked or self._now()
+        log.asked = log.asked or self.now()
         return log
 
     def hear(self, log: ConnectionLog, stream: httpcore.AsyncNetworkStream | None) -> None:
@@ -142,7 +140,7 @@ class ConnectionLogs:
 
         None: the connection ended, which nobody dates.
         """
-        moment = _arrival(stream, self._now)
+        moment = _arrival(stream, self.now)
         log.heard = moment if log.asked is None else max(moment, log.asked)
 
     def _log(self) -> ConnectionLog:

@@ -21,6 +21,18 @@ LONGEST_WAIT_MS = 10 * 365 * 24 * 3600 * 1000  # ten years: keeps nonsense insid
 _POINTING = frozenset({b"location", b"content-location", b"refresh"})
 _SEPARATORS_BYTES = 4  # ": " and the line end
 _MIME = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+")
+_FIELD = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]++:[^\0\r\n\v\f]*+")
+_ORDINARY = re.compile(  # a status line, then fields of which at most one is Content-Length: most heads
+    rb".*+\n(?:(?!%(length)s)%(field)s)*+(?:%(length)s:[ \t]*+[0-9]++[ \t]*+\r?\n(?:(?!%(length)s)%(field)s)*+)?+\r?\n"
+    % {b"length": rb"[Cc](?i:ontent-length)", b"field": rb"[\w\-]++:.*+\n"}
+)
+_FRAMING = re.compile(  # where a line begins for a reader that takes CR or NUL for its end
+    rb"(?:\A|[\0\r])[^A-Za-z\0\r]*+(?:content-length|transfer-encoding)(?![\w\-])", re.IGNORECASE
+)
+HEAD_END = re.compile(rb"\n\r?\n")
+_FOLD = re.compile(rb"\r?\n(?=[ \t])")  # a folded line (RFC 9112, 5.2)
+_LENGTH = b"content-length:"
+_CODINGS = frozenset({"br", "compress", "deflate", "gzip", "x-compress", "x-gzip", "zstd"})
 _CHARSET = re.compile(r""";\s*charset\s*=\s*(?:"([^"]*)"|'([^']*)'|([^\s;"']+))""", re.IGNORECASE)
 
 
@@ -38,6 +50,33 @@ def decode_headers(raw: RawHeaders, max_bytes: int) -> tuple[Headers, bool]:
         text = value.decode("latin-1")
         kept.append((name.decode("latin-1"), without_userinfo(text) if name.lower() in _POINTING else text))
     return tuple(kept), False
+
+
+def sift_head(head: bytes) -> tuple[bytes, int]:
+    """Return a response head as a strict parser takes it, and how many header lines were left out of it.
+
+    Lines that are not well-formed are left out, folded ones are joined; of equal values of Content-Length one is kept
+    (RFC 9110, 8.6). Raises TransferFailed for a line that may be meant to frame the body, and for a status line with
+    NUL or CR.
+    """
+    head = head.lstrip(b"\r\n")  # an empty line after an interim response
+    if b"\n " in head or b"\n\t" in head:
+        head = _FOLD.sub(b"", head)
+    if _ORDINARY.fullmatch(head) is not None and not (
+        b"\0" in head or b"\v" in head or b"\f" in head or head.count(b"\r") > head.count(b"\r\n")
+    ):
+        return head, 0
+    status, *lines = re.split(rb"\r?\n", head.rstrip(b"\r\n"))
+    kept = [line for line in lines if _FIELD.fullmatch(line) is not None]
+    odd = [line for line in lines if _FIELD.fullmatch(line) is None]
+    for line in (status, *odd):
+        if _FRAMING.search(line) is not None or (line is status and (b"\0" in line or b"\r" in line)):
+            raise TransferFailed(Phase.head, Trouble.protocol, f"illegal HTTP: the line {line[:80]!r} of the head")
+    lengths = [line for line in kept if line[: len(_LENGTH)].lower() == _LENGTH]
+    values = {value.strip() for line in lengths for value in line[len(_LENGTH) :].split(b",")}
+    if len(values) == 1:
+        kept = [*(line for line in kept if line not in lengths), b"Content-Length: " + values.pop()]
+    return b"\r\n".join((status, *kept, b"", b"")), len(odd)
 
 
 def encode_headers(headers: Headers) -> list[tuple[bytes, bytes]]:
@@ -83,10 +122,12 @@ def content_type(value: str) -> tuple[str, str]:
     return (mime[0] if mime else "", label.strip())
 
 
-def content_codings(values: Iterable[str]) -> tuple[str, ...]:
-    """The content codings in the order they were applied (RFC 9110, 8.4), without `identity`, in lower case."""
-    tokens = (token.strip().lower() for value in values for token in value.split(","))
-    return tuple(token for token in tokens if token not in ("", "identity"))
+def content_codings(values: Iterable[str]) -> tuple[tuple[str, ...], str]:
+    """The content codings in the order they were applied (RFC 9110, 8.4), without `identity`, in lower case; and the
+    first token that names none, "" without one."""
+    tokens = [token.strip().lower() for value in values for token in value.split(",")]
+    unknown = (token for token in tokens if token not in _CODINGS and token not in ("", "identity"))
+    return tuple(token for token in tokens if token in _CODINGS), next(unknown, "")
 
 
 def same_etag(one: str, other: str) -> bool:

@@ -8,8 +8,6 @@ of what waits to be read. Everything else (deadlines of the whole, sizes, coding
 from __future__ import annotations
 
 import asyncio
-import os
-import re
 import select
 import socket
 import ssl
@@ -26,31 +24,19 @@ from tui_crawler.domain.failure import OutOfDescriptors
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch import connection_log
-from tui_crawler.fetch.address_guard import (
-    AddressGuard,
-    AddressRefused,
-    Resolver,
-    bare_host,
-    check_name,
-    is_address,
-    is_out_of_descriptors,
-)
+from tui_crawler.fetch.address_guard import AddressGuard, AddressRefused, Resolver, bare_host, check_name
 from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionStep
-from tui_crawler.fetch.headers import encode_headers
+from tui_crawler.fetch.dialing import Dialer, told
+from tui_crawler.fetch.headers import HEAD_END, encode_headers, sift_head
 from tui_crawler.fetch.limits import FetchLimits
-from tui_crawler.fetch.tls import certificate_words
 from tui_crawler.fetch.transfer import WireRequest
 
 _WAITING_BYTES = 256 * 1024  # so much of a body waits to be read before the socket is left alone
 _FRAMING_BYTES = 64 * 1024  # chunk sizes, extensions and trailers between two pieces of a body
 _HEAD_SLACK = 64 * 1024  # heads up to here are read whole, so that `transfer` can tell their size
-_HEAD_END = re.compile(rb"\n\r?\n")
-_FOLD = re.compile(rb"\r?\n(?=[ \t])")  # a folded line of the head (RFC 9112, 5.2)
-_LINE_END = re.compile(rb"(?:\r?\n\r?|\r)\Z")
 _BEGINNING = b"HTTP/"  # llhttp takes other protocols as well
 _DEFAULT_PORTS = {"http": 80, "https": 443}
-_ILLEGAL_THERE = re.compile(rb"[\x00\r\n]")  # what no recipient may let stand (RFC 9110, 5.5)
 _NO_BODY = frozenset({204, 304})  # RFC 9112, 6.3
 
 
@@ -65,9 +51,9 @@ class _State(Enum):
 class Http1Connection(asyncio.Protocol):
     """A connection to `address`. It carries one exchange at a time: `ask`, then `chunks`, then `close`.
 
-    An answer whose head has come has `status` and `headers`; `head_bytes` came of it, with all interim ones, and
-    `received` after it. `read_timeout_s` is how long nothing may come while somebody waits, `keep_alive_s` how long it
-    lies idle before it closes itself.
+    An answer whose head has come has `status` and `headers`, without the `left_out` lines that were not well-formed;
+    `head_bytes` came of it, with all interim ones, and `received` after it. `read_timeout_s` is how long nothing may
+    come while somebody waits, `keep_alive_s` how long it lies idle before it closes itself.
     """
 
     def __init__(self, address: str, limits: FetchLimits, now: Callable[[], Moment]) -> None:
@@ -93,8 +79,8 @@ class Http1Connection(asyncio.Protocol):
         self._chunks: list[bytes] = []
         self._waiting = 0
         self._framing = 0
-        self.head_bytes = self.received = 0
-        self._held = b""  # the end of a line of the head: the next byte says whether it is folded there
+        self.head_bytes = self.received = self.left_out = 0
+        self._head = bytearray()  # what has come of a head that is not complete
         self._head_only = self._interim = self._until_close = self._reusable = self._paused = False
 
     # one exchange
@@ -117,13 +103,17 @@ class Http1Connection(asyncio.Protocol):
         self._log = log
         log.asked = self._now()
         self._parser = httptools.HttpResponseParser(self)
-        self._parser.set_dangerous_leniencies(  # what RFC 9112, 2.2, 5.2 and 7.1 lets a recipient take
-            lenient_optional_cr_before_lf=True, lenient_spaces_after_chunk_size=True, lenient_headers=True
+        self._parser.set_dangerous_leniencies(  # what RFC 9112, 2.2, 5.2, 6.3 and 7.1 lets a recipient take
+            lenient_optional_cr_before_lf=True,
+            lenient_spaces_after_chunk_size=True,
+            lenient_headers=True,
+            lenient_chunked_length=True,
         )
         self._state = _State.head
         self._head_only, self._interim, self._until_close = head_only, False, False
-        self._framing = self._waiting = self.head_bytes = self.received = 0
-        self.headers, self._held, self._reason = [], b"", b""
+        self._framing = self._waiting = self.head_bytes = self.received = self.left_out = 0
+        self.headers, self._reason = [], b""
+        self._head.clear()
         self._touch()
         if self._transport is not None:
             self._transport.write(request)
@@ -200,33 +190,41 @@ class Http1Connection(asyncio.Protocol):
         except httptools.HttpParserUpgrade:
             self._reusable = False
         except httptools.HttpParserError as error:
-            self._fail_parsing(error)
+            self._reusable = False  # an illegal answer, or after a complete one something that nobody asked for
+            if self._state in (_State.head, _State.body):
+                phase = Phase.head if self._state is _State.head else Phase.body
+                self._fail(phase, Trouble.protocol, f"illegal HTTP: {error}")
+        except TransferFailed as failure:
+            self._failure = self._failure or failure
         if self._waiting > _WAITING_BYTES and not self._paused and self._transport is not None:
             self._paused = True
             self._transport.pause_reading()
         self._wake()
 
     def _feed_head(self, parser: httptools.HttpResponseParser, data: bytes, at: int) -> int:
-        """Reads what came of a head from `at` on, no further than its end; returns how many bytes that were.
+        """Read what came of a head from `at` on, no further than its end; return how many bytes that were.
 
-        Folded lines are joined here: llhttp hands over each by itself, to be copied with all before it.
+        Raises TransferFailed. llhttp gets heads as a whole: it would copy a folded line with all before it.
         """
         if not self.head_bytes and not data.startswith(_BEGINNING) and not _BEGINNING.startswith(data):
             self._fail(Phase.head, Trouble.protocol, f"illegal HTTP: an answer that begins with {data[:20]!r}")
-        held = len(self._held)
-        if held:
-            data, at = self._held + data[at:], 0
-        ended = _HEAD_END.search(data, at)
-        piece = data[at : ended.end() if ended else None]
-        self.head_bytes += len(piece) - held
+        held = len(self._head)
+        if held:  # it began in an earlier piece, and goes on at the beginning of this one
+            self._head += data
+        text = self._head if held else data
+        ended = HEAD_END.search(text, max(held - 2, at))
+        taken = (len(text) if ended is None else ended.end()) - at - held
+        self.head_bytes += taken
         if self.head_bytes > self._most_head:
             self._fail(Phase.head, Trouble.protocol, f"a header block of more than {self._most_head} bytes")
-            return len(piece) - held
-        cut = None if ended else _LINE_END.search(piece)
-        self._held = cut[0] if cut else b""
-        lines = piece[: cut.start()] if cut else piece
-        parser.feed_data(_FOLD.sub(b"", lines) if b"\n " in lines or b"\n\t" in lines else lines)
-        return len(piece) - held
+        elif ended is not None:
+            head, left_out = sift_head(bytes(text[at : ended.end()]))
+            self._head.clear()
+            self.left_out += left_out
+            parser.feed_data(head)
+        elif not held:
+            self._head += data[at:]
+        return taken
 
     def _feed_body(self, parser: httptools.HttpResponseParser, data: memoryview) -> None:
         """Reads what came after the head."""
@@ -244,7 +242,7 @@ class Http1Connection(asyncio.Protocol):
         self._end("connection closed", Trouble.short)
 
     def connection_lost(self, exc: Exception | None) -> None:
-        self._end("connection closed" if exc is None else _told(exc), Trouble.network if exc else Trouble.short)
+        self._end("connection closed" if exc is None else told(exc), Trouble.network if exc else Trouble.short)
         self._state = _State.closed
         if self._timer is not None:
             self._timer.cancel()
@@ -279,14 +277,11 @@ class Http1Connection(asyncio.Protocol):
     def on_header(self, name: bytes, value: bytes) -> None:
         """A field of the head, or of a trailer, which says nothing here (RFC 9110, 6.5)."""
         if self._state is _State.head:
-            if _ILLEGAL_THERE.search(value):
-                self._fail(Phase.head, Trouble.protocol, f"illegal HTTP: a value of {name!r}")
             self.headers.append((name, value.rstrip(b" \t")))
 
     def on_status(self, reason: bytes) -> None:
-        if _ILLEGAL_THERE.search(reason) and self._state is _State.head:
-            self._fail(Phase.head, Trouble.protocol, "illegal HTTP: the reason phrase")
-        self._reason += reason  # it comes in pieces
+        """A piece of the reason phrase."""
+        self._reason += reason
 
     def on_headers_complete(self) -> None:
         """The head is there; an interim one (1xx but 101) is not the answer (RFC 9110, 15.2)."""
@@ -318,7 +313,7 @@ class Http1Connection(asyncio.Protocol):
         if codings and codings != [b"chunked"]:
             self._fail(Phase.head, Trouble.protocol, f"illegal HTTP: Transfer-Encoding {b', '.join(codings)!r}")
         self._until_close = not lengths and not codings and self.status not in _NO_BODY
-        self._reusable = self._reusable and not self._until_close
+        self._reusable = self._reusable and not self._until_close and not (lengths and codings)
 
     def on_body(self, body: bytes) -> None:
         if self._state is _State.body:
@@ -373,13 +368,6 @@ class Http1Connection(asyncio.Protocol):
 
     # failing
 
-    def _fail_parsing(self, error: Exception) -> None:
-        """What llhttp does not take: an illegal answer, or after a complete one something that nobody asked for."""
-        self._reusable = False
-        if self._state in (_State.head, _State.body) and self._failure is None:
-            phase = Phase.head if self._state is _State.head else Phase.body
-            self._fail(phase, Trouble.protocol, f"illegal HTTP: {error}")
-
     def _fail(self, phase: Phase, trouble: Trouble, message: str) -> None:
         self._reusable = False
         if self._failure is None:
@@ -390,9 +378,8 @@ class Http1Wire:
     """Connections by origin, at most one of each kept for the next request; the least recently used are closed.
 
     `resolve` gives the addresses of a name, `guard` says which of them may be connected to, and judges the address of
-    a kept connection again: the exclusion list may have grown. `tls` gives the context of an
-    https origin (OSError: its certificates cannot be used). `now` gives both
-    clocks.
+    a kept connection again: the exclusion list may have grown. `tls` gives the context of an https origin (OSError: its
+    certificates cannot be used). `now` gives both clocks.
     """
 
     def __init__(
@@ -405,7 +392,7 @@ class Http1Wire:
     ) -> None:
         self._limits = limits
         self._guard = guard
-        self._resolve = resolve
+        self._dialer = Dialer(guard, resolve, limits.connect_timeout_ms / 1000, now)
         self._tls = tls
         self._now = now
         self._kept: OrderedDict[str, Http1Connection] = OrderedDict()
@@ -420,7 +407,8 @@ class Http1Wire:
             connection = self._take(call.url)
             log.reused = connection is not None
             if connection is None:
-                connection = await self._connect(call.url, log)
+                connect = partial(self._connect_to, call.url)
+                connection = await self._dialer.dial(call.url.host, call.url.port, log, connect, Http1Connection.close)
             log.remote_address = connection.address
             await connection.ask(request, log, head_only=call.method == "HEAD")
         except BaseException as error:
@@ -477,57 +465,15 @@ class Http1Wire:
             raise
         return connection
 
-    async def _connect(self, url: CrawlUrl, log: ConnectionLog) -> Http1Connection:
-        """A connection to one of the host's allowed addresses, tried one after the other within the timeout.
-
-        Raises TransferFailed.
-        """
-        loop = asyncio.get_running_loop()
-        deadline = loop.time() + self._limits.connect_timeout_ms / 1000
-        host = bare_host(url.host)
-        addresses = await self._addresses(url, host, log, deadline)
-        failure = TransferFailed(Phase.connect, Trouble.network, f"{host} has no address", closed_unanswered=True)
-        for position, address in enumerate(addresses):
-            until = loop.time() + max((deadline - loop.time()) / (len(addresses) - position), 0.001)
-            log.remote_address = ""
-            try:
-                return await self._connect_to(address, url, log, until)
-            except TimeoutError:
-                failure = _unreachable(address, url.port, "no answer in time", Trouble.timeout)
-            except OSError as error:
-                if is_out_of_descriptors(error):
-                    raise OutOfDescriptors(f"{address} port {url.port}: {_told(error)}") from error
-                if isinstance(error, ssl.SSLCertVerificationError):
-                    raise _unreachable(address, url.port, certificate_words(error), Trouble.certificate) from error
-                failure = _unreachable(address, url.port, _told(error), Trouble.network)
-        raise failure
-
-    async def _addresses(self, url: CrawlUrl, host: str, log: ConnectionLog, deadline: float) -> tuple[str, ...]:
-        if is_address(host):
-            return self._guard.allowed(url.host, (host,))
-        try:
-            with log.timing(ConnectionStep.dns, self._now):
-                async with asyncio.timeout_at(deadline):
-                    found = await self._resolve(host, url.port)
-        except TimeoutError:
-            raise TransferFailed(Phase.connect, Trouble.timeout, f"no address for {host} in time") from None
-        except OSError as error:
-            if is_out_of_descriptors(error):
-                raise OutOfDescriptors(f"no address for {host}: {_told(error)}") from error
-            message = f"no address for {host}: {_told(error)}"
-            raise TransferFailed(Phase.connect, Trouble.network, message, closed_unanswered=True) from error
-        return self._guard.allowed(url.host, found)
-
-    async def _connect_to(self, address: str, url: CrawlUrl, log: ConnectionLog, until: float) -> Http1Connection:
-        """Raises OSError (TimeoutError after `until`, ssl.SSLError)."""
+    async def _connect_to(self, url: CrawlUrl, address: str, log: ConnectionLog) -> Http1Connection:
+        """Raises OSError (TimeoutError, ssl.SSLError)."""
         loop = asyncio.get_running_loop()
         family = socket.AF_INET6 if ":" in address else socket.AF_INET
         plain = socket.socket(family, socket.SOCK_STREAM | socket.SOCK_NONBLOCK)
         try:
             plain.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
             with log.timing(ConnectionStep.connect, self._now) as lap:
-                async with asyncio.timeout_at(until):
-                    await loop.sock_connect(plain, (address, url.port))
+                await loop.sock_connect(plain, (address, url.port))
                 lap.stream = plain
             log.remote_address = address
             if url.scheme != "https":
@@ -537,14 +483,13 @@ class Http1Wire:
                 return connection
             context = self._tls(url)
             with log.timing(ConnectionStep.tls, self._now) as lap:
-                async with asyncio.timeout_at(until):
-                    _, connection = await loop.create_connection(
-                        lambda: Http1Connection(address, self._limits, self._now),
-                        sock=plain,
-                        ssl=context,
-                        server_hostname=bare_host(url.host),
-                        ssl_handshake_timeout=self._limits.connect_timeout_ms / 1000,
-                    )
+                _, connection = await loop.create_connection(
+                    lambda: Http1Connection(address, self._limits, self._now),
+                    sock=plain,
+                    ssl=context,
+                    server_hostname=bare_host(url.host),
+                    ssl_handshake_timeout=self._limits.connect_timeout_ms / 1000,
+                )
                 lap.stream = plain
                 return connection
         except BaseException:
@@ -569,15 +514,3 @@ def _fields(headers: Headers, secret: Headers) -> bytes:
     """Header fields as they are sent, and the end of the head. Raises TransferFailed for what none may hold."""
     lines = [name + b": " + value for name, value in encode_headers((*headers, *secret))]
     return b"\r\n".join((*lines, b"", b""))
-
-
-def _unreachable(address: str, port: int, words: str, trouble: Trouble) -> TransferFailed:
-    message = f"{address} port {port}: {words}"
-    return TransferFailed(Phase.connect, trouble, message, closed_unanswered=trouble is Trouble.network)
-
-
-def _told(error: BaseException) -> str:
-    """What the operating system, or TLS, said."""
-    if isinstance(error, OSError) and error.errno is not None and not isinstance(error, ssl.SSLError):
-        return os.strerror(error.errno) if error.errno > 0 else str(error)
-    return str(error) or type(error).__name__

@@ -1,4 +1,4 @@
-"""The wire of httpx, the only module that imports it: for crawls behind a proxy, and the reference of our own.
+"""The wire of httpx (or httpx2), the only module with it: for crawls behind a proxy, and the reference of our own.
 
 Transports are used without `httpx.Client`: there is nothing that could follow redirects, keep cookies, read the
 environment or decode a body. Each origin has a small transport of its own, because httpcore's pool looks at all of its
@@ -7,62 +7,81 @@ connections for each request. Under them names are resolved here, and only check
 
 from __future__ import annotations
 
-import asyncio
-import os
+import re
 import ssl
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Iterable
 from typing import Any
 
-import httpcore
-import httpx
+try:
+    import httpcore
+    import httpx
+except ModuleNotFoundError:  # its maintained successor, with the same interface
+    import httpcore2 as httpcore  # type: ignore[no-redef]
+    import httpx2 as httpx  # type: ignore[no-redef]
 
 from tui_crawler.domain.failure import OutOfDescriptors
 from tui_crawler.domain.url import CrawlUrl
-from tui_crawler.fetch.address_guard import (
-    AddressGuard,
-    Resolver,
-    bare_host,
-    check_name,
-    is_address,
-    is_out_of_descriptors,
-)
+from tui_crawler.fetch.address_guard import AddressGuard, Resolver, bare_host, check_name
 from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionLogs, ConnectionStep
-from tui_crawler.fetch.headers import RawHeaders, encode_headers
+from tui_crawler.fetch.dialing import Dialer
+from tui_crawler.fetch.headers import HEAD_END, RawHeaders, encode_headers, sift_head
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.tls import Access, TlsContexts, Trust, certificate_words
 from tui_crawler.fetch.transfer import WireRequest
 
+_INTERIM = re.compile(rb"HTTP/1\.[0-9] 1(?!01)")
 _HEADS_BYTES = 256 * 1024  # of heads, interim ones too; as much as 64 KiB of a body may be read along
-
-SocketOption = tuple[int, int, int] | tuple[int, int, bytes | bytearray] | tuple[int, int, None, int]
-"""As httpcore has it."""
 
 
 class ClosedUnanswered(httpcore.ReadError):
     """The connection was closed or reset before any byte of an answer."""
 
 
-class NoDescriptor(httpcore.ConnectError):
-    """This process can open no connection for want of a file descriptor."""
-
-
 class WatchedStream(httpcore.AsyncNetworkStream):
-    """A connection that remembers its address, how much of an answer has come, and whether the other side has ended.
-    `headed`: all that comes from then on is of the body."""
+    """A connection that remembers its address, how much of an answer has come, how many header lines were `left_out` of
+    it, and whether the other side has ended. `headed`: all that comes from then on is of the body."""
 
     def __init__(self, inner: httpcore.AsyncNetworkStream, address: str, logs: ConnectionLogs) -> None:
         self._inner = inner
         self._logs = logs
         self._log = ConnectionLog()
-        self.received = 0
+        self.received = self.left_out = 0
         self.address = address
         self.ended = self.headed = False
+        self._head = bytearray()  # what has come of a head that is not complete
 
     async def read(self, max_bytes: int, timeout: float | None = None) -> bytes:  # noqa: ASYNC109 (httpcore's signature)
-        """At most `max_bytes`, b"" at the end. Raises ClosedUnanswered, httpcore.ReadTimeout, httpcore.ReadError,
-        httpcore.RemoteProtocolError."""
+        """At most `max_bytes` more than a head, b"" at the end. Heads come as a whole, sifted: h11 is strict.
+
+        Raises ClosedUnanswered, httpcore.ReadTimeout, httpcore.ReadError, httpcore.RemoteProtocolError.
+        """
+        looked = 0
+        while not self.headed:
+            ended = HEAD_END.search(self._head, looked)
+            if ended is not None:
+                return self._sift(ended.end())
+            looked = max(len(self._head) - 2, 0)
+            data = await self._receive(max_bytes, timeout)
+            self._head += data
+            if not data:
+                self.headed = True  # there will be no more of it
+                return bytes(self._head)
+        return await self._receive(max_bytes, timeout)
+
+    def _sift(self, end: int) -> bytes:
+        """Return the head that ends at `end`, with what has come of a body. Raises httpcore.RemoteProtocolError."""
+        try:
+            head, left_out = sift_head(bytes(self._head[:end]))
+        except TransferFailed as failure:
+            raise httpcore.RemoteProtocolError(str(failure)) from failure
+        del self._head[:end]
+        self.left_out += left_out
+        self.headed = _INTERIM.match(head) is None
+        return head + self._head if self.headed else head
+
+    async def _receive(self, max_bytes: int, timeout: float | None) -> bytes:  # noqa: ASYNC109 (httpcore's signature)
         try:
             data = await self._inner.read(max_bytes, timeout)
         except httpcore.ReadError as error:
@@ -81,7 +100,8 @@ class WatchedStream(httpcore.AsyncNetworkStream):
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 (httpcore's signature)
         """Sends; what is read after this is the next answer."""
-        self.received, self.headed = 0, False
+        self.received, self.left_out, self.headed = 0, 0, False
+        self._head.clear()
         self._log = self._logs.use(self.address)
         await self._inner.write(buffer, timeout)
 
@@ -106,18 +126,11 @@ class WatchedStream(httpcore.AsyncNetworkStream):
 
 
 class GuardedBackend(httpcore.AsyncNetworkBackend):
-    """Connects to addresses the guard allows, one after the other within the timeout.
+    """Connects as `dialer` does, whatever timeout httpcore has; `logs` get every connection."""
 
-    `guard` None: every connection goes to the configured proxy, whose address the operator has chosen. `logs` are
-    told of every connection.
-    """
-
-    def __init__(
-        self, guard: AddressGuard | None, resolve: Resolver, inner: httpcore.AsyncNetworkBackend, logs: ConnectionLogs
-    ) -> None:
-        self._guard = guard
+    def __init__(self, dialer: Dialer, inner: httpcore.AsyncNetworkBackend, logs: ConnectionLogs) -> None:
+        self._dialer = dialer
         self._logs = logs
-        self._resolve = resolve
         self._inner = inner
 
     async def connect_tcp(
@@ -126,75 +139,27 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
         port: int,
         timeout: float | None = None,  # noqa: ASYNC109 (httpcore's signature)
         local_address: str | None = None,
-        socket_options: Iterable[SocketOption] | None = None,
+        socket_options: Iterable[Any] | None = None,
     ) -> httpcore.AsyncNetworkStream:
-        """A connection to one of the host's allowed addresses.
+        """A connection to one of the host's allowed addresses. Raises TransferFailed, OutOfDescriptors."""
 
-        Raises AddressRefused, NoDescriptor, httpcore.ConnectError, httpcore.ConnectTimeout. `timeout` in seconds covers
-        it all.
-        """
-        loop = asyncio.get_running_loop()
-        deadline = None if timeout is None else loop.time() + timeout
-        self._logs.begin()
-        addresses = await self._allowed_addresses(host, port, timeout)
-        failure: Exception = httpcore.ConnectError(f"{host} has no address")
-        for position, address in enumerate(addresses):
-            share = None if deadline is None else (deadline - loop.time()) / (len(addresses) - position)
-            try:
-                with self._logs.timing(ConnectionStep.connect) as lap:
-                    inner = await self._inner.connect_tcp(
-                        address,
-                        port,
-                        timeout=None if share is None else max(share, 0.001),
-                        local_address=local_address,
-                        socket_options=socket_options,
-                    )
-                    lap.stream = inner
-            except (httpcore.ConnectError, httpcore.ConnectTimeout) as error:
-                kind = NoDescriptor if is_out_of_descriptors(error) else type(error)
-                failure = kind(f"{address} port {port}: {_innermost(error)}")
-                continue
-            self._logs.connect(address)
-            return WatchedStream(inner, address, self._logs)
-        raise failure
+        async def connect(address: str, log: ConnectionLog) -> httpcore.AsyncNetworkStream:
+            with log.timing(ConnectionStep.connect, self._logs.now) as lap:
+                try:
+                    lap.stream = await self._inner.connect_tcp(address, port, None, local_address, socket_options)
+                except httpcore.ConnectError as error:
+                    raise _of_the_system(error) from None
+            log.remote_address = address
+            return WatchedStream(lap.stream, address, self._logs)
 
-    async def connect_unix_socket(
-        self,
-        path: str,
-        timeout: float | None = None,  # noqa: ASYNC109 (httpcore's signature)
-        socket_options: Iterable[SocketOption] | None = None,
-    ) -> httpcore.AsyncNetworkStream:
-        """No crawl connects to a Unix socket. Raises httpcore.ConnectError."""
-        raise httpcore.ConnectError(f"{path} is not an address of the web")
-
-    async def sleep(self, seconds: float) -> None:
-        """Waits (httpcore's own retries, which are switched off)."""
-        await self._inner.sleep(seconds)
-
-    async def _allowed_addresses(self, host: str, port: int, seconds: float | None) -> tuple[str, ...]:
-        bare = bare_host(host)
-        if is_address(bare):
-            found: tuple[str, ...] = (bare,)
-        else:
-            try:
-                with self._logs.timing(ConnectionStep.dns):
-                    async with asyncio.timeout(seconds):
-                        found = await self._resolve(bare, port)
-            except TimeoutError as error:
-                raise httpcore.ConnectTimeout(f"no address for {host} in time") from error
-            except OSError as error:
-                kind = NoDescriptor if is_out_of_descriptors(error) else httpcore.ConnectError
-                raise kind(f"no address for {host}: {error}") from error
-        return found if self._guard is None else self._guard.allowed(host, found)
+        return await self._dialer.dial(host, port, self._logs.begin(), connect, httpcore.AsyncNetworkStream.aclose)
 
 
-def _innermost(error: BaseException) -> str:
+def _of_the_system(error: BaseException) -> OSError:
     """What the operating system said, beneath the wrappings of httpcore and anyio."""
     while error.__cause__ is not None:
         error = error.__cause__
-    if isinstance(error, OSError) and error.errno is not None and not isinstance(error, ssl.SSLError):
-        return os.strerror(error.errno)
-    return str(error) or "no answer in time"
+    return error if isinstance(error, OSError) else OSError(str(error))
 
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
@@ -224,10 +189,10 @@ class HttpxWire:
         self._proxy = None if proxy is None else httpx.Proxy(proxy, ssl_context=secure)
         self._max_open = limits.max_open_origins
         self._keep_alive_s = limits.keep_alive_ms / 1000
-        judged_by = guard if proxy is None else None
-        self._backend = GuardedBackend(judged_by, resolve, httpcore.AnyIOBackend(), logs)
-        self._open: OrderedDict[str, _Origin] = OrderedDict()
         connect, read = limits.connect_timeout_ms / 1000, limits.read_timeout_ms / 1000
+        dialer = Dialer(guard if proxy is None else None, resolve, connect, logs.now)
+        self._backend = GuardedBackend(dialer, httpcore.AnyIOBackend(), logs)
+        self._open: OrderedDict[str, _Origin] = OrderedDict()
         self._timeouts = {"connect": connect, "read": read, "write": read, "pool": connect}
         if proxy is not None:
             self._transport(None)  # a proxy that this installation cannot use is an error now, not at the first page
@@ -246,9 +211,11 @@ class HttpxWire:
                 response = await origin.transport.handle_async_request(request)
         except BaseException as error:  # a cancelled one too: httpcore has closed its connection
             origin.in_use -= 1
-            if isinstance(error, TransferFailed) or not isinstance(error, Exception):
+            if isinstance(error, OutOfDescriptors):  # gives those back that nobody uses
+                await self._close_idle(0)
+            if isinstance(error, TransferFailed | OutOfDescriptors) or not isinstance(error, Exception):
                 raise
-            raise await self._failure_of(error) from error
+            raise failure_of(error, Phase.head, None) from error
         answer = HttpxAnswer(response, origin)
         version = response.extensions.get("http_version", b"HTTP/1.1")
         if not version.startswith(b"HTTP/1."):  # h11 takes any digits for a version
@@ -273,14 +240,6 @@ class HttpxWire:
             )
         self._open.move_to_end(url.origin)
         return known
-
-    async def _failure_of(self, error: Exception) -> Exception:
-        """What an exception of the client means before the head has come. Want of descriptors gives those back that
-        nobody uses."""
-        if not isinstance(error.__cause__, NoDescriptor):
-            return failure_of(error, Phase.head, None)
-        await self._close_idle(0)
-        return OutOfDescriptors(str(error))
 
     async def _close_idle(self, most: int) -> None:
         """Closes the least recently used transports without a request, down to `most`."""
@@ -343,7 +302,7 @@ class HttpxAnswer:
         self.head_bytes = 0
         origin.last_address = ""
         if self._stream is not None:
-            origin.last_address, self._stream.headed = self._stream.address, True
+            origin.last_address = self._stream.address
             self.head_bytes = self._stream.received - len(_unread(response)[0])
 
     @property
@@ -358,6 +317,10 @@ class HttpxAnswer:
     @property
     def headers(self) -> RawHeaders:
         return self._response.headers.raw
+
+    @property
+    def left_out(self) -> int:
+        return 0 if self._stream is None else self._stream.left_out
 
     @property
     def received(self) -> int:

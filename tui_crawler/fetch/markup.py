@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from itertools import accumulate, islice
 
 from tui_crawler.fetch.limits import FetchLimits
 
@@ -46,7 +47,7 @@ _SHORTEST_ATTRIBUTE = 2  # a name of one byte and a space
 class GuardedMarkup:
     """Markup that is safe to parse (None: it must not be parsed), and the names of what was cut from it.
 
-    "tags": only its beginning is there; "tag": the attributes of a tag were too many or too long;
+    "tags": only its beginning is there; "tag": the attributes of a tag were too many;
     "entities": it declares entities, and none is ever expanded.
     """
 
@@ -55,10 +56,7 @@ class GuardedMarkup:
 
 
 def guard_html(data: bytes, limits: FetchLimits) -> GuardedMarkup:
-    """Cuts UTF-8 HTML to `max_tags` tags, and takes their attributes from tags over the bounds.
-
-    The bounds are `max_tag_bytes` and `max_tag_attributes`. The tag itself stays: without it what follows could
-    become markup that nobody has looked at.
+    """Cuts UTF-8 HTML to `max_tags` tags, and removes attributes from tags over the bounds (`without_long_attributes`).
 
     Linear in the size of the data, whatever it holds.
     """
@@ -67,16 +65,20 @@ def guard_html(data: bytes, limits: FetchLimits) -> GuardedMarkup:
     if end < len(data):
         data = data[:end]
         cut.append("tags")
-    oversized = _oversized_attributes(data, limits)
-    if oversized:
-        cut.append("tag")
-        kept: list[bytes] = []
-        position = 0
-        for start, stop in oversized:
-            kept.append(data[position:start])
-            position = stop
-        data = b"".join([*kept, data[position:]])
-    return GuardedMarkup(data, tuple(cut))
+    data, whole = without_long_attributes(data, limits)
+    return GuardedMarkup(data, (*cut, "tag") if whole else tuple(cut))
+
+
+def without_long_attributes(data: bytes, limits: FetchLimits) -> tuple[bytes, bool]:
+    """Return HTML without the longest attributes of tags over `max_tag_bytes` (CRAWL.md section 9, K24), and without
+    all of tags over `max_tag_attributes`; and whether there are such tags. Tags stay, and an attribute in the place of
+    each that was too long: without these, what follows could become markup that the guard has not seen."""
+    kept: list[bytes] = []
+    position, lost = 0, False
+    for start, stop, whole in _oversized_attributes(data, limits):
+        kept += (data[position:start], b"" if whole else b'_=""')
+        position, lost = stop, lost or whole
+    return b"".join((*kept, data[position:])) if kept else data, lost
 
 
 def guard_xml(data: bytes, limits: FetchLimits) -> GuardedMarkup:
@@ -103,18 +105,24 @@ def _end_of_tags(data: bytes, most: int) -> int:
     return position - 1
 
 
-def _oversized_attributes(data: bytes, limits: FetchLimits) -> list[tuple[int, int]]:
-    """Where the attributes begin and end that must not be parsed."""
+def _oversized_attributes(data: bytes, limits: FetchLimits) -> Iterator[tuple[int, int, bool]]:
+    """Where what must not be parsed begins and ends, and whether it is all that a tag has."""
     most = limits.max_tag_attributes
     least = min(limits.max_tag_bytes, most * _SHORTEST_ATTRIBUTE)
     if len(data) < least or not _may_be_oversized(data, least):
-        return []
+        return
     ordinary_fits = limits.max_tag_bytes >= _ORDINARY_BYTES and most >= _ORDINARY_ATTRIBUTES
-    return [
-        (start, end - 1)
-        for start, end in _tags(data, ordinary_fits)
-        if end - start >= least and (end - start > limits.max_tag_bytes or _attributes(data, start, end) > most)
-    ]
+    for start, end in _tags(data, ordinary_fits):
+        if end - start < least:
+            continue
+        attributes = [one.span() for one in islice(_ATTRIBUTE.finditer(data, start, end - 1), most + 1)]
+        if len(attributes) > most:
+            yield start, end - 1, True
+            continue
+        by_length = sorted(attributes, key=lambda span: span[0] - span[1])
+        sizes = accumulate((stop - begin for begin, stop in by_length), initial=0)
+        over = sum(stop - begin for begin, stop in attributes) - limits.max_tag_bytes
+        yield from sorted((*span, False) for span, gone in zip(by_length, sizes, strict=False) if gone < over)
 
 
 def _may_be_oversized(data: bytes, least: int) -> bool:
@@ -205,7 +213,3 @@ def _end_of_script(data: bytes, position: int) -> int:
             case _:
                 nested = False
     return len(data)
-
-
-def _attributes(data: bytes, start: int, end: int) -> int:
-    return sum(1 for _ in _ATTRIBUTE.finditer(data, start, end - 1))

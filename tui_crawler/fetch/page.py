@@ -39,6 +39,7 @@ from tui_crawler.fetch.links import (
     plain_candidates,
     xml_candidates,
 )
+from tui_crawler.fetch.markup import without_long_attributes
 from tui_crawler.fetch.plain_html import may_be_deep, plain_tags
 from tui_crawler.fetch.sniff import CSS, HTML, RSS, XML, kind_of
 from tui_crawler.fetch.tree import Element, ParsedMarkup, is_xhtml, parse_html, parse_xml, without_xhtml_namespace
@@ -104,6 +105,8 @@ class PageReading:
         if kind == OTHER or not body:
             resolver = self._resolver(self._url)
             return ParsedBody(self._reading(kind, mime, encoding_of_label(label) or "", resolver), resolver)
+        if len(body) > self._limits.max_input_bytes and kind == HTML:
+            body, _ = without_long_attributes(body, self._limits)
         if len(body) > self._limits.max_input_bytes:
             body = body[: self._limits.max_input_bytes]
             self._note(("input",))

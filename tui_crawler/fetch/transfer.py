@@ -73,6 +73,10 @@ class ResponseHead(Protocol):
         """How many bytes came as the head and as interim ones before it, all framing included."""
 
     @property
+    def left_out(self) -> int:
+        """How many header lines were left out because they were not well-formed."""
+
+    @property
     def received(self) -> int:
         """How many bytes came after the head so far: body, chunk sizes and extensions, trailers."""
 
@@ -116,8 +120,8 @@ class Recorder(Protocol):
 class _Progress:
     """How far one request has come; kept outside, so that a deadline does not lose it.
 
-    `fields` are the first values of its headers; `in_vain`: more was waited for than came. `payload`: what came of the
-    body, where it is kept; `why_cut`: see Recorder.
+    `fields` are the first values of its headers; `in_vain`: more was waited for than came; `notes`: oddities of the
+    answer that cost nothing. `payload`: what came of the body, where it is kept; `why_cut`: see Recorder.
     """
 
     sent: Moment
@@ -130,6 +134,7 @@ class _Progress:
     cut: tuple[str, ...] = ()
     left_size: int | None = None
     in_vain: bool = False
+    notes: tuple[str, ...] = ()
     status_line: str = ""
     raw: RawHeaders = ()
     payload: list[bytes] = field(default_factory=list)
@@ -246,6 +251,7 @@ class Transfer:
             cut=progress.cut,
             left_size=progress.left_size,
             untrusted=clean_message(ending.message) if ending.untrusted else "",
+            notes=progress.notes,
         )
 
     async def _end(self, request: FetchRequest, call: WireRequest, progress: _Progress, deadline: float) -> _Ending:
@@ -271,6 +277,8 @@ class Transfer:
         progress.headers, cut = decode_headers(answer.headers, self._limits.max_header_bytes)
         fields = progress.fields = first_values(progress.headers)
         progress.status, progress.status_line, progress.raw = answer.status, answer.status_line, answer.headers
+        if answer.left_out:
+            progress.notes = (f"header lines left out: {answer.left_out}",)
         if cut or answer.head_bytes > self._limits.max_header_bytes:
             progress.cut = ("headers",)
             message = f"header block of {answer.head_bytes} bytes, more than {self._limits.max_header_bytes}"
@@ -307,7 +315,7 @@ class Transfer:
 
     def _error_body(self, progress: _Progress) -> bytes:
         """A body that no page is made of, decoded; empty where it is not complete or cannot be decoded."""
-        codings = content_codings(values_of(progress.headers, "Content-Encoding"))
+        codings, _ = content_codings(values_of(progress.headers, "Content-Encoding"))
         if progress.why_cut or len(codings) > self._limits.max_codings:
             return b""
         most = self._limits.drain_bytes
@@ -321,9 +329,8 @@ class Transfer:
         """The decoded body, within bounds. Raises TransferFailed."""
         max_bytes = request.max_body_bytes if request.max_body_bytes is not None else self._limits.max_body_bytes
         fields = progress.fields
-        coded = "content-encoding" in fields
-        codings = content_codings(values_of(progress.headers, "Content-Encoding")) if coded else ()
-        if len(codings) > self._limits.max_codings:
+        codings = _codings(request, progress) if "content-encoding" in fields else ()
+        if codings and len(codings) > self._limits.max_codings:
             message = f"{len(codings)} content codings, more than {self._limits.max_codings}"
             raise TransferFailed(Phase.body, Trouble.coding, message)
         if not request.truncate:
@@ -354,7 +361,13 @@ class Transfer:
 
     async def _feed(self, decoder: BodyDecoder, answer: ResponseHead, progress: _Progress) -> None:
         most = self._limits.max_wire_bytes
-        if not await self._receive(answer, progress, most, decoder.feed):
+        try:
+            fits = await self._receive(answer, progress, most, decoder.feed)
+        except TransferFailed as failure:
+            if not decoder.complete:
+                raise
+            fits, progress.notes = True, (*progress.notes, f"{failure.message}; complete by its content coding")
+        if not fits:
             raise BodyTooLarge(f"more than {most} bytes on the wire ({answer.received} with what frames the body)")
 
     async def _receive(
@@ -412,6 +425,16 @@ def _announced(fields: dict[str, str]) -> int | None:
     """The Content-Length of a body that is as long as it says; None where nobody knows (RFC 9112, 6.3)."""
     text = fields.get("content-length", "")
     return None if "transfer-encoding" in fields or not (text.isascii() and text.isdigit()) else int(text[:20])
+
+
+def _codings(request: FetchRequest, progress: _Progress) -> tuple[str, ...] | None:
+    """The content codings of a body; None where the body must say, as its label is unknown and it should be text."""
+    codings, unknown = content_codings(values_of(progress.headers, "Content-Encoding"))
+    if unknown:
+        progress.notes = (*progress.notes, clean_message(f"unknown content coding {unknown!r} ignored", 100))
+    mime = content_type(progress.fields.get("content-type", ""))[0]
+    text = request.as_text or not is_other(mime) or mime.startswith("text/")
+    return None if unknown and not codings and text else codings
 
 
 class _LoopYield:
