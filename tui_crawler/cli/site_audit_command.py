@@ -25,6 +25,8 @@ SETTINGS: Mapping[str, object] = {
     **ENDING,
 }
 """What an audit is, by dotted key of the configuration. A later audit looks at every page again."""
+OF_OWN_SITES: Mapping[str, object] = {"crawl.obey_robots": False, "crawl.obey_nofollow": False}
+"""What `--own` adds: a site that is not public yet denies robots, and its pages say noindex."""
 _ENDINGS = dict(zip(FORMATS, ("html", "md", "xml", "json"), strict=True))
 _DESCRIPTION = """\
 Crawls a site of your own without the console and checks its links, their fragments, links to other sites, images,
@@ -50,7 +52,8 @@ def declare(commands: CommandSet) -> None:
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     output = f"{site_of(arguments)}-audit.{_ENDINGS[arguments.format]}"
-    status, database, path = run_seeds(arguments, printer, "audit", output, SETTINGS)
+    settings = {**SETTINGS, **(OF_OWN_SITES if arguments.own else {})}
+    status, database, path = run_seeds(arguments, printer, "audit", output, settings)
     if path is None:
         return status
     with reports_of(database) as reports:

@@ -84,6 +84,14 @@ class CrawlConfig:
     max_url_length: int = key(Whole(64, 65_536), 2048, "Longest URL, in characters.")
     max_redirect_hops: int = key(Whole(0, 100), 3, "Redirects in a row that are still queued.")
     fluke_retry: bool = key(Flag(), True, "A failed connection is tried a second time at once.")
+    obey_robots: bool = key(
+        Flag(), True, "`false`: pages of own_sites are requested although robots.txt denies them; only for own_sites."
+    )
+    obey_nofollow: bool = key(
+        Flag(),
+        True,
+        "`false`: noindex and nofollow (meta robots, X-Robots-Tag, rel) have no effect on own_sites; only for these.",
+    )
     sitemaps: bool = key(Flag(), True, "Reads the sitemaps that robots.txt names.")
     link_kinds_queued: tuple[str, ...] = key(
         ListOf(OneOf(tuple(kind.value for kind in LinkKind)), "link kinds", most=7),

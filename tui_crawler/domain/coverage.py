@@ -44,6 +44,7 @@ _DECIDERS: Mapping[str, str] = {
     Refusal.scope: "seeds",
     Refusal.whitelist: "whitelist.patterns",
     Refusal.start_path: "sites",
+    Refusal.nofollow: "meta robots or X-Robots-Tag of the page",
     ExitCode.blocked_url_by_local_policy.name: "policies.url_query_parameters",
 }
 SEED_COLUMNS = "url exit_code http_status ended_at_url message"
@@ -117,6 +118,7 @@ class Coverage:
     unread: int = 0
     unexplained: str = ""  # why the configuration could not be asked for what decided
     empty: tuple[str, ...] = ()
+    waived: str = ""  # which rules of own sites were not obeyed, and what decided it
 
     @property
     def nothing(self) -> bool:
@@ -185,7 +187,8 @@ class Coverage:
         return _run_words(run) + told + [f"{key} stopped {_many(number, unit)}" for key, number, unit in self.limits]
 
     def as_document(self) -> dict[str, object]:
-        """The JSON object of `status`, `report` and the event. `left_out` is there only where a list is cut short."""
+        """The JSON object of `status`, `report` and the event. `left_out` is there only where a list is cut short,
+        `waived` only where rules of own sites were not obeyed."""
         hidden = {"seeds": self.seeds_total - len(self.seeds), "refused": self.refused_total - len(self.refused)}
         left_out = {name: number for name, number in hidden.items() if number > 0}
         return {
@@ -195,7 +198,7 @@ class Coverage:
             "pages": self.pages,
             "refused": [{name: getattr(one, name) for name in GROUP_COLUMNS.split()} for one in self.refused],
             "limits": [{"key": key, "count": number, "unit": unit} for key, number, unit in self.limits],
-        } | ({"left_out": left_out} if left_out else {})
+        } | {key: value for key, value in (("left_out", left_out), ("waived", self.waived)) if value}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

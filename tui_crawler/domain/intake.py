@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from tui_crawler.domain.admission import LENGTH_LIMIT, Admission, Discovered
-from tui_crawler.domain.attempt import Reading, RefusedCount
+from tui_crawler.domain.attempt import FoundLink, Reading, RefusedCount
 from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.page import EMBEDDED, EXTERNAL, KnownPage, NewPage, TodoPage
 from tui_crawler.domain.url import CrawlUrl, normalise
@@ -61,12 +61,12 @@ class Find(NamedTuple):
     embedded: bool = False
 
 
-def linked(reading: Reading, page: TodoPage, intake: Intake) -> Iterator[Find]:
+def linked(links: Sequence[FoundLink], page: TodoPage, intake: Intake) -> Iterator[Find]:
     """The links of a page that may become pages."""
     depth, nice, kinds, known = page.depth + 1, page.nice, intake.link_kinds_queued, intake.known
     admission, quiet = intake.admission, None
     is_plain = bool(known) and not (page.item_pattern or page.force or admission.bounds_origins)
-    for kind, url, _, nofollow in reading.links:
+    for kind, url, _, nofollow in links:
         if kind not in kinds or (nofollow and not intake.check_external):
             continue
         if is_plain and not nofollow:  # most links are of known pages: those that bring no news go no further
@@ -76,7 +76,7 @@ def linked(reading: Reading, page: TodoPage, intake: Intake) -> Iterator[Find]:
                 if type(admission.admit_plain(url)) is Admitted:
                     continue
         yield Find(url, depth, leads=True, nofollow=nofollow)
-    embedded = reading.links if intake.check_embedded else ()
+    embedded = links if intake.check_embedded else ()
     for kind, url, _, _ in embedded:  # after the links: what is crawled is not checked
         if kind not in kinds and kind is not LinkKind.a:
             standing = known.get(url.hash)

@@ -60,6 +60,21 @@ class Crawled:
     ended: Moment
     ruleset_id: int = 0
     canonicals: CanonicalRule = "obey"
+    waived: str = ""  # the line of robots.txt that denies the page and is not obeyed (crawl.obey_robots)
+    obeys_nofollow: bool = True
+
+    @property
+    def nofollow(self) -> bool:
+        """Whether no link of the page is followed because the page says so."""
+        return self.obeys_nofollow and self.reading is not None and self.reading.nofollow
+
+    @property
+    def links(self) -> tuple[FoundLink, ...]:
+        """The links of the page. All are nofollow where the page is, and none where nofollow is not obeyed."""
+        links = self.reading.links if self.reading is not None else ()
+        if self.nofollow or not self.obeys_nofollow:
+            return tuple(link._replace(nofollow=self.nofollow) for link in links)
+        return links
 
     @property
     def canonical(self) -> CrawlUrl | None:
@@ -81,7 +96,7 @@ def final_code(crawled: Crawled) -> ExitCode:
         return ExitCode.redirect
     if crawled.canonical is not None:
         return ExitCode.not_canonical
-    if reading.noindex:
+    if reading.noindex and crawled.obeys_nofollow:
         return ExitCode.noindex
     return reading.exit_code
 
@@ -114,9 +129,12 @@ def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
     if sent is not None:
         leads = sent[1].source is not RedirectSource.canonical
         return admit([Find(sent[0], page.depth, page.redirect_hops + 1, page.sitemap, leads=leads)], page, intake)
-    if reading is None or reading.nofollow or code not in {ExitCode.file_ingested, ExitCode.noindex}:
+    if reading is None or code not in {ExitCode.file_ingested, ExitCode.noindex}:
         return Queue()
-    found = listed(reading, page) if page.sitemap else linked(reading, page, intake)
+    if crawled.nofollow:  # the sample is the page: it is the cause, and its links are stored with it
+        count = sum(kind in intake.link_kinds_queued for kind, *_ in reading.links)
+        return Queue((), (RefusedCount(Refusal.nofollow, count, crawled.url.href),) if count else ())
+    found = listed(reading, page) if page.sitemap else linked(crawled.links, page, intake)
     return _with_invalid(admit(found, page, intake), reading)
 
 
@@ -334,10 +352,14 @@ def _attempt_of(crawled: Crawled, code: ExitCode, before: OriginState, after: Or
 
 
 def _said(crawled: Crawled, code: ExitCode) -> str:
-    """A message where the exit code alone would leave a question."""
-    sent = redirect_of(crawled, code)
+    """A message where the exit code alone would leave a question: where it leads, and which rules were not obeyed."""
+    sent, reading = redirect_of(crawled, code), crawled.reading
     if sent is None:
-        return ""
+        said = (("noindex", reading.noindex), ("nofollow", reading.nofollow)) if reading else ()
+        words = " and ".join(word for word, is_said in said if is_said) if not crawled.obeys_nofollow else ""
+        not_obeyed = [f'robots.txt ("{crawled.waived}", crawl.obey_robots)'] if crawled.waived else []
+        not_obeyed += [f"{words} (crawl.obey_nofollow)"] if words else []
+        return f"own site, not obeyed: {', '.join(not_obeyed)}" if not_obeyed else ""
     word = "canonical" if sent[1].source is RedirectSource.canonical else "redirects to"
     return f"{word} {sent[0].href}"
 
@@ -374,10 +396,10 @@ def _document_of(crawled: Crawled, storing: Storing, scanned: bool) -> DocumentR
 
 
 def _links_of(crawled: Crawled, code: ExitCode) -> tuple[FoundLink, ...] | None:
-    """The link rows of a page: None leaves them as they are; nofollow, redirects and non-canonical pages have none."""
+    """The link rows of a page: None leaves them as they are; redirects and non-canonical pages have none."""
     reading = crawled.reading
     if not DISPOSITIONS[code].contentful:
         return None
-    if reading is None or reading.nofollow or code not in {*_READ, ExitCode.noindex}:
+    if reading is None or code not in {*_READ, ExitCode.noindex}:
         return ()
-    return reading.links
+    return crawled.links

@@ -259,8 +259,10 @@ class TurnRunner:
         elif exchange.exit_code in _READ:
             reading = await self._fetcher.read(url, exchange, sitemap=page.sitemap)
         was_read = reading is not None and exchange.left_size is None
+        obeys = table.settings.settings_of(origin).obey_nofollow
         digest = hashlib.sha256(exchange.body).hexdigest() if was_read else ""
-        crawled = Crawled(page, url, exchange, reading, digest, started, ended, ruleset_id, table.settings.canonical)
+        rules = (ruleset_id, table.settings.canonical, verdict.waived, obeys)
+        crawled = Crawled(page, url, exchange, reading, digest, started, ended, *rules)
         await self._settle(origin, crawled)
         return bool(exchange.requests)
 

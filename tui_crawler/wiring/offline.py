@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.admission import Admission, Scope
+from tui_crawler.domain.admission import Admission
 from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import BadSegment
@@ -94,7 +94,7 @@ def _admission_of(config: Config, reports: Reports) -> Callable[[str], Admission
     that joined by hand or by the whitelist are in scope, too.
     """
     configured = admission_of(config)
-    scope = Scope(configured.scope.origins.union(reports.origins_added()), configured.scope.start_paths)
+    scope = replace(configured.scope, origins=configured.scope.origins.union(reports.origins_added()))
     own_rules = {job.name: job.rules for job in config.jobs}
     policies = {"": config.policy_set.with_exclusions(reports.exclusions())}
     for rules in rules_in_force(reports):

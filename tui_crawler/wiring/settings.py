@@ -22,7 +22,14 @@ from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.client import HttpFetcher
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.tls import Access, Trust
-from tui_crawler.wiring.origin_settings import crawl_settings, host_entries, same_named, settings_by_origin, urls_of
+from tui_crawler.wiring.origin_settings import (
+    crawl_settings,
+    host_entries,
+    same_named,
+    settings_by_origin,
+    urls_of,
+    waived_rules,
+)
 
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
@@ -65,6 +72,7 @@ def plan_of(config: Config, options: RunOptions) -> RunPlan:
         policies=config.policy_set,
         start_paths=tuple((site.origin, site.start_path) for site in config.sites),
         crawl_settings=crawl_settings(config).to_json(),
+        note=waived_rules(config),
         keep_runs=config.storage.keep_runs,
     )
 
