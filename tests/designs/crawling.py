@@ -147,7 +147,11 @@ class Crawling:
         self.loop.now_s += ms / 1000
 
     def configure(self, text: str = "", seeds: Sequence[str] | None = None) -> Path:
-        """Writes the configuration; seeds are the front pages of all sites unless they are given."""
+        """Writes the configuration; seeds are the front pages of all sites unless they are given. No /sitemap.xml is
+        looked for unless `crawl.sitemaps` says so: tests name the requests that they are about."""
+        if "sitemaps:" not in text:
+            told = text.replace("crawl: {", "crawl: {sitemaps: robots, ", 1)
+            text = told if told != text or "crawl:" in text else f"{text}\ncrawl: {{sitemaps: robots}}"
         given = [site.url() for site in self.web.sites.values()] if seeds is None else seeds
         head = f"user_agent: {json.dumps(USER_AGENT)}\n" if "user_agent:" not in text else ""
         self.file.write_text(f"{head}seeds: {json.dumps(list(given))}\n{text}\n", encoding="utf-8")

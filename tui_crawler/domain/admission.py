@@ -141,10 +141,10 @@ class Admission:
                 return Refused(Refusal(step.stage), step.reason, step.source)
         return Admitted(url, url.origin not in self.scope.origins)
 
-    def refuses_check(self, url: CrawlUrl, origin_pages: int) -> Refused | None:
-        """Why a URL is not even checked: too long, excluded, or too like a trap; None: it is."""
-        trap = self._trap(url, Discovered(url, origin_pages=origin_pages))
-        for step in (self._length(url), self._exclusion(url), *trap):
+    def refuses_check(self, url: CrawlUrl, origin_pages: int, hops: int = 0) -> Refused | None:
+        """Why a URL is not even checked: too long, excluded, too like a trap, after too many hops; None: it is."""
+        found = Discovered(url, hops, origin_pages=origin_pages)
+        for step in (self._length(url), self._exclusion(url), *self._trap(url, found), self._redirect_hops(found)):
             if step.verdict == "refuse":
                 return Refused(Refusal(step.stage), step.reason, step.source)
         return None

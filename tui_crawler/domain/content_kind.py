@@ -11,6 +11,9 @@ from tui_crawler.domain.record import dataclass
 OTHER = "other"
 """The kind of a body that is none of html, xml, css and rss: it is never read, and stored only where that is wished."""
 
+SitemapRule = Literal["auto", "robots", "off"]
+"""Which sitemaps are read: all that are named or found, those that robots.txt names on crawled origins, or none."""
+
 CanonicalRule = Literal["obey", "same_origin", "ignore"]
 """Which canonical URLs are obeyed: all, those of the page's own origin, or none; the others are only recorded."""
 

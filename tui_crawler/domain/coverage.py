@@ -118,6 +118,7 @@ class Coverage:
     unread: int = 0
     unexplained: str = ""  # why the configuration could not be asked for what decided
     empty: tuple[str, ...] = ()
+    sitemaps: tuple[tuple[str, str], ...] = ()  # on other hosts that were not read: URL and exit code
     waived: str = ""  # which rules of own sites were not obeyed, and what decided it
 
     @property
@@ -184,6 +185,7 @@ class Coverage:
         )
         told = [f"{_many(number, noun)} {what}" for number, noun, what in found if number]
         told += [self.unexplained] if self.unexplained else []
+        told += [f"the sitemap {url} was not read: {code}" for url, code in self.sitemaps]
         return _run_words(run) + told + [f"{key} stopped {_many(number, unit)}" for key, number, unit in self.limits]
 
     def as_document(self) -> dict[str, object]:

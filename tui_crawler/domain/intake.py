@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import contextlib
+import re
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
@@ -17,6 +20,22 @@ if TYPE_CHECKING:
     from tui_crawler.domain.robots import RobotsRules
 
 _MOST_SITEMAPS = 500  # of those that one robots.txt names
+_SIGN_BYTES = 65_536
+_PROLOG = rb"(?:\s++|\xef\xbb\xbf|\xff\xfe|\xfe\xff|<\?(?:(?!\?>).)*+\?>|<!--(?:(?!-->).)*+-->|<!DOCTYPE[^>]*+>)*+"
+_SITEMAP = re.compile(_PROLOG + rb"<(?:[\w.-]++:)?+(?:urlset|sitemapindex)[\s/>]", re.DOTALL | re.IGNORECASE)
+_URL_LIST = re.compile(rb"(?:\xef\xbb\xbf)?+\s*+(?:https?://\S++\s*+)++", re.IGNORECASE)
+
+
+def is_sitemap(body: bytes, is_seed: bool) -> bool:
+    """Return whether a body is a sitemap or an index, packed or not, whatever its type says; a seed may be a list of
+    URLs, too. The first 64 KiB decide."""
+    begin = body[:_SIGN_BYTES]
+    if begin.startswith(b"\x1f\x8b"):
+        with contextlib.suppress(zlib.error):
+            begin = zlib.decompressobj(31).decompress(begin, _SIGN_BYTES)
+    begin = begin.replace(b"\0", b"")  # UTF-16
+    whole_lines = begin if len(begin) < _SIGN_BYTES else begin[: begin.rfind(b"\n") + 1]
+    return bool(_SITEMAP.match(begin) or (is_seed and _URL_LIST.fullmatch(whole_lines)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,7 +45,8 @@ class Intake:
     `queues` is false in offline mode (M): then nothing becomes a page. `check_external`: links that leave
     the crawl become pages that are only checked; `check_embedded`: so do links of kinds that are not queued, but a.
     `known` has pages by the hash of their URL, as far as they are known
-    without asking: finds that are no news of them go no further.
+    without asking: finds that are no news of them go no further. `finds_sitemaps`: sitemaps are also read where a page
+    names them, and on hosts outside of the crawl, which are asked for nothing else.
     """
 
     admission: Admission
@@ -36,6 +56,7 @@ class Intake:
     check_external: bool = False
     known: Mapping[int, KnownPage] = field(default_factory=dict)
     check_embedded: bool = False
+    finds_sitemaps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,14 +149,15 @@ def admit(finds: Iterable[Find], page: TodoPage, intake: Intake) -> Queue:
             known = intake.pages_known.get(url.origin, 0) + added.get(url.origin, 0)
             verdict = admission.admit(Discovered(url, find.hops, page.item_pattern or None, known, find.sitemap))
         leaves = isinstance(verdict, Refused) and verdict.reason is Refusal.scope
-        external = EXTERNAL if intake.check_external and find.leads and leaves else 0
+        asked = (intake.check_external and find.leads) or (intake.finds_sitemaps and find.sitemap)
+        external = EXTERNAL if asked and leaves else 0
         if find.embedded and url.origin in admission.scope.origins:
             external = EMBEDDED
         if (find.nofollow or find.embedded) and not external:
             continue
         seen.add(url.href)
         if external:
-            verdict = intake.admission.refuses_check(url, known)
+            verdict = intake.admission.refuses_check(url, known, find.hops)
         if isinstance(verdict, Refused):
             reason = Refusal.url_length if verdict.source == LENGTH_LIMIT else verdict.reason
             count, sample = refused.get(reason.value, (0, url.href))

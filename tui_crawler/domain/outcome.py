@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.attempt import (
@@ -121,7 +122,7 @@ def redirect_of(crawled: Crawled, code: ExitCode) -> tuple[CrawlUrl, RedirectRec
 def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
     """Which URLs become pages, after all filters (first refusal wins, each is counted)."""
     page, reading = crawled.page, crawled.reading
-    if page.external:
+    if page.is_check:
         return Queue()
     if not intake.queues:  # what is found is scanned later; what is no URL is not stored
         return _with_invalid(Queue(), reading)
@@ -135,6 +136,8 @@ def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
         count = sum(kind in intake.link_kinds_queued for kind, *_ in reading.links)
         return Queue((), (RefusedCount(Refusal.nofollow, count, crawled.url.href),) if count else ())
     found = listed(reading, page) if page.sitemap else linked(crawled.links, page, intake)
+    if intake.finds_sitemaps and reading.sitemaps:
+        found = chain((Find(url, page.depth, sitemap=True) for url in reading.sitemaps), found)
     return _with_invalid(admit(found, page, intake), reading)
 
 
@@ -184,7 +187,7 @@ def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
     page, status = crawled.page, crawled.exchange.http_status
     cancelled = code is ExitCode.cancelled
     left = attempts_left(code, status, page.attempts_remaining)
-    asked_again = page.external and check_method(page) == "HEAD" and status in _HEAD_REFUSED
+    asked_again = page.is_check and check_method(page) == "HEAD" and status in _HEAD_REFUSED
     if asked_again:
         left = max(1, page.attempts_remaining - 1)  # also of one try: it was for an answer, and HEAD got none
     return PageOutcome(
@@ -200,6 +203,7 @@ def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
         fresh_until=fresh_until(crawled.exchange.headers, crawled.ended.wall_ms),
         depth=page.depth,
         unlinks=unlinks(code, status),
+        sitemap=page.sitemap,
     )
 
 
@@ -241,6 +245,7 @@ def settle_refusal(page: TodoPage, why: Refusing, state: OriginState, now: Momen
             crawled_at=now.wall_ms,
             contentful=False,
             unlinks=unlinks(code, None),
+            sitemap=page.sitemap,
         ),
     )
 
@@ -318,7 +323,7 @@ def _logged(kind: AttemptKind, url: str, code: ExitCode, around: _Around, exchan
 
 
 def _kind_of(page: TodoPage) -> AttemptKind:
-    if page.external:
+    if page.is_check:
         return AttemptKind.check
     return AttemptKind.sitemap if page.sitemap else AttemptKind.page
 

@@ -12,7 +12,7 @@ from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, Reque
 from tui_crawler.domain.content_kind import OTHER
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.intake import Intake, Queue, sitemaps_of
+from tui_crawler.domain.intake import Find, Intake, Queue, admit, is_sitemap, sitemaps_of
 from tui_crawler.domain.origin import Check, OriginState, RobotsHop, record_of
 from tui_crawler.domain.outcome import (
     Crawled,
@@ -52,6 +52,9 @@ _REDIRECTS = frozenset({ExitCode.permanent_redirect, ExitCode.redirect})
 _READ = frozenset({ExitCode.file_ingested, ExitCode.file_of_unknown_type})
 _NO_BROWSER = "a rule wants custom_js here, which no version can run yet: the browser extra does not exist"
 MAIN_JOB = 0  # stands for the job of the run, whose filters speak where no page does
+_NO_ACTION = 0  # no operator asked for this check
+_SITEMAP = "/sitemap.xml"
+_LOOKED_FOR = "looked for, as nothing names a sitemap (crawl.sitemaps: auto)"
 _LARGE_ROBOTS = 32_768  # bytes; parsing more is done off the event loop
 _LONG_READING = 2_000  # URLs; judging more is, too
 
@@ -91,6 +94,7 @@ class TurnRunner:
         self._under_way: set[asyncio.Timeout] = set()
         self._cancelling = False
         self._callbacks = callbacks
+        self._looked_for: dict[str, Exchange | None] = {}  # sitemaps by URL, until they are read
         self.counts: dict[str, Counts] = {}
 
     def cancel_requests(self) -> None:
@@ -119,6 +123,8 @@ class TurnRunner:
         found = await self._store.candidates(origin, now.wall_ms, settings.fill_limit, first)
         now, state = self._clock.now(), table.states[origin]
         todo = list(state.todo)  # empty, unless seeds were added while the candidates were read
+        if found.exhausted and not todo and not found.has_sitemap and self._looks_for_sitemap(origin):
+            return
         listed = {page.page_id for page in todo}
         denied: list[tuple[TodoPage, Denied]] = []
         for page in found.pages:
@@ -139,6 +145,19 @@ class TurnRunner:
             self.tell(events.todo_filled(now.wall_ms, state, len(refusals)))
         for refusal in refusals:
             self._tell_attempt(state, refusal, settled)
+
+    def _looks_for_sitemap(self, origin: str) -> bool:
+        """Put /sitemap.xml on the checks of an origin for which nothing names a sitemap, once a run; return whether."""
+        table, url = self._table, robots_url(origin, _SITEMAP)
+        state, intake = table.states[origin], table.intake(MAIN_JOB)
+        named = bool(state.robots.rules and state.robots.rules.sitemaps) or url.href in self._looked_for
+        if named or state.external or not (intake.finds_sitemaps and intake.queues):
+            return False
+        self._looked_for[url.href] = None
+        if isinstance(self._judge(origin, TodoPage(0, MAIN_JOB, url.href), url), Denied):
+            return False
+        table.update(replace(state, checks=(*state.checks, Check(_NO_ACTION, url))))
+        return True
 
     def is_excluded(self, origin: str) -> bool:
         """Whether the exclusion list holds for a whole origin."""
@@ -200,7 +219,7 @@ class TurnRunner:
             await self._store.save_origin(record_of(after))
             return hop is None
         asked = robots_url(origin)
-        wanted = table.settings.sitemaps and not after.external
+        wanted = table.settings.sitemaps != "off" and not after.external
         named = sitemaps_of(rules, asked, table.intake(MAIN_JOB)) if rules and wanted else Queue()
         settle = settle_robots(asked.href, code, exchange, before, after, began, now, named)
         await self._store_finds(origin, settle)
@@ -208,7 +227,8 @@ class TurnRunner:
         return made and hop is None
 
     async def check(self, origin: str, check: Check) -> CheckResult:
-        """Probes a URL with HEAD, after robots.txt and all policies, as any request; changes no page (U)."""
+        """Probe a URL with HEAD, after robots.txt and all policies, as any request; changes no page (U). A sitemap
+        that is looked for is fetched and, if it is one, becomes a page that is read from this answer."""
         table, started = self._table, self._clock.now()
         page = TodoPage(0, MAIN_JOB, check.url.href)
         verdict = self._judge(origin, page, check.url)
@@ -216,14 +236,21 @@ class TurnRunner:
             exchange = Exchange((), verdict.exit_code, None, 0, message=verdict.message)
         else:
             agent = verdict.user_agent or table.settings.plan.user_agent
-            exchange = await self._exchange(FetchRequest(check.url, agent, method="HEAD"))
+            method = "HEAD" if check.action_id != _NO_ACTION else "GET"
+            exchange = await self._exchange(FetchRequest(check.url, agent, method))
         now, before = self._clock.now(), table.states[origin]
         taken = exchange.response_ms if exchange.requests else None
         answer = CrawlAnswer(0, exchange.exit_code, exchange.http_status, taken, exchange.retry_after_ms)
         after = table.update(after_check(before, check, answer, now, table.settings.settings_of(origin)))
         settle = settle_check(check, exchange, before, after, started, now)
-        await self._store.settle(settle)
-        self._tell_attempt(after, settle, Settled())
+        if check.action_id == _NO_ACTION:
+            found = [Find(exchange.location, 0, 1)] if exchange.location is not None else []
+            if exchange.exit_code in _READ and is_sitemap(exchange.body, is_seed=False):
+                found = [Find(check.url, 0, sitemap=True)]
+                self._looked_for[check.url.href] = replace(exchange, requests=(), wire_bytes=0)
+            attempt = replace(settle.attempt, message=exchange.message or _LOOKED_FOR)
+            settle = replace(settle, attempt=attempt, new_pages=admit(found, page, table.intake(MAIN_JOB)).pages)
+        self._tell_attempt(after, settle, await self._store_finds(origin, settle))
         return CheckResult(check, exchange.exit_code, exchange.http_status, taken, exchange.message)
 
     async def crawl(self, origin: str, page: TodoPage) -> bool:
@@ -239,7 +266,8 @@ class TurnRunner:
             await self._refuse(origin, page, no)
             return False
         self._store.mark_in_flight(page.page_id, origin, page.url)
-        plan = table.settings.plan
+        plan, finds = table.settings.plan, table.settings.sitemaps == "auto"
+        maybe = finds and (page.seed or "sitemap" in page.url.lower())  # a text or a gzip file is read to find out
         condition = condition_of(page, plan.force_recrawl and not plan.recheck)
         agent = verdict.user_agent or plan.user_agent
         request = FetchRequest(
@@ -247,16 +275,17 @@ class TurnRunner:
             agent,
             conditional_etag=condition.etag,
             conditional_since=condition.since,
-            any_kind=page.sitemap or OTHER in table.storing.kinds,
+            any_kind=page.sitemap or OTHER in table.storing.kinds or maybe,
         )
-        if page.external:
+        if page.is_check:
             request = FetchRequest(url, agent, check_method(page), max_body_bytes=1, truncate=True)
-        exchange = await self._exchange(request)
+        exchange = self._looked_for.pop(url.href, None) or await self._exchange(request)
         ended = self._clock.now()
         reading = None
-        if page.external:
+        if page.is_check:
             exchange = replace(exchange, cut=())  # nobody wanted the body
         elif exchange.exit_code in _READ:
+            page = replace(page, sitemap=page.sitemap or (finds and is_sitemap(exchange.body, page.seed)))
             reading = await self._fetcher.read(url, exchange, sitemap=page.sitemap)
         was_read = reading is not None and exchange.left_size is None
         obeys = table.settings.settings_of(origin).obey_nofollow
@@ -300,9 +329,11 @@ class TurnRunner:
             exchange.http_status,
             exchange.response_ms if exchange.requests else None,
             exchange.retry_after_ms,
-            bool(crawled.page.external),
+            crawled.page.is_check,
         )
         intake = table.intake(crawled.page.job_id)
+        if crawled.reading is not None and crawled.reading.sitemaps:
+            self._looked_for.setdefault(f"{origin}{_SITEMAP}", None)
         queue = await self._queue(crawled, code, intake)
         before = table.states[origin]
         after = table.update(after_crawl(before, answer, crawled.ended, settings))
@@ -430,9 +461,9 @@ def _url_of(text: str) -> CrawlUrl | InvalidUrl:
     return normalise(text, None, CLIENT_MAX_LENGTH)
 
 
-def robots_url(origin: str) -> CrawlUrl:
-    """Where the robots.txt of an origin lies (RFC 9309, section 2.3)."""
-    url = normalise(f"{origin}/robots.txt")
+def robots_url(origin: str, path: str = "/robots.txt") -> CrawlUrl:
+    """Return the URL of the robots.txt of an origin (RFC 9309, section 2.3), or of another well-known file."""
+    url = normalise(f"{origin}{path}")
     if isinstance(url, InvalidUrl):
         raise TypeError(f"not an origin: {origin!r}: {url.reason}")
     return url

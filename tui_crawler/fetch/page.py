@@ -174,6 +174,7 @@ class PageReading:
             None, canonical_in_header(values_of(headers, "Link"))
         )
         refresh, source = self._refresh(resolver, said.refresh)
+        sitemaps = tuple(filter(None, (self._target(resolver, raw) for raw in said.sitemaps)))
         return Reading(
             kind=kind,
             exit_code=ExitCode.file_of_unknown_type if kind == OTHER else ExitCode.file_ingested,
@@ -192,6 +193,7 @@ class PageReading:
             too_long_links=0 if links is None else links.too_long,
             too_long_sample="" if links is None else links.too_long_sample,
             incomplete=tuple(self._incomplete),
+            sitemaps=sitemaps,
         )
 
     def _refresh(self, resolver: LinkResolver, in_document: str) -> tuple[CrawlUrl | None, RedirectSource | None]:

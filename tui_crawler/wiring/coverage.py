@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -20,8 +21,6 @@ if TYPE_CHECKING:
     from tui_crawler.storage.reports.reports import Reports
 
 _HURRY_S = 0.5
-_SAID = ("offline", "obey_")
-"""What a configuration contains that adds something to a statement without gaps."""
 _EXPLAINED = 20  # seeds and groups of refusals whose sentence or decider `why` gives
 
 
@@ -29,7 +28,7 @@ def coverage_of(reports: Reports) -> Coverage:
     """The statement of the newest run; it says so where the configuration that explains it cannot be read. Raises
     StorageFailure."""
     found, text = reports.coverage(), reports.config_text()
-    if found.run is None or (found.complete and not found.refused and not any(word in text for word in _SAID)):
+    if found.run is None or (found.complete and not found.refused and not re.search("offline|obey_", text)):
         return found
     from tui_crawler.wiring.explain import Explainer  # noqa: PLC0415  a crawl that went well needs none
     from tui_crawler.wiring.origin_settings import located, waived_rules  # noqa: PLC0415  the same

@@ -12,6 +12,7 @@ from operator import itemgetter
 from tui_crawler.domain.coverage import LEADS, LISTED, Coverage, SeedEnd, is_lost, refused_group
 from tui_crawler.domain.cut import CUTS, cut_names
 from tui_crawler.domain.exit_code import BLOCKED, DOCUMENTS, ExitCode, code_of, lost_words
+from tui_crawler.domain.page import EXTERNAL
 from tui_crawler.storage.reader import SubjectReports, among
 from tui_crawler.storage.reports.overview import HAS_DOCUMENT, OverviewReports, exit_name
 
@@ -40,6 +41,8 @@ FROM (SELECT p.origin_id, p.last_exit_code AS code, COALESCE(a.decided_by, '') A
 ORDER BY g.pages DESC, g.sample LIMIT {LISTED}"""
 _LINKS = f"""SELECT o.origin, r.reason, r.count, r.sample_url, '' AS decided_by, COUNT(*) OVER () AS every
 FROM refused r JOIN origin o ON o.id = r.origin_id WHERE {_CRAWLED} ORDER BY r.count DESC, o.id LIMIT {LISTED}"""
+_SITEMAPS = f"""SELECT u.href, p.last_exit_code FROM page p JOIN url u ON u.id = p.url_id
+WHERE p.external = {EXTERNAL} AND p.sitemap = 1 AND NOT {among("p.last_exit_code", DOCUMENTS | LEADS)} ORDER BY p.id"""
 _SEEDS = f"""SELECT p.id, u.href, o.origin, p.last_exit_code, p.last_http_status, o.finish_reason,
     CASE WHEN {among("p.last_exit_code", DOCUMENTS)} THEN 1 ELSE 0 END AS good
 FROM page p JOIN origin o ON o.id = p.origin_id JOIN url u ON u.id = p.url_id
@@ -87,6 +90,7 @@ class CoverageReports(SubjectReports):
             pending=pending,
             stashed=number("SELECT COUNT(*) FROM page WHERE status = 4"),
             too_deep=number(_TOO_DEEP),
+            sitemaps=tuple((url, exit_name(code)) for url, code in read(_SITEMAPS)),
             segments=number("SELECT COUNT(*) FROM segment WHERE consumed_at = 0"),
         )
         return self._with_seeds(coverage)
