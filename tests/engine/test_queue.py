@@ -352,7 +352,7 @@ def test_sitemaps_of_robots_txt_are_read_with_their_index():
 
 
 def test_without_the_setting_no_sitemap_is_asked_for():
-    crawling, _ = crawl([A], sitemap_site, more={"sitemaps": "off"})
+    crawling, _ = crawl([A], sitemap_site, more={"sitemaps": False})
     assert crawling.web.pages() == [f"{A}/0"]
 
 

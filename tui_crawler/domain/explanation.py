@@ -361,12 +361,10 @@ def _advice(question: Question, url: CrawlUrl, refusing: Step) -> str:
         case Refusal.exclusion if refusing.source == "operator":
             entry = question.admission.excludes(url)
             return f"tui-crawler exclude {entry.kind} {quote(entry.value)} --remove" if entry else ""
-        case "robots":
-            return _OWN.format("obey_robots")
-        case "link_kind" if any(one.nofollow for one in question.standing.referrals):
-            return _OWN.format("obey_nofollow")
         case _:
-            return ""
+            nofollow = any(one.nofollow for one in question.standing.referrals)
+            keys = {"robots": "obey_robots", "link_kind": "obey_nofollow" if nofollow else ""}
+            return _OWN.format(keys[refusing.stage]) if keys.get(refusing.stage) else ""
 
 
 def query_advice(url: CrawlUrl, source: str = "", others: bool = False) -> str:

@@ -15,16 +15,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.domain.record import dataclass, field, replace
-from tui_crawler.domain.robots_text import (
-    InForce,
-    PathRule,
-    cut,
-    directives,
-    escape_illegal,
-    in_force,
-    index_page,
-    upper_escapes,
-)
+from tui_crawler.domain.robots_text import InForce, PathRule, cut, directives, in_force, index_page, same_escapes
 
 if TYPE_CHECKING:
     from tui_crawler.domain.url import CrawlUrl
@@ -38,7 +29,7 @@ _WILDCARD_BUDGET = 65_536  # characters of wildcard patterns that are matched as
 
 _OCTETS = {code: f"{'ABCDEFGHIJKLMNOP'[code >> 4]}{'abcdefghijklmnop'[code & 15]}" for code in range(256)}
 _PATTERN_OCTETS = {**_OCTETS, ord("*"): "**"}
-_ESCAPED_SPECIAL = tuple((f"%{ord(each):02X}".translate(_OCTETS), each.translate(_OCTETS)) for each in "*$")
+_STAR, _DOLLAR = "%2A".translate(_OCTETS), "%24".translate(_OCTETS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +72,7 @@ class _Judge:
         for rule in rules:
             anchored = rule.pattern.endswith("$")
             written = (rule.pattern[:-1] if anchored else rule.pattern).translate(_PATTERN_OCTETS)
-            encoded = written
-            for escape, octet in _ESCAPED_SPECIAL:
-                encoded = encoded.replace(escape, octet)
+            encoded = _as_literals(written)
             rank = "*" * (len(written) - len(encoded))  # a rule is as long as it is written: `%2A` has three octets
             pattern = f"/{encoded}{_END if anchored else ''}"
             parts = tuple(re.sub(r"\*+", "*", pattern).split("*"))
@@ -100,9 +89,7 @@ class _Judge:
             self._protego = Protego.parse(f"User-agent: {_AGENT}\n{''.join(lines)}")
 
     def decide(self, target: str) -> RobotsDecision:
-        encoded = f"/{target.translate(_OCTETS)}{_END}"
-        for escape, octet in _ESCAPED_SPECIAL:
-            encoded = encoded.replace(escape, octet)
+        encoded = f"/{_as_literals(target.translate(_OCTETS))}{_END}"
         allowed = self._protego is None or self._protego.can_fetch(encoded, _AGENT)
         for each in self._rules if encoded.startswith(self._literals) else self._wildcards:
             if each.matches(encoded):
@@ -149,7 +136,7 @@ class RobotsRules:
         """
         if url.path == _ROBOTS_PATH:
             return RobotsDecision(True)
-        target = _octets(escape_illegal(upper_escapes(url.target)))
+        target = _octets(same_escapes(url.target))
         decoded = _decode(target)
         decision = self._decoded.decide(decoded)
         if not decision.allowed or self._plain is self._decoded:
@@ -198,6 +185,11 @@ def _within_budget(found: InForce) -> tuple[tuple[PathRule, ...], int]:
 def _with_index_page(rule: PathRule) -> tuple[PathRule, ...]:
     folder = index_page(rule.pattern) if rule.allow else None
     return (rule,) if folder is None else (rule, replace(rule, pattern=folder))
+
+
+def _as_literals(encoded: str) -> str:
+    """`%2A` and `%24` as the octets `*` and `$`, in the alphabet of `_OCTETS`."""
+    return encoded.replace(_STAR, _OCTETS[42]).replace(_DOLLAR, _OCTETS[36])
 
 
 def _octets(target: str) -> str:

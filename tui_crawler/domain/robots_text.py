@@ -177,19 +177,16 @@ def in_force(lines: Iterable[Directive], token: str) -> InForce:  # noqa: C901  
 
 def escape_octets(text: str) -> str:
     """Latin-1 text with octets that no URI may have percent-encoded, and percent-encoding in upper case."""
-    text = escape_illegal(upper_escapes(text))
+    text = same_escapes(text)
     if text.isascii():
         return text
     return "".join(each if each < "\x80" else f"%{ord(each):02X}" for each in text)
 
 
-def upper_escapes(text: str) -> str:
-    """`%3a` as `%3A`: the same octet, which RFC 9309 compares without regard to case."""
-    return _ESCAPE.sub(lambda found: found[0].upper(), text) if "%" in text else text
-
-
-def escape_illegal(text: str) -> str:
-    """`a b` as `a%20b`: ASCII characters that are neither reserved nor unreserved in URIs (RFC 3986)."""
+def same_escapes(text: str) -> str:
+    """`%3a` as `%3A`, and `a b` as `a%20b`: RFC 9309 compares escapes without regard to case, and encodes characters
+    that are neither reserved nor unreserved (RFC 3986)."""
+    text = _ESCAPE.sub(lambda found: found[0].upper(), text) if "%" in text else text
     return _ILLEGAL.sub(lambda found: f"%{ord(found[0]):02X}", text)
 
 

@@ -8,7 +8,6 @@ from tui_crawler.domain.record import dataclass, field
 
 if TYPE_CHECKING:
     from tui_crawler.domain.attempt import OriginRecord
-    from tui_crawler.domain.content_kind import SitemapRule
     from tui_crawler.domain.job import JobPlan, JobState
     from tui_crawler.domain.page import NewPage, TodoPage
     from tui_crawler.domain.policy import PolicySet
@@ -62,7 +61,7 @@ class RunPlan:
     max_url_length: int = 2048
     note: str = ""  # what the machine does not allow of it, in words
     check_external: bool = False
-    sitemaps: SitemapRule = "robots"
+    finds_sitemaps: bool = False
     unverified: int = 0  # hosts whose certificates are not verified; -1: any
     crawl_settings: str = ""  # `SettingsByOrigin` as JSON, as the session keeps it
     keep_runs: int = 2  # so many runs can be compared

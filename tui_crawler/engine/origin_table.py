@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from tui_crawler.domain.admission import Admission
-from tui_crawler.domain.content_kind import CanonicalRule, LinkKind, SitemapRule
+from tui_crawler.domain.content_kind import CanonicalRule, LinkKind
 from tui_crawler.domain.exclusion import Exclusion, ExclusionKind
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.intake import Intake
@@ -47,7 +47,8 @@ class EngineSettings:
     link_kinds_queued: frozenset[LinkKind] = frozenset({LinkKind.a})
     store_bodies: frozenset[str] = frozenset({"html", "xml", "css", "rss"})
     robots_max_bytes: int = 512_000
-    sitemaps: SitemapRule = "robots"
+    sitemaps: bool = True
+    finds_sitemaps: bool = False
     canonical: CanonicalRule = "obey"
     check_external: bool = False
     check_embedded: bool = False
@@ -165,8 +166,7 @@ class OriginTable:
         settings, judge = self.settings, self.job_filters.of(job_id)
         kinds, queues = settings.link_kinds_queued, not settings.offline
         checks, known = (settings.check_external, settings.check_embedded), self._known_pages(job_id)
-        finds = settings.sitemaps == "auto"
-        return Intake(judge, kinds, self.pages_known, queues, checks[0], known, checks[1], finds)
+        return Intake(judge, kinds, self.pages_known, queues, checks[0], known, checks[1], settings.finds_sitemaps)
 
     def take_up(self, job_id: int) -> None:
         """One page more of this job is in flight."""

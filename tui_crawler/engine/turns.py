@@ -219,7 +219,7 @@ class TurnRunner:
             await self._store.save_origin(record_of(after))
             return hop is None
         asked = robots_url(origin)
-        wanted = table.settings.sitemaps != "off" and not after.external
+        wanted = table.settings.sitemaps and not after.external
         named = sitemaps_of(rules, asked, table.intake(MAIN_JOB)) if rules and wanted else Queue()
         settle = settle_robots(asked.href, code, exchange, before, after, began, now, named)
         await self._store_finds(origin, settle)
@@ -266,8 +266,10 @@ class TurnRunner:
             await self._refuse(origin, page, no)
             return False
         self._store.mark_in_flight(page.page_id, origin, page.url)
-        plan, finds = table.settings.plan, table.settings.sitemaps == "auto"
-        maybe = finds and (page.seed or "sitemap" in page.url.lower())  # a text or a gzip file is read to find out
+        plan, finds = table.settings.plan, table.settings.finds_sitemaps
+        maybe = finds and (
+            page.seed or page.url.lower().count("sitemap") > 0
+        )  # a text or a gzip file is read to find out
         condition = condition_of(page, plan.force_recrawl and not plan.recheck)
         agent = verdict.user_agent or plan.user_agent
         request = FetchRequest(

@@ -354,7 +354,7 @@ def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bo
 
 def _with_checks(transaction: Transaction, plan: RunPlan) -> set[int]:
     """The origins where links that leave the crawl wait to be checked, or sitemaps to be read, or are due again."""
-    asked = [1] * (plan.sitemaps == "auto") + [0] * plan.check_external
+    asked = [1] * plan.finds_sitemaps + [0] * plan.check_external
     before = transaction.now if plan.force_recrawl else transaction.now - plan.recrawl_interval_ms
     waits = (Page.attempts_remaining > 0) | (Page.last_crawled_at <= before)
     found = (Page.external == ONE) & (Page.status == ZERO) & waits & Page.sitemap.in_(asked)
