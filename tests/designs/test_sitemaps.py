@@ -170,6 +170,8 @@ def test_a_sitemap_that_a_page_names_is_read(crawl: Crawling, how: str) -> None:
     crawl.run(AUTO)
     assert set(site.asked) == {"/", "/files/my-sitemap.xml.gz", "/a"}, "and none is looked for"
     assert crawl.page(site.url("/a"))["depth"] == (1 if how != "link" else 2)
+    way = crawl.ask("why", site.url("/a"), "--json").json["provenance"]
+    assert [step["kind"] for step in way] == (["a", "sitemap"] if how == "link" else ["sitemap", "sitemap"])
 
 
 @pytest.mark.parametrize("named", ["robots", "link", "index", "redirect"])
@@ -318,6 +320,9 @@ def test_a_date_after_the_last_crawl_makes_a_page_due(crawl: Crawling, later: st
     with_dates = site.scripts["/sitemap.xml"].answers[0].body.replace(b"2026-06-01", later.encode())
     site.file("/sitemap.xml", with_dates, "application/xml")
     crawl.later(DAY)
+    crawl.run(crawl__max_requests=2)  # robots.txt and the sitemap
+    steps = {step["stage"]: step["reason"] for step in crawl.ask("why", site.url("/a"), "--json").json["steps"]}
+    assert ("its sitemap says that it has changed" in steps["due"]) == again
     crawl.run()
     assert site.asked.count("/a") == 1 + again
     crawl.later(DAY)

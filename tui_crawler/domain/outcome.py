@@ -72,10 +72,8 @@ class Crawled:
     @property
     def links(self) -> tuple[FoundLink, ...]:
         """The links of the page. All are nofollow where the page is, and none where nofollow is not obeyed."""
-        links = self.reading.links if self.reading is not None else ()
-        if self.nofollow or not self.obeys_nofollow:
-            return tuple(link._replace(nofollow=self.nofollow) for link in links)
-        return links
+        links, as_written = self.reading.links if self.reading else (), self.obeys_nofollow and not self.nofollow
+        return links if as_written else tuple(link._replace(nofollow=self.nofollow) for link in links)
 
     @property
     def canonical(self) -> CrawlUrl | None:
