@@ -123,6 +123,8 @@ class Crawling:
         self._store: SqliteStore | None = None
         self._killed: Path | None = None
         self._fetching = 0
+        self.finds_sitemaps = False
+        """Whether /sitemap.xml is looked for, as in the product: most tests name the requests that they are about."""
         self.apart = False
         """Whether a process of its own validates, as in the product, which takes longer than most crawls here."""
         self.loop.watch(self._outstanding)
@@ -147,11 +149,7 @@ class Crawling:
         self.loop.now_s += ms / 1000
 
     def configure(self, text: str = "", seeds: Sequence[str] | None = None) -> Path:
-        """Writes the configuration; seeds are the front pages of all sites unless they are given. No /sitemap.xml is
-        looked for unless `crawl.sitemaps` says so: tests name the requests that they are about."""
-        if "sitemaps:" not in text:
-            told = text.replace("crawl: {", "crawl: {sitemaps: robots, ", 1)
-            text = told if told != text or "crawl:" in text else f"{text}\ncrawl: {{sitemaps: robots}}"
+        """Writes the configuration; seeds are the front pages of all sites unless they are given."""
         given = [site.url() for site in self.web.sites.values()] if seeds is None else seeds
         head = f"user_agent: {json.dumps(USER_AGENT)}\n" if "user_agent:" not in text else ""
         self.file.write_text(f"{head}seeds: {json.dumps(list(given))}\n{text}\n", encoding="utf-8")
@@ -200,7 +198,8 @@ class Crawling:
             return self._store
 
         def settings(*arguments: Any) -> Any:
-            return replace(engine_settings(*arguments), poll_ms=poll_ms)
+            made = replace(engine_settings(*arguments), poll_ms=poll_ms)
+            return replace(made, finds_sitemaps=made.finds_sitemaps and self.finds_sitemaps)
 
         engine_settings = wiring_settings.engine_settings
         with ExitStack() as faked:

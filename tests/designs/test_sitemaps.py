@@ -113,6 +113,13 @@ def test_a_sitemap_is_read_again_when_it_is_due(crawl: Crawling) -> None:
 AUTO = "crawl: {sitemaps: auto}"
 
 
+@pytest.fixture
+def crawl(crawl: Crawling) -> Crawling:
+    """A crawl as the product makes it."""
+    crawl.finds_sitemaps = True
+    return crawl
+
+
 def pages(crawl: Crawling, *paths: str) -> Site:
     """A site with these pages, which nothing links to."""
     site = crawl.site()
@@ -124,7 +131,7 @@ def pages(crawl: Crawling, *paths: str) -> Site:
 def test_they_are_found_by_default(crawl: Crawling) -> None:
     site = pages(crawl, "/a")
     site.file("/sitemap.xml", urlset(site.url("/a")), "application/xml")
-    crawl.run("crawl:\n  tries: 3")
+    crawl.run()
     assert set(site.asked) == {"/", "/sitemap.xml", "/a"}
 
 
@@ -288,6 +295,12 @@ def test_a_sitemap_that_is_looked_for_may_be_elsewhere(crawl: Crawling) -> None:
     site.file("/wp-sitemap.xml", urlset(site.url("/a")), "application/xml")
     crawl.run(AUTO)
     assert site.asked == ["/", "/sitemap.xml", "/wp-sitemap.xml", "/a"]
+
+
+def test_none_is_looked_for_where_no_page_was_read(crawl: Crawling) -> None:
+    site = pages(crawl)
+    crawl.run("policies: {do_not_crawl: [{path: {equals: /}}]}")
+    assert site.asked == []
 
 
 def test_none_is_looked_for_where_robots_txt_denies_it_or_the_origin_is_only_checked(crawl: Crawling) -> None:

@@ -151,7 +151,8 @@ class TurnRunner:
         table, url = self._table, robots_url(origin, _SITEMAP)
         state, intake = table.states[origin], table.intake(MAIN_JOB)
         named = bool(state.robots.rules and state.robots.rules.sitemaps) or url.href in self._looked_for
-        if named or state.external or not (intake.finds_sitemaps and intake.queues):
+        is_read = origin in self.counts and self.counts[origin].done > 0  # else nothing is asked for it
+        if named or not is_read or state.external or not (intake.finds_sitemaps and intake.queues):
             return False
         self._looked_for[url.href] = None
         if isinstance(self._judge(origin, TodoPage(0, MAIN_JOB, url.href), url), Denied):
