@@ -32,7 +32,7 @@ PROMISED = (
     "archive https://example.org/ --own --output file.warc.gz --force --max-requests 5 --json",
     "run my.yaml",
     "run my.yaml --max-requests 5 --force-recrawl --new-run --user-agent ua --allow-impolite --workers 2",
-    "run my.yaml --new-run --recheck",
+    "run my.yaml --new-run --recheck --own",
     "run my.yaml --service",
     "log --follow --attempts --json",
     "my.yaml --allow-impolite",

@@ -17,7 +17,7 @@ from tests.cli.conftest import Said, Wiring
 from tests.designs.web import Answer, Site, Web
 from tui_crawler.cli.archive_command import SETTINGS as ARCHIVE
 from tui_crawler.cli.main import main
-from tui_crawler.cli.site_audit_command import SETTINGS
+from tui_crawler.cli.site_audit_command import OF_OWN_SITES, SETTINGS
 from tui_crawler.config.load import config_from_seeds, load_config, read_config
 from tui_crawler.domain.failure import RunHeld
 
@@ -90,6 +90,21 @@ def test_short_delays_are_for_the_own_site_only(here: Path, web: Web) -> None:
     assert (here / f"{stem(home)}-audit.html").read_text("utf-8").startswith("<!doctype html>")
 
 
+def test_a_staging_site_that_denies_robots_is_audited_as_ones_own(here: Path, web: Web) -> None:
+    home = web.site()
+    hidden = '<meta name="robots" content="noindex, nofollow">'
+    home.robots("User-agent: *\nDisallow: /")
+    home.page("/", "/a", head=hidden)
+    home.page("/a", "/dead", head=hidden)
+    assert audited(web, home.url(), "--format", "json") == 1
+    assert home.asked == []
+    assert audited(web, home.url(), "--own", "--format", "json") == 1
+    report = report_of(here, home)
+    assert [row["url"] for row in report["broken"]["rows"]] == [home.url("/dead")]
+    assert [row["url"] for row in report["noindex"]["rows"]] == [home.url("/"), home.url("/a")]
+    assert "crawl.obey_robots" in report["coverage"]["waived"]
+
+
 def test_delays_are_the_usual_ones_unless_the_site_is_own(here: Path, web: Web) -> None:
     home = web.site()
     home.page("/", "/1")
@@ -140,7 +155,7 @@ def test_a_site_that_never_ends_is_left_at_a_bound(here: Path, web: Web) -> None
     for number in range(40):
         home.page(f"/month?n={number}", f"/month?n={number + 1}")
     assert audited(web, home.url(), "--own") == 0
-    assert len(home.asked) == len(set(home.asked)) == 26
+    assert len(home.asked) == len(set(home.asked)) == 27, "one of them /sitemap.xml"
 
 
 def test_the_number_of_requests_can_be_bounded(here: Path, web: Web) -> None:
@@ -210,6 +225,7 @@ def test_the_document_names_the_same_configuration(page: str, settings: dict[str
     own = {key: written.pop(key) for key in ("own_sites", "hosts", "delay") if key in written}
     assert own or page == "archive.md"
     (here / "same.yaml").write_text(text, encoding="utf-8")
+    settings = {**settings, **OF_OWN_SITES, "own_sites": own["own_sites"]} if own else settings
     documented, made = load_config(here / "same.yaml"), config_from_seeds(written["seeds"], "x.db", overrides=settings)
     for section in ("crawl", "storage"):
         assert getattr(documented, section) == getattr(made, section)

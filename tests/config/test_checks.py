@@ -67,6 +67,18 @@ def test_impolite_is_refused_elsewhere_unless_the_command_line_says_so_too(tmp_p
     assert (config.delay.floor_ms, config.impolite_everywhere) == (0, True)
 
 
+@pytest.mark.parametrize("key", ["obey_robots", "obey_nofollow"])
+def test_rules_are_switched_off_for_own_sites_only(tmp_path, key):
+    text = f"seeds: [http://example.org/x]\ncrawl: {{{key}: false}}\n"
+    problem = problem_of(tmp_path, text)
+    assert (problem.key, problem.line) == (f"crawl.{key}", 2)
+    assert "own_sites" in problem.message
+    assert getattr(load_text(tmp_path, text + "own_sites: [http://example.org]\n").crawl, key) is False
+    config = load_text(tmp_path, text, overrides={"own_sites": True})
+    assert config.own_sites == ("http://example.org",), "what --own says"
+    assert read_config(config.text, "kept").own_sites == config.own_sites
+
+
 def test_delays_below_a_second_are_accepted_for_own_sites(tmp_path):
     own = "seeds: [http://example.org/x]\nown_sites: ['HTTP://Example.org:80/']\n"
     config = load_text(tmp_path, own + "delay: {floor: 100ms}\n")

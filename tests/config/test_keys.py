@@ -86,8 +86,8 @@ def test_a_wrong_key_is_told_the_right_one(tmp_path, text, key, place, words):
         ("crawl: {tries: '3'}", "crawl.tries", 'found the text "3"'),
         ("crawl: {tries: null}", "crawl.tries", "found nothing"),
         ("crawl: {tries: [3]}", "crawl.tries", "found a list"),
-        ("crawl: {sitemaps: yes}", "crawl.sitemaps", 'expected true or false, found the text "yes"'),
-        ("crawl: {sitemaps: 1}", "crawl.sitemaps", "expected true or false"),
+        ("crawl: {fluke_retry: yes}", "crawl.fluke_retry", 'expected true or false, found the text "yes"'),
+        ("crawl: {fluke_retry: 1}", "crawl.fluke_retry", "expected true or false"),
         ("crawl: {mode: onlin}", "crawl.mode", "did you mean online?"),
         ("crawl: {mode: true}", "crawl.mode", "expected one of online, offline"),
         ("crawl: {link_kinds_queued: a}", "crawl.link_kinds_queued", "write it as a list: [a]"),
@@ -226,6 +226,13 @@ def test_values_are_kept_in_their_units(tmp_path):
     assert [(site.origin, site.start_path) for site in config.sites] == [("http://127.0.0.1:8000", "/docs/")]
     assert config.keymap == (("origin.toggle_pause", "p"),)
     assert (config.worker.tags, config.worker.slots) == (("a", "b"), 3)
+
+
+@pytest.mark.parametrize(
+    ("given", "kept"), [("true", "robots"), ("false", "off"), ("off", "off"), ("robots", "robots"), ("auto", "auto")]
+)
+def test_sitemaps_as_older_files_have_it(tmp_path, given, kept):
+    assert load_text(tmp_path, f"{SEEDS}crawl: {{sitemaps: {given}}}\n").crawl.sitemaps == kept
 
 
 def test_empty_sections_and_lists_are_their_defaults(tmp_path):

@@ -123,6 +123,8 @@ class Crawling:
         self._store: SqliteStore | None = None
         self._killed: Path | None = None
         self._fetching = 0
+        self.finds_sitemaps = False
+        """Whether /sitemap.xml is looked for, as in the product: most tests name the requests that they are about."""
         self.apart = False
         """Whether a process of its own validates, as in the product, which takes longer than most crawls here."""
         self.loop.watch(self._outstanding)
@@ -196,7 +198,8 @@ class Crawling:
             return self._store
 
         def settings(*arguments: Any) -> Any:
-            return replace(engine_settings(*arguments), poll_ms=poll_ms)
+            made = replace(engine_settings(*arguments), poll_ms=poll_ms)
+            return replace(made, finds_sitemaps=made.finds_sitemaps and self.finds_sitemaps)
 
         engine_settings = wiring_settings.engine_settings
         with ExitStack() as faked:

@@ -339,7 +339,7 @@ def test_a_rehearsal_fetches_what_was_fetched(crawl: Crawling) -> None:
     site.page("/next")
     crawl.run()
     for rules, fetched in (("", 6), ("policies: {do_not_crawl: [{path: /c}]}", 5)):
-        crawl.configure(rules)
+        crawl.configure(f"crawl: {{sitemaps: robots}}\n{rules}")
         said = crawl.command("rehearse", str(crawl.file), "--from", str(crawl.database), "--json").json
         assert sum(one["fetched"] for one in said["by_origin"]) == fetched
 

@@ -91,15 +91,15 @@ def obeyed(shared_crawl: Crawling) -> tuple[Crawling, dict[str, Site]]:
 
 @pytest.mark.parametrize("name", CASES)
 def test_a_page_is_kept_and_its_links_followed_as_it_says(obeyed: tuple[Crawling, dict[str, Site]], name: str) -> None:
-    """noindex drops the result and keeps the links; nofollow keeps the page and empties its set of links."""
+    """noindex drops the result and keeps the links; the links of a nofollow page are recorded and not followed."""
     (crawl, sites), case = obeyed, CASES[name]
     site = sites[name]
     page = crawl.page(site.url("/it"))
     wanted = ("file_ingested", "/it") if case.index else ("noindex", "")
     assert (page["last_exit_code"], page["title"]) == wanted
     assert site.asked == (["/", "/it", "/next"] if case.follow else ["/", "/it"])
-    links = crawl.rows("SELECT to_url FROM v_link WHERE from_url = ?", site.url("/it"))
-    assert [row["to_url"] for row in links] == ([site.url("/next")] if case.follow else [])
+    links = crawl.rows("SELECT to_url, nofollow FROM v_link WHERE from_url = ?", site.url("/it"))
+    assert links == [{"to_url": site.url("/next"), "nofollow": int(not case.follow)}]
 
 
 @pytest.mark.parametrize("name", REDIRECTS)
@@ -113,6 +113,52 @@ def test_a_redirect_is_recorded_with_permanence_fragment_and_source(
     assert row["to_url"] == site.url("/to")
     assert (row["to_fragment"], row["permanent"], row["source"]) == ("part", permanent, source)
     assert site.asked == ["/", "/to"], "the target is queued, not followed"
+
+
+def test_a_nofollow_page_is_named_as_the_cause(crawl: Crawling) -> None:
+    """At the end of the run with the page, and by `why` of what it links to."""
+    site = crawl.site()
+    site.page("/", "/deep")
+    site.page("/deep", "/a", "/b", head=in_meta("robots", "nofollow"))
+    crawl.run()
+    (group,) = crawl.ask("status", "--json").json["coverage"]["refused"]
+    assert (group["reason"], group["count"], group["sample_url"]) == ("nofollow", 2, site.url("/deep"))
+    assert site.url("/deep") in crawl.ask("status").out
+    why = crawl.ask("why", site.url("/a"), "--json").json
+    assert (why["verdict"], why["known"]) == ("not_queued", False)
+    told = crawl.ask("why", site.url("/a")).out
+    assert site.url("/deep") in told
+    assert "crawl.obey_nofollow: false" in told, "what could be done"
+
+
+def of_own(*sites: Site, **switched_off: bool) -> str:
+    """A configuration in which these sites are the operator's own."""
+    keys = ", ".join(f"{key}: false" for key in switched_off)
+    return f"own_sites: [{', '.join(repr(site.origin) for site in sites)}]\ncrawl: {{{keys}}}"
+
+
+@pytest.mark.parametrize("name", [name for name, case in CASES.items() if not (case.index and case.follow)])
+def test_noindex_and_nofollow_have_no_effect_on_own_sites(crawl: Crawling, name: str) -> None:
+    mine, other = (index(crawl, CASES[name].head, *CASES[name].headers) for _ in range(2))
+    crawl.run(of_own(mine, obey_nofollow=False))
+    assert mine.asked == ["/", "/it", "/next"]
+    page = crawl.page(mine.url("/it"))
+    assert (page["last_exit_code"], page["title"]) == ("file_ingested", "/it")
+    assert other.asked == (["/", "/it", "/next"] if CASES[name].follow else ["/", "/it"]), "others are obeyed"
+    assert crawl.page(other.url("/it"))["last_exit_code"] == ("file_ingested" if CASES[name].index else "noindex")
+    message = crawl.value("SELECT message FROM v_attempt WHERE url = ?", mine.url("/it"))
+    assert "crawl.obey_nofollow" in message
+    assert mine.origin in crawl.ask("status", "--json").json["coverage"]["waived"]
+    assert "Rules switched off" in crawl.ask("report", "--format", "md", "--output", "-").out
+
+
+def test_links_marked_nofollow_are_followed_on_own_sites(crawl: Crawling) -> None:
+    site = crawl.site()
+    site.page("/", body='<a rel="nofollow" href="/yes">n</a>')
+    site.page("/yes", "/dead")
+    crawl.run(of_own(site, obey_nofollow=False))
+    assert site.asked == ["/", "/yes", "/dead"]
+    assert crawl.page(site.url("/dead"))["depth"] == 2
 
 
 def test_rel_nofollow_links_are_recorded_and_not_queued(crawl: Crawling) -> None:

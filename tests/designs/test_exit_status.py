@@ -25,7 +25,7 @@ def test_0_when_nothing_is_left(crawl: Crawling) -> None:
         said = crawl.command("run", str(config), "--json")
     last = json.loads(said.out.splitlines()[-1])
     assert (said.status, last["event"], last["reason"]) == (0, "run_finished", "exhausted")
-    assert (last["requests"], last["pages_done"], last["pages_failed"]) == (3, 1, 1)
+    assert (last["requests"], last["pages_done"], last["pages_failed"]) == (4, 1, 1), "robots.txt and /sitemap.xml"
 
 
 def test_0_at_the_limit_of_requests(crawl: Crawling) -> None:
@@ -129,4 +129,4 @@ def test_a_signal_ends_the_run_in_order_and_the_next_start_continues_it(
         site.page("/a")
         assert crawl.command("run", str(config)).status == 0
     assert crawl.value("SELECT count(*) FROM v_run") == 1
-    assert site.asked == ["/", "/a"]
+    assert site.asked == ["/", "/a", "/sitemap.xml"]

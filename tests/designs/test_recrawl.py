@@ -300,7 +300,8 @@ def test_workers_recheck_each_page_once(crawl: Crawling, place: str) -> None:
     for site in sites:
         for path, links in (("/", ("/a", "/b")), ("/a", ()), ("/b", ("/a",))):
             site.page(path, *links, headers=(("ETag", f'"{path}"'), ("Cache-Control", "max-age=9999999")))
-    config = crawl.configure("delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}")
+    quick = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"
+    config = crawl.configure(f"{quick}\ncrawl: {{sitemaps: robots}}")
     run = ("run", str(config), "--db", place, "--new-run")
     with crawl.web.in_thread():
         assert crawl.command(*run).status == 0

@@ -36,6 +36,38 @@ def test_it_comes_first_and_decides_over_every_page(crawl: Crawling) -> None:
     assert detail.attempts[0].decided_by == "robots.txt:5"
 
 
+def test_it_is_not_obeyed_at_own_sites_where_that_is_switched_off(crawl: Crawling) -> None:
+    mine, other = with_pages(crawl, "/a"), with_pages(crawl, "/a")
+    for site in (mine, other):
+        site.robots("User-agent: *\nDisallow: /a")
+    crawl.run(f"own_sites: [{mine.origin!r}]\ncrawl: {{obey_robots: false}}")
+    assert (mine.asked, other.asked) == (["/", "/a"], ["/"])
+    message = crawl.value("SELECT message FROM v_attempt WHERE url = ?", mine.url("/a"))
+    assert ("Disallow: /a" in message, "crawl.obey_robots" in message) == (True, True)
+    assert mine.origin in crawl.ask("status", "--json").json["coverage"]["waived"]
+    steps = {step["stage"]: step for step in crawl.ask("why", mine.url("/a"), "--json").json["steps"]}
+    assert (steps["robots"]["verdict"], "obey_robots" in steps["robots"]["source"]) == ("pass", True)
+    assert "crawl.obey_robots: false" in crawl.ask("why", other.url("/a")).out, "what could be done"
+
+
+def test_an_own_site_whose_robots_txt_fails_is_crawled_where_it_is_not_obeyed(crawl: Crawling) -> None:
+    site = with_pages(crawl, "/a")
+    site.answer("/robots.txt", Answer(503))
+    crawl.run(f"own_sites: [{site.origin!r}]\ncrawl: {{obey_robots: false}}")
+    assert site.asked == ["/", "/a"]
+    assert crawl.value("SELECT patience FROM v_origin") == 5
+
+
+def test_other_hosts_are_obeyed_when_they_are_checked(crawl: Crawling) -> None:
+    mine, other = crawl.site(), crawl.site()
+    mine.page("/", other.url("/x"))
+    other.robots("User-agent: *\nDisallow: /")
+    text = f"own_sites: [{mine.origin!r}]\ncrawl: {{obey_robots: false, obey_nofollow: false, check_external: true}}"
+    crawl.run(text, seeds=[mine.url()])
+    assert other.asked == []
+    assert crawl.codes(other.url("/x")) == ["blocked_by_robots_txt"]
+
+
 def test_its_attempt_has_an_exit_code_and_its_bytes(crawl: Crawling) -> None:
     site = with_pages(crawl)
     site.robots("User-agent: *\nDisallow:")

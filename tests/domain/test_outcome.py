@@ -72,10 +72,11 @@ def test_a_kind_that_is_not_stored_keeps_its_metadata_only():
     assert done.document.size == 3
 
 
-def test_a_nofollow_page_has_no_links_and_queues_none():
+def test_the_links_of_a_nofollow_page_are_kept_as_such_and_queue_none():
     done = settle(crawled(html(nofollow=True, links=(link("/one"),))))
-    assert done.links == ()
+    assert [(one.url, one.nofollow) for one in done.links] == [(link("/one").url, True)]
     assert done.new_pages == ()
+    assert [(one.reason, one.count) for one in done.refused] == [("nofollow", 1)]
 
 
 def test_noindex_drops_the_result_and_still_queues_its_links():

@@ -46,6 +46,7 @@ class StoredPage:
     ignored_run: int = 0
     found_on: int | None = None
     external: bool = False
+    lastmod: int = 0
 
     def rank(self) -> tuple[int, int, int]:
         """Lower is sooner."""
@@ -184,7 +185,7 @@ class Rows:
             page.http_status, page.crawled_at = outcome.http_status, outcome.crawled_at
             page.fresh_until, page.not_before = outcome.fresh_until, outcome.not_before
             page.contentful_at = outcome.crawled_at if outcome.contentful else page.contentful_at
-            page.ignored_run = 0 if outcome.forget_ignored else run.run_id
+            page.ignored_run, page.sitemap = 0 if outcome.forget_ignored else run.run_id, outcome.sitemap
         self._keep_content(settle, page.page_id, outcome.crawled_at, outcome.contentful)
         self._keep_claim(settle, page.page_id)
         document, _ = self.documents.get(page.page_id, (None, 0))
@@ -298,6 +299,7 @@ class Rows:
             wanted.sitemap,
             found_on=parent,
             external=wanted.external,
+            lastmod=wanted.lastmod,
         )
         self.pages[page.page_id] = page
         self.by_url[job_id, page.url_hash] = page.page_id
@@ -307,7 +309,11 @@ class Rows:
         page.nice, page.hops = min(page.nice, wanted.nice), min(page.hops, wanted.redirect_hops)
         page.seed = page.seed or wanted.seed
         done = not page.remaining and page.status is PageStatus.READY
-        if (wanted.force and done and page.ignored_run != run.run_id) or wanted.external < page.external:
+        is_first = page.ignored_run != run.run_id
+        changed = done and wanted.lastmod > max(page.lastmod, page.crawled_at)
+        is_wanted = wanted.force or changed or (wanted.sitemap and not 0 < wanted.lastmod <= page.crawled_at)
+        page.lastmod = page.lastmod if changed and not is_first else max(page.lastmod, wanted.lastmod)
+        if (is_wanted and done and is_first) or wanted.external < page.external:
             page.external = wanted.external
             self.crawl_again(run, page, wanted)
         if wanted.depth < page.depth:

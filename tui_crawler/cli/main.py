@@ -122,7 +122,7 @@ def _console_parser() -> CommandParser:
     parser.add_argument("file", metavar="CONFIG", nargs="?", default=None)
     add_database(parser)
     console_command.add_options(parser)
-    overrides = {"max_requests": None, "recheck": False, "force_recrawl": False, "user_agent": None}
+    overrides = {"max_requests": None, "recheck": False, "force_recrawl": False, "user_agent": None, "own": False}
     parser.set_defaults(db=None, config=None, quiet=False, execute=console_command.open_on_config, **overrides)
     return parser
 

@@ -220,6 +220,7 @@ def add_run_options(parser: argparse.ArgumentParser) -> None:
         "--new-run", action="store_true", help="begin a new run even if the last one could be continued"
     )
     parser.add_argument("--user-agent", metavar="UA", help="the User-Agent of this run")
+    parser.add_argument("--own", action="store_true", help="the sites of the seeds are yours (own_sites)")
     add_ignore_database_name(parser)
 
 

@@ -52,7 +52,7 @@ seeds gave no document, URLs and links that were refused."""
 
 
 _OF_CRAWL = ("max_requests", "recheck", "force_recrawl")
-_OVERRIDES = {name: f"crawl.{name}" for name in _OF_CRAWL} | {"user_agent": "user_agent"}
+_OVERRIDES = {name: f"crawl.{name}" for name in _OF_CRAWL} | {"user_agent": "user_agent", "own": "own_sites"}
 """Options that win over the configuration, each over this key."""
 
 

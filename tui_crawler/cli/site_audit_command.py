@@ -25,6 +25,8 @@ SETTINGS: Mapping[str, object] = {
     **ENDING,
 }
 """What an audit is, by dotted key of the configuration. A later audit looks at every page again."""
+OF_OWN_SITES: Mapping[str, object] = {"crawl.obey_robots": False, "crawl.obey_nofollow": False}
+"""What `--own` adds: a site that is not public yet denies robots, and its pages say noindex."""
 _DESCRIPTION = """\
 Crawls a site of your own without the console and checks its links, their fragments, links to other sites, images,
 styles, scripts and media; then writes the report into a file named after the site, in place of an older one. A second
@@ -49,7 +51,8 @@ def declare(commands: CommandSet) -> None:
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     output = f"{site_of(arguments)}-audit.{ENDINGS[arguments.format]}"
-    status, database, path = run_seeds(arguments, printer, "audit", output, SETTINGS)
+    settings = {**SETTINGS, **(OF_OWN_SITES if arguments.own else {})}
+    status, database, path = run_seeds(arguments, printer, "audit", output, settings)
     if path is None:
         return status
     with reports_of(database) as reports:

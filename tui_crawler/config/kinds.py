@@ -226,9 +226,10 @@ class Size:
 
 @dataclass(frozen=True, slots=True)
 class OneOf(Plain):
-    """One of a few words."""
+    """One of a few words. `flags` are those that true and false mean, where older configurations have these."""
 
     words: tuple[str, ...]
+    flags: tuple[str, ...] = ()
 
     @property
     def accepts(self) -> str:
@@ -236,6 +237,8 @@ class OneOf(Plain):
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> str:
         value = value_of(node) if isinstance(node, Scalar) else None
+        if isinstance(value, bool) and self.flags:
+            return self.flags[not value]
         if not isinstance(value, str):
             raise expected(self, node)
         if value not in self.words:
@@ -243,27 +246,16 @@ class OneOf(Plain):
         return value
 
     def json_schema(self) -> dict[str, Any]:
-        return {"enum": list(self.words)}
+        return {"enum": [*self.words, *([True, False] if self.flags else ())]}
 
 
-class AutoFlag:
+class AutoFlag(OneOf):
     """`auto`, or true / false, kept as the words `auto`, `always` and `never`."""
 
     accepts = "auto, true or false"
 
-    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
-        value = value_of(node) if isinstance(node, Scalar) else None
-        if isinstance(value, bool):
-            return "always" if value else "never"
-        if value != "auto":
-            raise expected(self, node)
-        return "auto"
-
     def show(self, value: str) -> str | bool:
         return value if value == "auto" else value == "always"
-
-    def json_schema(self) -> dict[str, Any]:
-        return {"enum": ["auto", True, False]}
 
 
 class Regex(Plain):

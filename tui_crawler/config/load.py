@@ -51,6 +51,7 @@ _LONGEST_ESCAPE = 12  # characters that one may become in a URL: four octets
 def check_config(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
     """Reports to `reader` what contradicts itself. `start` is the place of what has no place of its own."""
     _check_delays(config, reader, start)
+    _check_own(config, reader, start)
     _check_seeds(config, reader, start)
     _check_names(config, reader, start)
     _check_hosts(config, reader, start)
@@ -73,6 +74,15 @@ def _check_delays(config: Config, reader: ConfigReader, start: SourcePlace) -> N
         reader.report(mark, "delay.start_politeness", message)
     if delay.allow_impolite and not config.impolite_everywhere:
         _check_loopback(config, reader, start)
+
+
+def _check_own(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
+    """Report rules that are switched off although no site is the operator's own."""
+    for key, is_obeyed in (("obey_robots", config.crawl.obey_robots), ("obey_nofollow", config.crawl.obey_nofollow)):
+        if not is_obeyed and not config.own_sites:
+            at = f"crawl.{key}"
+            message = "false is accepted for sites of your own only, and own_sites names none"
+            reader.report(reader.mark_of(at, start), at, message, "name their origins as own_sites, or pass --own")
 
 
 def _check_loopback(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
@@ -236,11 +246,11 @@ def load_config(
     """Reads a configuration file.
 
     `overrides` maps dotted keys to values that win over the file (`{"crawl.max_requests": 100}`), written as in
-    YAML (`"30m"`, 512000, True, lists). `allow_impolite_cli` is the command line's `--allow-impolite`: it sets
-    `delay.allow_impolite` and accepts it for every origin. `database` cannot be overridden: the opened path is
-    compared with the file's by `guard_database`. `looks_at_files` is False where another database is opened: the place
-    that the configuration names need not exist then. `resolves` is False where nothing is requested: variables and
-    files that hold secrets and certificates need not be there.
+    YAML (`"30m"`, 512000, True, lists); `own_sites: True` adds the origins of the seeds. `allow_impolite_cli` is the
+    command line's `--allow-impolite`: it sets `delay.allow_impolite` and accepts it for every origin. `database`
+    cannot be overridden: the opened path is compared with the file's by `guard_database`. `looks_at_files` is False
+    where another database is opened: the place that the configuration names need not exist then. `resolves` is False
+    where nothing is requested: variables and files that hold secrets and certificates need not be there.
 
     Raises ConfigErrors with up to 20 problems. Reads the file and looks at the database file's first bytes;
     writes nothing.
@@ -285,9 +295,14 @@ def _load(
 ) -> Config:
     label = label or visible(str(path), LONGEST_PATH)
     start = SourcePlace(label, 1, 1)
-    reader = _reader(overrides, impolite, path.parent, looks_at_files=looks_at_files, resolves=resolves)
+    are_own = overrides.get("own_sites") is True  # the command line's `--own`
+    given = {key: value for key, value in overrides.items() if not (are_own and key == "own_sites")}
+    reader = _reader(given, impolite, path.parent, looks_at_files=looks_at_files, resolves=resolves)
     root = _compose(text, label, reader)
     config = replace(_read(root, reader), text=_kept_text(reader.stored_text(text), overrides, impolite))
+    if are_own:
+        seeds = (url.origin for _, _, url in _all_seeds(config, reader, start) if isinstance(url, CrawlUrl))
+        config = replace(config, own_sites=tuple(dict.fromkeys((*config.own_sites, *seeds))))
     stem = path.stem or "crawl"
     database = config.database
     try:

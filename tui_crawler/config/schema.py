@@ -140,7 +140,9 @@ class Config:
     )
     sites: tuple[SiteConfig, ...] = key(ListOf(table_of(SiteConfig), "sites"), (), "Settings of one origin each.")
     own_sites: tuple[str, ...] = key(
-        ListOf(OriginName(), "origins"), (), "Origins that belong to the operator, who may ask for delays below 1s."
+        ListOf(OriginName(), "origins"),
+        (),
+        "Origins that are yours: delays below 1s, obey_robots and obey_nofollow: false are accepted for these.",
     )
     crawl: CrawlConfig = section(CrawlConfig, "What is crawled, how often, how far.")
     delay: DelayConfig = section(DelayConfig, "How long an origin is left alone after a request.")

@@ -26,7 +26,7 @@ from tui_crawler.config.web_kinds import (
     StartPath,
 )
 from tui_crawler.domain.alarm import AlarmKind
-from tui_crawler.domain.content_kind import OTHER, CanonicalRule, CookieMode, LinkKind
+from tui_crawler.domain.content_kind import OTHER, CanonicalRule, CookieMode, LinkKind, SitemapRule
 from tui_crawler.domain.policy import Rule
 from tui_crawler.domain.record import dataclass
 
@@ -98,7 +98,20 @@ class CrawlConfig:
         "origin, `off` never. They are kept in memory only.",
     )
     fluke_retry: bool = key(Flag(), True, "A failed connection is tried a second time at once.")
-    sitemaps: bool = key(Flag(), True, "Reads the sitemaps that robots.txt names.")
+    obey_robots: bool = key(
+        Flag(), True, "`false`: pages of own_sites are requested although robots.txt denies them; only for own_sites."
+    )
+    obey_nofollow: bool = key(
+        Flag(),
+        True,
+        "`false`: noindex and nofollow (meta robots, X-Robots-Tag, rel) have no effect on own_sites; only for these.",
+    )
+    sitemaps: SitemapRule = key(
+        OneOf(get_args(SitemapRule), ("robots", "off")),
+        "auto",
+        "`auto` reads those that robots.txt or `link rel=sitemap` names, also on other hosts, seeds and linked files "
+        "that are sitemaps, else /sitemap.xml; `robots` (true) those that robots.txt names on crawled origins.",
+    )
     link_kinds_queued: tuple[str, ...] = key(
         ListOf(OneOf(tuple(kind.value for kind in LinkKind)), "link kinds", most=7),
         ("a",),
@@ -189,7 +202,7 @@ class NetworkConfig:
     )
     proxy: str | None = key(Nullable(ProxyAddress(), "no proxy"), None, "HTTP proxy for all requests.")
     allow_private_addresses: PrivateAddresses = key(
-        AutoFlag(),
+        AutoFlag(("auto",), ("always", "never")),
         "auto",
         "Requests to private and loopback addresses; `auto`: only where a seed itself names such a host, also one that "
         "was added later.",

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 from functools import lru_cache
 from types import MappingProxyType
 from typing import TYPE_CHECKING
@@ -29,11 +30,13 @@ if TYPE_CHECKING:
 class Scope:
     """The origins that are crawled, and per origin the path its pages must be under (G).
 
-    A path that ends in "/" is a prefix; another one is that path itself and everything below it.
+    A path that ends in "/" is a prefix; another one is that path itself and everything below it. `waived` are the
+    origins, the operator's own, whose robots.txt is not obeyed.
     """
 
     origins: frozenset[str]
     start_paths: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
+    waived: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,7 +176,7 @@ class Admission:
         for code, step in self._judgements(url, robots, settings):
             if step.verdict == "refuse" and not (external and step.stage in _OF_THE_CRAWL):
                 return Denied(code, prefix + step.reason, step.source)
-        cleared = Cleared(settings.ua, settings.custom_js)
+        cleared = Cleared(settings.ua, settings.custom_js, self._waived(url, robots))
         if not external and len(self._cleared) < _REMEMBERED:
             self._cleared[url.href] = robots, cleared
         return cleared
@@ -217,7 +220,7 @@ class Admission:
     def with_origin(self, origin: str, start_path: str = "") -> Admission:
         """The same with one origin more in scope, and perhaps its start path."""
         paths = {origin: start_path, **self.scope.start_paths} if start_path else self.scope.start_paths
-        scope = Scope(self.scope.origins | {origin}, paths)
+        scope = replace(self.scope, origins=self.scope.origins | {origin}, start_paths=paths)
         return Admission(self.policies, scope, self.limits, self._compiled)
 
     def _with(self, compiled: CompiledPolicies) -> Admission:
@@ -243,7 +246,15 @@ class Admission:
         yield ExitCode.blocked_url_by_local_policy, self._whitelist(url)
         yield ExitCode.blocked_url_by_local_policy, self._query(url)
         yield ExitCode.skipped_by_rule, _skip(settings)
-        yield ExitCode.blocked_by_robots_txt, _robots(url, robots)
+        waived = self._waived(url, robots)
+        reason = f'robots.txt is not obeyed at a site of your own: "{waived}"'
+        step = Step("robots", "pass", reason, "crawl.obey_robots") if waived else _robots(url, robots)
+        yield ExitCode.blocked_by_robots_txt, step
+
+    def _waived(self, url: CrawlUrl, robots: RobotsRules | None) -> str:
+        """Return the line of robots.txt that denies a URL of the operator's own sites and is not obeyed."""
+        decision = robots.allows(url) if robots is not None and url.origin in self.scope.waived else None
+        return "" if decision is None or decision.allowed else decision.line
 
     def _length(self, url: CrawlUrl) -> Step:
         length, limit = len(url.href), self.limits.max_url_length

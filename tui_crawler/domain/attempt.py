@@ -226,6 +226,7 @@ class Reading:
     validation: Validation | None = None
     waits: bool = False  # validators and data rules are still to be asked, where the body is stored
     entries: tuple[SitemapEntry, ...] = ()  # only of what was read as a sitemap
+    sitemaps: tuple[CrawlUrl, ...] = ()  # link rel=sitemap
     fragments: tuple[FoundFragment, ...] | None = None  # None: not wanted
     anchors: tuple[str, ...] | None = None  # what a fragment may name here; None: not known
 
@@ -291,6 +292,7 @@ class PageOutcome:
     depth: int | None = None  # the depth from which the depths of the found pages were counted
     unscanned: bool = False  # without a document it names URLs that wait for the offline mode (M)
     unlinks: bool = False  # it is gone or refused: its links, fragments and redirects are deleted
+    sitemap: bool = False  # it is one, which may have shown when it was read
 
 
 @dataclass(frozen=True, slots=True)

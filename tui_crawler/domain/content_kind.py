@@ -13,6 +13,10 @@ OTHER = "other"
 
 CookieMode = Literal["chain", "origin", "off"]
 """How long cookies that servers set are sent back: within a chain of redirects, in the run of an origin, never."""
+
+SitemapRule = Literal["auto", "robots", "off"]
+"""Which sitemaps are read: all that are named or found, those that robots.txt names on crawled origins, or none."""
+
 CanonicalRule = Literal["obey", "same_origin", "ignore"]
 """Which canonical URLs are obeyed: all, those of the page's own origin, or none; the others are only recorded."""
 

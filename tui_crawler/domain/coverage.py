@@ -45,6 +45,7 @@ _DECIDERS: Mapping[str, str] = {
     Refusal.whitelist: "whitelist.patterns",
     Refusal.start_path: "sites",
     Refusal.redirect_loop: "crawl.cookies: it redirects in a circle, as where a cookie is asked for",
+    Refusal.nofollow: "meta robots or X-Robots-Tag of the page",
     ExitCode.blocked_url_by_local_policy.name: "policies.url_query_parameters",
 }
 SEED_COLUMNS = "url exit_code http_status ended_at_url message"
@@ -136,6 +137,8 @@ class Coverage:
     empty: tuple[str, ...] = ()
     same: tuple[SameContent, ...] = ()
     same_total: int = 0
+    sitemaps: tuple[tuple[str, str], ...] = ()  # on other hosts that were not read: URL and exit code
+    waived: str = ""  # which rules of own sites were not obeyed, and what decided it
 
     @property
     def nothing(self) -> bool:
@@ -207,10 +210,12 @@ class Coverage:
         )
         told = [f"{_many(number, noun)} {what}" for number, noun, what in found if number]
         told += [self.unexplained] if self.unexplained else []
+        told += [f"the sitemap {url} was not read: {code}" for url, code in self.sitemaps]
         return _run_words(run) + told + [f"{key} stopped {_many(number, unit)}" for key, number, unit in self.limits]
 
     def as_document(self) -> dict[str, object]:
-        """The JSON object of `status`, `report` and the event. `left_out` is there only where a list is cut short."""
+        """The JSON object of `status`, `report` and the event. `left_out` is there only where a list is cut short,
+        `waived` only where rules of own sites were not obeyed."""
         hidden = {"seeds": self.seeds_total - len(self.seeds), "refused": self.refused_total - len(self.refused)}
         hidden["same_content"] = self.same_total - len(self.same)
         left_out = {name: number for name, number in hidden.items() if number > 0}
@@ -222,7 +227,7 @@ class Coverage:
             "refused": [{name: getattr(one, name) for name in GROUP_COLUMNS.split()} for one in self.refused],
             "same_content": [{name: getattr(one, name) for name in SAME_COLUMNS.split()} for one in self.same],
             "limits": [{"key": key, "count": number, "unit": unit} for key, number, unit in self.limits],
-        } | ({"left_out": left_out} if left_out else {})
+        } | {key: value for key, value in (("left_out", left_out), ("waived", self.waived)) if value}
 
 
 @dataclasses.dataclass(frozen=True, slots=True)

@@ -129,6 +129,7 @@ _ANSWERS: Mapping[str, Answer] = {
     Refusal.rule_accept: Answer.rule,
     Refusal.item_pattern: Answer.item_pattern,
     Refusal.redirect_hops: Answer.redirect_hops,
+    Refusal.nofollow: Answer.not_queued,
     "link_kind": Answer.not_queued,
     "do_not_crawl": Answer.policy,
     "query_policy": Answer.query_policy,
@@ -142,6 +143,7 @@ _ADDRESS = (
 )
 _LONGEST_NAME = 200  # characters of a parameter that a configuration may name
 _ADD = "tui-crawler add URL makes it a seed"
+_OWN = "for a site of your own: own_sites with crawl.{}: false"
 _SECTION = "policies: {{url_query_parameters: [{}]}}"
 
 
@@ -278,7 +280,8 @@ def _done(question: Question, page: PageStanding, ready: bool) -> Decision:
     schedule = question.standing.schedule
     what = f"{_outcome(page)}{_said(question, page)}, {date_time(page.last_crawled_at, question.zone)}"
     if page.last_crawled_at >= schedule.started_at and not (ready and page.queue_position):
-        return Decision(Answer.crawled, f"it was crawled: {what}", page.last_exit_code)
+        advice = _OWN.format("obey_nofollow") if page.last_code is ExitCode.noindex else ""
+        return Decision(Answer.crawled, f"it was crawled: {what}", page.last_exit_code, advice)
     if ready:
         return _waiting(question, page)
     due = due_step(page, schedule, question.now, question.zone)
@@ -359,7 +362,9 @@ def _advice(question: Question, url: CrawlUrl, refusing: Step) -> str:
             entry = question.admission.excludes(url)
             return f"tui-crawler exclude {entry.kind} {quote(entry.value)} --remove" if entry else ""
         case _:
-            return ""
+            nofollow = any(one.nofollow for one in question.standing.referrals)
+            keys = {"robots": "obey_robots", "link_kind": "obey_nofollow" if nofollow else ""}
+            return _OWN.format(keys[refusing.stage]) if keys.get(refusing.stage) else ""
 
 
 def query_advice(url: CrawlUrl, source: str = "", others: bool = False) -> str:
@@ -530,7 +535,8 @@ def _link_step(question: Question) -> Step:
     if any(_is_queued(each, kinds) for each in referrals):
         return Step("link_kind", "pass", "a link of a kind that is queued names it")
     if all(each.nofollow for each in referrals if each.kind in kinds) and any(each.kind in kinds for each in referrals):
-        return Step("link_kind", "refuse", "only rel=nofollow links name it: they are recorded, not queued")
+        reason = "only rel=nofollow links and nofollow pages name it: they are recorded, not queued"
+        return Step("link_kind", "refuse", reason)
     found = ", ".join(sorted({each.kind for each in referrals}))
     reason = f"it is named as {found} only; kinds that become pages: {', '.join(sorted(kinds)) or 'none'}"
     return Step("link_kind", "refuse", reason, "crawl.link_kinds_queued")
@@ -538,7 +544,9 @@ def _link_step(question: Question) -> Step:
 
 def _robots_step(question: Question, step: Step) -> Step:
     """The robots.txt stage with when it was fetched, and what it means where there are no rules."""
-    robots = question.robots
+    robots, url = question.robots, question.url
+    if isinstance(url, CrawlUrl) and url.origin in question.admission.scope.waived:
+        return step
     fetched = f"fetched {date_time(robots.fetched_at, question.zone)}" if robots.fetched_at else ""
     if robots.status == RobotsStatus.unavailable:
         words = unavailable_words(robots.http_status, robots.message)

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+import contextlib
+import re
+import zlib
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from tui_crawler.domain.admission import LENGTH_LIMIT, Admission, Discovered
-from tui_crawler.domain.attempt import Reading, RefusedCount
+from tui_crawler.domain.attempt import FoundLink, Reading, RefusedCount
 from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.page import EMBEDDED, EXTERNAL, KnownPage, NewPage, TodoPage
 from tui_crawler.domain.url import CrawlUrl, normalise
@@ -17,6 +20,22 @@ if TYPE_CHECKING:
     from tui_crawler.domain.robots import RobotsRules
 
 _MOST_SITEMAPS = 500  # of those that one robots.txt names
+_SIGN_BYTES = 65_536
+_PROLOG = rb"(?:\s++|\xef\xbb\xbf|\xff\xfe|\xfe\xff|<\?(?:(?!\?>).)*+\?>|<!--(?:(?!-->).)*+-->|<!DOCTYPE[^>]*+>)*+"
+_SITEMAP = re.compile(_PROLOG + rb"<(?:[\w.-]++:)?+(?:urlset|sitemapindex)[\s/>]", re.DOTALL | re.IGNORECASE)
+_URL_LIST = re.compile(rb"(?:\xef\xbb\xbf)?+\s*+(?:https?://\S++\s*+)++", re.IGNORECASE)
+
+
+def is_sitemap(body: bytes, is_seed: bool) -> bool:
+    """Return whether a body is a sitemap or an index, packed or not, whatever its type says; a seed may be a list of
+    URLs, too. The first 64 KiB decide."""
+    begin = body[:_SIGN_BYTES]
+    if begin.startswith(b"\x1f\x8b"):
+        with contextlib.suppress(zlib.error):
+            begin = zlib.decompressobj(31).decompress(begin, _SIGN_BYTES)
+    begin = begin.replace(b"\0", b"")  # UTF-16
+    whole_lines = begin if len(begin) < _SIGN_BYTES else begin[: begin.rfind(b"\n") + 1]
+    return bool(_SITEMAP.match(begin) or (is_seed and _URL_LIST.fullmatch(whole_lines)))
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +46,8 @@ class Intake:
     the crawl become pages that are only checked; `check_embedded`: so do links of kinds that are not queued, but a.
     `known` has pages by the hash of their URL, as far as they are known
     without asking: finds that are no news of them go no further. `follows` says whether a seed that redirects from the
-    one URL to the other takes the crawl there.
+    one URL to the other takes the crawl there. `finds_sitemaps`: sitemaps are also read where a page names them, and on
+    hosts outside of the crawl, which are asked for nothing else.
     """
 
     admission: Admission
@@ -38,6 +58,7 @@ class Intake:
     known: Mapping[int, KnownPage] = field(default_factory=dict)
     check_embedded: bool = False
     follows: Callable[[CrawlUrl, CrawlUrl], bool] = lambda *_: False
+    finds_sitemaps: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,12 +86,12 @@ class Find(NamedTuple):
     again: bool = False
 
 
-def linked(reading: Reading, page: TodoPage, intake: Intake) -> Iterator[Find]:
+def linked(links: Sequence[FoundLink], page: TodoPage, intake: Intake) -> Iterator[Find]:
     """The links of a page that may become pages."""
     depth, nice, kinds, known = page.depth + 1, page.nice, intake.link_kinds_queued, intake.known
     admission, quiet = intake.admission, None
     is_plain = bool(known) and not (page.item_pattern or page.force or admission.bounds_origins)
-    for kind, url, _, nofollow in reading.links:
+    for kind, url, _, nofollow in links:
         if kind not in kinds or (nofollow and not intake.check_external):
             continue
         if is_plain and not nofollow:  # most links are of known pages: those that bring no news go no further
@@ -80,7 +101,7 @@ def linked(reading: Reading, page: TodoPage, intake: Intake) -> Iterator[Find]:
                 if type(admission.admit_plain(url)) is Admitted:
                     continue
         yield Find(url, depth, leads=True, nofollow=nofollow)
-    embedded = reading.links if intake.check_embedded else ()
+    embedded = links if intake.check_embedded else ()
     for kind, url, _, _ in embedded:  # after the links: what is crawled is not checked
         if kind not in kinds and kind is not LinkKind.a:
             standing = known.get(url.hash)
@@ -135,7 +156,8 @@ def admit(finds: Iterable[Find], page: TodoPage, intake: Intake) -> Queue:
                 Discovered(url, find.hops, page.item_pattern or None, known, find.sitemap, find.joins)
             )
         leaves = isinstance(verdict, Refused) and verdict.reason is Refusal.scope
-        external = EXTERNAL if intake.check_external and find.leads and (leaves or page.external) else 0
+        checked = intake.check_external and find.leads and (leaves or page.is_check)
+        external = EXTERNAL if checked or (intake.finds_sitemaps and find.sitemap and leaves) else 0
         if find.embedded and url.origin in admission.scope.origins:
             external = EMBEDDED
         if (find.nofollow or find.embedded) and not external:

@@ -35,6 +35,8 @@ class CrawlSettings:
     robots_retry_ms: int = 300_000
     robots_kept_ms: int = DAY_MS
     robots_max_hops: int = 5
+    obey_robots: bool = True
+    obey_nofollow: bool = True
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,7 +243,7 @@ POLITE_FLOOR_MS = 1_000
 class SettingsByOrigin:
     """`common` holds for all; `delays` are pairs of an origin, a host and port, or a host, and its own default delay
     (ms). `polite_floor`: a floor below one second applies only to origins in `own` and, with `loopback`, to loopback
-    origins."""
+    origins. Origins that are not in `own` obey robots.txt and nofollow whatever `common` says."""
 
     common: CrawlSettings = field(default_factory=CrawlSettings)
     delays: tuple[tuple[str, int], ...] = ()
@@ -250,15 +252,18 @@ class SettingsByOrigin:
     loopback: bool = True
 
     def of(self, origin: str) -> CrawlSettings:
-        url = normalise(origin) if self.delays or self.polite_floor else None
+        obeys = self.common.obey_robots and self.common.obey_nofollow
+        url = normalise(origin) if self.delays or self.polite_floor or not obeys else None
         if url is None or isinstance(url, InvalidUrl):
             return self.common
-        given, delay = dict(self.delays), self.common.delay
+        given, delay, common = dict(self.delays), self.common.delay, self.common
         names = (url.origin, f"{url.host}:{url.port}", url.host)
         delay = replace(delay, default_ms=next((given[name] for name in names if name in given), delay.default_ms))
         if self.polite_floor and url.origin not in self.own and not (self.loopback and is_loopback(url.host)):
             delay = replace(delay, floor_ms=POLITE_FLOOR_MS)
-        return replace(self.common, delay=delay)
+        if url.origin not in self.own:
+            common = replace(common, obey_robots=True, obey_nofollow=True)
+        return replace(common, delay=delay)
 
     def to_json(self) -> str:
         """As a session keeps it."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 import dataclasses
 import zlib
 from base64 import b64encode
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.attempt import (
@@ -64,7 +65,20 @@ class Crawled:
     ended: Moment
     ruleset_id: int = 0
     canonicals: CanonicalRule = "obey"
+    waived: str = ""  # the line of robots.txt that denies the page and is not obeyed (crawl.obey_robots)
+    obeys_nofollow: bool = True
     again: bool | None = None
+
+    @property
+    def nofollow(self) -> bool:
+        """Whether no link of the page is followed because the page says so."""
+        return self.obeys_nofollow and self.reading is not None and self.reading.nofollow
+
+    @property
+    def links(self) -> tuple[FoundLink, ...]:
+        """The links of the page. All are nofollow where the page is, and none where nofollow is not obeyed."""
+        links, as_written = self.reading.links if self.reading else (), self.obeys_nofollow and not self.nofollow
+        return links if as_written else tuple(link._replace(nofollow=self.nofollow) for link in links)
 
     @property
     def canonical(self) -> CrawlUrl | None:
@@ -95,7 +109,7 @@ def final_code(crawled: Crawled) -> ExitCode:
         return ExitCode.redirect
     if crawled.canonical is not None:
         return ExitCode.not_canonical
-    if reading.noindex:
+    if reading.noindex and crawled.obeys_nofollow:
         return ExitCode.noindex
     return reading.exit_code
 
@@ -137,9 +151,14 @@ def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
         find = Find(sent[0], page.depth, hops, page.sitemap, leads=leads, joins=joins, again=again)
         find = find._replace(embedded=page.external == EMBEDDED)
         return admit([find], page, intake)
-    if reading is None or reading.nofollow or code not in {ExitCode.file_ingested, ExitCode.noindex}:
+    if reading is None or code not in {ExitCode.file_ingested, ExitCode.noindex}:
         return Queue()
-    found = listed(reading, page) if page.sitemap else linked(reading, page, intake)
+    if crawled.nofollow:  # the sample is the page: it is the cause, and its links are stored with it
+        count = sum(kind in intake.link_kinds_queued for kind, *_ in reading.links)
+        return Queue((), (RefusedCount(Refusal.nofollow, count, crawled.url.href),) if count else ())
+    found = listed(reading, page) if page.sitemap else linked(crawled.links, page, intake)
+    if intake.finds_sitemaps and reading.sitemaps:
+        found = chain((Find(url, page.depth, sitemap=True) for url in reading.sitemaps), found)
     return _with_invalid(admit(found, page, intake), reading)
 
 
@@ -214,6 +233,7 @@ def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
         fresh_until=fresh_until(crawled.exchange.headers, crawled.ended.wall_ms),
         depth=page.depth,
         unlinks=unlinks(code, status),
+        sitemap=page.sitemap,
     )
 
 
@@ -255,6 +275,7 @@ def settle_refusal(page: TodoPage, why: Refusing, state: OriginState, now: Momen
             crawled_at=now.wall_ms,
             contentful=False,
             unlinks=unlinks(code, None),
+            sitemap=page.sitemap,
         ),
     )
 
@@ -332,7 +353,7 @@ def _logged(kind: AttemptKind, url: str, code: ExitCode, around: _Around, exchan
 
 
 def _kind_of(page: TodoPage) -> AttemptKind:
-    if page.external:
+    if page.is_check:
         return AttemptKind.check
     return AttemptKind.sitemap if page.sitemap else AttemptKind.page
 
@@ -369,13 +390,19 @@ def _attempt_of(crawled: Crawled, code: ExitCode, before: OriginState, after: Or
 
 
 def _said(crawled: Crawled, code: ExitCode) -> str:
-    """A message where the exit code alone would leave a question."""
-    sent = redirect_of(crawled, code)
+    """A message where the exit code alone would leave a question: where it leads, and which rules were not obeyed."""
+    sent, reading = redirect_of(crawled, code), crawled.reading
     if crawled.exchange.doubted:
         return "HEAD failed: GET decides"
-    if sent is None:
+    if sent is None and crawled.ignored:
         how = "decided by" if crawled.page.kept else "ignored:"
-        return f"{how} the canonical that leads nowhere: {crawled.page.ignores}" if crawled.ignored else ""
+        return f"{how} the canonical that leads nowhere: {crawled.page.ignores}"
+    if sent is None:
+        said = (("noindex", reading.noindex), ("nofollow", reading.nofollow)) if reading else ()
+        words = " and ".join(word for word, is_said in said if is_said) if not crawled.obeys_nofollow else ""
+        not_obeyed = [f'robots.txt ("{crawled.waived}", crawl.obey_robots)'] if crawled.waived else []
+        not_obeyed += [f"{words} (crawl.obey_nofollow)"] if words else []
+        return f"own site, not obeyed: {', '.join(not_obeyed)}" if not_obeyed else ""
     word = "canonical" if sent[1].source is RedirectSource.canonical else "redirects to"
     cookie = ", and sets a cookie" if crawled.exchange.header("Set-Cookie") else ""
     return f"{word} {sent[0].href}{cookie}"
@@ -413,10 +440,10 @@ def _document_of(crawled: Crawled, storing: Storing, scanned: bool) -> DocumentR
 
 
 def _links_of(crawled: Crawled, code: ExitCode) -> tuple[FoundLink, ...] | None:
-    """The link rows of a page: None leaves them as they are; nofollow, redirects and non-canonical pages have none."""
+    """The link rows of a page: None leaves them as they are; redirects and non-canonical pages have none."""
     reading = crawled.reading
     if not DISPOSITIONS[code].contentful:
         return None
-    if reading is None or reading.nofollow or code not in {*_READ, ExitCode.noindex}:
+    if reading is None or code not in {*_READ, ExitCode.noindex}:
         return ()
-    return reading.links
+    return crawled.links

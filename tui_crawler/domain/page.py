@@ -48,17 +48,29 @@ class TodoPage:
         """Whether a crawl begins here: a seed, or where one redirects, which costs no depth."""
         return self.seed or (self.redirect_hops > 0 and not self.depth and not self.sitemap)
 
+    @property
+    def is_check(self) -> bool:
+        """Whether it is only checked: what is external is, but for a sitemap, which is read."""
+        return bool(self.external) and not self.sitemap
+
 
 @dataclass(frozen=True, slots=True)
 class Candidates:
     """Pages for a fill, in order. `next_due_at` (epoch ms) is set only when there is no page now but one later.
 
-    `held`: there are pages, but of jobs that are paused; set only when there is no other page now.
+    `held`: there are pages, but of jobs that are paused; set only when there is no other page now. `has_sitemap`: a
+    page of the origin is a sitemap; looked up only when there is none to crawl, now or later.
     """
 
     pages: tuple[TodoPage, ...]
     next_due_at: int | None = None
     held: bool = False
+    has_sitemap: bool = False
+
+    @property
+    def exhausted(self) -> bool:
+        """Whether there is no page to crawl, now or later."""
+        return not self.pages and self.next_due_at is None and not self.held
 
 
 RETRIED_AT_ONCE = 2_000
@@ -117,6 +129,7 @@ class KnownPage(NamedTuple):
         return (
             page.force
             or page.again
+            or page.sitemap
             or self.learns(
                 page.nice, page.depth, page.redirect_hops, page.lastmod, seed=page.seed, external=page.external
             )

@@ -5,6 +5,8 @@ every octet becomes an upper-case and a lower-case letter, `*` stays as `**`, th
 `$` at the end of a pattern likewise. So a pattern's length, and with it which rule is longest, stays what the
 file says, parts can only match between octets, and Protego's own readings (`index.html`, `$`, percent
 sequences) never apply. Its matcher looks for the parts of a pattern from left to right, which is linear.
+`%2A` and `%24` of a rule are the octets `*` and `$` in that alphabet, as they are in a URL in either spelling
+(RFC 9309, section 2.2.3).
 """
 
 from __future__ import annotations
@@ -13,7 +15,7 @@ import re
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.domain.record import dataclass, field, replace
-from tui_crawler.domain.robots_text import InForce, PathRule, cut, directives, in_force, index_page, upper_escapes
+from tui_crawler.domain.robots_text import InForce, PathRule, cut, directives, in_force, index_page, same_escapes
 
 if TYPE_CHECKING:
     from tui_crawler.domain.url import CrawlUrl
@@ -27,6 +29,7 @@ _WILDCARD_BUDGET = 65_536  # characters of wildcard patterns that are matched as
 
 _OCTETS = {code: f"{'ABCDEFGHIJKLMNOP'[code >> 4]}{'abcdefghijklmnop'[code & 15]}" for code in range(256)}
 _PATTERN_OCTETS = {**_OCTETS, ord("*"): "**"}
+_STAR, _DOLLAR = "%2A".translate(_OCTETS), "%24".translate(_OCTETS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,13 +71,16 @@ class _Judge:
         compiled: dict[tuple[bool, str], _Compiled] = {}
         for rule in rules:
             anchored = rule.pattern.endswith("$")
-            encoded = (rule.pattern[:-1] if anchored else rule.pattern).translate(_PATTERN_OCTETS)
-            pattern = f"/{encoded}{_END}" if anchored else f"/{encoded}"
+            written = (rule.pattern[:-1] if anchored else rule.pattern).translate(_PATTERN_OCTETS)
+            encoded = _as_literals(written)
+            rank = "*" * (len(written) - len(encoded))  # a rule is as long as it is written: `%2A` has three octets
+            pattern = f"/{encoded}{_END if anchored else ''}"
             parts = tuple(re.sub(r"\*+", "*", pattern).split("*"))
+            pattern += rank
             compiled.setdefault((rule.allow, pattern), _Compiled(rule, pattern, parts))
         self._rules = sorted(compiled.values(), key=lambda each: (-len(each.pattern), not each.rule.allow))
         self._wildcards = [each for each in self._rules if len(each.parts) > 1]
-        self._literals = tuple(each.pattern for each in self._rules if len(each.parts) == 1)
+        self._literals = tuple(each.parts[0] for each in self._rules if len(each.parts) == 1)
         lines = [f"{'Allow' if each.rule.allow else 'Disallow'}: {each.pattern}\n" for each in self._rules]
         self._protego: Any = None
         if lines:
@@ -83,7 +89,7 @@ class _Judge:
             self._protego = Protego.parse(f"User-agent: {_AGENT}\n{''.join(lines)}")
 
     def decide(self, target: str) -> RobotsDecision:
-        encoded = f"/{target.translate(_OCTETS)}{_END}"
+        encoded = f"/{_as_literals(target.translate(_OCTETS))}{_END}"
         allowed = self._protego is None or self._protego.can_fetch(encoded, _AGENT)
         for each in self._rules if encoded.startswith(self._literals) else self._wildcards:
             if each.matches(encoded):
@@ -124,20 +130,20 @@ class RobotsRules:
     def allows(self, url: CrawlUrl) -> RobotsDecision:
         """Whether the URL may be requested. Path and query are compared; /robots.txt itself is always allowed.
 
-        Percent-encoded unreserved characters in the URL (`/%61dmin`) are compared as they are and decoded
-        (RFC 9309, section 2.2.2), and both must be allowed.
+        Percent-encoded unreserved characters (`/%61dmin`) are compared decoded, in the URL and in the rules (RFC 9309,
+        section 2.2.2). An Allow line that contains some must match as it is written, too: so Google reads it, and
+        what only one reading allows is denied.
         """
         if url.path == _ROBOTS_PATH:
             return RobotsDecision(True)
-        target = url.target
-        if "%" not in target:
-            return self._plain.decide(_octets(target))
-        target = upper_escapes(target)
-        decision = self._plain.decide(_octets(target))
+        target = _octets(same_escapes(url.target))
         decoded = _decode(target)
-        if not decision.allowed or decoded == target:
+        decision = self._decoded.decide(decoded)
+        if not decision.allowed or self._plain is self._decoded:
             return decision
-        again = self._decoded.decide(_octets(decoded))
+        again = self._plain.decide(target)
+        if not again.allowed and decoded != target:
+            again = self._plain.decide(decoded)
         return decision if again.allowed else again
 
 
@@ -179,6 +185,11 @@ def _within_budget(found: InForce) -> tuple[tuple[PathRule, ...], int]:
 def _with_index_page(rule: PathRule) -> tuple[PathRule, ...]:
     folder = index_page(rule.pattern) if rule.allow else None
     return (rule,) if folder is None else (rule, replace(rule, pattern=folder))
+
+
+def _as_literals(encoded: str) -> str:
+    """`%2A` and `%24` as the octets `*` and `$`, in the alphabet of `_OCTETS`."""
+    return encoded.replace(_STAR, _OCTETS[42]).replace(_DOLLAR, _OCTETS[36])
 
 
 def _octets(target: str) -> str:

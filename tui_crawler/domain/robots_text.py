@@ -19,6 +19,7 @@ _MAX_LINE = 2083 * 8 - 1  # bytes; the rest of a longer line is not read, as in 
 _LINE_END = re.compile(rb"\r\n|\r|\n")
 _BLANKS = re.compile(rb"[ \t]+")
 _ESCAPE = re.compile(r"%[0-9A-Fa-f]{2}")
+_ILLEGAL = re.compile(r"""[\x00-\x20"<>\\^`{|}\x7f]""")
 _AGENT = re.compile(r"[A-Za-z_-]*")
 _WORD_END = re.compile(r"[ \t\x0b\x0c/]")
 _NUMBER = re.compile(r"\d{1,18}(?:\.\d{0,18})?|\.\d{1,18}")
@@ -175,17 +176,18 @@ def in_force(lines: Iterable[Directive], token: str) -> InForce:  # noqa: C901  
 
 
 def escape_octets(text: str) -> str:
-    """Latin-1 text with octets above 127 percent-encoded and percent-encoding in upper case."""
-    if "%" in text:
-        text = upper_escapes(text)
+    """Latin-1 text with octets that no URI may have percent-encoded, and percent-encoding in upper case."""
+    text = same_escapes(text)
     if text.isascii():
         return text
     return "".join(each if each < "\x80" else f"%{ord(each):02X}" for each in text)
 
 
-def upper_escapes(text: str) -> str:
-    """`%3a` as `%3A`: the same octet, which RFC 9309 compares without regard to case."""
-    return _ESCAPE.sub(lambda found: found[0].upper(), text)
+def same_escapes(text: str) -> str:
+    """`%3a` as `%3A`, and `a b` as `a%20b`: RFC 9309 compares escapes without regard to case, and encodes characters
+    that are neither reserved nor unreserved (RFC 3986)."""
+    text = _ESCAPE.sub(lambda found: found[0].upper(), text) if "%" in text else text
+    return _ILLEGAL.sub(lambda found: f"%{ord(found[0]):02X}", text)
 
 
 def index_page(pattern: str) -> str | None:

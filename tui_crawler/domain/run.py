@@ -61,6 +61,7 @@ class RunPlan:
     max_url_length: int = 2048
     note: str = ""  # what the machine does not allow of it, in words
     check_external: bool = False
+    finds_sitemaps: bool = False
     unverified: int = 0  # hosts whose certificates are not verified; -1: any
     crawl_settings: str = ""  # `SettingsByOrigin` as JSON, as the session keeps it
     keep_runs: int = 2  # so many runs can be compared

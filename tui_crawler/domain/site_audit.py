@@ -174,10 +174,11 @@ class SiteAudit:
 
     @property
     def verdict(self) -> str:
-        """How many findings of each severity there are, in a sentence; then what was not checked."""
+        """How many findings of each severity there are, in a sentence; then what was not checked or not obeyed."""
         every = self.every_section
         sums = [(sum(one.total for one in every if one.severity is each), each) for each in FindingSeverity]
         unmade = "".join(f" {one.check.title.capitalize()}: {one.words}." for one in self.checks if one.words)
+        unmade += f" Rules switched off: {self.coverage.waived}." if self.coverage and self.coverage.waived else ""
         return ", ".join(f"{number} {name}{'' if number == 1 else 's'}" for number, name in sums) + f".{unmade}"
 
 
@@ -219,7 +220,7 @@ Pages that name another URL as the canonical one; they are not kept.
 canonical_nowhere|Canonical URLs that lead nowhere|warning|url canonical
 Pages that name a canonical URL without content (an error, a refusal, a way back to them); they are kept.
 noindex|Noindex|notice|url
-Pages that ask not to be indexed (meta robots, X-Robots-Tag); they are not kept.
+Pages that ask not to be indexed (meta robots, X-Robots-Tag); kept only with crawl.obey_nofollow: false.
 exit_codes|Exit codes||exit_code when attempts*
 How the attempts ended, those of robots.txt among them.
 validation|Validation||type documents judged invalid

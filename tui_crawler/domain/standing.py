@@ -208,6 +208,8 @@ def next_try_of_standing(page: PageStanding, schedule: Schedule, now: int) -> Ne
 
 def _tried_next(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -> Step:
     """When a page with tries left is due."""
+    changed = not page.attempts and 0 < page.last_crawled_at < page.lastmod
+    why = "its sitemap says that it has changed" if changed else "it has tries left"
     match next_try_of_standing(page, schedule, now):
         case NextTry.later:
             return Step("due", "refuse", f"not before {moment(page.not_before, now, zone)}", "not_before")
@@ -216,10 +218,10 @@ def _tried_next(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) 
             if considered and not schedule.over:
                 return Step("due", "refuse", "in the next run: this one has considered it already", "ignore list")
             words = "in the next run" if schedule.over else "as soon as a start goes on with the run"
-            words += ": it has tries left"
+            words += f": {why}"
             return Step("due", "refuse", words, "ignore list") if considered else Step("due", "pass", words)
         case _:
-            return Step("due", "pass", "now: it has tries left")
+            return Step("due", "pass", f"now: {why}")
 
 
 def moment(at: int, now: int, zone: tzinfo) -> str:
@@ -254,7 +256,8 @@ _CHECKED = {
 
 def _known(page: PageStanding, zone: tzinfo) -> str:
     what = "a sitemap" if page.sitemap else "a seed" if page.seed else "a page"
-    what = _CHECKED.get(page.external, what)
+    if page.external:
+        what = f"{what} outside of the crawl" if page.sitemap else _CHECKED[page.external]
     more = ", forced" if page.force else ""
     more += f", changed {date_time(page.lastmod, zone)} says its sitemap" if page.lastmod else ""
     return f"{what}{more}"

@@ -156,13 +156,14 @@ def after_robots(state: OriginState, answer: RobotsAnswer, now: Moment, settings
         return _delayed(replace(state, hop=None), answer, now, settings)
     state = replace(state, hop=answer.hop)
     status = robots_status(answer.exit_code, answer.http_status)
-    if answer.hop is None and answer.rules is None and status is not RobotsStatus.unavailable:
+    allows = status is RobotsStatus.unavailable or not settings.obey_robots
+    if answer.hop is None and answer.rules is None and not allows:
         state = _unreachable(state, answer, now, settings)  # before the delay, as after a page: by what it finds
     state = _delayed(state, answer, now, settings)
     if answer.rules is not None:
         return _with_rules(state, RobotsStatus.parsed, answer, answer.rules, now, settings)
-    if answer.hop is None and status is RobotsStatus.unavailable:
-        return _with_rules(state, RobotsStatus.unavailable, answer, ALLOW_ALL, now, settings)
+    if answer.hop is None and allows:
+        return _with_rules(state, status, answer, ALLOW_ALL, now, settings)
     return state
 
 

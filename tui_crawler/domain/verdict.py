@@ -28,6 +28,7 @@ class Refusal(StrEnum):
     item_pattern = "item_pattern"
     redirect_hops = "redirect_hops"
     redirect_loop = "redirect_loop"  # a chain of redirects came back to where it was
+    nofollow = "nofollow"  # the page says so; the sample is the page
     url_length = "url_length"  # `crawl.max_url_length`, which the filter invalid_url checks, too
 
 
@@ -62,10 +63,12 @@ class Refused:
 
 @dataclass(frozen=True, slots=True)
 class Cleared:
-    """The page may be requested, with what the rules say of it (None: as configured)."""
+    """The page may be requested, with what the rules say of it (None: as configured). `waived` is the line of
+    robots.txt that denies it and is not obeyed, because its origin is the operator's own."""
 
     user_agent: str | None = None
     custom_js: str | None = None
+    waived: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -48,6 +48,7 @@ class EngineSettings:
     store_bodies: frozenset[str] = frozenset({"html", "xml", "css", "rss"})
     robots_max_bytes: int = 512_000
     sitemaps: bool = True
+    finds_sitemaps: bool = False
     canonical: CanonicalRule = "obey"
     check_external: bool = False
     check_embedded: bool = False
@@ -168,7 +169,17 @@ class OriginTable:
         settings, judge = self.settings, self.job_filters.of(job_id)
         kinds, queues = settings.link_kinds_queued, not settings.offline
         checks, known = (settings.check_external, settings.check_embedded), self._known_pages(job_id)
-        return Intake(judge, kinds, self.pages_known, queues, checks[0], known, checks[1], settings.follows)
+        return Intake(
+            judge,
+            kinds,
+            self.pages_known,
+            queues,
+            checks[0],
+            known,
+            checks[1],
+            settings.follows,
+            settings.finds_sitemaps,
+        )
 
     def take_up(self, job_id: int) -> None:
         """One page more of this job is in flight."""

@@ -12,7 +12,7 @@ from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, Reque
 from tui_crawler.domain.content_kind import OTHER
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.exit_code import FAILURES, ExitCode
-from tui_crawler.domain.intake import Intake, Queue, sitemaps_of
+from tui_crawler.domain.intake import Find, Intake, Queue, admit, is_sitemap, sitemaps_of
 from tui_crawler.domain.origin import Check, OriginState, RobotsHop, record_of
 from tui_crawler.domain.outcome import (
     Crawled,
@@ -56,6 +56,9 @@ _DOWN = frozenset({ExitCode.connection_failed, ExitCode.request_timeout})
 _READ = frozenset({ExitCode.file_ingested, ExitCode.file_of_unknown_type})
 _NO_BROWSER = "a rule wants custom_js here, which no version can run yet: the browser extra does not exist"
 MAIN_JOB = 0  # stands for the job of the run, whose filters speak where no page does
+_NO_ACTION = 0  # no operator asked for this check
+_SITEMAP = "/sitemap.xml"
+_LOOKED_FOR = "looked for, as nothing names a sitemap (crawl.sitemaps: auto)"
 _LARGE_ROBOTS = 32_768  # bytes; parsing more is done off the event loop
 _LONG_READING = 2_000  # URLs; judging more is, too
 
@@ -97,6 +100,7 @@ class TurnRunner:
         self._cancelling = False
         self._callbacks = callbacks
         self._cookies = ChainCookies(table.settings.cookies, table.settings.registrable)
+        self._looked_for: dict[str, Exchange | None] = {}  # sitemaps by URL, until they are read
         self.counts: dict[str, Counts] = {}
 
     def cancel_requests(self) -> None:
@@ -125,10 +129,13 @@ class TurnRunner:
         found = await self._store.candidates(origin, now.wall_ms, settings.fill_limit, first)
         now, state = self._clock.now(), table.states[origin]
         todo = list(state.todo)  # empty, unless seeds were added while the candidates were read
+        if found.exhausted and not todo and not found.has_sitemap and self._looks_for_sitemap(origin):
+            return
         listed = {page.page_id for page in todo}
         denied: list[tuple[TodoPage, Denied]] = []
         for page in found.pages:
-            wanted = {EXTERNAL: settings.check_external, EMBEDDED: settings.check_embedded}.get(page.external, True)
+            checks = {EXTERNAL: settings.check_external, EMBEDDED: settings.check_embedded}
+            wanted = page.sitemap or checks.get(page.external, True)
             if page.page_id in listed or not wanted or (state.external and not page.external):
                 continue
             verdict = self._judge(origin, page, _url_of(page.url))
@@ -145,6 +152,20 @@ class TurnRunner:
             self.tell(events.todo_filled(now.wall_ms, state, len(refusals)))
         for refusal in refusals:
             self._tell_attempt(state, refusal, settled)
+
+    def _looks_for_sitemap(self, origin: str) -> bool:
+        """Put /sitemap.xml on the checks of an origin for which nothing names a sitemap, once a run; return whether."""
+        table, url = self._table, robots_url(origin, _SITEMAP)
+        state, intake = table.states[origin], table.intake(MAIN_JOB)
+        named = bool(state.robots.rules and state.robots.rules.sitemaps) or url.href in self._looked_for
+        is_read = origin in self.counts and self.counts[origin].done > 0  # else nothing is asked for it
+        if named or not is_read or state.external or not (intake.finds_sitemaps and intake.queues):
+            return False
+        self._looked_for[url.href] = None
+        if isinstance(self._judge(origin, TodoPage(0, MAIN_JOB, url.href), url), Denied):
+            return False
+        table.update(replace(state, checks=(*state.checks, Check(_NO_ACTION, url))))
+        return True
 
     def is_excluded(self, origin: str) -> bool:
         """Whether the exclusion list holds for a whole origin."""
@@ -219,8 +240,9 @@ class TurnRunner:
         return made and hop is None
 
     async def check(self, origin: str, check: Check) -> CheckResult:
-        """Probes a URL, after robots.txt and all policies, as any request; changes no page (U). The result of a HEAD
-        request that failed is not the last one."""
+        """Probe a URL, after robots.txt and all policies, as any request; changes no page (U). The result of a HEAD
+        request that failed is not the last one. A sitemap that is looked for is fetched and, if it is one, becomes a
+        page that is read from this answer."""
         table, started = self._table, self._clock.now()
         page = TodoPage(0, MAIN_JOB, check.url.href)
         verdict = self._judge(origin, page, check.url)
@@ -228,14 +250,21 @@ class TurnRunner:
             exchange = Exchange((), verdict.exit_code, None, 0, message=verdict.message)
         else:
             agent = verdict.user_agent or table.settings.plan.user_agent
-            method = check_method(table.states[origin], 0, check.method)
-            exchange = await self._exchange(FetchRequest(check.url, agent, method, status_only=True))
+            is_probe = check.action_id != _NO_ACTION
+            method = check_method(table.states[origin], 0, check.method) if is_probe else "GET"
+            exchange = await self._exchange(FetchRequest(check.url, agent, method, status_only=is_probe))
         now, before = self._clock.now(), table.states[origin]
         answer = _answer_of(page, exchange.exit_code, exchange)
         after = table.update(after_check(before, check, answer, now, table.settings.settings_of(origin)))
         settle = settle_check(check, exchange, before, after, started, now)
-        await self._store.settle(settle)
-        self._tell_attempt(after, settle, Settled())
+        if check.action_id == _NO_ACTION:
+            found = [Find(exchange.location, 0, 1)] if exchange.location is not None else []
+            if exchange.exit_code in _READ and is_sitemap(exchange.body, is_seed=False):
+                found = [Find(check.url, 0, sitemap=True)]
+                self._looked_for[check.url.href] = replace(exchange, requests=(), wire_bytes=0)
+            attempt = replace(settle.attempt, message=exchange.message or _LOOKED_FOR)
+            settle = replace(settle, attempt=attempt, new_pages=admit(found, page, table.intake(MAIN_JOB)).pages)
+        self._tell_attempt(after, settle, await self._store_finds(origin, settle))
         doubted, taken = exchange.doubted, answer.response_ms
         return CheckResult(check, exchange.exit_code, exchange.http_status, taken, exchange.message, doubted)
 
@@ -252,7 +281,8 @@ class TurnRunner:
             await self._refuse(origin, page, no)
             return False
         self._store.mark_in_flight(page.page_id, origin, page.url)
-        plan = table.settings.plan
+        plan, finds = table.settings.plan, table.settings.finds_sitemaps
+        maybe = finds and (page.seed or "sitemap" in page.url.lower())  # a text or a gzip file is read to find out
         condition = condition_of(page, plan.force_recrawl and not plan.recheck)
         agent = verdict.user_agent or plan.user_agent
         request = FetchRequest(
@@ -260,20 +290,25 @@ class TurnRunner:
             agent,
             conditional_etag=condition.etag,
             conditional_since=condition.since,
-            any_kind=page.sitemap or OTHER in table.storing.kinds,
+            any_kind=page.sitemap or OTHER in table.storing.kinds or maybe,
         )
-        if page.external:
+        if page.is_check:
             request = FetchRequest(url, agent, check_method(table.states[origin], page.attempts), status_only=True)
         chain = self._cookies.take(url)
         request = replace(request, cookies=chain.cookies(url))
-        exchange = await (self._store.kept_answer(page.page_id) if page.kept else self._exchange(request))
+        kept = self._looked_for.pop(url.href, None)
+        kept = await self._store.kept_answer(page.page_id) if page.kept else kept
+        exchange = kept or await self._exchange(request)
         ended = self._clock.now()
         reading = None
-        if exchange.exit_code in _READ and not page.external:
+        if exchange.exit_code in _READ and not page.is_check:
+            page = replace(page, sitemap=page.sitemap or (finds and is_sitemap(exchange.body, page.seed)))
             reading = await self._fetcher.read(url, exchange, sitemap=page.sitemap)
         was_read = reading is not None and exchange.left_size is None
+        obeys = table.settings.settings_of(origin).obey_nofollow
         digest = hashlib.sha256(exchange.body).hexdigest() if was_read else ""
-        crawled = Crawled(page, url, exchange, reading, digest, started, ended, ruleset_id, table.settings.canonical)
+        rules = (ruleset_id, table.settings.canonical, verdict.waived, obeys)
+        crawled = Crawled(page, url, exchange, reading, digest, started, ended, *rules)
         await self._settle(origin, crawled, chain)
         return bool(exchange.requests)
 
@@ -310,6 +345,8 @@ class TurnRunner:
         crawled = replace(crawled, again=again)
         answer = _answer_of(crawled.page, code, exchange)
         intake = table.intake(crawled.page.job_id)
+        if crawled.reading is not None and crawled.reading.sitemaps:
+            self._looked_for.setdefault(f"{origin}{_SITEMAP}", None)
         queue = await self._queue(crawled, code, intake)
         before = table.states[origin]
         after = table.update(after_crawl(before, answer, crawled.ended, settings))
@@ -440,10 +477,10 @@ def _answer_of(page: TodoPage, code: ExitCode, exchange: Exchange) -> CrawlAnswe
         exchange.http_status,
         exchange.response_ms if exchange.requests else None,
         exchange.retry_after_ms,
-        bool(page.external),
+        page.is_check,
         exchange.in_vain,
         asked_by_get(page) if exchange.doubted else None,
-        bool(page.attempts and page.external) and code not in FAILURES,
+        bool(page.attempts and page.is_check) and code not in FAILURES,
         exchange.untrusted,
     )
 
@@ -453,9 +490,9 @@ def _url_of(text: str) -> CrawlUrl | InvalidUrl:
     return normalise(text, None, CLIENT_MAX_LENGTH)
 
 
-def robots_url(origin: str) -> CrawlUrl:
-    """Where the robots.txt of an origin lies (RFC 9309, section 2.3)."""
-    url = normalise(f"{origin}/robots.txt")
+def robots_url(origin: str, path: str = "/robots.txt") -> CrawlUrl:
+    """Return the URL of the robots.txt of an origin (RFC 9309, section 2.3), or of another well-known file."""
+    url = normalise(f"{origin}{path}")
     if isinstance(url, InvalidUrl):
         raise TypeError(f"not an origin: {origin!r}: {url.reason}")
     return url

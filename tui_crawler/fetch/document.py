@@ -86,6 +86,7 @@ Element = Any  # an lxml element (lxml ships no types), or the attributes of a `
 _TITLE_PARENTS = frozenset({"head", "body", "html"})  # not svg, where a title is a tooltip
 _ATOM = "{http://www.w3.org/2005/Atom"
 _SAYS_NOTHING = RobotsDirectives()
+_MOST_SITEMAPS = 50
 _LONGEST_TITLE = 4096  # characters; the bound in bytes is applied later
 
 
@@ -98,6 +99,7 @@ class Statements:
     canonical: str = ""
     refresh: str = ""
     robots: RobotsDirectives = _SAYS_NOTHING
+    sitemaps: tuple[str, ...] = ()
 
 
 def html_statements(root: Element, product_token: str) -> Statements:
@@ -112,7 +114,7 @@ def plain_statements(tags: Iterable[PlainTag], product_token: str) -> Statements
 
 def _said_by(elements: Iterable[tuple[str, Element]], product_token: str) -> Statements:
     title = base = canonical = refresh = ""
-    robots = RobotsDirectives()
+    robots, sitemaps = RobotsDirectives(), list[str]()
     names = ("robots", product_token.lower())
     for tag, element in elements:
         if tag == "meta":
@@ -122,13 +124,16 @@ def _said_by(elements: Iterable[tuple[str, Element]], product_token: str) -> Sta
             elif not refresh and (element.get("http-equiv") or "").strip().lower() == "refresh":
                 refresh = "" if _is_for_scriptless(element) else content
         elif tag == "link":
-            if not canonical and "canonical" in (element.get("rel") or "").lower().split():
+            rel = (element.get("rel") or "").lower().split()
+            if not canonical and "canonical" in rel:
                 canonical = element.get("href") or ""
+            if "sitemap" in rel and len(sitemaps) < _MOST_SITEMAPS:
+                sitemaps.append(element.get("href") or "")
         elif tag == "base":
             base = base or element.get("href") or ""
         elif tag == "title" and not title:
             title = clean_text(_title_text(element), _LONGEST_TITLE)
-    return Statements(title, base, canonical, refresh, robots)
+    return Statements(title, base, canonical, refresh, robots, tuple(sitemaps))
 
 
 def feed_type(root: Element) -> str:

@@ -180,6 +180,7 @@ class PageReading:
         )
         refreshes = (one[:2] for one in self._refreshes(resolver, said) if not one[2])
         refresh, source = next(refreshes, (None, None))
+        sitemaps = tuple(filter(None, (self._target(resolver, raw) for raw in said.sitemaps)))
         return Reading(
             kind=kind,
             exit_code=ExitCode.file_of_unknown_type if kind == OTHER else ExitCode.file_ingested,
@@ -198,6 +199,7 @@ class PageReading:
             too_long_links=0 if links is None else links.too_long,
             too_long_sample="" if links is None else links.too_long_sample,
             incomplete=tuple(self._incomplete),
+            sitemaps=sitemaps,
         )
 
     def _refreshes(self, resolver: LinkResolver, said: Statements) -> Iterator[tuple[CrawlUrl, RedirectSource, bool]]:

@@ -9,6 +9,7 @@ import peewee
 
 from tui_crawler.domain.canonical import ClaimState
 from tui_crawler.domain.page import Candidates, TodoPage
+from tui_crawler.domain.record import replace
 from tui_crawler.domain.recrawl import NEVER, DueBounds, due_bounds
 from tui_crawler.storage.claim import ONE, ZERO, Claim, is_pending
 from tui_crawler.storage.clean_text import clean
@@ -68,7 +69,8 @@ def candidates(
     pages = tuple(todo_page(row, claim.tries) for row in rows)
     if pages:
         return Candidates(pages)
-    return Candidates((), _next_due_of(transaction, free, values), _any_held(transaction, claim, jobs, values))
+    none = Candidates((), _next_due_of(transaction, free, values), _any_held(transaction, claim, jobs, values))
+    return replace(none, has_sitemap=none.exhausted and transaction.one(_sitemap, values) is not None)
 
 
 def awake(
@@ -293,6 +295,10 @@ def _any_priority(page: Any) -> Any:
 
 def _is_now() -> Any:
     return (_Choice.not_before <= slot("now")) & (_Choice.ignored_run != slot("run_id"))
+
+
+def _sitemap() -> Any:
+    return Page.select(Page.id).where((Page.origin == slot("origin_id")) & (Page.sitemap == ONE)).limit(ONE)
 
 
 _origin_id = reads([Origin.origin], Origin.id)

@@ -120,7 +120,7 @@ _KNOWN = (
     *columns(
         Page,
         """id origin status attempts attempts_remaining nice depth redirect_hops seed force item_pattern
-beyond_depth last_exit_code ignored_run found_on lastmod external""",
+beyond_depth last_exit_code ignored_run found_on lastmod external last_crawled_at""",
     ),
 )
 _PLAIN = "nice depth seed force redirect_hops not_before sitemap lastmod external"
@@ -151,6 +151,7 @@ class Known:
     found_on: int | None
     lastmod: int
     external: int
+    last_crawled_at: int
 
     def tally(self) -> Tally:
         """What it adds to the counters of its origin."""
@@ -302,30 +303,37 @@ def _find_again(
 def _found_once_more(page: Known, claim: Claim, source: Source, wanted: NewPage, max_depth: int | None) -> Known:
     """The lower of both, and the newer `lastmod`; a page does not become a sitemap, nor a sitemap a page.
 
-    A forced find of a page that is done runs it again, once in a run (G). So does the first find in the crawl of
-    one that was only checked until now, and a chain of redirects that comes back with other cookies.
+    A forced find of a page that is done runs it again, once in a run (G); so does a new `lastmod` that is later than
+    its last crawl, and the find of a sitemap. So does the first find in the crawl of one that was only checked until
+    now, and a chain of redirects that comes back with other cookies. A `lastmod` that comes after its page was
+    considered in this run is left for the next run.
     """
     depth = min(page.depth, wanted.depth)
+    done = page.status == PageStatus.READY and not page.attempts_remaining
+    is_first = page.ignored_run != claim.run_id
+    changed = done and wanted.lastmod > max(page.lastmod, page.last_crawled_at)
+    is_wanted = wanted.force or changed or (wanted.sitemap and not 0 < wanted.lastmod <= page.last_crawled_at)
     new = replace(
         page,
         nice=min(page.nice, wanted.nice),
         depth=depth,
         redirect_hops=min(page.redirect_hops, wanted.redirect_hops),
         seed=int(page.seed or wanted.seed),
-        lastmod=max(page.lastmod, wanted.lastmod),
+        lastmod=max(page.lastmod, wanted.lastmod) if is_first or not changed else page.lastmod,
         beyond_depth=int(is_beyond(depth, max_depth)),
         found_on=source.found_on if depth < page.depth else page.found_on,
     )
-    done = page.status == PageStatus.READY and not page.attempts_remaining
     if wanted.external < page.external:
         return again(replace(new, external=wanted.external), claim, wanted)
-    if done and (wanted.again or (wanted.force and page.ignored_run != claim.run_id)):
+    if done and (wanted.again or (is_wanted and is_first)):
         return again(new, claim, wanted)
     return new
 
 
 def _update() -> Any:
-    chosen = [column for column in _KNOWN if column.name not in {"hash", "id", "origin", "last_exit_code"}]
+    chosen = [
+        column for column in _KNOWN if column.name not in {"hash", "id", "origin", "last_exit_code", "last_crawled_at"}
+    ]
     return Page.update(slots(chosen)).where(Page.id == slot("page_id"))
 
 

@@ -334,7 +334,7 @@ def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bo
     wanted = dict.fromkeys(clean(seed.origin) for seed in seeds)
     known = transaction.fetch(Origin.select(Origin.id, Origin.origin, Origin.joined, Origin.participates))
     left_out = 0
-    checked = _with_checks(transaction, plan) if plan.check_external else set()
+    checked = _with_checks(transaction, plan)
     for origin_id, name, joined, participates in known:
         if name in wanted:
             continue
@@ -358,10 +358,11 @@ def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bo
 
 
 def _with_checks(transaction: Transaction, plan: RunPlan) -> set[int]:
-    """The origins where links that leave the crawl wait to be checked, or are due again."""
+    """The origins where links that leave the crawl wait to be checked, or sitemaps to be read, or are due again."""
+    asked = [1] * plan.finds_sitemaps + [0] * plan.check_external
     before = transaction.now if plan.force_recrawl else transaction.now - plan.recrawl_interval_ms
     waits = (Page.attempts_remaining > 0) | (Page.last_crawled_at <= before)
-    found = (Page.external == ONE) & (Page.status == ZERO) & waits
+    found = (Page.external == ONE) & (Page.status == ZERO) & waits & Page.sitemap.in_(asked)
     return {row[0] for row in transaction.fetch(Page.select(Page.origin).where(found).distinct())}
 
 

@@ -43,7 +43,7 @@ last_attempt_id claimed_by stash depth unscanned last_http_status external""",
 _OUTCOME = columns(
     Page,
     """status attempts attempts_remaining failed last_exit_code last_http_status last_crawled_at
-last_contentful_at last_attempt_id fresh_until not_before ignored_run todo_order unscanned""",
+last_contentful_at last_attempt_id fresh_until not_before ignored_run todo_order unscanned sitemap""",
 )
 
 
@@ -385,6 +385,7 @@ def page_values(claim: Claim, page: PageState, outcome: PageOutcome, attempt_id:
         "ignored_run": 0 if outcome.forget_ignored else claim.run_id,
         "todo_order": 0,
         "unscanned": outcome.unscanned if outcome.contentful else page.unscanned,
+        "sitemap": outcome.sitemap,
     }
 
 

@@ -24,6 +24,8 @@ def coverage_lines(coverage: Coverage) -> Iterator[str]:
     else:
         yield f"coverage: not complete; {pages}"
         yield from _first([f"- {safe(reason, 500)}" for reason in coverage.reasons], len(coverage.reasons))
+    if coverage.waived:
+        yield f"  rules switched off: {safe(coverage.waived, 1_000)}"
     lost = coverage.lost
     yield from _first([f"seed {safe(one.url)}: {safe(one.message, 1_000)}" for one in lost], coverage.seeds_lost)
     refused = [one for one in coverage.refused if one.inside]

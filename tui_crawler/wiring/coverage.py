@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import contextlib
 import math
+import re
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -27,9 +28,10 @@ def coverage_of(reports: Reports) -> Coverage:
     """The statement of the newest run; it says so where the configuration that explains it cannot be read. Raises
     StorageFailure."""
     found, text = reports.coverage(), reports.config_text()
-    if found.run is None or (found.complete and not found.refused and "offline" not in text):
+    if found.run is None or (found.complete and not found.refused and not re.search("offline|obey_", text)):
         return found
-    from tui_crawler.wiring.explain import Explainer, located  # noqa: PLC0415  a crawl that went well needs none
+    from tui_crawler.wiring.explain import Explainer  # noqa: PLC0415  a crawl that went well needs none
+    from tui_crawler.wiring.origin_settings import located, waived_rules  # noqa: PLC0415  the same
 
     explainer, now = Explainer(reports), time.time_ns() // 1_000_000
     try:
@@ -56,6 +58,7 @@ def coverage_of(reports: Reports) -> Coverage:
         found,
         refused=tuple(map(decided, found.refused)),
         seeds=(*map(explained, lost), *found.seeds[len(lost) :]),
+        waived=waived_rules(config),
         unread=reports.documents_unread() if config.crawl.mode == "offline" else 0,
     )
 

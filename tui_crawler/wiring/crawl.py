@@ -98,6 +98,7 @@ class Crawl:
         if connections < wanted:
             why = "the system lets this process open no more files"
             note = f"at most {connections} requests in flight, not {wanted}: {why}"
+            note = "; ".join(filter(None, (settings.plan.note, note)))
             settings = replace(settings, plan=replace(settings.plan, max_in_flight=connections, note=note))
         seeds = seed_urls(config)
         self._fetcher = fetcher_of(config, SeedHosts(seeds, self), self._excluded, connections)

@@ -13,7 +13,7 @@ from tui_crawler.domain.robots import ALLOW_ALL, parse_robots, product_token
 from tui_crawler.domain.status import OriginPhase, RobotsStatus
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
 from tui_crawler.domain.verdict import Step
-from tui_crawler.wiring.origin_settings import JobRules, admission_of, rules_in_force, stored_config
+from tui_crawler.wiring.origin_settings import JobRules, admission_of, located, rules_in_force, stored_config
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
@@ -124,12 +124,3 @@ def _located(explanation: Explanation, config: Config) -> Explanation:
     """Where the configuration itself decides (scope, limits), the line that says so."""
     steps = (replace(step, source=located(step.source, config)) for step in explanation.steps)
     return replace(explanation, steps=tuple(steps))
-
-
-def located(source: str, config: Config) -> str:
-    """What decided, with its line where it is a key that the configuration gives."""
-    place = dict(config.sources).get(source)
-    if place is None:
-        return source
-    line = place.rpartition(":")[2]
-    return f"{source}, line {line} of the configuration" if line.isdigit() else place

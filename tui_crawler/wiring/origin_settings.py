@@ -47,8 +47,28 @@ def admission_of(config: Config, seeds: Sequence[CrawlUrl] | None = None) -> Adm
     scope = Scope(
         frozenset(url.origin for url in (seed_urls(config) if seeds is None else seeds)),
         {site.origin: site.start_path for site in config.sites},
+        frozenset() if config.crawl.obey_robots else frozenset(config.own_sites),
     )
     return Admission(config.policy_set, scope, Limits(**same_named(Limits, config.crawl)))
+
+
+def located(source: str, config: Config) -> str:
+    """What decided, with its line where it is a key that the configuration gives."""
+    place = dict(config.sources).get(source)
+    if place is None:
+        return source
+    line = place.rpartition(":")[2]
+    return f"{source}, line {line} of the configuration" if line.isdigit() else place
+
+
+def waived_rules(config: Config) -> str:
+    """Return which rules are not obeyed, where, and what decided it (a place of the configuration or the command line);
+    empty when all are."""
+    rules = (("obey_robots", "robots.txt"), ("obey_nofollow", "noindex and nofollow"))
+    off = [(f"crawl.{key}", what) for key, what in rules if not getattr(config.crawl, key)]
+    sites = ", ".join(config.own_sites)
+    said = ((key, what, located(key, config).removeprefix(f"{key}, ")) for key, what in off)
+    return "; ".join(f"{what} not obeyed at {sites} ({key}: false, {by})" for key, what, by in said)
 
 
 def same_named(record: Any, *sections: object, but: Container[str] = ()) -> dict[str, Any]:

@@ -24,7 +24,14 @@ from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.client import HttpFetcher
 from tui_crawler.fetch.limits import MIB, FetchLimits
 from tui_crawler.fetch.tls import Access, Trust
-from tui_crawler.wiring.origin_settings import crawl_settings, host_entries, same_named, settings_by_origin, urls_of
+from tui_crawler.wiring.origin_settings import (
+    crawl_settings,
+    host_entries,
+    same_named,
+    settings_by_origin,
+    urls_of,
+    waived_rules,
+)
 
 if TYPE_CHECKING:
     from publicsuffixlist import PublicSuffixList
@@ -34,6 +41,7 @@ if TYPE_CHECKING:
     from tui_crawler.fetch.transfer import Recorder
     from tui_crawler.wiring import RunOptions
 
+_SITEMAPS = {"auto": (True, True), "robots": (True, False), "off": (False, False)}  # read, and found
 _PRIVATE: dict[str, Literal["auto"] | bool] = {"auto": "auto", "always": True, "never": False}
 
 
@@ -68,6 +76,8 @@ def plan_of(config: Config, options: RunOptions) -> RunPlan:
         policies=config.policy_set,
         start_paths=tuple((site.origin, site.start_path) for site in config.sites),
         crawl_settings=crawl_settings(config).to_json(),
+        note=waived_rules(config),
+        finds_sitemaps=_SITEMAPS[config.crawl.sitemaps][1],
         keep_runs=config.storage.keep_runs,
     )
 
@@ -139,7 +149,8 @@ def engine_settings(config: Config, options: RunOptions) -> EngineSettings:
         store_bodies=frozenset(config.storage.store_bodies),
         robots_max_bytes=config.robots.max_bytes,
         heartbeat_ms=config.storage.lease_ms // 4,
-        sitemaps=config.crawl.sitemaps,
+        sitemaps=_SITEMAPS[config.crawl.sitemaps][0],
+        finds_sitemaps=_SITEMAPS[config.crawl.sitemaps][1],
         canonical=config.crawl.canonical,
         check_external=config.crawl.check_external,
         check_embedded=config.crawl.check_embedded,

@@ -13,6 +13,7 @@ from operator import itemgetter
 from tui_crawler.domain.coverage import ALIKE, LEADS, LISTED, Coverage, SameContent, SeedEnd, is_lost, refused_group
 from tui_crawler.domain.cut import CUTS, cut_names
 from tui_crawler.domain.exit_code import BLOCKED, DOCUMENTS, ExitCode, code_of, lost_words
+from tui_crawler.domain.page import EXTERNAL
 from tui_crawler.domain.site_audit import NAMED
 from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import SubjectReports, among
@@ -43,6 +44,8 @@ _BLOCKED = f"""SELECT o.origin, g.code AS reason, g.pages AS count, u.href AS sa
 ORDER BY g.pages DESC, g.sample LIMIT {LISTED}"""
 _LINKS = f"""SELECT o.origin, r.reason, r.count, r.sample_url, '' AS decided_by, COUNT(*) OVER () AS every
 FROM refused r JOIN origin o ON o.id = r.origin_id WHERE {_CRAWLED} ORDER BY r.count DESC, o.id LIMIT {LISTED}"""
+_SITEMAPS = f"""SELECT u.href, p.last_exit_code FROM page p JOIN url u ON u.id = p.url_id
+WHERE p.external = {EXTERNAL} AND p.sitemap = 1 AND NOT {among("p.last_exit_code", DOCUMENTS | LEADS)} ORDER BY p.id"""
 _SEEDS = f"""SELECT p.id, u.href, o.origin, p.last_exit_code, p.last_http_status, o.finish_reason,
     CASE WHEN {among("p.last_exit_code", DOCUMENTS)} THEN 1 ELSE 0 END AS good
 FROM page p JOIN origin o ON o.id = p.origin_id JOIN url u ON u.id = p.url_id
@@ -105,6 +108,7 @@ class CoverageReports(SubjectReports):
             pending=pending,
             stashed=number("SELECT COUNT(*) FROM page WHERE status = 4"),
             too_deep=number(_TOO_DEEP),
+            sitemaps=tuple((url, exit_name(code)) for url, code in read(_SITEMAPS)),
             segments=number("SELECT COUNT(*) FROM segment WHERE consumed_at = 0"),
         )
         return self._with_seeds(replace(coverage, same=tuple(self._alike(same)), same_total=same[0][3] if same else 0))

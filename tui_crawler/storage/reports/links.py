@@ -133,9 +133,9 @@ def _step(reader: Reader, parent: int, url_id: int) -> LinkView:
     if link := reader.record(_LINK_VIEW, on_page, (parent, url_id)):
         return link
     redirect = reader.one("SELECT source, seen_at FROM redirect WHERE page_id = ? AND to_url_id = ?", (parent, url_id))
-    names = reader.one(
-        "SELECT f.href, t.href, p.sitemap FROM page p JOIN url f ON f.id = p.url_id JOIN url t ON t.id = ?"
-        " WHERE p.id = ?",
+    names = reader.one(  # a sitemap that is named by `link rel=sitemap` is no link
+        "SELECT f.href, t.href, p.sitemap + (SELECT COALESCE(SUM(c.sitemap), 0) FROM page c WHERE c.url_id = t.id)"
+        " FROM page p JOIN url f ON f.id = p.url_id JOIN url t ON t.id = ? WHERE p.id = ?",
         (url_id, parent),
     )
     from_url, to_url, sitemap = names or ("", "", 0)

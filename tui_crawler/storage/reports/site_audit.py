@@ -115,7 +115,8 @@ class _Tables:
         canonical = _ENDED_AS.format(_CANONICAL, ExitCode.not_canonical)
         yield self._listed("not_canonical", "u.href, t.href", canonical)
         yield self._listed("canonical_nowhere", "u.href, t.href", _IGNORED)
-        yield self._listed("noindex", "u.href", _ENDED_AS.format("", ExitCode.noindex))
+        noindex = _ENDED_AS.format("LEFT JOIN document d ON d.page_id = q.page_id", ExitCode.noindex)
+        yield self._listed("noindex", "u.href", f"{noindex} OR d.noindex = 1")
         exits = [(code, _WHEN.get(code, ""), count) for code, count in self._rows(_EXITS)]
         yield "exit_codes", exits, len(exits)
         times: dict[int, int] = dict(self._rows(_TIMES))
