@@ -16,7 +16,11 @@ CanonicalRule = Literal["obey", "same_origin", "ignore"]
 
 
 class LinkKind(Enum):
-    """The seven kinds of link (G); the value is the name in `v_link.kind`."""
+    """The seven kinds of link (G), the value is the name in `v_link.kind`; and two more.
+
+    A frame is an object there, with a mark. What is `other` is recorded and never requested: the action of a form, a
+    quotation's source, another version of the page.
+    """
 
     __hash__ = object.__hash__  # by identity: links are counted by it, and Enum's own is Python
 
@@ -27,6 +31,12 @@ class LinkKind(Enum):
     audio = "audio"
     object = "object"
     script = "script"
+    frame = "frame"
+    other = "other"
+
+
+PAGE_KINDS = tuple(kind for kind in LinkKind if kind not in (LinkKind.frame, LinkKind.other))
+"""The kinds of link that can be configured to become pages."""
 
 
 DataType = Literal["link", "video", "picture", "text"]

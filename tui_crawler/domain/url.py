@@ -6,6 +6,7 @@ Nothing here raises for a bad URL: what cannot be crawled becomes an `InvalidUrl
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 from hashlib import blake2b
 from ipaddress import ip_address
@@ -178,6 +179,21 @@ def indicated(fragment: str) -> tuple[str, ...]:
     name = fragment.partition(":~:")[0]
     decoded = unquote(name)
     return () if not name or name[0] in "/!" or decoded.lower() == "top" else (name, decoded)
+
+
+def in_xml_base(raw: str, bases: Iterable[str], document: str) -> str:
+    """Return a URL for its absolute one by these `xml:base` (XML Base; RFC 4287, 2); an invalid one stays invalid."""
+    base: str | None = document
+    written = ""
+    for written in bases:
+        url = normalise(written, base, CLIENT_MAX_LENGTH)
+        base = url.href if isinstance(url, CrawlUrl) else None
+    if not written:
+        return raw
+    found = normalise(raw, base, CLIENT_MAX_LENGTH)
+    if isinstance(found, InvalidUrl):
+        return raw if base else f"xml:base={written} {raw}"  # not relative to something else
+    return f"{found.href}#{found.fragment}" if found.fragment else found.href
 
 
 class SiteLinks:
