@@ -49,7 +49,7 @@ _SLICE_BYTES = 256 * 1024
 _NO_ESCAPE = re.compile(rb"\x1b(?!\([BJ]|\$[@B])")
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 
-_QUERY_IN_UTF8 = frozenset({"utf-8", "utf-16le", "utf-16be", "x-user-defined", ""})
+_QUERY_IN_UTF8 = frozenset({"utf-8", "utf-16le", "utf-16be", "x-user-defined"})
 _NOT_OF_URLS = re.compile(rb"[\x1b#\x7f-\xff]")  # a URL parser encodes the rest, as of every URL
 _IN_QUERY = "tui_crawler.query"
 

@@ -73,10 +73,8 @@ class _Content:
     in_encoding: bool = True
 
 
-class _EncodedResolver(LinkResolver):
+class _QueryResolver(LinkResolver):
     """The resolver of a document whose URLs have their queries in its encoding."""
-
-    __slots__ = ("_encoding",)
 
     def __init__(self, base: CrawlUrl, max_length: int, site: SiteLinks, encoding: str) -> None:
         super().__init__(base, max_length, site=site)
@@ -229,7 +227,7 @@ class PageReading:
     def _resolver(self, base: CrawlUrl, encoding: str = "") -> LinkResolver:
         if encoding in ("", "utf-8"):
             return LinkResolver(base, self._limits.max_url_length, site=self._site)
-        return _EncodedResolver(base, self._limits.max_url_length, self._site, encoding)
+        return _QueryResolver(base, self._limits.max_url_length, self._site, encoding)
 
     def _target(self, resolver: LinkResolver | None, raw: str) -> CrawlUrl | None:
         """What is written in the document (by its resolver) or, None, in the header leads to."""
