@@ -61,6 +61,8 @@ PAST = [
     "Friday, 25-Jun-10 15:00:00 GMT",
     "Fri Jun 25 15:00:00 2010",
     "25 June 2010",
+    "Jun 25, 2010 15:00:00 GMT",
+    "25 Jun 2010, 15:00:00 GMT",
     "2010-06-25",
     "2010-06-25T15:00:00Z",
     "2010-06-25 15:00:00 UTC",
@@ -103,6 +105,7 @@ def test_a_date_to_come_or_one_that_cannot_be_read_says_nothing(date: str) -> No
         (("otherbot: nofollow, example-crawler: unavailable_after: 2010-06-25T15:00:00Z, nofollow",), True, True),
         (("unavailable_after: Friday, 25-Jun-99 15:00:00 GMT, otherbot: noindex, nofollow",), True, False),
         (("unavailable_after: 25 Jun 2099 15:00:00 GMT", "nofollow"), False, True),
+        (("unavailable_after: 25 Jun 2099, 15:00:00 GMT, nofollow",), False, True),
         (("otherbot: none", "unavailable_after: 25 Jun 2010 15:00:00 PST"), True, False),
     ],
 )

@@ -15,7 +15,8 @@ from tui_crawler.fetch.plain_html import PlainTag
 
 # directives with a value, which is no directive and no agent: "max-image-preview: none", "unavailable_after: 25 Jun"
 _VALUED = re.compile(
-    r"max-[a-z-]++\s*+:\s*+[^\s,;]*+|unavailable_after\s*+:((?:\s*+(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*+,)?+[^,;]*+)"
+    r"max-[a-z-]++\s*+:\s*+[^\s,;]*+"
+    r"|unavailable_after\s*+:((?:\s*+(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*+,)?+[^,;]*+(?:,\s*+\d[^,;]*+)?+)"
 )
 _AGENT = re.compile(r"\s*+([^\s:]++)\s*+:")
 _REFRESH = re.compile(

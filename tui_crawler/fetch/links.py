@@ -219,13 +219,11 @@ def _source(element: Element) -> Iterator[Candidate]:
         yield from _attribute(kind, element, "src")
 
 
-def with_xml_base(candidates: Iterable[Candidate], root: Element, document: str) -> Iterable[Candidate]:
-    """Return the links of XML, as they would be written without `xml:base`."""
+def with_xml_base(candidates: Iterable[Candidate], root: Element, url: str) -> Iterable[Candidate]:
+    """Return the links of the XML at `url`, as they would be written without `xml:base`."""
     if not _HAS_BASE(root):
         return candidates
-    return (
-        (kind, raw if at is None else in_xml_base(raw, xml_bases(at), document), at) for kind, raw, at in candidates
-    )
+    return ((kind, raw if at is None else in_xml_base(raw, xml_bases(at), url), at) for kind, raw, at in candidates)
 
 
 def feed_candidates(root: Element) -> Iterator[Candidate]:
