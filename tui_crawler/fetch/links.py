@@ -46,9 +46,8 @@ _ATOM_LINK = "{http://www.w3.org/2005/Atom}link"
 _SVG, _MATHML = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1998/Math/MathML}"
 _XLINK = "{http://www.w3.org/1999/xlink}"
 _HREFS = ("href", "xlink:href", _XLINK + "href")  # the first counts (SVG 2); HTML has no namespaces
-_OF_MATHML = etree.XPath("//*[@href and ancestor::math]")
 _HAS_BASE = etree.XPath("boolean(//@xml:base)")
-xml_bases = etree.XPath("ancestor-or-self::*/@xml:base")  # of an element of XML, from the root on
+xml_bases = etree.XPath("(ancestor-or-self::*/@xml:base)[position() < 18]")  # of an element, from the root on
 _IN_XML = {_XHTML + "a": (LinkKind.a, "href"), _XHTML + "img": (LinkKind.img, "src")}
 _ANCHORS = frozenset({"a", _XHTML + "a", _SVG + "a"})
 
@@ -152,9 +151,10 @@ def html_candidates(root: Element) -> Iterator[Candidate]:
             yield from _of_tag(tag, element)
         elif not (raw[:1] in _BEGINS_INLINE and _is_inline(raw)):
             yield LinkKind.a, raw, element
-    if next(root.iter("math"), None) is not None:
-        for element in _OF_MATHML(root):
-            yield from _attribute(LinkKind.a, element, "href")
+    for math in root.iter("math"):
+        if next(math.iterancestors("math"), None) is None:
+            for element in math.iterdescendants("*"):
+                yield from _attribute(LinkKind.a, element, "href")
 
 
 def plain_candidates(tags: Iterable[PlainTag]) -> Iterator[Candidate]:
