@@ -23,7 +23,7 @@ _STRIPPED = "".join(map(chr, range(0x21)))  # C0 controls and space, which WHATW
 _BEFORE_AT = re.compile(r"(?:^|(?<=[/\\?#]))[^/\\?#]*@")
 _SCHEME = re.compile(r"https?:\s*", re.IGNORECASE)
 _FIRST_SCHEME = re.compile(r"\s*(?!mailto:)[a-z0-9._~%+-]+:", re.IGNORECASE)
-_MOST_BASES = 16  # within each other: more are hostile
+MOST_BASES = 16  # within each other: more are hostile
 MASK = "•••"
 """Stands for what is secret, wherever it would be shown."""
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # tab, LF and CR are removed by WHATWG
@@ -188,7 +188,7 @@ def in_xml_base(raw: str, bases: Iterable[str], document: str) -> str:
     written = ""
     for number, written in enumerate(bases):
         url = normalise(written, base, CLIENT_MAX_LENGTH)
-        base = url.href if isinstance(url, CrawlUrl) and number < _MOST_BASES else None
+        base = url.href if isinstance(url, CrawlUrl) and number < MOST_BASES else None
     if not written:
         return raw
     found = normalise(raw, base, CLIENT_MAX_LENGTH)

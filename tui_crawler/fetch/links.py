@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import chain, islice
 from typing import Any
 
 from lxml import etree
 
 from tui_crawler.domain.attempt import FoundFragment, FoundLink
 from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.url import InvalidUrl, LinkResolver, in_xml_base, without_fragment, without_userinfo
+from tui_crawler.domain.url import MOST_BASES, InvalidUrl, LinkResolver, in_xml_base, without_fragment, without_userinfo
 from tui_crawler.fetch.plain_html import PlainTag
 
 Element = Any  # an lxml element (lxml ships no types), or what a `PlainTag` has in its place
@@ -47,7 +48,7 @@ _SVG, _MATHML = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1998/Math/Ma
 _XLINK = "{http://www.w3.org/1999/xlink}"
 _HREFS = ("href", "xlink:href", _XLINK + "href")  # the first counts (SVG 2); HTML has no namespaces
 _HAS_BASE = etree.XPath("boolean(//@xml:base)")
-xml_bases = etree.XPath("(ancestor-or-self::*/@xml:base)[position() < 18]")  # of an element, from the root on
+_XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _IN_XML = {_XHTML + "a": (LinkKind.a, "href"), _XHTML + "img": (LinkKind.img, "src")}
 _ANCHORS = frozenset({"a", _XHTML + "a", _SVG + "a"})
 
@@ -217,6 +218,12 @@ def _source(element: Element) -> Iterator[Candidate]:
         yield from _srcset(element)
     elif kind is not None:
         yield from _attribute(kind, element, "src")
+
+
+def xml_bases(element: Element) -> list[str]:
+    """What `xml:base` says at an element, from the root on; of too many in each other the innermost ones."""
+    found = (base for each in chain((element,), element.iterancestors()) if (base := each.get(_XML_BASE)) is not None)
+    return [*islice(found, MOST_BASES + 1)][::-1]
 
 
 def with_xml_base(candidates: Iterable[Candidate], root: Element, url: str) -> Iterable[Candidate]:
