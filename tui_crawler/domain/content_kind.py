@@ -16,11 +16,8 @@ CanonicalRule = Literal["obey", "same_origin", "ignore"]
 
 
 class LinkKind(Enum):
-    """The seven kinds of link (G), the value is the name in `v_link.kind`; and two more.
-
-    A frame is an object there, with a mark. What is `other` is recorded and never requested: the action of a form, a
-    quotation's source, another version of the page.
-    """
+    """The seven kinds of link (G), whose value is the name in `v_link.kind`; `frame`, which is an object there with a
+    mark; `other`, which is recorded and never requested."""
 
     __hash__ = object.__hash__  # by identity: links are counted by it, and Enum's own is Python
 

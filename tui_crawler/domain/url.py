@@ -6,8 +6,8 @@ Nothing here raises for a bad URL: what cannot be crawled becomes an `InvalidUrl
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from ipaddress import ip_address
 from urllib.parse import unquote
@@ -23,7 +23,6 @@ _STRIPPED = "".join(map(chr, range(0x21)))  # C0 controls and space, which WHATW
 _BEFORE_AT = re.compile(r"(?:^|(?<=[/\\?#]))[^/\\?#]*@")
 _SCHEME = re.compile(r"https?:\s*", re.IGNORECASE)
 _FIRST_SCHEME = re.compile(r"\s*(?!mailto:)[a-z0-9._~%+-]+:", re.IGNORECASE)
-MOST_BASES = 16  # within each other: more are hostile
 MASK = "•••"
 """Stands for what is secret, wherever it would be shown."""
 _CONTROL = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f]")  # tab, LF and CR are removed by WHATWG
@@ -182,19 +181,24 @@ def indicated(fragment: str) -> tuple[str, ...]:
     return () if not name or name[0] in "/!" or decoded.lower() == "top" else (name, decoded)
 
 
-def in_xml_base(raw: str, bases: Iterable[str], document: str) -> str:
+def in_xml_base(raw: str, bases: tuple[str, ...], document: str) -> str:
     """Return a URL for its absolute one by these `xml:base` (XML Base; RFC 4287, 2); an invalid one stays invalid."""
-    base: str | None = document
-    written = ""
-    for number, written in enumerate(bases):
-        url = normalise(written, base, CLIENT_MAX_LENGTH)
-        base = url.href if isinstance(url, CrawlUrl) and number < MOST_BASES else None
-    if not written:
+    if not bases:
         return raw
+    base = _xml_base(bases, document)
     found = normalise(raw, base, CLIENT_MAX_LENGTH)
     if isinstance(found, InvalidUrl):
-        return raw if base else f"xml:base={written} {raw}"  # not relative to something else
+        return raw if base else f"xml:base={bases[-1]} {raw}"  # not relative to something else
     return f"{found.href}#{found.fragment}" if found.fragment else found.href
+
+
+@lru_cache(256)
+def _xml_base(bases: tuple[str, ...], document: str) -> str | None:
+    base: str | None = document
+    for written in bases:
+        url = normalise(written, base, CLIENT_MAX_LENGTH)
+        base = url.href if isinstance(url, CrawlUrl) else None
+    return base
 
 
 class SiteLinks:

@@ -65,8 +65,7 @@ def values_of(headers: Headers, name: str) -> Iterator[str]:
 
 
 def location_text(value: str) -> str:
-    """Return a Location value as text: its bytes are UTF-8 if they can be, else they are escaped one by one, so that
-    the server gets them as it has sent them (as browsers do)."""
+    """Return a Location value as text: its bytes are UTF-8 if they can be, else each is escaped (as browsers do)."""
     if value.isascii():
         return value
     try:

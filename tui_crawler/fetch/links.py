@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import chain, islice
+from itertools import islice
 from typing import Any
 
 from lxml import etree
 
 from tui_crawler.domain.attempt import FoundFragment, FoundLink
 from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.url import MOST_BASES, InvalidUrl, LinkResolver, in_xml_base, without_fragment, without_userinfo
+from tui_crawler.domain.url import InvalidUrl, LinkResolver, in_xml_base, without_fragment, without_userinfo
 from tui_crawler.fetch.plain_html import PlainTag
 
 Element = Any  # an lxml element (lxml ships no types), or what a `PlainTag` has in its place
@@ -220,10 +220,10 @@ def _source(element: Element) -> Iterator[Candidate]:
         yield from _attribute(kind, element, "src")
 
 
-def xml_bases(element: Element) -> list[str]:
-    """What `xml:base` says at an element, from the root on; of too many in each other the innermost ones."""
-    found = (base for each in chain((element,), element.iterancestors()) if (base := each.get(_XML_BASE)) is not None)
-    return [*islice(found, MOST_BASES + 1)][::-1]
+def xml_bases(element: Element) -> tuple[str, ...]:
+    """What `xml:base` says at an element, from the outermost on, as far as it is among the 64 elements around it."""
+    around = [element, *islice(element.iterancestors(), 63)]
+    return tuple(base for each in reversed(around) if (base := each.get(_XML_BASE)) is not None)
 
 
 def with_xml_base(candidates: Iterable[Candidate], root: Element, url: str) -> Iterable[Candidate]:

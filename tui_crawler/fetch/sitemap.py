@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from lxml import etree
@@ -53,7 +53,7 @@ class _Found:
     raw: str
     lastmod: int = 0
     sitemap: bool = False
-    bases: Sequence[str] = ()
+    bases: tuple[str, ...] = ()
 
 
 def is_gzip(body: bytes) -> bool:

@@ -72,9 +72,7 @@ IS_CHECKED = "CASE p.external WHEN 0 THEN 0 ELSE 1 END AS external"
 """Whether page `p` is only checked, 0 or 1."""
 
 _KIND = "CASE l.kind WHEN 'frame' THEN 'object' ELSE l.kind END"
-LINK_KIND = f"{_KIND} AS kind"
-"""The kind of link `l`: one of seven (G), or other."""
-
+LINK_KIND = f"{_KIND} AS kind"  # of link `l`: one of seven (G), or other
 IS_FRAME = "CASE l.kind WHEN 'frame' THEN 1 ELSE 0 END AS frame"
 
 _URL = "JOIN url u ON u.id = p.url_id"
