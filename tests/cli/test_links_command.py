@@ -58,6 +58,7 @@ def test_as_json(say: Say) -> None:
             "nofollow": False,
             "text": "home",
             "first_seen_at": T0 + 30,
+            "frame": False,
         }
     ]
     assert sorted((one["kind"], one["to_url"]) for one in document["outlinks"]) == [

@@ -18,7 +18,7 @@ from tui_crawler.config.kinds import Nullable
 from tui_crawler.config.load import load_config
 from tui_crawler.config.schema import ROOT, Config
 from tui_crawler.config.table import Table, walk_keys
-from tui_crawler.domain.content_kind import LinkKind
+from tui_crawler.domain.content_kind import PAGE_KINDS
 
 PROJECT = Path(__file__).parents[2]
 SAMPLE = PROJECT / "sample_config.yaml"
@@ -132,7 +132,11 @@ def test_fields_of_the_frozen_values_have_the_type_their_key_reads():
 
 def test_link_kinds_are_those_of_the_domain():
     schema = json_schema()["properties"]["crawl"]["properties"]["link_kinds_queued"]
-    assert schema["items"]["enum"] == [kind.value for kind in LinkKind]
+    assert (
+        schema["items"]["enum"]
+        == [kind.value for kind in PAGE_KINDS]
+        == ["a", "css", "img", "video", "audio", "object", "script"]
+    )
 
 
 @pytest.fixture

@@ -20,7 +20,7 @@ EVERYTHING = """<!DOCTYPE html><html><head><base href="/base/">
 <audio src="song.mp3"><source src="song.ogg"></audio>
 <object data="thing.svg"></object><embed src="plug.bin"><iframe src="frame.html"></iframe>
 </body></html>"""
-PICTURES = ("small.png", "large.png", "huge.png", "art.webp", "art2.webp", "art.png", "poster.jpg")
+PICTURES = ("icon.png", "small.png", "large.png", "huge.png", "art.webp", "art2.webp", "art.png", "poster.jpg")
 KINDS = {
     "a": {"/base/page", "/up", "/base/area"},
     "css": {"/base/style.css", "/base/print.css"},
@@ -53,10 +53,82 @@ def test_only_the_kinds_that_are_asked_for_become_pages(crawl: Crawling) -> None
     site = crawl.site()
     site.file("/", EVERYTHING, HTML)
     crawl.run()
-    assert set(site.asked) == {"/", "/base/page", "/base/area"}
+    assert set(site.asked) == {"/", "/base/page", "/base/area", "/base/frame.html"}
     crawl.later(5 * WEEK)
-    crawl.run("crawl: {link_kinds_queued: [css, script]}")
-    assert set(site.asked[3:]) >= {"/base/style.css", "/base/print.css", "/base/script.js"}
+    crawl.run("crawl: {link_kinds_queued: [css, script], follow_frames: false}")
+    assert set(site.asked[4:]) >= {"/base/style.css", "/base/print.css", "/base/script.js"}
+
+
+FRAMESET = """<frameset><frame src=menu.html><frame src=start.html><frame src=about:blank><frameset>
+<frame src={far}></frameset><noframes>no frames</noframes></frameset>"""
+
+
+def framed(crawl: Crawling) -> tuple[Site, Site]:
+    """A site whose front page has frames only, and another one that is framed by it."""
+    home, far = crawl.site(), crawl.site()
+    home.file("/", FRAMESET.format(far=far.url("/framed")), HTML)
+    home.page("/menu.html", "/history")
+    home.page("/start.html", body="<iframe src=/news loading=lazy></iframe><iframe data-src=/no></iframe>")
+    home.page("/news", head="<meta name=robots content=nofollow>", body="<iframe src=/hidden></iframe>")
+    home.page("/history", body="<iframe srcdoc='x' src=/shown-by-itself></iframe>")
+    far.page("/framed")
+    return home, far
+
+
+def test_frames_of_crawled_origins_become_pages(crawl: Crawling) -> None:
+    home, far = framed(crawl)
+    crawl.run("crawl: {check_external: true}", seeds=[home.url()])
+    assert sorted(home.asked) == ["/", "/history", "/menu.html", "/news", "/start.html"]
+    assert far.asked == [], "what a page shows of another site is checked with check_embedded"
+    depths = {row["url"]: row["depth"] for row in crawl.rows("SELECT url, depth FROM v_page")}
+    assert (depths[home.url("/menu.html")], depths[home.url("/news")]) == (1, 2)
+    rows = crawl.rows("SELECT to_url, kind, frame FROM v_link WHERE kind = 'object' ORDER BY to_url")
+    marked = {row["to_url"].removeprefix(home.origin): row["frame"] for row in rows}
+    assert marked == {"/menu.html": 1, "/start.html": 1, "/news": 1, "/shown-by-itself": 0, far.url("/framed"): 1}
+    assert {row["type"] for row in crawl.rows("SELECT type FROM crawler_links")} == {"a", "object"}
+    found = crawl.ask("links", home.url("/news"), "--json").json["inlinks"]
+    assert [(one["kind"], one["frame"]) for one in found] == [("object", True)]
+    assert "frame" in crawl.ask("links", home.url("/news")).out
+    assert "frame, depth 2" in crawl.ask("why", home.url("/news")).out
+
+
+def test_frames_are_only_recorded_where_they_are_not_followed(crawl: Crawling) -> None:
+    home, _ = framed(crawl)
+    crawl.run("crawl: {follow_frames: false}", seeds=[home.url()])
+    assert home.asked == ["/"]
+    assert crawl.value("SELECT count(*) FROM v_link WHERE frame = 1") == 3
+    assert "crawl.follow_frames" in crawl.ask("why", home.url("/menu.html")).out
+    crawl.run("crawl: {recheck: true}", seeds=[home.url()])
+    assert "/menu.html" in home.asked
+
+
+def test_frames_of_all_seeds_are_followed_and_what_bounds_links_bounds_them(crawl: Crawling) -> None:
+    home, far = framed(crawl)
+    far.page("/")
+    home.robots("User-agent: *\nDisallow: /start")
+    crawl.run("crawl: {max_depth: 1}\nexclusions: [{pattern: /menu}]", seeds=[home.url(), far.url()])
+    assert (home.asked, far.asked) == (["/"], ["/", "/framed"])
+
+
+OTHERS = """<link rel=alternate hreflang=de href=/de><link rel=next href=/2><link rel=prev href=/0>
+<link rel=author href=/me><link rel=manifest href=/app><link rel=icon href=/i.png>
+<meta property=og:image content=/o.png><form method=post action=/delete></form><form action=/search></form>
+<blockquote cite=/source></blockquote><button formaction=/buy>Buy</button><video><track src=/t.vtt></video>"""
+
+
+def test_other_links_are_recorded_and_never_requested(crawl: Crawling) -> None:
+    """A form is not sent, whatever its method, and what has no reader is not crawled."""
+    site = crawl.site()
+    site.file("/", OTHERS, HTML)
+    crawl.run("crawl: {check_embedded: true, check_external: true, link_kinds_queued: [a, object]}")
+    assert sorted(site.asked) == ["/", "/i.png", "/o.png", "/t.vtt"]
+    others = {"/de", "/2", "/0", "/me", "/app", "/delete", "/search", "/source", "/buy"}
+    assert links_of(crawl, site) == {"other": others, "img": {"/i.png", "/o.png"}, "object": {"/t.vtt"}}
+    why = crawl.ask("why", site.url("/delete")).out
+    assert "other" in why
+    assert "crawl.link_kinds_queued" not in why, "it cannot be configured"
+    results = crawl.rows("SELECT type, value FROM v_result WHERE type = 'requisites' ORDER BY attempt_id")
+    assert results[0]["value"] == "3"
 
 
 def test_the_links_of_a_page_are_diffed(crawl: Crawling) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from datetime import UTC, datetime
 from typing import Any
 
 from tests.fetch.asking import answered, crawl_url
@@ -41,3 +42,8 @@ def judge(body: bytes | str, content_type: str) -> Validation:
 def hrefs(reading: Reading, kind: LinkKind = LinkKind.a) -> list[str]:
     """The targets of the links of one kind."""
     return [link.url.href for link in reading.links if link.kind is kind]
+
+
+def day(text: str) -> int:
+    """A date and time of UTC as epoch ms."""
+    return round(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)

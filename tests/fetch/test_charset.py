@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fetch.asking import CORPORA
-from tui_crawler.fetch.charset import choose_encoding, detect_encoding, encoding_of_label, to_utf8
+from tui_crawler.fetch.charset import choose_encoding, detect_encoding, encoding_of_label, to_utf8, with_query_in
 
 HTML5LIB = json.loads((CORPORA / "html5lib_encoding.json").read_text())["cases"]
 
@@ -126,3 +126,27 @@ def test_a_character_over_a_slice_boundary_stays_whole() -> None:
 
 def test_a_body_cut_within_a_character_is_still_utf_8() -> None:
     assert detect_encoding("<p>日本語".encode()[:-1]) == "utf-8"
+
+
+QUERIES = [
+    ("windows-1251", "/find?q=\u043f\u0438\u0432\u043e", "/find?q=%EF%E8%E2%EE"),
+    ("windows-1252", "/s\xfcd?q=M\xfcnchen#\xfc", "/s\xfcd?q=M%FCnchen#\xfc"),
+    ("windows-1252", "?a=\xfc&b=\u2603 \U0001f600", "?a=%FC&b=%26%239731%3B %26%23128512%3B"),
+    ("shift_jis", "?q=\u8868\u65e5", "?q=%95\\%93%FA"),
+    ("euc-jp", "?q=\u65e5\u672c", "?q=%C6%FC%CB%DC"),
+    ("iso-2022-jp", "?q=\u65e5 x=\u2603", "?q=%1B$BF|%1B(B x=%26%239731%3B"),
+    ("gbk", "?q=\u4e2d\u20ac\U00020000", "?q=%D6%D0%80%26%23131072%3B"),
+    ("gb18030", "?q=\u4e2d\U00020000", "?q=%D6%D0%952%826"),
+    ("big5", "?q=\u4e2d", "?q=%A4%A4"),
+    ("euc-kr", "?q=\ud55c", "?q=%C7%D1"),
+    ("iso-8859-8-i", "?q=\u05d0", "?q=%E0"),
+    ("utf-8", "?q=\xfc", "?q=\xfc"),
+    ("utf-16le", "?q=\xfc", "?q=\xfc"),
+    ("windows-1252", "/\xfc#?\xfc", "/\xfc#?\xfc"),
+]
+
+
+@pytest.mark.parametrize(("name", "raw", "expected"), QUERIES)
+def test_a_query_is_in_the_encoding_of_its_document(name: str, raw: str, expected: str) -> None:
+    """WHATWG URL, "percent-encode after encoding"."""
+    assert with_query_in(raw, name) == expected

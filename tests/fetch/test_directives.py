@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import asyncio
+from dataclasses import replace
+
 import pytest
 
-from tests.fetch.reading import read
-from tui_crawler.domain.attempt import Headers, RedirectSource
+from tests.fetch.asking import answered
+from tests.fetch.reading import LIMITS, PAGE, day, read
+from tui_crawler.domain.attempt import Headers, Reading, RedirectSource, RequestRecord
 from tui_crawler.domain.content_kind import LinkKind
+from tui_crawler.fetch.extract import PageReader
 
 
 @pytest.mark.parametrize(
@@ -45,6 +50,70 @@ from tui_crawler.domain.content_kind import LinkKind
 )
 def test_robots_directives(html: str, headers: Headers, noindex: bool, nofollow: bool) -> None:
     reading = read(html, headers=headers)
+    assert (reading.noindex, reading.nofollow) == (noindex, nofollow)
+
+
+NOW = day("2026-06-01")
+PAST = [
+    "25 Jun 2010 15:00:00 PST",
+    "25 jun 2010 15:00 GMT",
+    "25-Aug-2010 15:00:00 EST",
+    "Fri, 25 Jun 2010 15:00:00 +0200",
+    "Friday, 25-Jun-10 15:00:00 GMT",
+    "Fri Jun 25 15:00:00 2010",
+    "25 June 2010",
+    "Jun 25, 2010 15:00:00 GMT",
+    "25 Jun 2010, 15:00:00 GMT",
+    "2010-06-25",
+    "2010-06-25T15:00:00Z",
+    "2010-06-25 15:00:00 UTC",
+    "2010-06-25T15:00:00+02:00",
+    "2026-05-31T23:59:59Z",
+    "2026-06-01T01:00:00+02:00",
+]
+NOT_PAST = ["25 Jun 2099 15:00:00 GMT", "2099-01-01", "2026-06-01T00:00:01Z", "2026-05-31T23:00:00-02:00"]
+UNREADABLE = ["", "soon", "31 Feb 2010 15:00:00 GMT", "99999999999", "25 Jun", "June"]
+
+
+def said(value: str, headers: Headers = (), *, at: int = NOW) -> Reading:
+    """The reading of a page that was had at a time and says this in its meta element."""
+    body = f"<meta name=robots content='{value}'><title>x</title>".encode()
+    exchange = answered(body, "text/html", headers)
+    had = RequestRecord(PAGE.href, "GET", at - 9, at - 5, at, 200)
+    return asyncio.run(PageReader(LIMITS, "Example-Crawler").read(PAGE, replace(exchange, requests=(had,))))
+
+
+@pytest.mark.parametrize("date", PAST)
+def test_a_page_that_is_unavailable_after_a_past_date_is_noindex(date: str) -> None:
+    for value in (f"unavailable_after: {date}", f"nofollow, Unavailable_After:{date}"):
+        assert said(value).noindex
+        assert said("", (("X-Robots-Tag", value),)).noindex
+        assert said(value, at=day("2005-01-01")).noindex is False
+
+
+@pytest.mark.parametrize("date", [*NOT_PAST, *UNREADABLE])
+def test_a_date_to_come_or_one_that_cannot_be_read_says_nothing(date: str) -> None:
+    reading = said(f"unavailable_after: {date}", (("X-Robots-Tag", f"unavailable_after: {date}, nofollow"),))
+    assert (reading.noindex, reading.nofollow) == (False, True)
+
+
+@pytest.mark.parametrize(
+    ("values", "noindex", "nofollow"),
+    [
+        (("otherbot: unavailable_after: 25 Jun 2010 15:00:00 PST",), False, False),
+        (("otherbot: noindex, unavailable_after: 25 Jun 2010 15:00:00 PST",), False, False),
+        (("example-crawler: unavailable_after: Friday, 25-Jun-10 15:00:00 GMT",), True, False),
+        (("otherbot: nofollow, example-crawler: unavailable_after: 2010-06-25T15:00:00Z, nofollow",), True, True),
+        (("unavailable_after: Friday, 25-Jun-99 15:00:00 GMT, otherbot: noindex, nofollow",), True, False),
+        (("unavailable_after: 25 Jun 2099 15:00:00 GMT", "nofollow"), False, True),
+        (("unavailable_after: 25 Jun 2099, 15:00:00 GMT, nofollow",), False, True),
+        (("otherbot: none", "unavailable_after: 25 Jun 2010 15:00:00 PST"), True, False),
+    ],
+)
+def test_unavailable_after_belongs_to_the_bot_named_before_it(
+    values: tuple[str, ...], noindex: bool, nofollow: bool
+) -> None:
+    reading = said("", tuple(("X-Robots-Tag", value) for value in values))
     assert (reading.noindex, reading.nofollow) == (noindex, nofollow)
 
 

@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import asyncio
+
 import pytest
 
-from tests.fetch.reading import PAGE, hrefs, read
+from tests.fetch.asking import answered
+from tests.fetch.reading import LIMITS, PAGE, hrefs, read
 from tui_crawler.domain.content_kind import LinkKind
+from tui_crawler.fetch.extract import PageReader
 from tui_crawler.fetch.limits import FetchLimits
 
 
@@ -17,7 +21,62 @@ from tui_crawler.fetch.limits import FetchLimits
         ("<a href='?y=2'>", LinkKind.a, ["https://site.example/folder/page?y=2"]),
         ("<map><area href=/area alt=Map></map>", LinkKind.a, ["https://site.example/area"]),
         ("<link rel='preload StyleSheet' href=/s.css>", LinkKind.css, ["https://site.example/s.css"]),
-        ("<link rel=icon href=/i.ico>", LinkKind.css, []),
+        ("<link rel='Shortcut Icon' href=/i.ico>", LinkKind.img, ["https://site.example/i.ico"]),
+        ("<link rel=apple-touch-icon href=/t.png>", LinkKind.img, ["https://site.example/t.png"]),
+        ("<link rel='alternate stylesheet' href=/s.css>", LinkKind.css, ["https://site.example/s.css"]),
+        ("<link rel=preload as=Script href=/s.js>", LinkKind.script, ["https://site.example/s.js"]),
+        ("<link rel=preload as=font href=/f.woff2>", LinkKind.object, ["https://site.example/f.woff2"]),
+        ("<link rel=preload as=fetch href=/data>", LinkKind.other, ["https://site.example/data"]),
+        ("<link rel=modulepreload href=/m.js>", LinkKind.script, ["https://site.example/m.js"]),
+        *(
+            (f"<link rel={rel} href=/x>", LinkKind.other, ["https://site.example/x"])
+            for rel in ("alternate", "manifest", "next", "prev", "author")
+        ),
+        ("<link rel=dns-prefetch href=//cdn.example><link rel=canonical href=/x><link href=/x>", LinkKind.other, []),
+        ("<meta property=og:image content=/o.png>", LinkKind.img, ["https://site.example/o.png"]),
+        ("<meta name=twitter:image content=/t.png>", LinkKind.img, ["https://site.example/t.png"]),
+        ("<meta property=og:url content=/o>", LinkKind.img, []),
+        ("<video><track src=/t.vtt></video>", LinkKind.object, ["https://site.example/t.vtt"]),
+        ("<form action=/do method=post></form><form action=''></form>", LinkKind.other, ["https://site.example/do"]),
+        (
+            "<form><button formaction=/b>x</button><input formaction=/i></form>",
+            LinkKind.other,
+            ["https://site.example/b", "https://site.example/i"],
+        ),
+        (
+            "<blockquote cite=/b></blockquote><q cite='/q'></q><ins cite=/i></ins><del cite=/d></del><p cite=/no>",
+            LinkKind.other,
+            [f"https://site.example/{n}" for n in "bqid"],
+        ),
+        ("<iframe srcdoc='<p>' src=/f.html></iframe>", LinkKind.object, ["https://site.example/f.html"]),
+        ("<iframe data-src=/f.html></iframe><iframe src=about:blank></iframe>", LinkKind.frame, []),
+        ("<iframe loading=lazy src=/f.html></iframe>", LinkKind.frame, ["https://site.example/f.html"]),
+        (
+            "<frameset><frame src=/a><frameset><frame SRC=/b></frameset><noframes>x</noframes></frameset>",
+            LinkKind.frame,
+            ["https://site.example/a", "https://site.example/b"],
+        ),
+        (
+            "<svg><a xlink:href=/1>one</a><a href=/2></a><a href=/3 xlink:href=/no></a><a xlink:href='#x'></a></svg>",
+            LinkKind.a,
+            [f"https://site.example/{n}" for n in "123"],
+        ),
+        ("<a xlink:href=/no>x</a>", LinkKind.a, []),
+        (
+            "<svg><image xlink:href=/i.png /><image href=/j.png /><feImage href=/f.png /></svg>",
+            LinkKind.img,
+            [f"https://site.example/{n}.png" for n in "ijf"],
+        ),
+        (
+            "<svg><use href=#a /><use xlink:href='/s.svg#b'></use><use href=t.svg#c /></svg>",
+            LinkKind.img,
+            ["https://site.example/s.svg", "https://site.example/folder/t.svg"],
+        ),
+        (
+            "<p href=/no><math><mrow href=/1><mi href=/2>x</mi></mrow><mtext><a href=/3>y</a></mtext></math>",
+            LinkKind.a,
+            [f"https://site.example/{n}" for n in "312"],
+        ),
         ("<img src=/i.png>", LinkKind.img, ["https://site.example/i.png"]),
         ("<img src=''>", LinkKind.img, []),
         ("<img src=data:image/png;base64,AA>", LinkKind.img, []),
@@ -49,8 +108,8 @@ from tui_crawler.fetch.limits import FetchLimits
         ("<source src=/lost>", LinkKind.audio, []),
         ("<object data=/o.swf></object>", LinkKind.object, ["https://site.example/o.swf"]),
         ("<embed src=/e.pdf>", LinkKind.object, ["https://site.example/e.pdf"]),
-        ("<iframe src=/f.html></iframe>", LinkKind.object, ["https://site.example/f.html"]),
-        ("<frameset><frame src=/g.html></frameset>", LinkKind.object, ["https://site.example/g.html"]),
+        ("<iframe src=/f.html></iframe>", LinkKind.frame, ["https://site.example/f.html"]),
+        ("<frameset><frame src=/g.html></frameset>", LinkKind.frame, ["https://site.example/g.html"]),
         ("<script src=/s.js></script>", LinkKind.script, ["https://site.example/s.js"]),
         ("<script>'<a href=/no>'</script><!-- <a href=/no> -->", LinkKind.a, []),
         ("<noscript><a href=/yes></noscript>", LinkKind.a, ["https://site.example/yes"]),
@@ -189,3 +248,114 @@ def test_xhtml_that_is_served_as_xml_is_read_as_a_page() -> None:
 @pytest.mark.parametrize("body", ["<a/>", "hello", "<urlset><url><loc>/x</loc></url></urlset>"])
 def test_xml_without_links(body: str) -> None:
     assert read(body, "application/xml").links == ()
+
+
+SVG = """<svg xmlns="http://www.w3.org/2000/svg" xmlns:l="http://www.w3.org/1999/xlink"><a href="/1"><text>One</text>
+</a><a l:href="/2"/><image href="/i.png"/><use l:href="s.svg#a"/><use href="#a"/><script href="/s.js"/>
+<textPath href="o.svg#p"/></svg>"""
+
+
+@pytest.mark.parametrize(
+    ("body", "content_type"),
+    [
+        (SVG, "application/xml"),
+        (f"<doc>{SVG}</doc>", "text/xml"),
+        (f'<html xmlns="http://www.w3.org/1999/xhtml"><body>{SVG}</body></html>', "application/xhtml+xml"),
+    ],
+)
+def test_links_of_svg(body: str, content_type: str) -> None:
+    reading = read(body, content_type)
+    assert hrefs(reading) == ["https://site.example/1", "https://site.example/2"]
+    assert reading.links[0].text == "One"
+    assert hrefs(reading, LinkKind.img) == ["https://site.example/i.png", "https://site.example/folder/s.svg"]
+
+
+def test_what_an_svg_document_loads_is_no_page() -> None:
+    reading = read(SVG, "text/xml")
+    assert hrefs(reading, LinkKind.script) == ["https://site.example/s.js"]
+    assert hrefs(reading, LinkKind.object) == ["https://site.example/folder/o.svg"]
+
+
+@pytest.mark.parametrize(
+    ("markup", "label", "query"),
+    [
+        ("<a href='/find?q=\u043f\u0438\u0432\u043e'>", "windows-1251", "q=%EF%E8%E2%EE"),
+        ("<form action='/find?q=\u043f'></form>", "koi8-r", "q=%D0"),
+        ("<map><area href='/\xfc?q=\xfc'></map>", "iso-8859-1", "q=%FC"),
+        ("<a href='?q=\u65e5'>", "shift_jis", "q=%93%FA"),
+        ("<base href='/x?q=\xfc'><a href=''>", "iso-8859-15", "q=%FC"),
+        ("<a href='/x?q=\xfc'>", "utf-8", "q=%C3%BC"),
+        ("<a href='/x?q=\xfc'>", "utf-16le", "q=%C3%BC"),
+    ],
+)
+def test_the_query_of_a_link_is_in_the_encoding_of_its_page(markup: str, label: str, query: str) -> None:
+    reading = read(markup.encode(label), f"text/html; charset={label}")
+    (link,) = reading.links
+    assert link.url.query == query
+    if label != "utf-16le":
+        declared = f"<meta charset={label}>{markup}".encode(label)
+        assert read(declared, "text/html").links[0].url.query == query
+    assert link.url.path in {"/find", "/%C3%BC", "/folder/page", "/x"}
+
+
+def test_pages_of_one_reader_in_several_encodings_are_not_mixed_up() -> None:
+    reader = PageReader(LIMITS, "x")
+    for label, query in (("windows-1251", "q=%EF"), ("utf-8", "q=%D0%BF"), ("koi8-r", "q=%D0"), ("cp866", "q=%AF")):
+        body = "<a href='/find?q=\u043f'>".encode(label)
+        reading = asyncio.run(reader.read(PAGE, answered(body, f"text/html; charset={label}")))
+        assert reading.links[0].url.query == query
+
+
+def test_what_a_page_says_of_itself_has_its_encoding_too() -> None:
+    head = "<link rel=canonical href='/c?q=\xfc'><meta http-equiv=refresh content='0; url=/r?q=\xfc'>"
+    reading = read(head.encode("latin-1"), "text/html; charset=iso-8859-1")
+    assert (reading.canonical and reading.canonical.query, reading.refresh and reading.refresh.query) == ("q=%FC",) * 2
+
+
+def test_queries_in_feeds_and_style_sheets_are_utf_8() -> None:
+    """A feed is read apart from its file, a style sheet by any page."""
+    rss = '<?xml version="1.0" encoding="iso-8859-1"?><rss><channel><link>/x?q=\xfc</link></channel></rss>'
+    assert read(rss.encode("latin-1"), "application/rss+xml").links[0].url.query == "q=%C3%BC"
+    assert read("a{b:url(/x?q=\xfc)}".encode("latin-1"), "text/css; charset=latin1").links[0].url.query == "q=%C3%BC"
+    xhtml = (
+        '<?xml version="1.0" encoding="latin1"?><html xmlns="http://www.w3.org/1999/xhtml"><a href="?q=\xfc"/></html>'
+    )
+    assert read(xhtml.encode("latin-1"), "application/xhtml+xml").links[0].url.query == "q=%FC"
+
+
+BASED = """<feed xmlns="http://www.w3.org/2005/Atom" xml:base="/ongoing/"><link href="first"/>
+<entry xml:base="When/2026/05/"><link href="second"/><link href="/third"/><link xml:base="deep/" href="fourth#part"/>
+<link href="?q=1"/><link href="http://else.example/fifth"/></entry>
+<entry xml:base="http://else.example/blog/x"><link href="sixth"/></entry>
+<entry xml:base="tag:else,2020"><link href="nowhere"/><link href="http://else.example/seventh"/></entry>
+<entry><link href="eighth"/></entry></feed>"""
+
+
+@pytest.mark.parametrize("content_type", ["application/atom+xml", "text/xml"])
+def test_links_of_feeds_are_relative_to_the_xml_base_in_scope(content_type: str) -> None:
+    reading = read(BASED, content_type)
+    here = "https://site.example/ongoing/"
+    assert hrefs(reading) == [
+        f"{here}first",
+        f"{here}When/2026/05/second",
+        "https://site.example/third",
+        f"{here}When/2026/05/deep/fourth",
+        f"{here}When/2026/05/?q=1",
+        "http://else.example/fifth",
+        "http://else.example/blog/sixth",
+        "http://else.example/seventh",
+        f"{here}eighth",
+    ]
+    assert (reading.invalid_links, reading.invalid_sample) == (1, "xml:base=tag:else,2020 nowhere")
+
+
+def test_xml_base_counts_in_rss_and_other_xml_and_not_in_xhtml() -> None:
+    rss = """<rss><channel xml:base="http://else.example/a/"><link>x</link><item xml:base="b/"><link>y</link>
+    <enclosure url="z.mp3" type="audio/mpeg"/></item></channel></rss>"""
+    reading = read(rss, "application/rss+xml")
+    assert hrefs(reading) == ["http://else.example/a/x", "http://else.example/a/b/y"]
+    assert hrefs(reading, LinkKind.audio) == ["http://else.example/a/b/z.mp3"]
+    svg = '<svg xmlns="http://www.w3.org/2000/svg" xml:base="/drawn/"><a href="x"/></svg>'
+    assert hrefs(read(svg, "text/xml")) == ["https://site.example/drawn/x"]
+    xhtml = '<html xmlns="http://www.w3.org/1999/xhtml" xml:base="/no/"><a href="x"/></html>'
+    assert hrefs(read(xhtml, "application/xhtml+xml")) == ["https://site.example/folder/x"]

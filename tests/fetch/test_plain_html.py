@@ -26,7 +26,9 @@ HEADS = (
     b"|<meta name=Robots content='noindex, nofollow'/>|<meta http-equiv=refresh content='0; url=/next'>"
     b"|<link rel=canonical href=/c>|<link rel='stylesheet' href=s.css />|<script src=/s.js></script>"
     b"|<script>if (a > b) '<a href=no>'</script>|<style>p { }</style>|<!-- a <a href=/no> -->|<!-- - -->|<!-->"
-    b"|<!--->|<noscript>|</noscript>|<body class=x>|<svg>|</svg>|</html>|</body>"
+    b"|<link rel='shortcut icon' href=/i.ico>|<link rel=preload as=font href=/f>|<link rel=next href=/n><meta name=x>"
+    b"|<meta property=og:image content='/o.png'>|<!--->|<noscript>|</noscript>"
+    b"|<body class=x>|<svg>|</svg>|</html>|</body>"
 ).split(b"|")
 BODIES = (
     b'<a href="/x">x</a>|<a href="">|<a href="/y">two words</a>|<a href=/u/ rel=nofollow>'
@@ -40,7 +42,12 @@ BODIES = (
     b'|<a href="http://[/">bad</a>|<a href="/&amp;&lt;">&hellip;</a>|<a href=\'?x=1&copy=2&amp;y\'>|&nbsp;&#8217;'
     b"|&#128;|&notit;|&bogus;|&copy|& |&|<|>|\"|'|=|/|<a |<img |x|word word| |\n|\r\n|\t|\xc3\xa9|\x01|\x0b"
     b"|\xc2\x85|\xe2\x80\xa8|\x00|]]>|<?php x ?>|<![CDATA[x]]>|</|</p x>|<p / >|<p =x>|</body>|</html>|<a href=x<y>"
-    b"|<a href='a>b'>c</a>"
+    b"|<a href='a>b'>c</a>|<form action=/do method=post>|<blockquote cite=/q>|<q class=x CITE='/q'>|<ins cite>"
+    b"|<quux cite=/no>"
+    b"|<button type=submit formaction=/f>b</button>|<button>|<input formaction=/i>|<track src=/t>|<use href=#i></use>"
+    b"|<use xlink:href='/s.svg#i'/>|<svg>|</svg>|<a xlink:href=/svg>s</a>|<image href=/j>|<math>|</math>"
+    b"|<mi href=/m>x</mi>"
+    b"|<main data-href=/no>|<map name=href>|<iframe src=/g srcdoc=x></iframe>"
 ).split(b"|")
 
 

@@ -5,14 +5,13 @@ from __future__ import annotations
 import asyncio
 import gzip
 import threading
-from datetime import UTC, datetime
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from tests.fetch.asking import answered, traced_peak
-from tests.fetch.reading import LIMITS, PAGE, read
+from tests.fetch.reading import LIMITS, PAGE, day, read
 from tui_crawler.domain.attempt import Reading
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.fetch.extract import PageReader
@@ -33,10 +32,6 @@ def found(reading: Reading) -> list[str]:
 
 def urlset(*locations: str, rest: str = "") -> str:
     return f"<urlset {NS}>" + "".join(f"<url><loc>{each}</loc>{rest}</url>" for each in locations) + "</urlset>"
-
-
-def day(text: str) -> int:
-    return round(datetime.fromisoformat(text).replace(tzinfo=UTC).timestamp() * 1000)
 
 
 def test_a_urlset() -> None:

@@ -114,7 +114,7 @@ async def test_what_the_views_say_of_a_small_crawl(database_bench: DatabaseBench
     attempt = rows(path, "SELECT * FROM v_attempt WHERE exit_code = 'file_gone'")[0]
     assert (attempt["exit_code_id"], attempt["kind"], attempt["requests"], attempt["run_id"]) == (41, "page", 1, 1)
     assert rows(path, "SELECT * FROM v_request")[1]["http_status"] == 410
-    assert tuple(rows(path, "SELECT * FROM v_link")[0]) == (f"{A}/", f"{A}/1", "a", 1, "one", T0)
+    assert tuple(rows(path, "SELECT * FROM v_link")[0]) == (f"{A}/", f"{A}/1", "a", 1, "one", T0, 0)
     assert tuple(rows(path, "SELECT * FROM v_redirect")[0]) == (f"{A}/", f"{A}/to", "part", 1, "canonical", T0)
     assert tuple(rows(path, "SELECT * FROM v_refused")[0]) == (A, "scope", 2, "https://z.example/")
     origin = rows(path, f"SELECT * FROM v_origin WHERE origin = '{A}'")[0]

@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 SHOWN = 50
 """So many links each way a person is shown, unless --limit says otherwise."""
 
-_COLUMNS = "from_url to_url kind nofollow text first_seen_at"
+_COLUMNS = "from_url to_url kind nofollow text first_seen_at frame"
 _URL_LENGTH = 2_048
 _TEXT_LENGTH = 60
 
@@ -146,7 +146,7 @@ def _table(name: str, links: Sequence[tuple[str, LinkView]], total: int) -> Iter
     zone = local_zone()
     rows = [
         (
-            safe(link.kind) + (" nofollow" if link.nofollow else ""),
+            safe(link.shown_kind) + (" nofollow" if link.nofollow else ""),
             date_time(link.first_seen_at, zone),
             safe(url, _URL_LENGTH),
             safe(link.text, _TEXT_LENGTH),

@@ -26,7 +26,7 @@ from tui_crawler.config.web_kinds import (
     StartPath,
 )
 from tui_crawler.domain.alarm import AlarmKind
-from tui_crawler.domain.content_kind import OTHER, CanonicalRule, CookieMode, LinkKind, SitemapRule
+from tui_crawler.domain.content_kind import OTHER, PAGE_KINDS, CanonicalRule, CookieMode, LinkKind, SitemapRule
 from tui_crawler.domain.policy import Rule
 from tui_crawler.domain.record import dataclass
 
@@ -113,10 +113,11 @@ class CrawlConfig:
         "that are sitemaps, else /sitemap.xml; `robots` (true) those that robots.txt names on crawled origins.",
     )
     link_kinds_queued: tuple[str, ...] = key(
-        ListOf(OneOf(tuple(kind.value for kind in LinkKind)), "link kinds", most=7),
+        ListOf(OneOf(tuple(kind.value for kind in PAGE_KINDS)), "link kinds", most=7),
         ("a",),
         "Kinds of link that become pages; the others are only recorded.",
     )
+    follow_frames: bool = key(Flag(), True, "Frames and iframes of crawled origins become pages, as links do.")
     canonical: CanonicalRule = key(
         OneOf(get_args(CanonicalRule)),
         "obey",
@@ -133,6 +134,12 @@ class CrawlConfig:
     check_fragments: bool = key(
         Flag(), False, "Checks fragments (`#id`) of links to crawled pages against the ids of their target."
     )
+
+    @property
+    def page_kinds(self) -> frozenset[LinkKind]:
+        """The kinds of link that become pages."""
+        frames = self.follow_frames or LinkKind.object.value in self.link_kinds_queued
+        return frozenset([*map(LinkKind, self.link_kinds_queued), *([LinkKind.frame] if frames else [])])
 
 
 @dataclass(frozen=True, slots=True)

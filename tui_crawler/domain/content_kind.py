@@ -22,7 +22,8 @@ CanonicalRule = Literal["obey", "same_origin", "ignore"]
 
 
 class LinkKind(Enum):
-    """The seven kinds of link (G); the value is the name in `v_link.kind`."""
+    """The seven kinds of link (G), whose value is the name in `v_link.kind`; `frame`, which is an object there with a
+    mark; `other`, which is recorded and never requested."""
 
     __hash__ = object.__hash__  # by identity: links are counted by it, and Enum's own is Python
 
@@ -33,6 +34,12 @@ class LinkKind(Enum):
     audio = "audio"
     object = "object"
     script = "script"
+    frame = "frame"
+    other = "other"
+
+
+PAGE_KINDS = tuple(kind for kind in LinkKind if kind not in (LinkKind.frame, LinkKind.other))
+"""The kinds of link that can be configured to become pages."""
 
 
 DataType = Literal["link", "video", "picture", "text"]

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from tui_crawler.domain.admission import Discovered
+from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.exit_code import BLOCKED, DISPOSITIONS, DOCUMENTS, FAILURES, ExitCode
 from tui_crawler.domain.idle_reason import idle_reason
 from tui_crawler.domain.record import dataclass, replace
@@ -539,7 +540,8 @@ def _link_step(question: Question) -> Step:
         return Step("link_kind", "refuse", reason)
     found = ", ".join(sorted({each.kind for each in referrals}))
     reason = f"it is named as {found} only; kinds that become pages: {', '.join(sorted(kinds)) or 'none'}"
-    return Step("link_kind", "refuse", reason, "crawl.link_kinds_queued")
+    keys = {LinkKind.frame.value: "crawl.follow_frames", LinkKind.other.value: ""}
+    return Step("link_kind", "refuse", reason, keys.get(found, "crawl.link_kinds_queued"))
 
 
 def _robots_step(question: Question, step: Step) -> Step:

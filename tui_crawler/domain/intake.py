@@ -43,11 +43,11 @@ class Intake:
     """What decides over found links: the filters, which kinds are queued, and how many pages each origin has.
 
     `queues` is false in offline mode (M): then nothing becomes a page. `check_external`: links that leave
-    the crawl become pages that are only checked; `check_embedded`: so do links of kinds that are not queued, but a.
-    `known` has pages by the hash of their URL, as far as they are known
-    without asking: finds that are no news of them go no further. `follows` says whether a seed that redirects from the
-    one URL to the other takes the crawl there. `finds_sitemaps`: sitemaps are also read where a page names them, and on
-    hosts outside of the crawl, which are asked for nothing else.
+    the crawl become pages that are only checked; `check_embedded`: so do links of kinds that are not queued, but a and
+    other. `known` has pages by the hash of their URL, as far as they are known without asking: finds that are no news
+    of them go no further. `follows` says whether a seed that redirects from the one URL to the other takes the crawl
+    there. `finds_sitemaps`: sitemaps are also read where a page names them, and on hosts outside of the crawl, which
+    are asked for nothing else.
     """
 
     admission: Admission
@@ -94,6 +94,8 @@ def linked(links: Sequence[FoundLink], page: TodoPage, intake: Intake) -> Iterat
     for kind, url, _, nofollow in links:
         if kind not in kinds or (nofollow and not intake.check_external):
             continue
+        if kind is LinkKind.frame and url.origin not in admission.scope.origins:  # embedded as an image is
+            continue
         if is_plain and not nofollow:  # most links are of known pages: those that bring no news go no further
             standing = known.get(url.hash)
             if standing is not None and (standing is quiet or not standing.learns(nice, depth, 0, 0)):
@@ -103,7 +105,7 @@ def linked(links: Sequence[FoundLink], page: TodoPage, intake: Intake) -> Iterat
         yield Find(url, depth, leads=True, nofollow=nofollow)
     embedded = links if intake.check_embedded else ()
     for kind, url, _, _ in embedded:  # after the links: what is crawled is not checked
-        if kind not in kinds and kind is not LinkKind.a:
+        if (kind not in kinds or kind is LinkKind.frame) and kind not in (LinkKind.a, LinkKind.other):
             standing = known.get(url.hash)
             if standing is None or (standing.external and standing.learns(nice, page.depth, 0, 0, external=EMBEDDED)):
                 yield Find(url, depth, leads=True, embedded=True)

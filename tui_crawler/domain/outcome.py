@@ -367,9 +367,10 @@ def _results_of(crawled: Crawled, code: ExitCode) -> tuple[AttemptResult, ...]:
     sent = redirect_of(crawled, code)
     results.append(AttemptResult("final_url", sent[0].href if sent else crawled.url.href))
     if reading is not None and code in {*_READ, ExitCode.noindex}:
-        anchors = [link[0] for link in reading.links].count(LinkKind.a)
+        kinds = [link[0] for link in reading.links if link[0] is not LinkKind.other]
+        anchors = kinds.count(LinkKind.a)
         results.append(AttemptResult("outlinks", str(anchors + len(reading.entries))))
-        results.append(AttemptResult("requisites", str(len(reading.links) - anchors)))
+        results.append(AttemptResult("requisites", str(len(kinds) - anchors)))
     if exchange.exit_code not in _READ and exchange.body:
         results.append(AttemptResult(ERROR_BODY, b64encode(zlib.compress(exchange.body)).decode("ascii")))
     return tuple(results)

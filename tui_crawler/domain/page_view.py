@@ -70,6 +70,12 @@ class LinkView:
     nofollow: bool
     text: str
     first_seen_at: int
+    frame: bool = False
+
+    @property
+    def shown_kind(self) -> str:
+        """Its kind as a person reads it."""
+        return "frame" if self.frame else self.kind
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,6 +8,7 @@ from __future__ import annotations
 import re
 from collections.abc import Set
 from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from ipaddress import ip_address
 from urllib.parse import unquote
@@ -209,6 +210,26 @@ def indicated(fragment: str) -> tuple[str, ...]:
     name = fragment.partition(":~:")[0]
     decoded = unquote(name)
     return () if not name or name[0] in "/!" or decoded.lower() == "top" else (name, decoded)
+
+
+def in_xml_base(raw: str, bases: tuple[str, ...], document: str) -> str:
+    """Return a URL for its absolute one by these `xml:base` (XML Base; RFC 4287, 2); an invalid one stays invalid."""
+    if not bases:
+        return raw
+    base = _xml_base(bases, document)
+    found = normalise(raw, base, CLIENT_MAX_LENGTH)
+    if isinstance(found, InvalidUrl):
+        return raw if base else f"xml:base={bases[-1]} {raw}"  # not relative to something else
+    return f"{found.href}#{found.fragment}" if found.fragment else found.href
+
+
+@lru_cache(256)
+def _xml_base(bases: tuple[str, ...], document: str) -> str | None:
+    base: str | None = document
+    for written in bases:
+        url = normalise(written, base, CLIENT_MAX_LENGTH)
+        base = url.href if isinstance(url, CrawlUrl) else None
+    return base
 
 
 class SiteLinks:

@@ -34,7 +34,7 @@ class SheetColumn:
     kind: CellKind
 
 
-_FLAGS = frozenset({"nofollow", "permanent", "valid", "external", "noindex"})
+_FLAGS = frozenset({"nofollow", "permanent", "valid", "external", "noindex", "frame"})
 _INTEGERS = frozenset(
     {
         *("attempts", "attempts_remaining", "nice", "depth", "not_before", "last_http_status", "last_crawled_at"),

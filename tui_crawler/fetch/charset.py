@@ -49,6 +49,10 @@ _SLICE_BYTES = 256 * 1024
 _NO_ESCAPE = re.compile(rb"\x1b(?!\([BJ]|\$[@B])")
 _NOT_ASCII = re.compile(rb"[\x80-\xff]")
 
+_QUERY_IN_UTF8 = frozenset({"utf-8", "utf-16le", "utf-16be", "x-user-defined"})
+_NOT_OF_URLS = re.compile(rb"[\x1b#\x7f-\xff]")  # a URL parser encodes the rest, as of every URL
+_IN_QUERY = "tui_crawler.query"
+
 _SPACE = rb"\t\n\x0c\r "
 _ATTRIBUTE = re.compile(
     rb"([^%(s)s/>][^%(s)s/>=]*+)[%(s)s]*+(?:(=)[%(s)s]*+(?:\"([^\"]*+)\"|'([^']*+)'|([^%(s)s>\"'][^%(s)s>]*+)?))?"
@@ -214,6 +218,27 @@ def first_illegal_byte(data: bytes, name: str) -> int | None:
     except UnicodeDecodeError as error:
         return error.start
     return None
+
+
+def with_query_in(raw: str, name: str) -> str:
+    """Return a URL of a document with its query in the document's encoding (WHATWG URL, "percent-encode after
+    encoding"). Path and fragment are left for UTF-8, and so is the query where the document is UTF-16."""
+    before, mark, fragment = raw.partition("#")
+    path, question, query = before.partition("?")
+    if query.isascii() or name in _QUERY_IN_UTF8:
+        return raw
+    encoded = query.encode("gbk" if name == "gbk" else _CODECS.get(name, name), _IN_QUERY)
+    escaped = _NOT_OF_URLS.sub(lambda byte: b"%%%02X" % ord(byte[0]), encoded)
+    return f"{path}{question}{escaped.decode('ascii')}{mark}{fragment}"
+
+
+def _reference(error: UnicodeEncodeError) -> tuple[str | bytes, int]:
+    if error.object[error.start] == "\u20ac" and error.encoding == "gbk":  # WHATWG's GBK has it, Python's has not
+        return b"\x80", error.start + 1
+    return "".join(f"%26%23{ord(char)}%3B" for char in error.object[error.start : error.end]), error.end
+
+
+codecs.register_error(_IN_QUERY, _reference)  # type: ignore[arg-type]  # only encoding names it
 
 
 def _without_bom(data: bytes, name: str) -> bytes:

@@ -8,11 +8,16 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from tui_crawler.domain.recrawl import parse_http_date
+from tui_crawler.fetch.headers import w3c_date_ms
 from tui_crawler.fetch.links import clean_text
 from tui_crawler.fetch.plain_html import PlainTag
 
 # directives with a value, which is no directive and no agent: "max-image-preview: none", "unavailable_after: 25 Jun"
-_VALUED = re.compile(r"max-[a-z-]++\s*+:\s*+[^\s,;]*+|unavailable_after\s*+:[^,;]*+")
+_VALUED = re.compile(
+    r"max-[a-z-]++\s*+:\s*+[^\s,;]*+"
+    r"|unavailable_after\s*+:((?:\s*+(?:mon|tue|wed|thu|fri|sat|sun)[a-z]*+,)?+[^,;]*+(?:,\s*+\d[^,;]*+)?+)"
+)
 _AGENT = re.compile(r"\s*+([^\s:]++)\s*+:")
 _REFRESH = re.compile(
     r"\s*+(?=[\d.])0*+(\d*+)[\d.]*+(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?(?:'([^']*+)|\"([^\"]*+)|(.*))",
@@ -35,12 +40,12 @@ class RobotsDirectives:
         return RobotsDirectives(self.noindex or other.noindex, self.nofollow or other.nofollow)
 
 
-def x_robots_tag(values: Iterable[str], product_token: str) -> RobotsDirectives:
-    """The directives of X-Robots-Tag fields that address everybody or this crawler ("bot: noindex, nofollow")."""
+def x_robots_tag(values: Iterable[str], product_token: str, now: int) -> RobotsDirectives:
+    """The directives, at `now` (epoch ms), of X-Robots-Tag fields to all crawlers or to this one ("bot: noindex")."""
     ours: list[str] = []
     for value in values:
         addressed = True
-        for item in _items(value):
+        for item in _items(value, now):
             agent = _AGENT.match(item)
             if agent is not None:
                 addressed = agent[1] == product_token.lower()
@@ -49,9 +54,21 @@ def x_robots_tag(values: Iterable[str], product_token: str) -> RobotsDirectives:
     return _directives(ours)
 
 
-def _items(content: str) -> list[str]:
-    """What stands between commas or semicolons, in lower case, without directives that have a value."""
-    return _SEPARATORS.split(_VALUED.sub("", content.lower()))
+def _items(content: str, now: int) -> list[str]:
+    """What stands between commas or semicolons, in lower case. Directives that have a value are left out, but for
+    `unavailable_after` with a time before `now`, which is noindex."""
+
+    def word(valued: re.Match[str]) -> str:
+        return "noindex" if valued[1] and _date_ms(valued[1].strip(), now) < now else ""
+
+    return _SEPARATORS.split(_VALUED.sub(word, content.lower()))
+
+
+def _date_ms(text: str, unreadable: int) -> int:
+    """Return a date of RFC 822, RFC 850 or ISO 8601 as epoch ms, the beginning of the day where it names no time."""
+    iso = w3c_date_ms(text.removesuffix(" utc").removesuffix(" gmt"))
+    found = (iso, parse_http_date(text), parse_http_date(f"{text} 00:00:00"))
+    return next((one for one in found if one is not None), unreadable)
 
 
 def _directives(items: Iterable[str]) -> RobotsDirectives:
@@ -102,17 +119,18 @@ class Statements:
     sitemaps: tuple[str, ...] = ()
 
 
-def html_statements(root: Element, product_token: str) -> Statements:
-    """The statements of an HTML document; the first of each counts, robots directives add up."""
-    return _said_by(((element.tag, element) for element in root.iter("title", "base", "link", "meta")), product_token)
+def html_statements(root: Element, product_token: str, now: int) -> Statements:
+    """The statements of an HTML document at `now` (epoch ms); the first of each counts, robots directives add up."""
+    elements = ((element.tag, element) for element in root.iter("title", "base", "link", "meta"))
+    return _said_by(elements, product_token, now)
 
 
-def plain_statements(tags: Iterable[PlainTag], product_token: str) -> Statements:
+def plain_statements(tags: Iterable[PlainTag], product_token: str, now: int) -> Statements:
     """The same of one that was read without a tree."""
-    return _said_by(((name, source) for name, _, source in tags if name != "a"), product_token)
+    return _said_by(((name, source) for name, _, source in tags if name != "a"), product_token, now)
 
 
-def _said_by(elements: Iterable[tuple[str, Element]], product_token: str) -> Statements:
+def _said_by(elements: Iterable[tuple[str, Element]], product_token: str, now: int) -> Statements:
     title = base = canonical = refresh = ""
     robots, sitemaps = RobotsDirectives(), list[str]()
     names = ("robots", product_token.lower())
@@ -120,7 +138,7 @@ def _said_by(elements: Iterable[tuple[str, Element]], product_token: str) -> Sta
         if tag == "meta":
             content = element.get("content") or ""
             if (element.get("name") or "").strip().lower() in names:
-                robots |= _directives(_items(content))
+                robots |= _directives(_items(content, now))
             elif not refresh and (element.get("http-equiv") or "").strip().lower() == "refresh":
                 refresh = "" if _is_for_scriptless(element) else content
         elif tag == "link":

@@ -104,13 +104,13 @@ def values_of(headers: Headers, name: str) -> Iterator[str]:
 
 
 def location_text(value: str) -> str:
-    """A Location value as text: its bytes are UTF-8 if they can be, else ISO 8859-1."""
+    """Return a Location value as text: its bytes are UTF-8 if they can be, else each is escaped (as browsers do)."""
     if value.isascii():
         return value
     try:
         return value.encode("latin-1").decode("utf-8")
     except UnicodeError:
-        return value
+        return "".join(char if char.isascii() else f"%{ord(char):02X}" for char in value)
 
 
 @lru_cache(256)  # a server says the same of all its pages

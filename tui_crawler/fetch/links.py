@@ -1,31 +1,42 @@
-"""The links of a parsed document: seven kinds, resolved against its base, without repetitions (G)."""
+"""The links of a parsed document: seven kinds (G), frames and others, resolved against its base, each once."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from itertools import islice
 from typing import Any
 
 from lxml import etree
 
 from tui_crawler.domain.attempt import FoundFragment, FoundLink
 from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.url import InvalidUrl, LinkResolver, without_fragment, without_userinfo
+from tui_crawler.domain.url import InvalidUrl, LinkResolver, in_xml_base, without_fragment, without_userinfo
 from tui_crawler.fetch.plain_html import PlainTag
 
 Element = Any  # an lxml element (lxml ships no types), or what a `PlainTag` has in its place
 
-_SIMPLE = {
-    "a": (LinkKind.a, "href"),
-    "area": (LinkKind.a, "href"),
-    "embed": (LinkKind.object, "src"),
-    "iframe": (LinkKind.object, "src"),
-    "frame": (LinkKind.object, "src"),
-    "object": (LinkKind.object, "data"),
-    "script": (LinkKind.script, "src"),
-    "audio": (LinkKind.audio, "src"),
+_SIMPLE = {  # attributes that hold a URL, whatever else the element says
+    **dict.fromkeys(("a", "area"), ((LinkKind.a, "href"),)),
+    **dict.fromkeys(("blockquote", "del", "ins", "q"), ((LinkKind.other, "cite"),)),
+    **dict.fromkeys(("button", "input"), ((LinkKind.other, "formaction"),)),
+    **dict.fromkeys(("embed", "track"), ((LinkKind.object, "src"),)),
+    **{kind.value: ((kind, "src"),) for kind in (LinkKind.audio, LinkKind.frame, LinkKind.img, LinkKind.script)},
+    "form": ((LinkKind.other, "action"),),
+    "object": ((LinkKind.object, "data"),),
+    "video": ((LinkKind.video, "src"), (LinkKind.img, "poster")),
 }
 _OF_SOURCE = {"video": LinkKind.video, "audio": LinkKind.audio, "picture": LinkKind.img}
-LINK_TAGS = (*_SIMPLE, "link", "img", "input", "source", "video")
+_OF_REL = {  # the first that a `link` has counts
+    "stylesheet": LinkKind.css,
+    **dict.fromkeys(("icon", "apple-touch-icon", "apple-touch-icon-precomposed", "mask-icon"), LinkKind.img),
+    "modulepreload": LinkKind.script,
+    **dict.fromkeys(("preload", "manifest", "alternate", "next", "prev", "author"), LinkKind.other),
+}
+_PRELOADED = {"style": LinkKind.css, "image": LinkKind.img, "font": LinkKind.object, "track": LinkKind.object}
+_PRELOADED |= {kind.value: kind for kind in (LinkKind.script, LinkKind.video, LinkKind.audio)}
+_IMAGES_IN_META = frozenset({"og:image", "og:image:url", "og:image:secure_url", "twitter:image"})
+_LOADED_BY_SVG = dict.fromkeys(("image", "use", "feImage", "feimage"), LinkKind.img)  # HTML is in lower case
+_OF_SVG = {"a": LinkKind.a, "script": LinkKind.script, **_LOADED_BY_SVG}
 
 _FEED_TAGS = ("{*}link", "{*}enclosure")
 _FOLLOWED_FEED_RELS = frozenset({"", "alternate", "related", "via", "next", "previous", "first", "last"})
@@ -33,9 +44,13 @@ _ENCLOSURES = {"audio": LinkKind.audio, "video": LinkKind.video, "image": LinkKi
 
 _XHTML = "{http://www.w3.org/1999/xhtml}"
 _ATOM_LINK = "{http://www.w3.org/2005/Atom}link"
-_SVG_IMAGE = "{http://www.w3.org/2000/svg}image"
+_SVG, _MATHML = "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1998/Math/MathML}"
 _XLINK = "{http://www.w3.org/1999/xlink}"
+_HREFS = ("href", "xlink:href", _XLINK + "href")  # the first counts (SVG 2); HTML has no namespaces
+_HAS_BASE = etree.XPath("boolean(//@xml:base)")
+_XML_BASE = "{http://www.w3.org/XML/1998/namespace}base"
 _IN_XML = {_XHTML + "a": (LinkKind.a, "href"), _XHTML + "img": (LinkKind.img, "src")}
+_ANCHORS = frozenset({"a", _XHTML + "a", _SVG + "a"})
 
 _BEGINS_INLINE = "dD \t\n\r\f\v"  # what a data: URL may begin with
 _WORK_BETWEEN_CHECKS = 128
@@ -130,14 +145,17 @@ def anchor_names(root: Element) -> tuple[str, ...]:
 
 def html_candidates(root: Element) -> Iterator[Candidate]:
     """Every link of an HTML document as it is written there, in document order."""
-    for element in root.iter(*LINK_TAGS):
+    for element in root.iter(*_LINK_TAGS):
         tag = element.tag
-        if tag == "a":  # most of them by far
-            raw = element.get("href")
-            if raw is not None and not (raw[:1] in _BEGINS_INLINE and _is_inline(raw)):
-                yield LinkKind.a, raw, element
-            continue
-        yield from _of_tag(tag, element)
+        raw = element.get("href") if tag == "a" else None  # most of them by far
+        if raw is None:
+            yield from _of_tag(tag, element)
+        elif not (raw[:1] in _BEGINS_INLINE and _is_inline(raw)):
+            yield LinkKind.a, raw, element
+    for math in root.iter("math"):
+        if next(math.iterancestors("math"), None) is None:
+            for element in math.iterdescendants("*"):
+                yield from _attribute(LinkKind.a, element, "href")
 
 
 def plain_candidates(tags: Iterable[PlainTag]) -> Iterator[Candidate]:
@@ -150,22 +168,47 @@ def plain_candidates(tags: Iterable[PlainTag]) -> Iterator[Candidate]:
 
 
 def _of_tag(tag: str, element: Element) -> Iterator[Candidate]:
-    simple = _SIMPLE.get(tag)
-    if simple is not None:
-        yield from _attribute(simple[0], element, simple[1])
-    elif tag == "img":
+    for kind, name in _SIMPLE.get(tag, ()):
+        yield from _attribute(kind, element, name)
+    if (more := _MORE.get(tag)) is not None:
+        yield from more(element)
+
+
+def _anchor(element: Element) -> Iterator[Candidate]:
+    if any(map(element.get, _HREFS[1:])) and next(element.iterancestors("svg"), None) is not None:
+        yield from _of_svg(element)
+
+
+def _link(element: Element) -> Iterator[Candidate]:
+    rels = (element.get("rel") or "").lower().split()
+    rel = next((rel for rel in _OF_REL if rel in rels), None)
+    if rel == "preload":
+        yield from _attribute(_PRELOADED.get((element.get("as") or "").lower(), LinkKind.other), element, "href")
+    elif rel is not None:
+        yield from _attribute(_OF_REL[rel], element, "href")
+
+
+def _meta(element: Element) -> Iterator[Candidate]:
+    if (element.get("property") or element.get("name") or "").strip().lower() in _IMAGES_IN_META:
+        yield from _attribute(LinkKind.img, element, "content")
+
+
+def _iframe(element: Element) -> Iterator[Candidate]:
+    """Its source, which is no frame where the element says itself what to show."""
+    yield from _attribute(LinkKind.frame if element.get("srcdoc") is None else LinkKind.object, element, "src")
+
+
+def _input(element: Element) -> Iterator[Candidate]:
+    if (element.get("type") or "").lower() == "image":
         yield from _attribute(LinkKind.img, element, "src")
-        yield from _srcset(element)
-    elif tag == "link":
-        if "stylesheet" in (element.get("rel") or "").lower().split():
-            yield from _attribute(LinkKind.css, element, "href")
-    elif tag == "video":
-        yield from _attribute(LinkKind.video, element, "src")
-        yield from _attribute(LinkKind.img, element, "poster")
-    elif tag == "source":
-        yield from _source(element)
-    elif tag == "input" and (element.get("type") or "").lower() == "image":
-        yield from _attribute(LinkKind.img, element, "src")
+
+
+def _of_svg(element: Element) -> Iterator[Candidate]:
+    """What an element of SVG refers to outside of its document."""
+    name = next((name for name in _HREFS if element.get(name) is not None), None)
+    if name is not None and not element.get(name).lstrip().startswith("#"):
+        tag = "use" if isinstance(element, dict) else element.tag.rpartition("}")[2]
+        yield from _attribute(_OF_SVG.get(tag, LinkKind.object), element, name)
 
 
 def _source(element: Element) -> Iterator[Candidate]:
@@ -175,6 +218,19 @@ def _source(element: Element) -> Iterator[Candidate]:
         yield from _srcset(element)
     elif kind is not None:
         yield from _attribute(kind, element, "src")
+
+
+def xml_bases(element: Element) -> tuple[str, ...]:
+    """What `xml:base` says at an element, from the outermost on, as far as it is among the 64 elements around it."""
+    around = [element, *islice(element.iterancestors(), 63)]
+    return tuple(base for each in reversed(around) if (base := each.get(_XML_BASE)) is not None)
+
+
+def with_xml_base(candidates: Iterable[Candidate], root: Element, url: str) -> Iterable[Candidate]:
+    """Return the links of the XML at `url`, as they would be written without `xml:base`."""
+    if not _HAS_BASE(root):
+        return candidates
+    return ((kind, raw if at is None else in_xml_base(raw, xml_bases(at), url), at) for kind, raw, at in candidates)
 
 
 def feed_candidates(root: Element) -> Iterator[Candidate]:
@@ -196,14 +252,13 @@ def xml_candidates(root: Element) -> Iterator[Candidate]:
             yield from _attribute(known[0], element, known[1])
         elif element.tag == _ATOM_LINK:
             yield from _feed_link(element)
-        elif not (element.get(_XLINK + "href") or "#").startswith("#"):  # an image refers to its own parts so
-            yield from _attribute(_xlink_kind(element), element, _XLINK + "href")
-
-
-def _xlink_kind(element: Element) -> LinkKind:
-    if element.tag == _SVG_IMAGE:
-        return LinkKind.img
-    return LinkKind.object if element.get(_XLINK + "show") == "embed" else LinkKind.a
+        elif element.tag.startswith(_SVG):
+            yield from _of_svg(element)
+        elif element.tag.startswith(_MATHML):
+            yield from _attribute(LinkKind.a, element, "href")
+        elif not (element.get(_XLINK + "href") or "#").startswith("#"):  # a document refers to its own parts so
+            embedded = element.get(_XLINK + "show") == "embed"
+            yield from _attribute(LinkKind.object if embedded else LinkKind.a, element, _XLINK + "href")
 
 
 def _feed_link(element: Element) -> Iterator[Candidate]:
@@ -233,6 +288,11 @@ def _srcset(element: Element) -> Iterator[Candidate]:
     for raw in srcset_urls(element.get("srcset") or ""):
         if not _is_inline(raw):
             yield LinkKind.img, raw, element
+
+
+_MORE = {"a": _anchor, "iframe": _iframe, "img": _srcset, "input": _input, "link": _link, "meta": _meta}
+_MORE |= {"source": _source, **dict.fromkeys(_LOADED_BY_SVG, _of_svg)}
+_LINK_TAGS = tuple({**_SIMPLE, **_MORE})
 
 
 def _is_inline(raw: str) -> bool:
@@ -271,7 +331,7 @@ def link_text(element: Element | None, max_chars: int) -> str:
     if isinstance(element, dict):
         return clean_text((element.get("") or element.get("alt") or "")[: max_chars * 4], max_chars)
     tag = element.tag
-    if tag == "a" or tag == _XHTML + "a":
+    if tag in _ANCHORS:
         if not len(element):
             text = element.text
             return " ".join(text[: max_chars * 4].split())[:max_chars].rstrip() if text else ""

@@ -16,8 +16,8 @@ from itertools import chain
 from tui_crawler.domain.attempt import Exchange, Reading, RedirectSource, ValidationError
 from tui_crawler.domain.content_kind import OTHER, LinkKind
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.url import CrawlUrl, LinkResolver, SiteLinks, normalise
-from tui_crawler.fetch.charset import choose_encoding, encoding_of_label, first_illegal_byte, to_utf8
+from tui_crawler.domain.url import CrawlUrl, InvalidUrl, LinkResolver, SiteLinks
+from tui_crawler.fetch.charset import choose_encoding, encoding_of_label, first_illegal_byte, to_utf8, with_query_in
 from tui_crawler.fetch.document import (
     Statements,
     canonical_in_header,
@@ -37,12 +37,13 @@ from tui_crawler.fetch.links import (
     feed_candidates,
     html_candidates,
     plain_candidates,
+    with_xml_base,
     xml_candidates,
 )
 from tui_crawler.fetch.markup import without_long_attributes
 from tui_crawler.fetch.plain_html import may_be_deep, plain_tags
 from tui_crawler.fetch.sniff import CSS, HTML, RSS, XML, kind_of
-from tui_crawler.fetch.tree import Element, ParsedMarkup, is_xhtml, parse_html, parse_xml, without_xhtml_namespace
+from tui_crawler.fetch.tree import Element, ParsedMarkup, is_xhtml, parse_html, parse_xml, without_xhtml_namespaces
 
 _CUT_ANCHORS = frozenset({"input", "tags", "tag", "depth", "deadline"})
 """Where this was cut it is not known what a fragment may name."""
@@ -65,11 +66,25 @@ class ParsedBody:
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """What a body of one kind holds."""
+    """What a body of one kind holds. `in_encoding`: the queries of its URLs are in its encoding, else in UTF-8 (of
+    feeds and style sheets)."""
 
     said: Statements = field(default_factory=Statements)
     candidates: Iterable[Candidate] = ()
     parsed: ParsedMarkup | None = None
+    in_encoding: bool = True
+
+
+class _QueryResolver(LinkResolver):
+    """The resolver of a document whose URLs have their queries in its encoding."""
+
+    def __init__(self, base: CrawlUrl, max_length: int, site: SiteLinks, encoding: str) -> None:
+        super().__init__(base, max_length, site=site)
+        self._encoding = encoding
+
+    def resolve(self, raw: str) -> CrawlUrl | InvalidUrl:
+        """Return what `raw` names; what is remembered has its query encoded, so that encodings share it."""
+        return super().resolve(raw if raw.isascii() else with_query_in(raw, self._encoding))
 
 
 class PageReading:
@@ -91,6 +106,7 @@ class PageReading:
         self._tags = tags
         self._url = url
         self._exchange = exchange
+        self._now = exchange.requests[-1].ended_at if exchange.requests else 0
         self._limits = limits
         self._token = product_token
         self._site = site
@@ -114,8 +130,9 @@ class PageReading:
         markup = to_utf8(body, charset)
         is_enough = markup_only and kind == HTML and mime != XHTML_TYPE
         content = _Content() if is_enough else self._content(kind, mime, markup.replace(b"\0", b""))
-        base = normalise(content.said.base, self._url.href) if content.said.base else self._url
-        resolver = self._resolver(base if isinstance(base, CrawlUrl) else self._url)
+        encoding = charset if content.in_encoding else ""
+        base = self._resolver(self._url, encoding).resolve(content.said.base) if content.said.base else self._url
+        resolver = self._resolver(base if isinstance(base, CrawlUrl) else self._url, encoding)
         wanted = self._limits.check_fragments
         links = LinkCollector(resolver, self._limits.max_links, self._limits.max_anchor_chars, wanted)
         late = [(LinkKind.a, url.href, None) for url, _, is_late in self._refreshes(resolver, content.said) if is_late]
@@ -133,29 +150,31 @@ class PageReading:
     def _content(self, kind: str, mime: str, markup: bytes) -> _Content:
         if kind == CSS:
             text = markup.decode("utf-8")
-            return _Content(candidates=_without_elements(stylesheet_links(text, self._out_of_time)))
+            return _Content(candidates=_without_elements(stylesheet_links(text, self._out_of_time)), in_encoding=False)
         if kind == HTML and mime != XHTML_TYPE:
             plain = None if self._needs_tree or may_hold_links(markup) else plain_tags(markup, self._limits)
             if plain is not None and not may_be_deep(markup, self._tags):
-                return _Content(plain_statements(plain, self._token), plain_candidates(plain))
+                return _Content(plain_statements(plain, self._token, self._now), plain_candidates(plain))
             return self._html(parse_html(markup, self._limits, self._out_of_time), markup)
         parsed = parse_xml(markup, self._limits, self._out_of_time)
         root = parsed.root
         if root is not None and (kind == HTML or is_xhtml(root)):
-            without_xhtml_namespace(root)
+            without_xhtml_namespaces(root)
             return self._html(parsed, markup)
         self._note(parsed.incomplete)
         if root is None:
             return _Content(parsed=parsed)
         if kind == RSS or feed_type(root):
-            return _Content(feed_statements(root), feed_candidates(root), parsed)
-        return _Content(candidates=xml_candidates(root), parsed=parsed)
+            found = with_xml_base(feed_candidates(root), root, self._url.href)
+            return _Content(feed_statements(root), found, parsed, in_encoding=False)
+        return _Content(candidates=with_xml_base(xml_candidates(root), root, self._url.href), parsed=parsed)
 
     def _html(self, parsed: ParsedMarkup, markup: bytes) -> _Content:
         self._note(parsed.incomplete)
         if parsed.root is None:
             return _Content(parsed=parsed)
-        return _Content(html_statements(parsed.root, self._token), self._html_candidates(parsed.root, markup), parsed)
+        said = html_statements(parsed.root, self._token, self._now)
+        return _Content(said, self._html_candidates(parsed.root, markup), parsed)
 
     def _html_candidates(self, root: Element, markup: bytes) -> Iterator[Candidate]:
         yield from html_candidates(root)
@@ -174,7 +193,7 @@ class PageReading:
         """What the document and its header say together; the header wins where only one can be right."""
         said = said or Statements()
         headers = self._exchange.headers
-        robots = said.robots | x_robots_tag(values_of(headers, "X-Robots-Tag"), self._token)
+        robots = said.robots | x_robots_tag(values_of(headers, "X-Robots-Tag"), self._token, self._now)
         canonical = self._target(resolver, said.canonical) or self._target(
             None, canonical_in_header(values_of(headers, "Link"))
         )
@@ -214,8 +233,10 @@ class PageReading:
             if target is not None and target != self._url:
                 yield target, source, is_late
 
-    def _resolver(self, base: CrawlUrl) -> LinkResolver:
-        return LinkResolver(base, self._limits.max_url_length, site=self._site)
+    def _resolver(self, base: CrawlUrl, encoding: str = "") -> LinkResolver:
+        if encoding in ("", "utf-8"):
+            return LinkResolver(base, self._limits.max_url_length, site=self._site)
+        return _QueryResolver(base, self._limits.max_url_length, self._site, encoding)
 
     def _target(self, resolver: LinkResolver | None, raw: str) -> CrawlUrl | None:
         """What is written in the document (by its resolver) or, None, in the header leads to."""

@@ -25,7 +25,13 @@ _ATTRIBUTES = (  # as most are written, then others
     rf"|[^ \t\n\r\f\"'<>=`]{{1,512}}+))?+){{0,12}}+{_W}*+"
 )
 _LONGEST_TAG = 25 * (64 + 2048 + 8)
-_HOLD_LINKS = "area|audio|base|embed|img|input|link|meta|object|video"
+_HOLD_LINKS = "area|audio|base|embed|form|img|input|link|meta|object|track|video"
+_MAY_HOLD_LINKS = (  # with an attribute that few of them have
+    rf"(?:blockquote|del|ins|q)(?={_W}(?:[^<>]*?{_W})?(?i:cite)=)|button(?={_W}(?:[^<>]*?{_W})?(?i:formaction)=)"
+    rf"|use(?={_W}[^<>]*?(?i:href)=[\"']?[^\"'#])"
+)
+_OF_MATHML = rf"m[a-z]{{1,12}}+(?={_W}(?:[^<>]*?{_W})?(?i:href)=)"
+_SELDOM_ALIKE = f"(?=[bdimqu])(?:{_MAY_HOLD_LINKS}|{_OF_MATHML})"
 _RAW_TEXT = r"(?:[^<]++|<(?!/))*+"
 _HOLD_TEXT = (  # that is no markup, up to their end tag
     rf"script{_ATTRIBUTES}>(?:[^<]++|<(?![!/])|</(?![sS][cC]))*+</script>"
@@ -41,7 +47,7 @@ _NOT_ALIKE = (  # what stands in these, or where they stand, says more than the 
 )
 _ORDINARY = (
     rf"/(?!html>)[a-z][a-zA-Z0-9\-]{{0,30}}+>|/html>{_W}*+\Z"  # libxml2 leaves out some of what stands behind it
-    rf"|(?!(?:{_NOT_ALIKE})[ \t\n\f/>])[a-z][a-zA-Z0-9\-]{{0,30}}+{_ATTRIBUTES}/?+>"
+    rf"|(?!(?:{_NOT_ALIKE})[ \t\n\f/>]|{_SELDOM_ALIKE})[a-z][a-zA-Z0-9\-]{{0,30}}+{_ATTRIBUTES}/?+>"
 )
 _WITHIN = "b|big|cite|code|em|font|i|kbd|samp|small|span|strong|sub|sup|tt|var"  # of a link, two deep
 _TEXT = rf"(?:[^<]++|<(?:br|img|wbr){_ATTRIBUTES}/?+>)*+"
@@ -59,7 +65,7 @@ _TAG = re.compile(
     rf"<(?!{_ORDINARY})"
     rf"(?:a{_BESIDE} href=\"([^\"<>&\r]{{1,2048}}+)\"{_BESIDE}>({_within('[^<&]*+', 'one', 'two')})</a>"
     rf"|(a(?=[ \t\n\f>]){_ATTRIBUTES}>(?=({_within(_TEXT, 'three', 'four')}</a>))?+"
-    rf"|(?:{_HOLD_LINKS})(?=[ \t\n\f/>]){_ATTRIBUTES}/?+>|{_HOLD_TEXT})|{_SAYS_NOTHING}|(.).*+)",
+    rf"|(?:{_HOLD_LINKS}|{_MAY_HOLD_LINKS})(?=[ \t\n\f/>]){_ATTRIBUTES}/?+>|{_HOLD_TEXT})|{_SAYS_NOTHING}|(.).*+)",
     re.DOTALL,
 )
 _XML_DECLARATION = re.compile(r"\A<\?xml[ \t\n][^<>\r]{0,128}+>")  # of XHTML that is served as HTML
@@ -129,6 +135,8 @@ def _read(tag: str, content: str) -> PlainTag:
         if not content or len(inner) > _MOST_TEXT:
             raise _NotPlain
         values[""] = _decoded(_WITHIN_TAG.sub("", inner))
+    elif name == "a" and "xlink:href" in values:  # a link where it is within SVG
+        raise _NotPlain
     elif name == "title":
         values[""] = _decoded(tag[tag.index(">") + 1 : -len("</title>")])
         if not values[""].strip():

@@ -11,11 +11,12 @@ from lxml import etree
 from tui_crawler.domain.attempt import Exchange, Reading, SitemapEntry
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.recrawl import parse_http_date
-from tui_crawler.domain.url import CrawlUrl, InvalidUrl, LinkResolver
+from tui_crawler.domain.url import CrawlUrl, InvalidUrl, LinkResolver, in_xml_base
 from tui_crawler.fetch.charset import choose_encoding, utf8_slices
 from tui_crawler.fetch.coding import BodyDecoder, BodyTooLarge, IllegalCoding, TruncatedCoding
 from tui_crawler.fetch.headers import clean_message, content_type, w3c_date_ms
 from tui_crawler.fetch.limits import FetchLimits
+from tui_crawler.fetch.links import xml_bases
 from tui_crawler.fetch.sniff import HTML, XML, sniff
 from tui_crawler.fetch.tree import Element, pull_parser
 
@@ -47,11 +48,12 @@ class NoSitemap(Exception):
 
 @dataclass(frozen=True, slots=True)
 class _Found:
-    """One URL as a sitemap has it, with its date."""
+    """One URL as a sitemap has it, with its date, and the `xml:base` that it is relative to."""
 
     raw: str
     lastmod: int = 0
     sitemap: bool = False
+    bases: tuple[str, ...] = ()
 
 
 def is_gzip(body: bytes) -> bool:
@@ -113,6 +115,7 @@ class _Collector:
     """The entries found so far, each URL once."""
 
     def __init__(self, url: CrawlUrl, limits: FetchLimits, out_of_time: Callable[[], bool]) -> None:
+        self._url = url
         self._resolver = LinkResolver(url.href, limits.max_url_length, capacity=1)
         self._most = limits.max_sitemap_urls
         self._out_of_time = out_of_time
@@ -126,7 +129,7 @@ class _Collector:
     def collect(self, found: Iterator[_Found]) -> None:
         """Takes what is found up to the bound."""
         for each in found:
-            url = self._resolver.resolve(each.raw)
+            url = self._resolver.resolve(in_xml_base(each.raw, each.bases, self._url.href))
             if isinstance(url, InvalidUrl):
                 self.refuse(url.raw, too_long=url.too_long)
             elif url.href not in self.entries:
@@ -240,7 +243,7 @@ def _found(item: Element) -> Iterator[_Found]:
         at = w3c_date_ms(date)
         at = parse_http_date(date) if at is None else at
         # Nonsense, and what is not within the years 1970 to 9999, is as good as nothing.
-        yield _Found(raw, at if at is not None and 0 < at <= _LATEST_MS else 0, name == "sitemap")
+        yield _Found(raw, at if at is not None and 0 < at <= _LATEST_MS else 0, name == "sitemap", xml_bases(item))
 
 
 def _text(item: Element, tags: tuple[str, ...]) -> str:

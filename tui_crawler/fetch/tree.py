@@ -20,6 +20,7 @@ _PIECE_BYTES = 256 * 1024  # the deadline is looked at between such pieces
 _DEEPEST = 2046  # libxml2 gives up at 2,048 nested elements and loses what follows
 _MOST_FAULTS = 20
 _XHTML_NAMESPACE = "{http://www.w3.org/1999/xhtml}"
+_WITHIN_XHTML = (_XHTML_NAMESPACE, "{http://www.w3.org/2000/svg}", "{http://www.w3.org/1998/Math/MathML}")
 _SAFE_XML = {
     "recover": True,
     "encoding": "utf-8",
@@ -67,10 +68,10 @@ def is_xhtml(root: Element) -> bool:
     return bool(root.tag == _XHTML_NAMESPACE + "html")
 
 
-def without_xhtml_namespace(root: Element) -> Element:
-    """The same tree; its XHTML elements have bare names, as those of HTML have."""
-    for element in root.iter(_XHTML_NAMESPACE + "*"):
-        element.tag = element.tag.removeprefix(_XHTML_NAMESPACE)
+def without_xhtml_namespaces(root: Element) -> Element:
+    """Give the elements of XHTML, and of SVG and MathML in it, their bare names, as in HTML; the same tree."""
+    for element in root.iter(*(f"{namespace}*" for namespace in _WITHIN_XHTML)):
+        element.tag = element.tag.rpartition("}")[2]
     return root
 
 

@@ -87,6 +87,10 @@ and atom."""
 IS_CHECKED = "CASE p.external WHEN 0 THEN 0 ELSE 1 END AS external"
 """Whether page `p` is only checked, 0 or 1."""
 
+_KIND = "CASE l.kind WHEN 'frame' THEN 'object' ELSE l.kind END"
+LINK_KIND = f"{_KIND} AS kind"  # of link `l`: one of seven (G), or other
+IS_FRAME = "CASE l.kind WHEN 'frame' THEN 1 ELSE 0 END AS frame"
+
 _URL = "JOIN url u ON u.id = p.url_id"
 _FROM_URL = _URL.replace("u.", "f.").replace("url u", "url f")
 """The URL of page `p`."""
@@ -119,7 +123,8 @@ FROM attempt a JOIN url u ON u.id = a.url_id JOIN origin o ON o.id = a.origin_id
     r.ended_at, r.http_status, r.conditional, r.fluke_retry, r.error, r.remote_address, r.dns_ms, r.connect_ms,
     r.tls_ms, r.connection_reused
 FROM request r JOIN url u ON u.id = r.url_id""",
-    "v_link": f"""SELECT f.href AS from_url, t.href AS to_url, l.kind, l.nofollow, l.text, l.first_seen_at
+    "v_link": f"""SELECT f.href AS from_url, t.href AS to_url, {LINK_KIND}, l.nofollow, l.text, l.first_seen_at,
+    {IS_FRAME}
 FROM link l JOIN page p ON p.id = l.from_page_id {_FROM_URL} JOIN url t ON t.id = l.to_url_id""",
     "v_redirect": f"""SELECT f.href AS from_url, t.href AS to_url, r.to_fragment, r.permanent, r.source, r.seen_at
 FROM redirect r JOIN page p ON p.id = r.page_id {_FROM_URL} JOIN url t ON t.id = r.to_url_id""",
@@ -160,7 +165,7 @@ WHERE p.status IN (0, 2) AND p.attempts_remaining > 0 AND p.beyond_depth = 0
 FROM page p {_URL} JOIN origin o ON o.id = p.origin_id
     LEFT JOIN document d ON d.page_id = p.id LEFT JOIN body b ON b.sha256 = d.sha256
 WHERE p.last_crawled_at > 0""",
-    "crawler_links": f"""SELECT o.origin AS site, f.href AS "from", t.href AS "to", l.kind AS type
+    "crawler_links": f"""SELECT o.origin AS site, f.href AS "from", t.href AS "to", {_KIND} AS type
 FROM link l JOIN page p ON p.id = l.from_page_id JOIN origin o ON o.id = p.origin_id
     {_FROM_URL} JOIN url t ON t.id = l.to_url_id""",
 }

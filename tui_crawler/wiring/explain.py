@@ -64,7 +64,7 @@ class Explainer:
             origin=origin,
             run=run,
             refused=() if standing.page else self._refused(url, {each.from_origin for each in standing.referrals}),
-            link_kinds_queued=frozenset(config.crawl.link_kinds_queued),
+            link_kinds_queued=frozenset(kind.value for kind in config.crawl.page_kinds),
             offline=config.crawl.mode == "offline",
             ruleset_id=rules.ruleset_id,
             now=now,

@@ -8,7 +8,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.admission import Admission
-from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import BadSegment
 from tui_crawler.domain.ruleset import same_rules
@@ -40,7 +39,7 @@ def build(config: Config, database: DatabasePlace, output: Path | None) -> Built
     settings = BuildSettings(
         output=output,
         segment_urls=config.queue.segment_urls,
-        link_kinds=frozenset(LinkKind(kind) for kind in config.crawl.link_kinds_queued),
+        link_kinds=config.crawl.page_kinds,
         seen=SeenSettings(config.seen_index.kind, config.seen_index.capacity, config.seen_index.error_rate),
         opening=OpenSettings(durability=Durability(config.storage.durability)),
     )

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Literal
 
 from tui_crawler.config.problem import BadValue, problem_at
 from tui_crawler.domain.attempt import Headers
-from tui_crawler.domain.content_kind import OTHER, LinkKind
+from tui_crawler.domain.content_kind import OTHER
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.job import JobPlan
 from tui_crawler.domain.page import NewPage
@@ -145,7 +145,7 @@ def engine_settings(config: Config, options: RunOptions) -> EngineSettings:
         settings_of=settings_by_origin(config),
         key_of=key_of,
         by_address=mode == "ip",
-        link_kinds_queued=frozenset(LinkKind(kind) for kind in config.crawl.link_kinds_queued),
+        link_kinds_queued=config.crawl.page_kinds,
         store_bodies=frozenset(config.storage.store_bodies),
         robots_max_bytes=config.robots.max_bytes,
         heartbeat_ms=config.storage.lease_ms // 4,

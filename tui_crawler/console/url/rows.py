@@ -209,7 +209,7 @@ def redirect_lines(detail: PageDetail) -> list[Line]:
 def _step(number: int, link: LinkView, depth: int, page: PageView, zone: tzinfo, *, last: bool) -> Line:
     seen = clock(link.first_seen_at, zone)[:5] if link.first_seen_at else "-"
     right = (
-        Styled(f"  <{link.kind}> {seen} depth {depth}", "muted"),
+        Styled(f"  <{link.shown_kind}> {seen} depth {depth}", "muted"),
         Styled(" ◀ shortest" if last else "", "accent"),
     )
     indent = "  " * min(number - 1, _INDENTED)
@@ -225,7 +225,7 @@ def link_row(number: int, end: LinkEnd, origin: str, zone: tzinfo, *, inward: bo
     return Row(
         number,
         (
-            Styled(link.kind, "muted"),
+            Styled(link.shown_kind, "muted"),
             path_of(other, origin).removeprefix("https://"),
             Styled(end.title, "muted"),
             Styled(link.text, "faint"),

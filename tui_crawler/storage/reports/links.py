@@ -16,25 +16,27 @@ from tui_crawler.domain.verdict import Refusal
 from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
 from tui_crawler.storage.reports.overview import exit_name
+from tui_crawler.storage.views import IS_FRAME, LINK_KIND
 
 WINDOW = 500
 _HOPS = 20  # redirects that are followed back
 _PATH = 200  # pages on a path from a seed; discovery paths are far shorter
 
-_COLUMNS = "f.href AS from_url, t.href AS to_url, l.kind, l.nofollow, l.text, l.first_seen_at"
+_COLUMNS = f"f.href AS from_url, t.href AS to_url, {LINK_KIND}, l.nofollow, l.text, l.first_seen_at, {IS_FRAME}"
 _LINKS = (
     "FROM link l JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id JOIN url t ON t.id = l.to_url_id"
 )
 _LINK = f"SELECT {_COLUMNS} {_LINKS}"
+_END_COLUMNS = f"{_COLUMNS}, l.kind AS stored"
 _TO_URL = "WHERE l.to_url_id = :of AND (l.from_page_id, l.kind) > (:id, :kind) ORDER BY l.from_page_id, l.kind LIMIT :n"
 _OF_PAGE = "WHERE l.from_page_id = :of AND (l.kind, l.to_url_id) > (:kind, :id) ORDER BY l.kind, l.to_url_id LIMIT :n"
 _OTHER = "FROM page q LEFT JOIN document d ON d.page_id = q.id WHERE q.url_id = t.id ORDER BY q.id LIMIT 1"
 
-INLINKS = f"SELECT {_COLUMNS}, l.from_page_id AS place, '' AS title, NULL AS exit_code {_LINKS} {_TO_URL}"
-OUTLINKS = f"SELECT {_COLUMNS}, l.to_url_id AS place, '' AS title, NULL AS exit_code {_LINKS} {_OF_PAGE}"
-INWARD = f"""SELECT {_COLUMNS}, l.from_page_id AS place, COALESCE(e.title, '') AS title, p.last_exit_code AS exit_code
-{_LINKS} LEFT JOIN document e ON e.page_id = p.id {_TO_URL}"""
-OUTWARD = f"""SELECT {_COLUMNS}, l.to_url_id AS place, COALESCE((SELECT d.title {_OTHER}), '') AS title,
+INLINKS = f"SELECT {_END_COLUMNS}, l.from_page_id AS place, '' AS title, NULL AS exit_code {_LINKS} {_TO_URL}"
+OUTLINKS = f"SELECT {_END_COLUMNS}, l.to_url_id AS place, '' AS title, NULL AS exit_code {_LINKS} {_OF_PAGE}"
+INWARD = f"""SELECT {_END_COLUMNS}, l.from_page_id AS place, COALESCE(e.title, '') AS title,
+    p.last_exit_code AS exit_code {_LINKS} LEFT JOIN document e ON e.page_id = p.id {_TO_URL}"""
+OUTWARD = f"""SELECT {_END_COLUMNS}, l.to_url_id AS place, COALESCE((SELECT d.title {_OTHER}), '') AS title,
     (SELECT q.last_exit_code {_OTHER}) AS exit_code {_LINKS} {_OF_PAGE}"""
 """A window of the links to a URL, or of those of a page, by keyset: of an id, after a place and kind, so many; without
 and with what is known of the other end."""
@@ -52,11 +54,13 @@ _LINK_VIEW, _REFERRAL = RowMapper(LinkView), RowMapper(Referral)
 _END = RowMapper(
     LinkEnd,
     link=From(
-        "from_url to_url kind nofollow text first_seen_at",
-        lambda source, target, kind, nofollow, text, seen: LinkView(source, target, kind, bool(nofollow), text, seen),
+        "from_url to_url kind nofollow text first_seen_at frame",
+        lambda source, target, kind, nofollow, text, seen, frame: LinkView(
+            source, target, kind, bool(nofollow), text, seen, bool(frame)
+        ),
     ),
     exit_code=exit_name,
-    after=From("place kind", lambda *after: after),
+    after=From("place stored", lambda *after: after),
 )
 
 
@@ -171,7 +175,7 @@ oldest."""
 WALLED = BROKEN.replace(dead("p"), walled("p"))
 """The same of checked URLs behind a wall."""
 
-REFERRING = """SELECT f.href AS url, l.kind, l.text
+REFERRING = f"""SELECT f.href AS url, {LINK_KIND}, l.text
 FROM link l JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id
 WHERE l.to_url_id = ? ORDER BY l.from_page_id, l.kind LIMIT ?"""
 
@@ -363,7 +367,7 @@ class LinkAuditReports(SubjectReports):
 
     def requisites_left_out(self) -> int:
         """How many images, styles, scripts and media files that pages name are not part of the crawl."""
-        text = "SELECT COUNT(DISTINCT l.to_url_id) FROM link l WHERE l.kind <> 'a'"
+        text = "SELECT COUNT(DISTINCT l.to_url_id) FROM link l WHERE l.kind NOT IN ('a', 'other')"
         return self._reader.number(f"{text} AND NOT EXISTS (SELECT 1 FROM page p WHERE p.url_id = l.to_url_id)")
 
     def referrers(self, page_id: int, limit: int) -> Referrers:

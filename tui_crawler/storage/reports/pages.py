@@ -225,7 +225,7 @@ _KNOWN_PAGES = "SELECT o.pages_known FROM origin o WHERE o.origin = ?"
 
 def _hops(reader: Reader, page_id: int) -> tuple[Hop, ...]:
     """The path from a seed to a page."""
-    return tuple(Hop(step.from_url, step.to_url, step.kind, depth) for step, depth in path_from_seed(reader, page_id))
+    return tuple(Hop(one.from_url, one.to_url, one.shown_kind, depth) for one, depth in path_from_seed(reader, page_id))
 
 
 class StandingReports(SubjectReports):
