@@ -131,12 +131,18 @@ def _built_lines(built: Built) -> Iterator[str]:
 
 
 def _load(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.domain.command import LoadSegment
+
     database = existing_database(arguments)
     segments = _chosen(arguments, database, printer)
     documents: list[dict[str, object]] = []
     try:
         for path, head in segments:
-            document = _load_one(database, path, head)
+            result = carry_out(database, LoadSegment(str(path)), PATIENCE_S)
+            after = value_of(result.after)
+            pages = after.get("pages") if isinstance(after, dict) else None
+            loaded = {str(origin): int(number) for origin, number in pages.items()} if isinstance(pages, dict) else {}
+            document = {"loaded": loaded, "known": head.urls - sum(loaded.values()), "segment": head.name}
             documents.append(document)
             if not arguments.json:
                 printer.lines(_loaded_lines(document))
@@ -167,17 +173,6 @@ def _chosen(
     for problem in folder.problems:
         printer.note(f"warning: {problem}")
     return folder.waiting if arguments.all else folder.waiting[:1]
-
-
-def _load_one(database: DatabasePlace, path: Path, head: SegmentHead) -> dict[str, object]:
-    """Loads a segment; answers what became of it. Raises UsageProblem, CannotRun."""
-    from tui_crawler.domain.command import LoadSegment
-
-    result = carry_out(database, LoadSegment(str(path)), PATIENCE_S)
-    after = value_of(result.after)
-    pages = after.get("pages") if isinstance(after, dict) else None
-    loaded = {str(origin): int(number) for origin, number in pages.items()} if isinstance(pages, dict) else {}
-    return {"loaded": loaded, "known": head.urls - sum(loaded.values()), "segment": head.name}
 
 
 def _loaded_document(documents: Sequence[dict[str, object]], *, every: bool) -> dict[str, object]:

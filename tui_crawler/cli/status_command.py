@@ -107,10 +107,11 @@ def _lines(
     yield from _wrapped(_run_line(run, totals.pending, now, zone), width)
     for warning in () if run is None else run.warnings:
         yield from _wrapped(f"warning: {warning}", width)
+    overlap = " (failed pages with tries left are pending, too)" if totals.failed and totals.pending else ""
     sums = (
         f"in all runs: {plural(totals.requests, 'request')}, {size(totals.bytes)}; pages: "
         f"{count(totals.todo)} on todo lists, {count(totals.pending)} pending, {count(totals.done)} done, "
-        f"{count(totals.failed)} failed, {count(totals.blocked)} blocked{_overlap(totals)}"
+        f"{count(totals.failed)} failed, {count(totals.blocked)} blocked{overlap}"
     )
     yield from _wrapped(sums, width)
     if waiting:
@@ -146,11 +147,6 @@ def _coverage_lines(coverage: Coverage, width: int | None) -> Iterator[str]:
 
 def _wrapped(line: str, width: int | None) -> list[str]:
     return [line] if width is None else wrap(line, width, subsequent_indent="  ", break_on_hyphens=False)
-
-
-def _overlap(totals: TotalsView) -> str:
-    """That two of the counts may hold the same pages, where they may."""
-    return " (failed pages with tries left are pending, too)" if totals.failed and totals.pending else ""
 
 
 def _eta(one: OriginView, now: int) -> str:

@@ -26,20 +26,18 @@ from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from http.client import responses
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warcio.statusandheaders import StatusAndHeaders  # type: ignore[import-untyped]  # warcio ships no types
 from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]  # the same
 
 from tui_crawler import __version__
+from tui_crawler.domain.attempt import Headers
 from tui_crawler.domain.url import MASK
 from tui_crawler.export.output import Output
 from tui_crawler.export.text_rows import without_surrogates
 from tui_crawler.export.warc_index import index_line
-
-if TYPE_CHECKING:
-    from tui_crawler.domain.attempt import Headers
-    from tui_crawler.storage.reports.export import StoredBody
+from tui_crawler.storage.reports.export import StoredBody
 
 _FORMAT = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 _DESCRIPTION = "payloads have no transfer coding; fields that are no longer true are kept with the prefix X-Crawler-"

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import peewee
 
@@ -27,9 +27,6 @@ from tui_crawler.storage.models import ExitCount, ExitMinute, Gauge, Job, Meta, 
 from tui_crawler.storage.statements import columns, counts_up, insert_rows, reads, slot, upserts
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.views import ALL_ORIGINS, RECENT_MINUTES
-
-if TYPE_CHECKING:
-    from tui_crawler.storage.claim import Claim
 
 
 def tally_of(

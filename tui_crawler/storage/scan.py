@@ -372,7 +372,12 @@ class _Build:
         """The whole build."""
         self._segment_store.made()
         with self._beside.writing() as transaction:
-            start = _begin(transaction, self._segment_store)
+            start = _Start(
+                prefix=segments.new_batch(transaction, self._segment_store.database),
+                generation=mark(transaction, _BUILD_MARK),
+                jobs=segments.job_ids(transaction),
+                waiting=segments.waiting(transaction, self._segment_store),
+            )
         segments.tidy(self._beside.loose(), self._segment_store, start.prefix)
         seen = open_seen(self._settings.seen, self._beside.loose(), self._sorter)
         admissions = {job_id: admission_of(name) for name, job_id in start.jobs.items()}
@@ -438,25 +443,12 @@ class _Build:
                     raise StorageFailure("another queue build has finished meanwhile: nothing was changed")
                 set_mark(transaction, _BUILD_MARK, start.generation + 1)
                 last_segment = segments.register(transaction, self._segment_store, batch.heads)
-                self._store(transaction, harvest, seen, last_segment)
+                visited = self._sorter.visited()
+                while chunk := list(itertools.islice(visited, _AT_ONCE)):
+                    mark_scanned(transaction, chunk)
+                for origin_id, refused in harvest.refused_by_origin().items():
+                    count_refused(transaction, origin_id, refused)
+                seen.add(self._sorter.keys())
+                seen.save(transaction, last_segment)
             batch.publish()
             return tuple(BuiltSegment(segment_files.final_path(folder, h.name), h.urls) for h in batch.heads)
-
-    def _store(self, transaction: Transaction, harvest: LinkScan, seen: SeenIndex, last_segment: int) -> None:
-        """What was scanned, what was refused, and what is known from now on."""
-        visited = self._sorter.visited()
-        while chunk := list(itertools.islice(visited, _AT_ONCE)):
-            mark_scanned(transaction, chunk)
-        for origin_id, refused in harvest.refused_by_origin().items():
-            count_refused(transaction, origin_id, refused)
-        seen.add(self._sorter.keys())
-        seen.save(transaction, last_segment)
-
-
-def _begin(transaction: Transaction, segment_store: SegmentStore) -> _Start:
-    return _Start(
-        prefix=segments.new_batch(transaction, segment_store.database),
-        generation=mark(transaction, _BUILD_MARK),
-        jobs=segments.job_ids(transaction),
-        waiting=segments.waiting(transaction, segment_store),
-    )

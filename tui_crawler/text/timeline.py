@@ -7,20 +7,16 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, tzinfo
 from itertools import groupby
 from math import sqrt
-from typing import TYPE_CHECKING
 
 from tui_crawler.domain.exit_code import Group
 from tui_crawler.domain.idle_reason import delay_words
 from tui_crawler.domain.status_words import finish_words
-from tui_crawler.domain.timeline import LaneEvent, LanePhase
+from tui_crawler.domain.timeline import LaneCell, LaneEvent, LaneMark, LanePhase, Timeline
 from tui_crawler.text.charts import Dots, Form, Mark, Piece, Series, beside, chart, legend, round_top
 from tui_crawler.text.format import clock, count, date_time, phase
 from tui_crawler.text.glyphs import StateGlyph, exit_mark, in_ascii, state_mark
 from tui_crawler.text.safe_text import safe
 from tui_crawler.text.standing import end_mark
-
-if TYPE_CHECKING:
-    from tui_crawler.domain.timeline import LaneCell, LaneMark, Timeline
 
 LABEL = 9
 """Cells at the left of a lane, for what its lines are and for the scale."""
