@@ -119,7 +119,6 @@ def _nothing_to_open(arguments: argparse.Namespace) -> bool:
 
 
 def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:
-    """The welcome screen, and then what was chosen there."""
     from tui_crawler.console.welcome.first_step import Cancelled, FromConfiguration, FromDatabase, FromDemo, FromSeeds
     from tui_crawler.wiring import config_from_first_seeds, open_welcome
 

@@ -104,7 +104,6 @@ def _check_listed(database: DatabasePlace, kind: ExclusionKind, value: str) -> N
 
 
 def _of_rules(reports: Reports) -> tuple[Exclusion, ...]:
-    """The entries of the rules in force, of all jobs."""
     found = (entry for ruleset in reports.current_rulesets() for entry in ruleset.policies.exclusions)
     return tuple(dict.fromkeys(found))
 

@@ -158,15 +158,15 @@ def target_of(arguments: argparse.Namespace, database: DatabasePlace) -> Path | 
 
 
 def _plan(arguments: argparse.Namespace, reports: Reports, exit_code: str, path: Path | None) -> ExportPlan:
+    from tui_crawler.storage.reports.export import Narrowing
     from tui_crawler.wiring.export import ExportPlan
 
+    origin = known_origin(arguments.origin, reports) if arguments.origin else ""
     return ExportPlan(
         arguments.what,
         arguments.format,
         _columns(arguments, reports),
-        known_origin(arguments.origin, reports) if arguments.origin else "",
-        exit_code,
-        arguments.since,
+        Narrowing(origin, exit_code, arguments.since),
         path.name if path else "",
         gzip=path is None or path.suffix.lower() != ".warc",
         bom=arguments.bom,

@@ -110,7 +110,6 @@ def _set(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _steer(order: str, arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `jobs pause` and the like."""
     from tui_crawler.domain.command import SteerJobs
 
     database = existing_database(arguments)

@@ -203,7 +203,6 @@ def _stash_lines(stashes: tuple[StashView, ...]) -> Iterator[str]:
 def _move(
     database: DatabasePlace, command: Command, done: str, nothing: str, arguments: argparse.Namespace, printer: Printer
 ) -> int:
-    """Carries a command out that moves pages, and tells how many of which origin."""
     return carry_out_all(database, (command,), _moved(done, nothing), printer, as_json=arguments.json)
 
 

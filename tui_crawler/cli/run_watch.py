@@ -192,7 +192,6 @@ def watch(
 
 
 def _left_out(number: int, *, as_json: bool) -> str:
-    """The piece that stands for as many lines of the output."""
     event = Event(time.time_ns() // 1_000_000, "output_left_out", extra=(("lines", number),))
     return (json_text(event.as_document()) if as_json else event_line(event)) + "\n"
 
@@ -229,7 +228,6 @@ def summary(ledger: RunTotals) -> Iterator[str]:
 
 
 def _work(ledger: RunTotals) -> str:
-    """The turns that made a request, and in which time."""
     turns, took = f"{plural(ledger.turns, 'turn')} with a request", elapsed(ledger.elapsed_ms)
     if ledger.continued:
         return f"{turns} in this run, {took} since it was continued"
@@ -246,7 +244,6 @@ def gave_up_words(one: OriginProgress) -> str:
 
 
 def _lost_to_robots(one: OriginProgress) -> bool:
-    """Whether it gave up because its robots.txt could not be had."""
     return one.reason == FinishReason.patience and bool(one.without_robots)
 
 

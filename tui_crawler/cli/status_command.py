@@ -138,7 +138,6 @@ def _lines(
 
 
 def _coverage_lines(coverage: Coverage, width: int | None) -> Iterator[str]:
-    """The coverage statement, once there is a run."""
     from tui_crawler.text.coverage import coverage_lines
 
     for line in coverage_lines(coverage) if coverage.run is not None else ():

@@ -157,7 +157,6 @@ def _origins(prefix: str, arguments: argparse.Namespace) -> list[str]:
 
 
 def _urls(prefix: str, arguments: argparse.Namespace) -> list[str]:
-    """How the URLs of the origins begin."""
     with _reports(arguments) as reports:
         return [f"{origin}/" for origin in _names(reports, "v_origin", "origin", prefix)]
 
@@ -174,7 +173,6 @@ def _stashes(prefix: str, arguments: argparse.Namespace) -> list[str]:
 
 
 def _names(reports: Reports, view: str, column: str, prefix: str) -> list[str]:
-    """The first names in a column that begin so."""
     names = (str(row[0]) for row in reports.rows(view, (column,)))
     return list(islice((name for name in names if name.startswith(prefix)), MOST_VALUES))
 

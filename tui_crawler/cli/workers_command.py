@@ -84,7 +84,6 @@ def _declare_group(commands: CommandSet) -> None:
 
 
 def _work(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `worker`: crawls."""
     database = awaited(existing_database(arguments), printer)
     config = _kept(database, impolite=arguments.allow_impolite)
     own = config.worker

@@ -46,8 +46,6 @@ def build_sites(origins: Mapping[str, str], pace: float) -> tuple[Site, ...]:
 
 
 class _SiteText:
-    """The text of one site."""
-
     def __init__(self, name: str, origins: Mapping[str, str], pace: float) -> None:
         """Read it; `origins` and the pace are as in `build_sites`."""
         self._told = tomllib.loads(_read(f"{name}.toml"))
@@ -63,7 +61,6 @@ class _SiteText:
         }
 
     def build(self, name: str) -> Site:
-        """Return the site with all its pages."""
         told = self._told
         odd = told.get("responses", {})
         manner = _made(MANNERS, told.get("manner", {"kind": "Steady"}))
@@ -221,7 +218,6 @@ def _cells(line: str, fields: Fields, tag: str) -> str:
 
 
 def _made(kinds: Mapping[str, type], told: Mapping[str, Any]) -> Any:
-    """Return the value of `kind` with the other entries as its fields."""
     return kinds[told["kind"]](**{name: value for name, value in told.items() if name != "kind"})
 
 

@@ -48,7 +48,6 @@ class DemoProcess:
     """
 
     def __init__(self, child: subprocess.Popen[bytes], sites: tuple[DemoAddress, ...]) -> None:
-        """Hold a child that is ready; `start` makes one."""
         self._child = child
         self.pid = child.pid
         self.was_left = False

@@ -288,7 +288,6 @@ class Impact:
         code: int | None,
         origin: OriginImpact,
     ) -> None:
-        """Counts a URL over which the change decides otherwise."""
         blocks = found[1] != ALLOWED
         if blocks:
             origin.newly_blocked += 1
@@ -304,7 +303,6 @@ class Impact:
 
 
 def _state(code: int | None) -> str:
-    """What became of a page so far, by its last exit code."""
     if code is None:
         return "waiting"
     if code in BLOCKED:

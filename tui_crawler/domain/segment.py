@@ -191,7 +191,6 @@ class _Values:
         return value
 
     def end(self) -> None:
-        """Raises BadSegment when something is left."""
         for key in self._values:
             raise self._bad(key)
 

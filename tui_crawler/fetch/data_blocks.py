@@ -125,8 +125,6 @@ class DataReader:
 
 
 class _Query:
-    """One compiled rule."""
-
     def __init__(self, rule: DataRule) -> None:
         self.rule = rule
         self.is_running = False
@@ -140,11 +138,9 @@ class _Query:
             raise BadDataRule(f"data rule {rule.name!r}: {error}") from error
 
     def fits(self, study: ParsedBody) -> bool:
-        """Whether there is something the rule can look at."""
         return bool(study.markup) if self._pattern is not None else study.root is not None
 
     def find(self, study: ParsedBody) -> Iterator[Any]:
-        """What the expression finds: elements, or texts."""
         if self._pattern is not None:
             group = 1 if self._pattern.groups else 0
             for match in self._pattern.finditer(study.markup):

@@ -148,7 +148,6 @@ class PageReader:
                 return None
 
     def _until(self, deadline_ms: int) -> Callable[[], bool]:
-        """Tells whether the time is over."""
         until = self._timer() + deadline_ms / 1000
         return lambda: self._timer() > until
 

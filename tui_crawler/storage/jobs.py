@@ -260,7 +260,6 @@ def _store(transaction: Transaction, old: JobRow, new: JobRow) -> None:
 
 
 def _pending(transaction: Transaction, job_id: int) -> list[tuple[str, int]]:
-    """How many pending pages a job has at each origin that takes part."""
     pending = (Page.origin == Origin.id) & (Page.job == job_id) & is_pending(Page)
     count = Page.select(peewee.fn.COUNT(peewee.SQL("1"))).where(pending)
     rows = transaction.fetch(Origin.select(Origin.origin, count).where(Origin.participates == 1))

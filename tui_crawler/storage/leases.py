@@ -358,7 +358,6 @@ def _unfinished() -> Any:
 
 
 def _held_by_session() -> Any:
-    """How many unfinished origins each session holds."""
     held = is_held(Origin) & (Origin.finish_reason == peewee.SQL("''"))
     return Origin.select(Origin.session_id, peewee.fn.COUNT(Origin.id)).where(held).group_by(Origin.session_id)
 

@@ -360,7 +360,6 @@ class _AppliedCommand:
 
 
 def _asked_of(actions: Iterable[Row]) -> Iterator[_AppliedCommand]:
-    """In the order in which it was carried out."""
     for action, text, at, who in actions:
         try:
             command = from_json(action, text)

@@ -369,7 +369,6 @@ class _Build:
         self._warnings: list[str] = []
 
     def run(self, admission_of: Callable[[str], Admission]) -> Built:
-        """The whole build."""
         self._segment_store.made()
         with self._beside.writing() as transaction:
             start = _Start(
@@ -431,7 +430,6 @@ class _Build:
                 after = ids[-1]
 
     def _write(self, harvest: LinkScan, seen: SeenIndex, start: _Start) -> tuple[BuiltSegment, ...]:
-        """The files, the transaction that makes them known, their names."""
         names = {job_id: name for name, job_id in start.jobs.items()}
         entries = ((names[job_id], entry) for job_id, entry in self._sorter.entries())
         folder = self._segment_store.place

@@ -134,7 +134,6 @@ def _gaps(timeline: Timeline, height: int, dots: Dots, cursor: int | None) -> li
 
 
 def _line(label: str, cells: Iterable[tuple[str, str]], cursor: int | None) -> list[Piece]:
-    """A line of a lane; the cell of the cursor stands out."""
     marked = [(glyph, "strong reverse" if at == cursor else role) for at, (glyph, role) in enumerate(cells)]
     runs = groupby(marked, key=lambda cell: cell[1])
     return [(label.ljust(LABEL), "muted"), *(("".join(text for text, _ in run), role) for role, run in runs)]

@@ -54,7 +54,6 @@ def _line(document: Mapping[str, Any], scalar: Callable[[str], str]) -> str:
 
 
 def _keys(entry: Mapping[str, Any], scalar: Callable[[str], str]) -> str:
-    """The keys of an entry without the braces around them."""
     return ", ".join(f"{scalar(name)}: {_value(value, scalar)}" for name, value in entry.items())
 
 

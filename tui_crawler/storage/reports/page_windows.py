@@ -144,7 +144,6 @@ def next_edge(reader: Reader, search: Search, at: int, size: int, *, newest_firs
 
 
 def _found(reader: Reader, search: Search, step: WindowStep, room: int, *, newest_first: bool) -> list[int]:
-    """The ids of a step that pass, at most `room`."""
     sign, up_to, order = ("<", ">=", "DESC") if newest_first else (">", "<=", "ASC")
     where = where_of(search)
     chosen = "p.id, u.href" if search.patterns else "p.id"
@@ -275,7 +274,6 @@ def _origins_named(reader: Reader, name: str) -> Iterator[int]:
 
 
 def _by_failures(search: Search) -> None:
-    """Failed pages have an index of their own."""
     if not search.failed:
         search.failed = True
         search.ways.append("p.failed = 1")
