@@ -55,7 +55,8 @@ def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
     """Opens the console on CONFIG, on the configuration found here, or on a database alone."""
     file = arguments.file or arguments.config or _config_here(arguments)
     _need_terminal_for(file)
-    if file is None and not arguments.readonly and _nothing_to_open(arguments):
+    single = len(list(Path().glob("*.db"))) == 1
+    if file is None and not arguments.readonly and not single and named_database(arguments) is None:
         return _welcome(arguments, printer)
     elsewhere, impolite = named_database(arguments) is not None, arguments.allow_impolite
     config = read_config(file, allow_impolite=impolite, elsewhere=elsewhere) if file else None
@@ -111,11 +112,6 @@ def _open(config: Config | None, database: DatabasePlace, options: RunOptions, r
     from tui_crawler.wiring import open_console
 
     return open_console(config, database, readonly, options)
-
-
-def _nothing_to_open(arguments: argparse.Namespace) -> bool:
-    """Whether no database is named and the current folder does not have exactly one."""
-    return named_database(arguments) is None and len(list(Path().glob("*.db"))) != 1
 
 
 def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:

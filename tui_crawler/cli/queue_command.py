@@ -73,14 +73,18 @@ def declare(commands: CommandSet) -> None:
 
 def _build(arguments: argparse.Namespace, printer: Printer) -> int:
     config, database = _configured(arguments)
-    output = _folder(arguments.output) if arguments.output is not None else None
+    output = None if arguments.output is None else Path(arguments.output).absolute()
+    if output is not None and ("\0" in arguments.output or not output.is_dir()):
+        raise UsageProblem(f"--output {arguments.output}: there is no such folder")
 
     from tui_crawler.wiring.offline import build
 
     built = build(config, database, output)
     for warning in built.warnings:
         printer.note(f"warning: {warning}")
-    return printer.answer(arguments.json, _built_document(built), _built_lines(built))
+    segments = [{"path": str(one.path), "urls": one.urls} for one in built.segments]
+    document = picked(built, "scanned found known refused") | {"segments": segments}
+    return printer.answer(arguments.json, document, _built_lines(built))
 
 
 def _configured(arguments: argparse.Namespace) -> tuple[Config, DatabasePlace]:
@@ -105,18 +109,6 @@ def _configured(arguments: argparse.Namespace) -> tuple[Config, DatabasePlace]:
     if kept is None:
         raise UsageProblem(f"{database} keeps no configuration of a run", hint="tui-crawler queue build CONFIG")
     return kept, database
-
-
-def _folder(text: str) -> Path:
-    folder = Path(text)
-    if "\0" in text or not folder.is_dir():
-        raise UsageProblem(f"--output {text}: there is no such folder")
-    return folder.absolute()
-
-
-def _built_document(built: Built) -> dict[str, object]:
-    segments = [{"path": str(one.path), "urls": one.urls} for one in built.segments]
-    return picked(built, "scanned found known refused") | {"segments": segments}
 
 
 def _built_lines(built: Built) -> Iterator[str]:

@@ -168,7 +168,12 @@ def watch(
 
     Answers the exit status that `carry_out` answers. `--json` prints no summary: the last event is it.
     """
-    before_stdout = printer.queue(lambda number: _left_out(number, as_json=as_json))
+
+    def left_out(number: int) -> str:
+        event = Event(time.time_ns() // 1_000_000, "output_left_out", extra=(("lines", number),))
+        return (json_text(event.as_document()) if as_json else event_line(event)) + "\n"
+
+    before_stdout = printer.queue(left_out)
     logging.lastResort = _Notes(printer)
     if as_json:
         return carry_out(JsonLines(printer))
@@ -189,11 +194,6 @@ def watch(
     if not printer.quiet:
         printer.lines(summary(ledger))
     return status
-
-
-def _left_out(number: int, *, as_json: bool) -> str:
-    event = Event(time.time_ns() // 1_000_000, "output_left_out", extra=(("lines", number),))
-    return (json_text(event.as_document()) if as_json else event_line(event)) + "\n"
 
 
 def on_terminal() -> bool:

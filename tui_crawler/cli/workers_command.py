@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out_all
 from tui_crawler.cli.known_names import awaited, existing_database, known_origins, reports_of
-from tui_crawler.cli.options import CommandSet, Execute, add_common, add_watching, positive
+from tui_crawler.cli.options import CommandSet, add_common, add_watching, positive
 from tui_crawler.cli.printer import Printer, columns, picked, safe
 from tui_crawler.cli.problem import CannotRun, UsageProblem
 from tui_crawler.cli.run_command import check_workers, terminal_signals
@@ -70,7 +70,7 @@ def _declare_group(commands: CommandSet) -> None:
     )
     add_common(group.parser)
     for order, summary in _ORDERS.items():
-        parser = group.add(order, summary, _steering(order), examples=(f"workers {order} north",))
+        parser = group.add(order, summary, partial(_steer, order), examples=(f"workers {order} north",))
         parser.add_argument("names", metavar="NAME", nargs="+", help="their names")
         add_common(parser, of_group=True)
     tags = group.add("tags", "give a worker other tags", _tag, examples=("workers tags north news slow",))
@@ -163,13 +163,10 @@ def _lines(workers: tuple[WorkerView, ...]) -> Iterator[str]:
     yield from columns(header, rows, _RIGHT)
 
 
-def _steering(order: str) -> Execute:
-    def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-        from tui_crawler.domain.command import SteerWorkers
+def _steer(order: str, arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.domain.command import SteerWorkers
 
-        return _ask(SteerWorkers(order, tuple(dict.fromkeys(arguments.names))), arguments, printer, "crawling")
-
-    return execute
+    return _ask(SteerWorkers(order, tuple(dict.fromkeys(arguments.names))), arguments, printer, "crawling")
 
 
 def _tag(arguments: argparse.Namespace, printer: Printer) -> int:

@@ -78,17 +78,22 @@ class Preview:
 class RuleSide:
     """One set of rules, asked about known URLs. Raises BadPattern when it holds a bad value."""
 
-    __slots__ = ("_admission", "_compiled", "refuses")
+    __slots__ = ("_admission", "refuses")
 
     def __init__(self, policies: PolicySet) -> None:
-        compiled = self._compiled = CompiledPolicies(policies)
+        compiled = CompiledPolicies(policies)
         self._admission = Admission(policies, Scope(frozenset()), _NO_LIMITS, compiled)
+
+        def by_rules(url: CrawlUrl) -> str:
+            settings = compiled.settings(url)
+            return "rule_skip" if settings.skip else "" if settings.accept else Refusal.rule_accept
+
         self.refuses: dict[str, Callable[[CrawlUrl], str]] = {
             "exclusions": lambda url: Refusal.exclusion if compiled.exclusions.of_url(url) else "",
             "do_not_crawl": lambda url: "do_not_crawl" if compiled.do_not_crawl(url) else "",
             "whitelist": lambda url: "" if compiled.whitelisted(url) else Refusal.whitelist,
             "url_query_parameters": lambda url: "query_policy" if compiled.query_refusal(url) else "",
-            "rules": self._by_rules,
+            "rules": by_rules,
         }
 
     def stage(self, url: CrawlUrl) -> str:
@@ -111,12 +116,6 @@ class RuleSide:
             return ALLOWED, ""
         step = next(step for step in self._admission.explain(url, None) if step.stage == stage)
         return stage, f"{step.reason} ({step.source})" if step.source else step.reason
-
-    def _by_rules(self, url: CrawlUrl) -> str:
-        settings = self._compiled.settings(url)
-        if settings.skip:
-            return "rule_skip"
-        return "" if settings.accept else Refusal.rule_accept
 
 
 class StoredUrls:
