@@ -8,8 +8,8 @@ import signal
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from rich.cells import cell_len
@@ -57,7 +57,10 @@ def frame(ledger: RunTotals, now: int, columns: int, rows: int) -> list[Text]:
     shown = ordered if len(ordered) <= room else ordered[: max(0, room - 1)]
     lines += [_origin_line(one, now, width) for one in shown]
     if len(shown) < len(ordered) and room:
-        lines.append(_fitted(_rest(ordered[len(shown) :]), width, "dim"))
+        rest = ordered[len(shown) :]
+        states = Counter(_mark(one).word for one in rest)
+        told = ", ".join(f"{number} {word}" for word, number in states.items())
+        lines.append(_fitted(f"… and {plural(len(rest), 'more origin')}: {told}", width, "dim"))
     return lines
 
 
@@ -69,14 +72,6 @@ def _totals(ledger: RunTotals, now: int) -> str:
         f"{plural(ledger.turns, 'turn')} {what}, {rate(ledger.rate(now))}/s  "
         f"{plural(ledger.pages_done, 'page')} done  {count(ledger.pages_failed)} failed  {count(ledger.todo)} todo"
     )
-
-
-def _rest(origins: Sequence[OriginProgress]) -> str:
-    states: dict[str, int] = {}
-    for one in origins:
-        word = _mark(one).word
-        states[word] = states.get(word, 0) + 1
-    return f"… and {plural(len(origins), 'more origin')}: " + ", ".join(f"{n} {word}" for word, n in states.items())
 
 
 def _mark(one: OriginProgress) -> StateGlyph:
@@ -193,9 +188,7 @@ class ProgressDisplay:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._over.set()
         self._signal(lambda signals: signals.end())
         self._thread.join(2.0)

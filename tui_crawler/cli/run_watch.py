@@ -205,7 +205,9 @@ def summary(ledger: RunTotals) -> Iterator[str]:
     """The lines of the summary, fit to print."""
     yield f"run {safe(run_end_words(ledger.reason))}" if ledger.reason else "run ended, and did not say how"
     pages = f"{count(ledger.pages_done)} done, {count(ledger.pages_failed)} failed"
-    yield f"  {_work(ledger)}"
+    turns, took = f"{plural(ledger.turns, 'turn')} with a request", elapsed(ledger.elapsed_ms)
+    begun = f"{turns} at {plural(len(ledger.origins), 'origin')} in {took}"
+    yield f"  {turns} in this run, {took} since it was continued" if ledger.continued else f"  {begun}"
     yield f"  pages as they stand now: {pages}"
     gave_up = [one for one in ledger.origins.values() if one.gave_up]
     if gave_up:
@@ -225,13 +227,6 @@ def summary(ledger: RunTotals) -> Iterator[str]:
             yield f"⚠ {safe(one.origin)}: {words}"
     if ledger.coverage is not None:
         yield from coverage_lines(ledger.coverage)
-
-
-def _work(ledger: RunTotals) -> str:
-    turns, took = f"{plural(ledger.turns, 'turn')} with a request", elapsed(ledger.elapsed_ms)
-    if ledger.continued:
-        return f"{turns} in this run, {took} since it was continued"
-    return f"{turns} at {plural(len(ledger.origins), 'origin')} in {took}"
 
 
 def gave_up_words(one: OriginProgress) -> str:

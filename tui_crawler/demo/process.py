@@ -13,7 +13,6 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 from threading import Thread
-from types import TracebackType
 from typing import IO, Self
 
 from tui_crawler.text.safe_text import yaml_quoted
@@ -123,9 +122,7 @@ class DemoProcess:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 

@@ -290,7 +290,8 @@ class Impact:
         blocks = found[1] != ALLOWED
         if blocks:
             origin.newly_blocked += 1
-            state = _state(code)
+            ended = "blocked" if code in BLOCKED else "failed" if code in FAILURES else "done"
+            state = "waiting" if code is None else ended
             self._states[state] = self._states.get(state, 0) + 1
             if seed:
                 self._seeds_hit.append(url.href)
@@ -299,14 +300,6 @@ class Impact:
         samples = self._samples[blocks]
         if len(samples) < self._samples_wanted:
             samples.append(Sample(url.href, *found, comparison.decided_by(url)))
-
-
-def _state(code: int | None) -> str:
-    if code is None:
-        return "waiting"
-    if code in BLOCKED:
-        return "blocked"
-    return "failed" if code in FAILURES else "done"
 
 
 _EXCLUDED = ExitCode.blocked_by_exclusion_list

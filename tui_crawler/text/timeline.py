@@ -102,7 +102,8 @@ def lane(
     """Return a lane of `height` lines, `LABEL` cells wider than the timeline has cells: what was asked and the state
     first, then with more room the gaps as a chart, the patience, and the times."""
     cells, width = timeline.cells, len(timeline.cells)
-    lines = [_line("asked", map(_asked, cells), cursor), _line("state", (_state(cell) for cell in cells), cursor)]
+    states = ((_PHASES[cell.phase].glyph, _PHASES[cell.phase].role) for cell in cells)
+    lines = [_line("asked", map(_asked, cells), cursor), _line("state", states, cursor)]
     if height - len(lines) > _CHART:
         lines.insert(1, _line("patience", _patience(cells), cursor))
     if height - len(lines) > _CHART:
@@ -156,10 +157,6 @@ def _patience(cells: Iterable[LaneCell]) -> Iterable[tuple[str, str]]:
         fell = told and before is not None and left is not None and left < before
         yield (" " if left is None else str(left % 10) if told else "─"), "warning" if fell else "muted"
         before = left
-
-
-def _state(cell: LaneCell) -> tuple[str, str]:
-    return _PHASES[cell.phase].glyph, _PHASES[cell.phase].role
 
 
 def _marks(timeline: Timeline) -> Iterable[Mark]:

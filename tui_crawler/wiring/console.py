@@ -203,7 +203,7 @@ def _show(
         Presentation(
             config.name if config else "",  # else that of the run
             dict(config.keymap) if config else None,
-            _theme(config),
+            config.theme if config and config.source_of("theme") != "default" else "",
             SessionFile(state_folder(os.environ), str(database.absolute())),
             _signals(config, database),
         ),
@@ -333,8 +333,3 @@ def explainer(reports: ports.Reports, database: DatabasePlace | None = None) -> 
     if not isinstance(reports, Reports):
         raise TypeError("only reports on a database can be explained")
     return Explainer(reports, zone=MachineClock().zone, you=operator_name(database))
-
-
-def _theme(config: Config | None) -> str:
-    """The theme that was asked for; the default of the configuration is the console's own."""
-    return config.theme if config is not None and config.source_of("theme") != "default" else ""
