@@ -120,17 +120,13 @@ class Painter:
         body = _rendered(lines, columns)
         if body == self._shown:
             return
-        self._write(self._erasure(columns) + body)
+        self.write(self._erasure(columns) + body)
         self._shown = body
         self._widths = tuple(line.cell_len for line in lines)
 
-    def pass_on(self, signal: str) -> None:
-        """Writes what takes no place on the screen. Raises OSError when the terminal is gone."""
-        self._write(signal)
-
     def erase(self, columns: int) -> None:
         """Takes the frame off the screen. Raises OSError when the terminal is gone."""
-        self._write(self._erasure(columns))
+        self.write(self._erasure(columns))
         self.forget()
 
     def _erasure(self, columns: int) -> str:
@@ -139,7 +135,8 @@ class Painter:
         rows = sum(max(1, -(-width // max(1, columns))) for width in self._widths)
         return "\r" + (f"\x1b[{rows - 1}A" if rows > 1 else "") + "\x1b[J"
 
-    def _write(self, text: str) -> None:
+    def write(self, text: str) -> None:
+        """Writes a frame, or what takes no place on the screen. Raises OSError when the terminal is gone."""
         self._out.write(text)
         self._out.flush()
 
@@ -210,7 +207,7 @@ class ProgressDisplay:
 
     def _signal(self, made: Callable[[TerminalSignals], str]) -> None:
         if self._signals is not None and (text := made(self._signals)):
-            self._guarded(lambda: self._painter.pass_on(text))
+            self._guarded(lambda: self._painter.write(text))
 
     def redraw(self) -> None:
         """Draws the present state once."""

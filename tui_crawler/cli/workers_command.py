@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 IDENTITY_VARIABLE = "TUI_CRAWLER_WORKER_TOKEN"
 MOST_SLOTS = 1_000
-_COLUMNS = "name state leads slots in_flight origins pages_per_minute heartbeat_age_ms lease_ms host pid version tags"
-_MORE = "matchonly free_bytes started_at"
+_COLUMNS = """name state leads slots in_flight origins pages_per_minute heartbeat_age_ms lease_ms host pid version tags
+matchonly free_bytes started_at"""
 _RIGHT = frozenset({2, 3, 4, 5, 6})
 _ORDERS = {
     "pause": "ask nothing more and keep their origins",
@@ -136,7 +136,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `workers` alone: lists."""
     with reports_of(existing_database(arguments)) as reports:
         workers = reports.workers()
-    document = {"workers": (picked(one, f"{_COLUMNS} {_MORE}") for one in workers)}
+    document = {"workers": (picked(one, _COLUMNS) for one in workers)}
     return printer.answer(arguments.json, document, _lines(workers))
 
 

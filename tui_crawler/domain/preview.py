@@ -243,7 +243,8 @@ class Impact:
 
     def add(self, rows: Iterable[KnownUrl]) -> None:
         """Takes a window of known URLs in."""
-        for _, href, seed, job, code in rows:
+        for row in rows:
+            _, href, _, job, _ = row
             self.known += 1
             url = self._urls.cut(href)
             if isinstance(url, InvalidUrl):
@@ -256,7 +257,7 @@ class Impact:
             if found is None or comparison is None:
                 origin.unchanged += 1
                 continue
-            self._note(url, found, comparison, bool(seed), code, origin)
+            self._note(url, row, found, comparison)
 
     def result(self) -> Preview:
         """What was counted so far."""
@@ -278,15 +279,8 @@ class Impact:
             tuple(sorted(self._states.items())),
         )
 
-    def _note(
-        self,
-        url: CrawlUrl,
-        found: tuple[str, str],
-        comparison: Comparison,
-        seed: bool,
-        code: int | None,
-        origin: OriginImpact,
-    ) -> None:
+    def _note(self, url: CrawlUrl, row: KnownUrl, found: tuple[str, str], comparison: Comparison) -> None:
+        (_, _, seed, _, code), origin = row, self._origins[url.origin]
         blocks = found[1] != ALLOWED
         if blocks:
             origin.newly_blocked += 1
