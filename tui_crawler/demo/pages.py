@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from email.utils import formatdate
 from functools import cache
 from html import escape
@@ -240,17 +240,13 @@ Found = tuple[str, Fields] | None
 """The name of a text and the fields it is filled with, None where there is no page."""
 
 
+@dataclass(slots=True)
 class Shop:
-    """Makes a page for each target of the shop."""
+    """A page for each target of the shop. `_write` makes the page of a target, a text and its fields."""
 
-    def __init__(
-        self, texts: Mapping[str, str], goods: Sequence[Fields], write: Callable[[str, str, Fields], DemoPage]
-    ) -> None:
-        """Take the texts by name, the rows of the goods, and what writes the page of a target, a text and fields."""
-        self._texts = texts
-        self._goods = goods
-        self._steps = texts["steps"].split()
-        self._write = write
+    _texts: Mapping[str, str]
+    _goods: Sequence[Fields]
+    _write: Callable[[str, str, Fields], DemoPage]
 
     def find_page(self, target: str) -> DemoPage | None:
         """Return the page of `target`, whatever its session and sorting, or None."""
@@ -282,8 +278,8 @@ class Shop:
                 below = "older/" if parts[-1] == "archives" else "archives/"
                 return "archives", {"shelf": len(parts), "below": here + below}
             case ["find-us", *walked]:
-                gone = len(walked)
-                word = self._steps[gone] if gone < len(self._steps) else f"step-{gone}"
+                gone, steps = len(walked), self._texts["steps"].split()
+                word = steps[gone] if gone < len(steps) else f"step-{gone}"
                 return "way", {"step": gone + 1, "here": here, "word": word}
         return None
 

@@ -83,6 +83,7 @@ def run_headless(
     Raises RunHeld, StorageFailure, CannotListen. A worker that joins waits until the first one has begun the run, or
     has gone.
     """
+    gc.disable()  # until what a crawl needs is loaded
     if options.joins:
         _load()
         if not os.read(0, len(_BEGUN)):

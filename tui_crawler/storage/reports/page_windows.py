@@ -96,9 +96,9 @@ def page_window(
     """At most `limit` pages that pass a filter, by id: those after `after_id`, or before it when `newest_first`
     (0: from the beginning). Raises StorageFailure."""
     search = search_of(reader, narrowing)
-    known = 0 if search.nothing else known_pages(reader, search)
     if search.nothing:
         return PageWindow((), known=known_pages(reader, Search()))
+    known = known_pages(reader, search)
     ids: list[int] = []
     looked_at = 0
     size = STEP if search.conditions or search.patterns else limit + 1
