@@ -30,14 +30,7 @@ _COLUMNS = (
     *columns(Job, """id name nice max_depth concurrency tag aborted ruleset_id note resumed_concurrency pending"""),
     Job.done + Job.failed + Job.blocked,
 )
-_SHOWN = {
-    "nice": "nice",
-    "depth": "max_depth",
-    "concurrency": "concurrency",
-    "tag": "tag",
-    "note": "note",
-    "aborted": "aborted",
-}
+_SHOWN = {name: name for name in ("nice", "depth", "concurrency", "tag", "note", "aborted")} | {"depth": "max_depth"}
 _STEERED: dict[str, ActivityEvent] = {
     "pause": "job_paused",
     "resume": "job_resumed",
