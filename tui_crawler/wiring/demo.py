@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from tui_crawler.config.load import read_config
-from tui_crawler.demo.process import FIXED_BASE_PORT, HEADLESS_PACE, DemoProcess, DemoStartFailed, demo_config
+from tui_crawler.demo.process import FIXED_BASE_PORT, HEADLESS_PACE, DemoProcess, DemoUnavailable, demo_config
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage.database import upgrade
@@ -28,18 +28,6 @@ if TYPE_CHECKING:
 
 _SITES = 10
 _TRIES = 20
-
-
-class DemoUnavailable(Exception):
-    """The demo web could not be started; the message says why."""
-
-
-def start_web(base_port: int | None, pace: float, access_log: Path | None = None) -> DemoProcess:
-    """The demo web on consecutive ports. Raises DemoUnavailable."""
-    try:
-        return DemoProcess.start(pace=pace, base_port=base_port, access_log=access_log)
-    except DemoStartFailed as error:
-        raise DemoUnavailable(str(error)) from error
 
 
 def base_port_of(database: DatabasePlace) -> int | None:
@@ -94,7 +82,7 @@ def demo_headless(database: DatabasePlace | None, port: int | None, listener: Li
     up is part of the show. Raises DemoUnavailable, RunHeld, StorageFailure."""
     kept = demo_database(database)
     base = port or base_port_of(kept) or free_base_port()
-    with start_web(base, HEADLESS_PACE) as web:
+    with DemoProcess.start(pace=HEADLESS_PACE, base_port=base) as web:
         status = run_headless(config_for(web, kept, headless=True), kept, RunOptions(), listener)
     return 0 if status == 1 else status
 
@@ -110,7 +98,7 @@ def demo_serve(port: int | None, access_log: Path | None, announce: Callable[[Se
 
     kept = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
-        with start_web(port or FIXED_BASE_PORT, 1.0, access_log) as web:
+        with DemoProcess.start(access_log=access_log, base_port=port or FIXED_BASE_PORT) as web:
             announce(web.seeds)
             while web.is_running and not over.wait(0.5):
                 continue
