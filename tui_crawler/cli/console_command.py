@@ -53,7 +53,9 @@ def declare(commands: CommandSet) -> None:
 
 def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
     """Opens the console on CONFIG, on the configuration found here, or on a database alone."""
-    file = arguments.file or arguments.config or _config_here(arguments)
+    file = arguments.file or arguments.config
+    if not file and named_database(arguments) is None and Path(DEFAULT_CONFIG).is_file():
+        file = DEFAULT_CONFIG
     _need_terminal_for(file)
     single = len(list(Path().glob("*.db"))) == 1
     if file is None and not arguments.readonly and not single and named_database(arguments) is None:
@@ -136,10 +138,3 @@ def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:
             from tui_crawler.cli.demo_command import open_demo
 
             return open_demo(printer)
-
-
-def _config_here(arguments: argparse.Namespace) -> str | None:
-    """./tui-crawler.yaml, unless a database is named."""
-    if named_database(arguments) is not None or not Path(DEFAULT_CONFIG).is_file():
-        return None
-    return DEFAULT_CONFIG

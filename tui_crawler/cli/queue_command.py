@@ -140,7 +140,8 @@ def _load(arguments: argparse.Namespace, printer: Printer) -> int:
                 printer.lines(_loaded_lines(document))
     finally:
         if arguments.json and (documents or not segments):
-            printer.document(_loaded_document(documents, every=arguments.all))
+            first = documents[0] if documents else {"loaded": {}, "known": 0, "segment": None}
+            printer.document({"segments": documents} if arguments.all else first)
     if not segments and not arguments.json:
         printer.line("no segment waits to be loaded")
     return ExitStatus.ok
@@ -165,12 +166,6 @@ def _chosen(
     for problem in folder.problems:
         printer.note(f"warning: {problem}")
     return folder.waiting if arguments.all else folder.waiting[:1]
-
-
-def _loaded_document(documents: Sequence[dict[str, object]], *, every: bool) -> dict[str, object]:
-    if every:
-        return {"segments": list(documents)}
-    return documents[0] if documents else {"loaded": {}, "known": 0, "segment": None}
 
 
 def _loaded_lines(document: dict[str, object]) -> Iterator[str]:

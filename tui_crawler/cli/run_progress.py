@@ -117,7 +117,11 @@ class Painter:
 
         Raises OSError when the terminal is gone.
         """
-        body = _rendered(lines, columns)
+        width = max(1, columns)
+        console = Console(file=io.StringIO(), force_terminal=True, width=width, height=1, legacy_windows=False)
+        with console.capture() as captured:
+            console.print(Text("\n").join(lines), end="", soft_wrap=True, highlight=False)
+        body = captured.get()
         if body == self._shown:
             return
         self.write(self._erasure(columns) + body)
@@ -139,13 +143,6 @@ class Painter:
         """Writes a frame, or what takes no place on the screen. Raises OSError when the terminal is gone."""
         self._out.write(text)
         self._out.flush()
-
-
-def _rendered(lines: Sequence[Text], columns: int) -> str:
-    console = Console(file=io.StringIO(), force_terminal=True, width=max(1, columns), height=1, legacy_windows=False)
-    with console.capture() as captured:
-        console.print(Text("\n").join(lines), end="", soft_wrap=True, highlight=False)
-    return captured.get()
 
 
 class ProgressDisplay:
