@@ -133,10 +133,6 @@ def redirects(transaction: Transaction, page_ids: Sequence[int]) -> dict[int, li
     return _by_page(transaction.fetch(query.where(Redirect.page.in_(list(page_ids)))))
 
 
-def pages_by_origin(transaction: Transaction) -> dict[str, int]:
-    return dict(transaction.fetch(Origin.select(Origin.origin, Origin.pages_known)))
-
-
 def mark_scanned(transaction: Transaction, pages: Sequence[tuple[int, int, bool]]) -> None:
     """Notes that these pages were scanned, with a document or without, if what they name is still what they gave at
     that time (epoch ms)."""
@@ -380,7 +376,7 @@ class _Build:
         segments.tidy(self._beside.loose(), self._segment_store, start.prefix)
         seen = open_seen(self._settings.seen, self._beside.loose(), self._sorter)
         admissions = {job_id: admission_of(name) for name, job_id in start.jobs.items()}
-        known = pages_by_origin(self._beside.loose())
+        known: dict[str, int] = dict(self._beside.loose().fetch(Origin.select(Origin.origin, Origin.pages_known)))
         harvest = LinkScan(self._sorter, seen, admissions, self._settings.link_kinds, known)
         limited = any(one.limits.max_pages_per_origin is not None for one in admissions.values())
         self._take_waiting(harvest, seen, start, limited=limited)
