@@ -173,7 +173,6 @@ class _Added:
         self._sums: dict[str, Any] = {}
 
     def take(self, _before: object, after: object) -> Iterable[str]:
-        """Adds the outcome of an action; tells nothing yet."""
         match after, self._sums:
             case {"added": int(added), "known": int(known), **rest}, sums:
                 refused = rest.get("refused")

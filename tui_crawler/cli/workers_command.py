@@ -108,7 +108,6 @@ def _work(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _tags(words: list[str]) -> tuple[str, ...]:
-    """Raises UsageProblem."""
     if unfit := [tag for tag in words if len(tag.split()) != 1]:
         raise UsageProblem(f"a tag is one word, which {unfit[0]!r} is not")
     return tuple(words)

@@ -47,7 +47,6 @@ def build_sites(origins: Mapping[str, str], pace: float) -> tuple[Site, ...]:
 
 class _SiteText:
     def __init__(self, name: str, origins: Mapping[str, str], pace: float) -> None:
-        """Read it; `origins` and the pace are as in `build_sites`."""
         self._told = tomllib.loads(_read(f"{name}.toml"))
         tables = {table: _read_rows(rows) for table, rows in self._told.get("tables", {}).items()}
         delay = f"{self._told.get('crawl_delay_s', 0) * pace:g}"

@@ -171,7 +171,6 @@ class WarcFile:
         return f"<urn:uuid:{uuid.uuid5(self._ids, f'{body.sent_at} {body.stored_at} {body.url}')}>"
 
     def _near(self, body: StoredBody) -> dict[str, str]:
-        """The fields of a record that belongs to the one of an answer."""
         return self._fields(body, body.sent_at) | {"WARC-Concurrent-To": self._id(body)}
 
     def _fields(self, body: StoredBody, at: int) -> dict[str, str]:

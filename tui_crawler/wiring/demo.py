@@ -43,8 +43,7 @@ def base_port_of(database: DatabasePlace) -> int | None:
     with contextlib.closing(reports):
         origins = [row.origin for row in reports.origins_changed(0).rows]
     ports = sorted(urlsplit(origin).port or 0 for origin in origins)
-    whole = len(ports) == _SITES and ports[-1] - ports[0] == _SITES - 1
-    return ports[0] if whole else None
+    return ports[0] if len(ports) == _SITES and ports[-1] - ports[0] == _SITES - 1 else None
 
 
 def free_base_port() -> int:
