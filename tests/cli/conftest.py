@@ -18,6 +18,7 @@ import tui_crawler
 from tui_crawler.cli.main import main
 from tui_crawler.config.load import config_from_seeds
 from tui_crawler.console.welcome.first_step import Cancelled, FirstStep, FromSeeds
+from tui_crawler.demo.process import DemoUnavailable
 from tui_crawler.domain.audit import SentRequest
 from tui_crawler.domain.command import ActionResult, Command
 from tui_crawler.domain.coverage import Coverage
@@ -148,10 +149,6 @@ class StoredReports:
 TAKEN = 1
 
 
-class DemoUnavailable(Exception):
-    """The demo web could not be started."""
-
-
 class Wiring(ModuleType):
     """A module in the place of `tui_crawler.wiring`: remembers what it is asked."""
 
@@ -216,10 +213,7 @@ class Wiring(ModuleType):
 @pytest.fixture
 def wiring(monkeypatch: pytest.MonkeyPatch) -> Wiring:
     stand_in = Wiring()
-    demo = ModuleType("tui_crawler.wiring.demo")
-    demo.DemoUnavailable = DemoUnavailable  # type: ignore[attr-defined]  # a module made here
     monkeypatch.setitem(sys.modules, "tui_crawler.wiring", stand_in)
-    monkeypatch.setitem(sys.modules, "tui_crawler.wiring.demo", demo)
     return stand_in
 
 

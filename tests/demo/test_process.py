@@ -17,7 +17,7 @@ import pytest
 from tests.support.patience import PATIENT_S
 from tui_crawler.demo import process
 from tui_crawler.demo.__main__ import main
-from tui_crawler.demo.process import DemoProcess, DemoStartFailed
+from tui_crawler.demo.process import DemoProcess, DemoUnavailable
 
 _PARENT = """
 import sys
@@ -114,19 +114,19 @@ def test_the_child_dies_with_its_parent(ending: str) -> None:
 def test_a_taken_port_is_said_by_the_parent() -> None:
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
-        with pytest.raises(DemoStartFailed, match=f"port {port}"):
+        with pytest.raises(DemoUnavailable, match=f"port {port}"):
             DemoProcess.start(base_port=port)
 
 
 def test_a_child_that_cannot_run_is_quoted(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("PYTHONHASHSEED", "no number")
-    with pytest.raises(DemoStartFailed, match=r"did not start\n.*PYTHONHASHSEED"):
+    with pytest.raises(DemoUnavailable, match=r"did not start\n.*PYTHONHASHSEED"):
         DemoProcess.start()
 
 
 def test_a_child_that_is_late_is_ended() -> None:
     before = psutil.Process().children()
-    with pytest.raises(DemoStartFailed, match="did not start"):
+    with pytest.raises(DemoUnavailable, match="did not start"):
         DemoProcess.start(deadline_seconds=0)
     assert psutil.Process().children() == before
 
@@ -142,7 +142,7 @@ def test_a_child_that_does_not_listen_is_killed(monkeypatch: pytest.MonkeyPatch)
 def test_a_child_that_talks_nonsense_is_refused(said: bytes, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(process, "_read_line", lambda child, deadline: said)
     before = psutil.Process().children()
-    with pytest.raises(DemoStartFailed, match="something unexpected"):
+    with pytest.raises(DemoUnavailable, match="something unexpected"):
         DemoProcess.start(pace=0)
     assert psutil.Process().children() == before
 

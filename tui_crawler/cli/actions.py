@@ -45,12 +45,16 @@ def carry_out_all(
     As JSON: `{"actions": [{"action_id", "action", "target", "before", "after", "error"}]}`. Answers the exit status;
     raises UsageProblem with what was refused, CannotRun when a live run does not answer.
     """
+    from tui_crawler.domain.command import action_of
+
     documents: list[dict[str, object]] = []
     error = ""
     for command in commands:
         result = _ask(database, command)
-        documents.append(_document(command, result))
-        error = result.error
+        name, target = action_of(command)
+        error, asked = result.error, {"action_id": result.action_id, "action": name, "target": target}
+        changed = {"before": value_of(result.before), "after": value_of(result.after)}
+        documents.append(asked | changed | {"error": error})
         if error:
             break
         if not as_json:
@@ -79,11 +83,3 @@ def _ask(database: DatabasePlace, command: Command, patience_s: float = PATIENCE
         return steer(database, command, operator_name(database), patience_s, undoes)
     except NotTakenUp as late:
         raise CannotRun(str(late)) from late
-
-
-def _document(command: Command, result: ActionResult) -> dict[str, object]:
-    from tui_crawler.domain.command import action_of
-
-    name, target = action_of(command)
-    asked = {"action_id": result.action_id, "action": name, "target": target}
-    return asked | {"before": value_of(result.before), "after": value_of(result.after), "error": result.error}

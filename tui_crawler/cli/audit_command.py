@@ -104,7 +104,6 @@ def _lines(drawn: Iterable[Drawn], origins: Sequence[OriginAudit], verbose: bool
 
 
 def _lane(timeline: Timeline) -> Iterator[str]:
-    """The timeline of an origin, and what happened in words, but for the findings, which stand above it."""
     from tui_crawler.domain.timeline import LaneEvent
     from tui_crawler.text.charts import dots_of
     from tui_crawler.text.timeline import lane, mark_words

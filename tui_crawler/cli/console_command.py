@@ -53,9 +53,12 @@ def declare(commands: CommandSet) -> None:
 
 def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
     """Opens the console on CONFIG, on the configuration found here, or on a database alone."""
-    file = arguments.file or arguments.config or _config_here(arguments)
+    file = arguments.file or arguments.config
+    if not file and named_database(arguments) is None and Path(DEFAULT_CONFIG).is_file():
+        file = DEFAULT_CONFIG
     _need_terminal_for(file)
-    if file is None and not arguments.readonly and _nothing_to_open(arguments):
+    single = len(list(Path().glob("*.db"))) == 1
+    if file is None and not arguments.readonly and not single and named_database(arguments) is None:
         return _welcome(arguments, printer)
     elsewhere, impolite = named_database(arguments) is not None, arguments.allow_impolite
     config = read_config(file, allow_impolite=impolite, elsewhere=elsewhere) if file else None
@@ -113,13 +116,7 @@ def _open(config: Config | None, database: DatabasePlace, options: RunOptions, r
     return open_console(config, database, readonly, options)
 
 
-def _nothing_to_open(arguments: argparse.Namespace) -> bool:
-    """Whether no database is named and the current folder does not have exactly one."""
-    return named_database(arguments) is None and len(list(Path().glob("*.db"))) != 1
-
-
 def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:
-    """The welcome screen, and then what was chosen there."""
     from tui_crawler.console.welcome.first_step import Cancelled, FromConfiguration, FromDatabase, FromDemo, FromSeeds
     from tui_crawler.wiring import config_from_first_seeds, open_welcome
 
@@ -141,10 +138,3 @@ def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:
             from tui_crawler.cli.demo_command import open_demo
 
             return open_demo(printer)
-
-
-def _config_here(arguments: argparse.Namespace) -> str | None:
-    """./tui-crawler.yaml, unless a database is named."""
-    if named_database(arguments) is not None or not Path(DEFAULT_CONFIG).is_file():
-        return None
-    return DEFAULT_CONFIG

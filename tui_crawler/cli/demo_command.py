@@ -48,7 +48,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         need_terminal("tui-crawler demo --headless crawls without it")
     database = named_database(arguments)
 
-    from tui_crawler.wiring.demo import DemoUnavailable
+    from tui_crawler.demo.process import DemoUnavailable
 
     try:
         return _start(arguments, database, printer)

@@ -85,7 +85,6 @@ def _document(reports: Reports, span: RunSpan, origin_id: int, limit: int | None
 
 
 def _lines(reports: Reports, span: RunSpan, origin_id: int, limit: int) -> Iterator[str]:
-    """How fast the runs were, the origins, then pages, failures and robots.txt."""
     from tui_crawler.text import run_diff as said
 
     yield from (said.pace(reports.run_pace(run)) for run in (span.older, span.newer))

@@ -44,7 +44,12 @@ def declare(commands: CommandSet) -> None:
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     if arguments.list:
-        return _list(arguments, printer)
+        if arguments.kind is not None or arguments.reason:
+            raise UsageProblem("--list shows the whole list and takes nothing else")
+        with reports_of(existing_database(arguments)) as reports:
+            entries = (*_of_rules(reports), *reports.exclusions())
+        documents = (picked(entry, "kind value reason who source") for entry in entries)
+        return printer.answer(arguments.json, {"exclusions": documents}, _lines(entries))
     if arguments.kind is None or arguments.value is None:
         raise UsageProblem(
             f"name a kind ({', '.join(KINDS)}) and a value, or --list",
@@ -99,7 +104,6 @@ def _check_listed(database: DatabasePlace, kind: ExclusionKind, value: str) -> N
 
 
 def _of_rules(reports: Reports) -> tuple[Exclusion, ...]:
-    """The entries of the rules in force, of all jobs."""
     found = (entry for ruleset in reports.current_rulesets() for entry in ruleset.policies.exclusions)
     return tuple(dict.fromkeys(found))
 
@@ -115,15 +119,6 @@ def _outcome(command: Exclude, after: object) -> Iterator[str]:
     origins = after.get("origins")
     for origin in origins if isinstance(origins, list) else ():
         yield f"  {'goes on' if command.remove else 'finished'}: {safe(str(origin))}"
-
-
-def _list(arguments: argparse.Namespace, printer: Printer) -> int:
-    if arguments.kind is not None or arguments.reason:
-        raise UsageProblem("--list shows the whole list and takes nothing else")
-    with reports_of(existing_database(arguments)) as reports:
-        entries = (*_of_rules(reports), *reports.exclusions())
-    documents = (picked(entry, "kind value reason who source") for entry in entries)
-    return printer.answer(arguments.json, {"exclusions": documents}, _lines(entries))
 
 
 def _lines(entries: tuple[Exclusion, ...]) -> Iterator[str]:

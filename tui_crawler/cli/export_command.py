@@ -8,8 +8,8 @@ import signal
 import sys
 import threading
 import time
-from collections.abc import Iterator
-from contextlib import contextmanager
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
@@ -158,15 +158,15 @@ def target_of(arguments: argparse.Namespace, database: DatabasePlace) -> Path | 
 
 
 def _plan(arguments: argparse.Namespace, reports: Reports, exit_code: str, path: Path | None) -> ExportPlan:
+    from tui_crawler.storage.reports.export import Narrowing
     from tui_crawler.wiring.export import ExportPlan
 
+    origin = known_origin(arguments.origin, reports) if arguments.origin else ""
     return ExportPlan(
         arguments.what,
         arguments.format,
         _columns(arguments, reports),
-        known_origin(arguments.origin, reports) if arguments.origin else "",
-        exit_code,
-        arguments.since,
+        Narrowing(origin, exit_code, arguments.since),
         path.name if path else "",
         gzip=path is None or path.suffix.lower() != ".warc",
         bom=arguments.bom,
@@ -207,23 +207,18 @@ def _opened(path: Path | None, arguments: argparse.Namespace) -> Iterator[Output
     Python's own stream."""
     from tui_crawler.export.output import open_file, open_stream
 
-    if path is not None:
-        with open_file(path, force=arguments.force) as output:
-            yield output
-        return
-    sys.stdout.flush()
-    if sys.stdout.isatty():
-        with open_stream(_shown) as output:
-            yield output
-        return
-    try:
-        descriptor = os.dup(sys.stdout.fileno())
-    except (OSError, ValueError):  # a stream without a descriptor
-        with open_stream(sys.stdout.buffer.write) as output:
-            yield output
-        return
-    with os.fdopen(descriptor, "wb", buffering=0) as file, open_stream(file.write) as output:
-        yield output
+    with ExitStack() as opened:
+        if path is not None:
+            yield opened.enter_context(open_file(path, force=arguments.force))
+            return
+        sys.stdout.flush()
+        write: Callable[[memoryview], int | None] = _shown
+        if not sys.stdout.isatty():
+            try:
+                write = opened.enter_context(os.fdopen(os.dup(sys.stdout.fileno()), "wb", buffering=0)).write
+            except (OSError, ValueError):  # a stream without a descriptor
+                write = sys.stdout.buffer.write
+        yield opened.enter_context(open_stream(write))
 
 
 def _shown(data: memoryview) -> int:

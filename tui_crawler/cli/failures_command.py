@@ -88,7 +88,6 @@ def _grouping(by: tuple[str, ...]) -> tuple[str, ...]:
 
 
 def _pages(reports: Reports, code: str, origin: str) -> Iterator[PageView]:
-    """All failed pages, in windows by keyset."""
     after = 0
     while window := reports.failure_pages(code, origin, after, _WINDOW):
         yield from window
@@ -103,7 +102,6 @@ def _page_document(page: PageView, reports: Reports, named_by: _NamedBy | None) 
 
 
 def _page_lines(pages: Iterator[PageView], reports: Reports, named_by: _NamedBy | None, now: int) -> Iterator[str]:
-    """Each page in a line, with when it is asked again, in the words of the console, and who names it."""
     from tui_crawler.console.failures.rows import retry_cell
     from tui_crawler.console.operator.engine_host import EnginePhase
     from tui_crawler.console.operator.retry_start import outlook_of, retry_start_of

@@ -110,24 +110,22 @@ def _set(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _steer(order: str, arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `jobs pause` and the like."""
     from tui_crawler.domain.command import SteerJobs
 
     database = existing_database(arguments)
     jobs = _known(database, arguments.jobs)
-    told = partial(_steered, order, jobs)
-    return carry_out_all(database, (SteerJobs(order, jobs),), told, printer, as_json=arguments.json)
+
+    def tell(_: object, after: object) -> Iterator[str]:
+        changed = _by_job(after)
+        for job in jobs:
+            yield f"{DONE[order]}: {safe(job)}" if job in changed else f"nothing to change: {safe(job)}"
+
+    return carry_out_all(database, (SteerJobs(order, jobs),), tell, printer, as_json=arguments.json)
 
 
 def _known(database: DatabasePlace, names: Iterable[str]) -> tuple[str, ...]:
     with reports_of(database) as reports:
         return known_jobs(names, reports)
-
-
-def _steered(order: str, jobs: tuple[str, ...], _: object, after: object) -> Iterator[str]:
-    changed = _by_job(after)
-    for job in jobs:
-        yield f"{DONE[order]}: {safe(job)}" if job in changed else f"nothing to change: {safe(job)}"
 
 
 def _changes(before: object, after: object) -> Iterator[str]:

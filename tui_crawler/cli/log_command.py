@@ -92,7 +92,6 @@ class ActivityLog:
         return merged[-limit:]
 
     def _newer_attempts(self, limit: int) -> Sequence[AttemptView]:
-        """The newest attempts that were not read yet, where they are shown."""
         found = self._reports.attempts(self._origin, 0, self._attempt_id, limit) if self._attempts else ()
         self._attempt_id = max([self._attempt_id, *(one.attempt_id for one in found[:1])])
         return found
@@ -113,7 +112,6 @@ class ActivityLog:
         return _by_time(activity, (one for one in actions if one.applied and self._concerned(one)), attempts)
 
     def _concerned(self, action: ActionView) -> bool:
-        """Whether an action concerns the origin: it names it, or all."""
         if not self._origin or action.target == "all":
             return True
         named = re.compile(rf"{re.escape(self._origin)}(?![\w.:-])")
@@ -189,7 +187,6 @@ def _line(entry: Entry, zone: tzinfo) -> str:
 
 
 def _end(action: ActionView) -> str:
-    """What became of an action, as the end of a sentence."""
     if not action.applied:
         return "; waits to be carried out"
     if action.error:

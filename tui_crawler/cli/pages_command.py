@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import argparse
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +26,6 @@ from tui_crawler.text.format import duration as in_words
 
 if TYPE_CHECKING:
     from tui_crawler.domain.command import Command
-    from tui_crawler.domain.operator_view import LimboView, StashView
 
 LONGEST_NAME = 200  # characters
 LONGEST_REASON = 1_000
@@ -157,8 +156,8 @@ def _probe(arguments: argparse.Namespace, printer: Printer) -> int:
 
     urls = crawl_urls(arguments.urls)
     database = existing_database(arguments)
-    result = carry_out(database, ProbeUrls(urls), arguments.wait / 1_000)
-    answers = _answers(value_of(result.after))
+    after = value_of(carry_out(database, ProbeUrls(urls), arguments.wait / 1_000).after)
+    answers = after.get("probed", []) if isinstance(after, dict) else []
     return printer.answer(arguments.json, {"probes": iter(answers)}, map(_answer_line, answers))
 
 
@@ -167,26 +166,18 @@ def _limbo(arguments: argparse.Namespace, printer: Printer) -> int:
     older = _older_ms(database, arguments, printer)
     with reports_of(database) as reports:
         pages = reports.limbo(older)
-    lines = _limbo_lines(pages) if pages else ("no page is in limbo",)
-    return printer.answer(arguments.json, {"pages": map(asdict, pages)}, lines)
-
-
-def _limbo_lines(pages: tuple[LimboView, ...]) -> Iterator[str]:
     rows = [
         (in_words(page.age_ms), safe(page.worker) or "-", safe(page.job) or "-", safe(page.url, 2_048))
         for page in pages
     ]
-    yield from columns(("CLAIMED FOR", "WORKER", "JOB", "URL"), rows, frozenset({0}))
+    header = ("CLAIMED FOR", "WORKER", "JOB", "URL")
+    lines = columns(header, rows, frozenset({0})) if pages else ("no page is in limbo",)
+    return printer.answer(arguments.json, {"pages": map(asdict, pages)}, lines)
 
 
 def _stashes(arguments: argparse.Namespace, printer: Printer) -> int:
     with reports_of(existing_database(arguments)) as reports:
         stashes = reports.stashes()
-    lines = _stash_lines(stashes) if stashes else ("there is no stash",)
-    return printer.answer(arguments.json, {"stashes": map(asdict, stashes)}, lines)
-
-
-def _stash_lines(stashes: tuple[StashView, ...]) -> Iterator[str]:
     rows = [
         (
             safe(stash.stash),
@@ -197,17 +188,14 @@ def _stash_lines(stashes: tuple[StashView, ...]) -> Iterator[str]:
         )
         for stash in stashes
     ]
-    yield from columns(("STASH", "JOB", "PAGES", "READY", "DRIPFEED"), rows, frozenset({2, 3, 4}))
+    header = ("STASH", "JOB", "PAGES", "READY", "DRIPFEED")
+    lines = columns(header, rows, frozenset({2, 3, 4})) if stashes else ("there is no stash",)
+    return printer.answer(arguments.json, {"stashes": map(asdict, stashes)}, lines)
 
 
 def _move(
     database: DatabasePlace, command: Command, done: str, nothing: str, arguments: argparse.Namespace, printer: Printer
 ) -> int:
-    """Carries a command out that moves pages, and tells how many of which origin."""
-    return carry_out_all(database, (command,), _moved(done, nothing), printer, as_json=arguments.json)
-
-
-def _moved(done: str, nothing: str) -> Callable[[object, object], Iterator[str]]:
     def tell(_: object, after: object) -> Iterator[str]:
         match after:
             case {"pages": dict(pages)} if pages:
@@ -216,15 +204,7 @@ def _moved(done: str, nothing: str) -> Callable[[object, object], Iterator[str]]
             case _:
                 yield nothing
 
-    return tell
-
-
-def _answers(value: object) -> list[dict[str, Any]]:
-    match value:
-        case {"probed": list(answers)}:
-            return answers
-        case _:
-            return []
+    return carry_out_all(database, (command,), tell, printer, as_json=arguments.json)
 
 
 def _answer_line(answer: dict[str, Any]) -> str:

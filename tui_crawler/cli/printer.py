@@ -168,7 +168,7 @@ class Printer:
 
         Answers whether somebody still reads.
         """
-        return self.text(_plain(_readable(text)) + "\n")
+        return self.text(safe(_readable(text), LINE_LIMIT) + "\n")
 
     def lines(self, texts: Iterable[str]) -> None:
         """Prints lines until there are no more or nobody reads them."""
@@ -289,10 +289,6 @@ def safe(text: str, *limit: int) -> str:
     from tui_crawler.text import safe_text
 
     return safe_text.safe(text, *limit)
-
-
-def _plain(text: str) -> str:
-    return safe(text, LINE_LIMIT)
 
 
 def _readable(text: str) -> str:

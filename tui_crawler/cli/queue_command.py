@@ -73,14 +73,18 @@ def declare(commands: CommandSet) -> None:
 
 def _build(arguments: argparse.Namespace, printer: Printer) -> int:
     config, database = _configured(arguments)
-    output = _folder(arguments.output) if arguments.output is not None else None
+    output = None if arguments.output is None else Path(arguments.output).absolute()
+    if output is not None and ("\0" in arguments.output or not output.is_dir()):
+        raise UsageProblem(f"--output {arguments.output}: there is no such folder")
 
     from tui_crawler.wiring.offline import build
 
     built = build(config, database, output)
     for warning in built.warnings:
         printer.note(f"warning: {warning}")
-    return printer.answer(arguments.json, _built_document(built), _built_lines(built))
+    segments = [{"path": str(one.path), "urls": one.urls} for one in built.segments]
+    document = picked(built, "scanned found known refused") | {"segments": segments}
+    return printer.answer(arguments.json, document, _built_lines(built))
 
 
 def _configured(arguments: argparse.Namespace) -> tuple[Config, DatabasePlace]:
@@ -107,18 +111,6 @@ def _configured(arguments: argparse.Namespace) -> tuple[Config, DatabasePlace]:
     return kept, database
 
 
-def _folder(text: str) -> Path:
-    folder = Path(text)
-    if "\0" in text or not folder.is_dir():
-        raise UsageProblem(f"--output {text}: there is no such folder")
-    return folder.absolute()
-
-
-def _built_document(built: Built) -> dict[str, object]:
-    segments = [{"path": str(one.path), "urls": one.urls} for one in built.segments]
-    return picked(built, "scanned found known refused") | {"segments": segments}
-
-
 def _built_lines(built: Built) -> Iterator[str]:
     yield (
         f"{plural(built.scanned, 'page')} scanned, {plural(built.found, 'URL')} found: {count(built.known)} known "
@@ -131,18 +123,25 @@ def _built_lines(built: Built) -> Iterator[str]:
 
 
 def _load(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.domain.command import LoadSegment
+
     database = existing_database(arguments)
     segments = _chosen(arguments, database, printer)
     documents: list[dict[str, object]] = []
     try:
         for path, head in segments:
-            document = _load_one(database, path, head)
+            result = carry_out(database, LoadSegment(str(path)), PATIENCE_S)
+            after = value_of(result.after)
+            pages = after.get("pages") if isinstance(after, dict) else None
+            loaded = {str(origin): int(number) for origin, number in pages.items()} if isinstance(pages, dict) else {}
+            document = {"loaded": loaded, "known": head.urls - sum(loaded.values()), "segment": head.name}
             documents.append(document)
             if not arguments.json:
                 printer.lines(_loaded_lines(document))
     finally:
         if arguments.json and (documents or not segments):
-            printer.document(_loaded_document(documents, every=arguments.all))
+            first = documents[0] if documents else {"loaded": {}, "known": 0, "segment": None}
+            printer.document({"segments": documents} if arguments.all else first)
     if not segments and not arguments.json:
         printer.line("no segment waits to be loaded")
     return ExitStatus.ok
@@ -167,23 +166,6 @@ def _chosen(
     for problem in folder.problems:
         printer.note(f"warning: {problem}")
     return folder.waiting if arguments.all else folder.waiting[:1]
-
-
-def _load_one(database: DatabasePlace, path: Path, head: SegmentHead) -> dict[str, object]:
-    """Loads a segment; answers what became of it. Raises UsageProblem, CannotRun."""
-    from tui_crawler.domain.command import LoadSegment
-
-    result = carry_out(database, LoadSegment(str(path)), PATIENCE_S)
-    after = value_of(result.after)
-    pages = after.get("pages") if isinstance(after, dict) else None
-    loaded = {str(origin): int(number) for origin, number in pages.items()} if isinstance(pages, dict) else {}
-    return {"loaded": loaded, "known": head.urls - sum(loaded.values()), "segment": head.name}
-
-
-def _loaded_document(documents: Sequence[dict[str, object]], *, every: bool) -> dict[str, object]:
-    if every:
-        return {"segments": list(documents)}
-    return documents[0] if documents else {"loaded": {}, "known": 0, "segment": None}
 
 
 def _loaded_lines(document: dict[str, object]) -> Iterator[str]:

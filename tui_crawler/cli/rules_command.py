@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import PATIENCE_S, carry_out, value_of
 from tui_crawler.cli.known_names import existing_database, known_jobs, one_line, reports_of
-from tui_crawler.cli.options import CommandParser, CommandSet, add_common, positive
+from tui_crawler.cli.options import CommandSet, add_common, positive
 from tui_crawler.cli.printer import Printer, Progress, columns, local_zone, picked, safe
 from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
 from tui_crawler.text.format import count, date_time, plural
@@ -90,12 +90,10 @@ def declare(commands: CommandSet) -> None:
         "after", type=positive, metavar="B", nargs="?", default=0, help="another (else: the one in force)"
     )
     for parser in (show, test, preview, apply, undo, history, diff):
-        _add_common(parser)
-
-
-def _add_common(parser: CommandParser) -> None:
-    parser.add_argument("--job", metavar="JOB", default="", help="the rules of this job (else: of the newest run's)")
-    add_common(parser)
+        parser.add_argument(
+            "--job", metavar="JOB", default="", help="the rules of this job (else: of the newest run's)"
+        )
+        add_common(parser)
 
 
 def _show(arguments: argparse.Namespace, printer: Printer) -> int:

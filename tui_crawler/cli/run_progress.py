@@ -8,8 +8,8 @@ import signal
 import sys
 import threading
 import time
+from collections import Counter
 from collections.abc import Callable, Sequence
-from types import TracebackType
 from typing import TYPE_CHECKING, Self
 
 from rich.cells import cell_len
@@ -57,7 +57,10 @@ def frame(ledger: RunTotals, now: int, columns: int, rows: int) -> list[Text]:
     shown = ordered if len(ordered) <= room else ordered[: max(0, room - 1)]
     lines += [_origin_line(one, now, width) for one in shown]
     if len(shown) < len(ordered) and room:
-        lines.append(_fitted(_rest(ordered[len(shown) :]), width, "dim"))
+        rest = ordered[len(shown) :]
+        states = Counter(_mark(one).word for one in rest)
+        told = ", ".join(f"{number} {word}" for word, number in states.items())
+        lines.append(_fitted(f"… and {plural(len(rest), 'more origin')}: {told}", width, "dim"))
     return lines
 
 
@@ -69,14 +72,6 @@ def _totals(ledger: RunTotals, now: int) -> str:
         f"{plural(ledger.turns, 'turn')} {what}, {rate(ledger.rate(now))}/s  "
         f"{plural(ledger.pages_done, 'page')} done  {count(ledger.pages_failed)} failed  {count(ledger.todo)} todo"
     )
-
-
-def _rest(origins: Sequence[OriginProgress]) -> str:
-    states: dict[str, int] = {}
-    for one in origins:
-        word = _mark(one).word
-        states[word] = states.get(word, 0) + 1
-    return f"… and {plural(len(origins), 'more origin')}: " + ", ".join(f"{n} {word}" for word, n in states.items())
 
 
 def _mark(one: OriginProgress) -> StateGlyph:
@@ -122,20 +117,20 @@ class Painter:
 
         Raises OSError when the terminal is gone.
         """
-        body = _rendered(lines, columns)
+        width = max(1, columns)
+        console = Console(file=io.StringIO(), force_terminal=True, width=width, height=1, legacy_windows=False)
+        with console.capture() as captured:
+            console.print(Text("\n").join(lines), end="", soft_wrap=True, highlight=False)
+        body = captured.get()
         if body == self._shown:
             return
-        self._write(self._erasure(columns) + body)
+        self.write(self._erasure(columns) + body)
         self._shown = body
         self._widths = tuple(line.cell_len for line in lines)
 
-    def pass_on(self, signal: str) -> None:
-        """Writes what takes no place on the screen. Raises OSError when the terminal is gone."""
-        self._write(signal)
-
     def erase(self, columns: int) -> None:
         """Takes the frame off the screen. Raises OSError when the terminal is gone."""
-        self._write(self._erasure(columns))
+        self.write(self._erasure(columns))
         self.forget()
 
     def _erasure(self, columns: int) -> str:
@@ -144,16 +139,10 @@ class Painter:
         rows = sum(max(1, -(-width // max(1, columns))) for width in self._widths)
         return "\r" + (f"\x1b[{rows - 1}A" if rows > 1 else "") + "\x1b[J"
 
-    def _write(self, text: str) -> None:
+    def write(self, text: str) -> None:
+        """Writes a frame, or what takes no place on the screen. Raises OSError when the terminal is gone."""
         self._out.write(text)
         self._out.flush()
-
-
-def _rendered(lines: Sequence[Text], columns: int) -> str:
-    console = Console(file=io.StringIO(), force_terminal=True, width=max(1, columns), height=1, legacy_windows=False)
-    with console.capture() as captured:
-        console.print(Text("\n").join(lines), end="", soft_wrap=True, highlight=False)
-    return captured.get()
 
 
 class ProgressDisplay:
@@ -193,9 +182,7 @@ class ProgressDisplay:
         self._thread.start()
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._over.set()
         self._signal(lambda signals: signals.end())
         self._thread.join(2.0)
@@ -217,7 +204,7 @@ class ProgressDisplay:
 
     def _signal(self, made: Callable[[TerminalSignals], str]) -> None:
         if self._signals is not None and (text := made(self._signals)):
-            self._guarded(lambda: self._painter.pass_on(text))
+            self._guarded(lambda: self._painter.write(text))
 
     def redraw(self) -> None:
         """Draws the present state once."""

@@ -168,7 +168,12 @@ def watch(
 
     Answers the exit status that `carry_out` answers. `--json` prints no summary: the last event is it.
     """
-    before_stdout = printer.queue(lambda number: _left_out(number, as_json=as_json))
+
+    def left_out(number: int) -> str:
+        event = Event(time.time_ns() // 1_000_000, "output_left_out", extra=(("lines", number),))
+        return (json_text(event.as_document()) if as_json else event_line(event)) + "\n"
+
+    before_stdout = printer.queue(left_out)
     logging.lastResort = _Notes(printer)
     if as_json:
         return carry_out(JsonLines(printer))
@@ -191,12 +196,6 @@ def watch(
     return status
 
 
-def _left_out(number: int, *, as_json: bool) -> str:
-    """The piece that stands for as many lines of the output."""
-    event = Event(time.time_ns() // 1_000_000, "output_left_out", extra=(("lines", number),))
-    return (json_text(event.as_document()) if as_json else event_line(event)) + "\n"
-
-
 def on_terminal() -> bool:
     """Whether stdout is a terminal that can move its cursor."""
     return sys.stdout.isatty() and os.environ.get("TERM", "") not in {"", "dumb"}
@@ -206,7 +205,9 @@ def summary(ledger: RunTotals) -> Iterator[str]:
     """The lines of the summary, fit to print."""
     yield f"run {safe(run_end_words(ledger.reason))}" if ledger.reason else "run ended, and did not say how"
     pages = f"{count(ledger.pages_done)} done, {count(ledger.pages_failed)} failed"
-    yield f"  {_work(ledger)}"
+    turns, took = f"{plural(ledger.turns, 'turn')} with a request", elapsed(ledger.elapsed_ms)
+    begun = f"{turns} at {plural(len(ledger.origins), 'origin')} in {took}"
+    yield f"  {turns} in this run, {took} since it was continued" if ledger.continued else f"  {begun}"
     yield f"  pages as they stand now: {pages}"
     gave_up = [one for one in ledger.origins.values() if one.gave_up]
     if gave_up:
@@ -228,14 +229,6 @@ def summary(ledger: RunTotals) -> Iterator[str]:
         yield from coverage_lines(ledger.coverage)
 
 
-def _work(ledger: RunTotals) -> str:
-    """The turns that made a request, and in which time."""
-    turns, took = f"{plural(ledger.turns, 'turn')} with a request", elapsed(ledger.elapsed_ms)
-    if ledger.continued:
-        return f"{turns} in this run, {took} since it was continued"
-    return f"{turns} at {plural(len(ledger.origins), 'origin')} in {took}"
-
-
 def gave_up_words(one: OriginProgress) -> str:
     """Why an origin gave up: its finish reason, and the exit codes that used its patience up."""
     if _lost_to_robots(one):
@@ -246,7 +239,6 @@ def gave_up_words(one: OriginProgress) -> str:
 
 
 def _lost_to_robots(one: OriginProgress) -> bool:
-    """Whether it gave up because its robots.txt could not be had."""
     return one.reason == FinishReason.patience and bool(one.without_robots)
 
 

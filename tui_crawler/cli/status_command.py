@@ -19,7 +19,6 @@ from tui_crawler.text.format import count, date_time, elapsed, plural, seconds, 
 from tui_crawler.wiring import operator_name
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.coverage import Coverage
     from tui_crawler.domain.view import OriginView, RunView, TotalsView
 
 
@@ -47,7 +46,8 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.idle_reason import at_rest, flying
+    from tui_crawler.domain.idle_reason import at_rest, flying, idle_reason
+    from tui_crawler.text.coverage import coverage_lines
     from tui_crawler.wiring import coverage_of
 
     database = existing_database(arguments)
@@ -59,7 +59,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     zone, you = local_zone(), operator_name(database)
     origins = tuple(at_rest(one, run) for one in every)
     aloft = flying(origins)
-    reasons = [_idle_reason(one, now, run, zone, you, aloft[one.worker]) for one in origins]
+    reasons = [idle_reason(one, now, run, zone=zone, you=you, in_flight=aloft[one.worker]) for one in origins]
     document: dict[str, object] = {
         "run": None if run is None else picked(run, _RUN) | {"warnings": list(run.warnings)},
         "totals": picked(totals, _TOTALS)
@@ -70,7 +70,9 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         document["origins"] = [_origin_document(*one, now) for one in zip(every, origins, reasons, strict=True)]
     rows = tuple(zip(origins, reasons, strict=True))
     width = terminal_width()
-    lines = chain(_lines(run, totals, waiting, rows, now, zone, width), _coverage_lines(coverage, width))
+    covered = coverage_lines(coverage) if coverage.run is not None else ()
+    wrapped = chain.from_iterable(_wrapped(line, width) for line in covered)
+    lines = chain(_lines(run, totals, waiting, rows, now, zone, width), wrapped)
     return printer.answer(arguments.json, document, lines)
 
 
@@ -83,12 +85,6 @@ def _origin_document(one: OriginView, rests: OriginView, reason: str, now: int) 
         state = OriginPhase.waiting if max(one.next_request_at, one.asleep_until) > now else OriginPhase.ready
     document = picked(one, _ORIGIN) | {"state": state, "eta_s": estimate(rests, now).seconds, "idle_reason": reason}
     return document | picked(one, "not_canonical warning")
-
-
-def _idle_reason(one: OriginView, now: int, run: RunView | None, zone: tzinfo, you: str, in_flight: int) -> str:
-    from tui_crawler.domain.idle_reason import idle_reason
-
-    return idle_reason(one, now, run, zone=zone, you=you, in_flight=in_flight)
 
 
 def _lines(
@@ -107,10 +103,11 @@ def _lines(
     yield from _wrapped(_run_line(run, totals.pending, now, zone), width)
     for warning in () if run is None else run.warnings:
         yield from _wrapped(f"warning: {warning}", width)
+    overlap = " (failed pages with tries left are pending, too)" if totals.failed and totals.pending else ""
     sums = (
         f"in all runs: {plural(totals.requests, 'request')}, {size(totals.bytes)}; pages: "
         f"{count(totals.todo)} on todo lists, {count(totals.pending)} pending, {count(totals.done)} done, "
-        f"{count(totals.failed)} failed, {count(totals.blocked)} blocked{_overlap(totals)}"
+        f"{count(totals.failed)} failed, {count(totals.blocked)} blocked{overlap}"
     )
     yield from _wrapped(sums, width)
     if waiting:
@@ -136,21 +133,8 @@ def _lines(
         yield from _wrapped(f"⚠ {safe(one.origin)}: {one.warning}", width)
 
 
-def _coverage_lines(coverage: Coverage, width: int | None) -> Iterator[str]:
-    """The coverage statement, once there is a run."""
-    from tui_crawler.text.coverage import coverage_lines
-
-    for line in coverage_lines(coverage) if coverage.run is not None else ():
-        yield from _wrapped(line, width)
-
-
 def _wrapped(line: str, width: int | None) -> list[str]:
     return [line] if width is None else wrap(line, width, subsequent_indent="  ", break_on_hyphens=False)
-
-
-def _overlap(totals: TotalsView) -> str:
-    """That two of the counts may hold the same pages, where they may."""
-    return " (failed pages with tries left are pending, too)" if totals.failed and totals.pending else ""
 
 
 def _eta(one: OriginView, now: int) -> str:

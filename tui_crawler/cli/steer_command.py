@@ -173,7 +173,6 @@ class _Added:
         self._sums: dict[str, Any] = {}
 
     def take(self, _before: object, after: object) -> Iterable[str]:
-        """Adds the outcome of an action; tells nothing yet."""
         match after, self._sums:
             case {"added": int(added), "known": int(known), **rest}, sums:
                 refused = rest.get("refused")
@@ -185,7 +184,6 @@ class _Added:
         return ()
 
     def tell(self) -> None:
-        """What was added so far."""
         self._progress.clear()
         if self._sums:
             self._printer.lines(_telling("added")(None, self._sums))
@@ -232,8 +230,6 @@ def _telling_retry(database: DatabasePlace) -> Tell:
 
 
 def _telling(done: str) -> Tell:
-    """How the outcome of a command is told; `done` is the word for what was done."""
-
     def tell(_before: object, after: object) -> Iterable[str]:
         match after:
             case {"retried": dict(counts)}:

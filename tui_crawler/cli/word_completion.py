@@ -82,21 +82,15 @@ def _attach(parser: argparse.ArgumentParser, *, first: bool = False) -> None:
         else:
             values = _BY_PLACEHOLDER.get(str(action.metavar)) or _BY_OPTION.get(action.dest)
         if values is not None:
-            action.completer = _Completer(values)  # type: ignore[attr-defined]  # where argcomplete looks for it
+            action.completer = partial(_completed, values)  # type: ignore[attr-defined]  # where argcomplete looks for it
 
 
-class _Completer:
-    """The values of one option as argcomplete asks for them. Raises nothing: a shell has no place for a message."""
-
-    def __init__(self, values: Values) -> None:
-        self._values = values
-
-    def __call__(self, prefix: str, parsed_args: argparse.Namespace, **_: object) -> list[str]:
-        """The values that begin with what is typed, without those a terminal would obey."""
-        try:
-            return [value for value in self._values(prefix, parsed_args) if value.isprintable()]
-        except Exception:  # whatever is wrong with a database or folder, the shell is told nothing and goes on
-            return []
+def _completed(values: Values, prefix: str, parsed_args: argparse.Namespace, **_: object) -> list[str]:
+    """The values that begin with what is typed, without those a terminal would obey. Called by argcomplete."""
+    try:
+        return [value for value in values(prefix, parsed_args) if value.isprintable()]
+    except Exception:  # whatever is wrong with a database or folder, the shell is told nothing and goes on
+        return []
 
 
 def _listed(values: Values, prefix: str, arguments: argparse.Namespace) -> Iterator[str]:
@@ -157,7 +151,6 @@ def _origins(prefix: str, arguments: argparse.Namespace) -> list[str]:
 
 
 def _urls(prefix: str, arguments: argparse.Namespace) -> list[str]:
-    """How the URLs of the origins begin."""
     with _reports(arguments) as reports:
         return [f"{origin}/" for origin in _names(reports, "v_origin", "origin", prefix)]
 
@@ -174,7 +167,6 @@ def _stashes(prefix: str, arguments: argparse.Namespace) -> list[str]:
 
 
 def _names(reports: Reports, view: str, column: str, prefix: str) -> list[str]:
-    """The first names in a column that begin so."""
     names = (str(row[0]) for row in reports.rows(view, (column,)))
     return list(islice((name for name in names if name.startswith(prefix)), MOST_VALUES))
 

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out_all
 from tui_crawler.cli.known_names import awaited, existing_database, known_origins, reports_of
-from tui_crawler.cli.options import CommandSet, Execute, add_common, add_watching, positive
+from tui_crawler.cli.options import CommandSet, add_common, add_watching, positive
 from tui_crawler.cli.printer import Printer, columns, picked, safe
 from tui_crawler.cli.problem import CannotRun, UsageProblem
 from tui_crawler.cli.run_command import check_workers, terminal_signals
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
 
 IDENTITY_VARIABLE = "TUI_CRAWLER_WORKER_TOKEN"
 MOST_SLOTS = 1_000
-_COLUMNS = "name state leads slots in_flight origins pages_per_minute heartbeat_age_ms lease_ms host pid version tags"
-_MORE = "matchonly free_bytes started_at"
+_COLUMNS = """name state leads slots in_flight origins pages_per_minute heartbeat_age_ms lease_ms host pid version tags
+matchonly free_bytes started_at"""
 _RIGHT = frozenset({2, 3, 4, 5, 6})
 _ORDERS = {
     "pause": "ask nothing more and keep their origins",
@@ -70,7 +70,7 @@ def _declare_group(commands: CommandSet) -> None:
     )
     add_common(group.parser)
     for order, summary in _ORDERS.items():
-        parser = group.add(order, summary, _steering(order), examples=(f"workers {order} north",))
+        parser = group.add(order, summary, partial(_steer, order), examples=(f"workers {order} north",))
         parser.add_argument("names", metavar="NAME", nargs="+", help="their names")
         add_common(parser, of_group=True)
     tags = group.add("tags", "give a worker other tags", _tag, examples=("workers tags north news slow",))
@@ -84,7 +84,6 @@ def _declare_group(commands: CommandSet) -> None:
 
 
 def _work(arguments: argparse.Namespace, printer: Printer) -> int:
-    """Carries out `worker`: crawls."""
     database = awaited(existing_database(arguments), printer)
     config = _kept(database, impolite=arguments.allow_impolite)
     own = config.worker
@@ -109,7 +108,6 @@ def _work(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _tags(words: list[str]) -> tuple[str, ...]:
-    """Raises UsageProblem."""
     if unfit := [tag for tag in words if len(tag.split()) != 1]:
         raise UsageProblem(f"a tag is one word, which {unfit[0]!r} is not")
     return tuple(words)
@@ -137,7 +135,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `workers` alone: lists."""
     with reports_of(existing_database(arguments)) as reports:
         workers = reports.workers()
-    document = {"workers": (picked(one, f"{_COLUMNS} {_MORE}") for one in workers)}
+    document = {"workers": (picked(one, _COLUMNS) for one in workers)}
     return printer.answer(arguments.json, document, _lines(workers))
 
 
@@ -164,13 +162,10 @@ def _lines(workers: tuple[WorkerView, ...]) -> Iterator[str]:
     yield from columns(header, rows, _RIGHT)
 
 
-def _steering(order: str) -> Execute:
-    def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-        from tui_crawler.domain.command import SteerWorkers
+def _steer(order: str, arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.domain.command import SteerWorkers
 
-        return _ask(SteerWorkers(order, tuple(dict.fromkeys(arguments.names))), arguments, printer, "crawling")
-
-    return execute
+    return _ask(SteerWorkers(order, tuple(dict.fromkeys(arguments.names))), arguments, printer, "crawling")
 
 
 def _tag(arguments: argparse.Namespace, printer: Printer) -> int:

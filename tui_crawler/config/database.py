@@ -108,7 +108,8 @@ def guard_database(config: Config, opened: DatabasePlace | str) -> str | None:
     wanted = config.database.given
     if not wanted or location_of(opened) == config.database.location:
         return None
-    segments = _segments(wanted)
+    parts = PurePath(os.path.normpath(wanted)).parts
+    segments = parts[parts.count(os.pardir) :]  # an opened path has no leading `..`
     opened = Path(str(opened))
     fits = any(full.parts[-len(segments) :] == segments for full in (opened.absolute(), opened.resolve()))
     if fits:
@@ -117,10 +118,3 @@ def guard_database(config: Config, opened: DatabasePlace | str) -> str | None:
         f"the database {visible(str(opened), 200)} does not belong to this configuration: it asks for "
         f"{visible(wanted, 200)} ({visible(config.source_of('database'), 200)})"
     )
-
-
-def _segments(given: str) -> tuple[str, ...]:
-    """The segments an opened path must end with; leading `..` cannot be part of them."""
-    parts = PurePath(os.path.normpath(given)).parts
-    leading = sum(1 for part in parts if part == os.pardir)
-    return parts[leading:]

@@ -104,14 +104,10 @@ def _tables(table: Table, at: str) -> Iterator[tuple[str, str, Table]]:
 
 def _rows(table: Table) -> str:
     lines = ["| key | default | accepted | meaning |", "|---|---|---|---|"]
-    lines += [
-        f"| {_name(key)} | {_default(key)} | {_cell(_accepted(key.kind))} | {_cell(key.doc)} |" for key in table.keys
-    ]
+    for key in table.keys:
+        name = f"`{key.name}` (or `{key.alias}`)" if key.alias else f"`{key.name}`"
+        lines.append(f"| {name} | {_default(key)} | {_cell(_accepted(key.kind))} | {_cell(key.doc)} |")
     return "\n".join(lines) + "\n"
-
-
-def _name(key: ConfigKey) -> str:
-    return f"`{key.name}` (or `{key.alias}`)" if key.alias else f"`{key.name}`"
 
 
 def _default(key: ConfigKey) -> str:

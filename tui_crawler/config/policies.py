@@ -147,22 +147,20 @@ class DoNotCrawlKind:
         return MatcherKind().json_schema()
 
 
-class Domain(Plain):
-    """A domain of the exclusion list: the name and everything below it."""
+@dataclass(frozen=True, slots=True)
+class ExclusionValue(Plain):
+    """A value of the exclusion list, such as an address or a network in CIDR notation (RFC 4632, RFC 4291)."""
 
-    accepts = "a domain such as example.net"
-
-    def read(self, node: Node, at: str, reader: ConfigReader) -> str:
-        return _exclusion("domain", node, self.accepts)
-
-
-class Network(Plain):
-    """An address or a network in CIDR notation (RFC 4632, RFC 4291)."""
-
-    accepts = "an IP address or network such as 203.0.113.0/24"
+    kind: ExclusionKind
+    accepts: str
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> str:
-        return _exclusion("cidr", node, self.accepts)
+        text = text_of(node, Text(self.accepts))
+        try:
+            return exclusion_value(self.kind, text)
+        except BadPattern:
+            hint = host_hint(text) if self.kind == "domain" else ""
+            raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}", hint) from None
 
 
 class HostGlob(Plain):
@@ -199,15 +197,6 @@ def exclusion_value(kind: ExclusionKind, value: str) -> str:
             assert_never(kind)
 
 
-def _exclusion(kind: ExclusionKind, node: Node, accepts: str) -> str:
-    text = text_of(node, Text(accepts))
-    try:
-        return exclusion_value(kind, text)
-    except BadPattern:
-        hint = host_hint(text) if kind == "domain" else ""
-        raise BadValue(node.mark, f"expected {accepts}, found {describe(node)}", hint) from None
-
-
 def _build_exclusion(values: Mapping[str, Any], mark: SourcePlace) -> Exclusion:
     given = [kind for kind in EXCLUSION_KINDS if values[kind] is not None]
     if len(given) != 1:
@@ -239,12 +228,14 @@ def _build_rule(values: Mapping[str, Any], mark: SourcePlace) -> Rule:
     return Rule(**values, source=mark.place)
 
 
+_DOMAIN = ExclusionValue("domain", "a domain such as example.net")
+_NETWORK = ExclusionValue("cidr", "an IP address or network such as 203.0.113.0/24")
 _SAID_BEFORE = "what earlier rules said"
 EXCLUSION = Table(
     (
-        ConfigKey("domain", Nullable(Domain()), "The domain and all hosts below it."),
+        ConfigKey("domain", Nullable(_DOMAIN), "The domain and all hosts below it."),
         ConfigKey("host", Nullable(HostName()), "Exactly this host name or address."),
-        ConfigKey("cidr", Nullable(Network()), "Addresses, also those a name resolves to."),
+        ConfigKey("cidr", Nullable(_NETWORK), "Addresses, also those a name resolves to."),
         ConfigKey("pattern", Nullable(UrlRegex()), "Searched in the URL."),
         ConfigKey("reason", Text(longest=1000, shortest=0), "Why; shown wherever it refuses a URL.", ""),
         ConfigKey("who", Text(shortest=0), "Who asked for it.", ""),

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tui_crawler.config.problem import (
@@ -19,34 +20,26 @@ from tui_crawler.config.problem import (
 from tui_crawler.config.tree import Node, Scalar
 
 
+@dataclass(slots=True)
 class ConfigReader:
     """Collects, for one configuration.
 
-    `places` maps the name of each known key to the sections it may stand in. `overrides` maps dotted keys to
+    `places` maps the name of each known key to the sections it may stand in. `_overrides` maps dotted keys to
     values of the command line, which win over the file. `folder` is where a relative database path begins;
     `looks_at_files` is False where the database may be open in this process (closing it would cost its locks);
     `resolves` is False where nothing is requested, so that secrets and certificates need not be there.
     """
 
-    def __init__(
-        self,
-        places: Mapping[str, tuple[str, ...]],
-        overrides: Mapping[str, Node],
-        folder: Path,
-        *,
-        looks_at_files: bool = True,
-        resolves: bool = True,
-    ) -> None:
-        self.places = places
-        self.folder = folder
-        self.looks_at_files = looks_at_files
-        self.resolves = resolves
-        self._kept_out: dict[tuple[int, int], str] = {}
-        self.problems: list[ConfigProblem] = []
-        self.warnings: list[ConfigProblem] = []
-        self.marks: dict[str, SourcePlace] = {}
-        self.item_marks: dict[str, tuple[SourcePlace, ...]] = {}
-        self._overrides = overrides
+    places: Mapping[str, tuple[str, ...]]
+    _overrides: Mapping[str, Node]
+    folder: Path
+    looks_at_files: bool = True
+    resolves: bool = True
+    problems: list[ConfigProblem] = field(default_factory=list)
+    warnings: list[ConfigProblem] = field(default_factory=list)
+    marks: dict[str, SourcePlace] = field(default_factory=dict)
+    item_marks: dict[str, tuple[SourcePlace, ...]] = field(default_factory=dict)
+    _kept_out: dict[tuple[int, int], str] = field(default_factory=dict)
 
     def report(self, mark: SourcePlace, key: str, message: str, suggestion: str = "") -> None:
         """Keeps a problem. Raises TooManyProblems with the last one that is kept."""

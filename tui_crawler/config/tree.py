@@ -232,14 +232,11 @@ class _Composer:
             case "AliasEvent":
                 self._alias(event.anchor, mark)
             case "DocumentStartEvent":
-                self._document(event, mark)
-
-    def _document(self, event: Any, mark: SourcePlace) -> None:
-        self._documents += 1
-        if self._documents > 1:
-            raise BadValue(mark, "a second YAML document begins here", "keep one document in the file")
-        if event.version is not None and tuple(event.version) != (1, 2):
-            raise BadValue(mark, "configurations are YAML 1.2", "remove the %YAML line")
+                self._documents += 1
+                if self._documents > 1:
+                    raise BadValue(mark, "a second YAML document begins here", "keep one document in the file")
+                if event.version is not None and tuple(event.version) != (1, 2):
+                    raise BadValue(mark, "configurations are YAML 1.2", "remove the %YAML line")
 
     def _scalar(self, event: Any, mark: SourcePlace) -> None:
         text: str = event.value
@@ -308,17 +305,14 @@ class _Composer:
         elif around.key is None:
             around.key = _checked_key(node)
         else:
-            self._add_entry(around, around.key, node)
+            first = around.lines.get(around.key.text)
+            if first is None:
+                around.lines[around.key.text] = around.key.mark.line
+                around.entries.append((around.key, node))
+            else:
+                message = f"duplicate key, first given in line {first}"
+                self._report(around.key.mark, self.path(), message, "keep one of the two")
             around.key = None
-
-    def _add_entry(self, around: _Open, key: Scalar, value: Node) -> None:
-        first = around.lines.get(key.text)
-        if first is None:
-            around.lines[key.text] = key.mark.line
-            around.entries.append((key, value))
-        else:
-            message = f"duplicate key, first given in line {first}"
-            self._report(key.mark, self.path(), message, "keep one of the two")
 
     def path(self) -> str:
         """The dotted key of the value that comes next."""

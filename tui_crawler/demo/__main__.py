@@ -21,22 +21,18 @@ from tui_crawler.demo.web import DemoWeb
 
 def main(arguments: Sequence[str] | None = None) -> int:
     """Serve until standard input ends or SIGTERM or SIGINT arrives; return the exit status."""
-    options = _parser().parse_args(arguments)
+    parser = argparse.ArgumentParser(prog="python -m tui_crawler.demo", description=__doc__.splitlines()[0])
+    parser.add_argument("--host", default="127.0.0.1", help="a loopback address")
+    parser.add_argument("--base-port", type=int, help="the first of ten ports in a row (default: free ones)")
+    parser.add_argument("--access-log", type=Path, help="append one JSON line per request to this file")
+    parser.add_argument("--pace", type=float, default=1.0, help="multiplies every wait of the sites")
+    options = parser.parse_args(arguments)
     try:
         asyncio.run(_serve(DemoWeb(options.host, options.access_log, options.pace, options.base_port)))
     except (OSError, ValueError) as error:
         _say({"error": str(error)})
         return 1
     return 0
-
-
-def _parser() -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(prog="python -m tui_crawler.demo", description=__doc__.splitlines()[0])
-    parser.add_argument("--host", default="127.0.0.1", help="a loopback address")
-    parser.add_argument("--base-port", type=int, help="the first of ten ports in a row (default: free ones)")
-    parser.add_argument("--access-log", type=Path, help="append one JSON line per request to this file")
-    parser.add_argument("--pace", type=float, default=1.0, help="multiplies every wait of the sites")
-    return parser
 
 
 async def _serve(web: DemoWeb) -> None:

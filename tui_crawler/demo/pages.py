@@ -15,7 +15,7 @@ from __future__ import annotations
 import re
 import tomllib
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from email.utils import formatdate
 from functools import cache
 from html import escape
@@ -46,10 +46,7 @@ def build_sites(origins: Mapping[str, str], pace: float) -> tuple[Site, ...]:
 
 
 class _SiteText:
-    """The text of one site."""
-
     def __init__(self, name: str, origins: Mapping[str, str], pace: float) -> None:
-        """Read it; `origins` and the pace are as in `build_sites`."""
         self._told = tomllib.loads(_read(f"{name}.toml"))
         tables = {table: _read_rows(rows) for table, rows in self._told.get("tables", {}).items()}
         delay = f"{self._told.get('crawl_delay_s', 0) * pace:g}"
@@ -63,7 +60,6 @@ class _SiteText:
         }
 
     def build(self, name: str) -> Site:
-        """Return the site with all its pages."""
         told = self._told
         odd = told.get("responses", {})
         manner = _made(MANNERS, told.get("manner", {"kind": "Steady"}))
@@ -221,7 +217,6 @@ def _cells(line: str, fields: Fields, tag: str) -> str:
 
 
 def _made(kinds: Mapping[str, type], told: Mapping[str, Any]) -> Any:
-    """Return the value of `kind` with the other entries as its fields."""
     return kinds[told["kind"]](**{name: value for name, value in told.items() if name != "kind"})
 
 
@@ -244,17 +239,13 @@ Found = tuple[str, Fields] | None
 """The name of a text and the fields it is filled with, None where there is no page."""
 
 
+@dataclass(slots=True)
 class Shop:
-    """Makes a page for each target of the shop."""
+    """A page for each target of the shop. `_write` makes the page of a target, a text and its fields."""
 
-    def __init__(
-        self, texts: Mapping[str, str], goods: Sequence[Fields], write: Callable[[str, str, Fields], DemoPage]
-    ) -> None:
-        """Take the texts by name, the rows of the goods, and what writes the page of a target, a text and fields."""
-        self._texts = texts
-        self._goods = goods
-        self._steps = texts["steps"].split()
-        self._write = write
+    _texts: Mapping[str, str]
+    _goods: Sequence[Fields]
+    _write: Callable[[str, str, Fields], DemoPage]
 
     def find_page(self, target: str) -> DemoPage | None:
         """Return the page of `target`, whatever its session and sorting, or None."""
@@ -286,8 +277,8 @@ class Shop:
                 below = "older/" if parts[-1] == "archives" else "archives/"
                 return "archives", {"shelf": len(parts), "below": here + below}
             case ["find-us", *walked]:
-                gone = len(walked)
-                word = self._steps[gone] if gone < len(self._steps) else f"step-{gone}"
+                gone, steps = len(walked), self._texts["steps"].split()
+                word = steps[gone] if gone < len(steps) else f"step-{gone}"
                 return "way", {"step": gone + 1, "here": here, "word": word}
         return None
 

@@ -13,7 +13,6 @@ from importlib.resources import files
 from pathlib import Path
 from string import Template
 from threading import Thread
-from types import TracebackType
 from typing import IO, Self
 
 from tui_crawler.text.safe_text import yaml_quoted
@@ -25,8 +24,8 @@ _GRACE_SECONDS = 2.0
 _MESSAGE_CHARACTERS = 2000
 
 
-class DemoStartFailed(RuntimeError):
-    """The child did not become ready; the message says why in one line or with the child's own words."""
+class DemoUnavailable(RuntimeError):
+    """The demo web could not be started; the message says why, in one line or with the words of the child."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +47,6 @@ class DemoProcess:
     """
 
     def __init__(self, child: subprocess.Popen[bytes], sites: tuple[DemoAddress, ...]) -> None:
-        """Hold a child that is ready; `start` makes one."""
         self._child = child
         self.pid = child.pid
         self.was_left = False
@@ -63,7 +61,7 @@ class DemoProcess:
         base_port: int | None = None,
         deadline_seconds: float = 60.0,
     ) -> Self:
-        """Start the child and wait until all its sites answer; raises DemoStartFailed.
+        """Start the child and wait until all its sites answer; raises DemoUnavailable.
 
         `base_port` None takes free ports. Blocks for the time a Python process needs to start.
         """
@@ -87,11 +85,11 @@ class DemoProcess:
             line = _read_line(child, deadline_seconds)
             try:
                 return cls(child, _read_ready(line))
-            except DemoStartFailed as failed:
+            except DemoUnavailable as failed:
                 _end(child)
                 errors.seek(0)
                 words = errors.read().decode(errors="replace").strip()[-_MESSAGE_CHARACTERS:]
-                raise DemoStartFailed(f"{failed}\n{words}".strip()) from None
+                raise DemoUnavailable(f"{failed}\n{words}".strip()) from None
 
     @property
     def seeds(self) -> list[str]:
@@ -124,9 +122,7 @@ class DemoProcess:
     def __enter__(self) -> Self:
         return self
 
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self.close()
 
 
@@ -146,14 +142,14 @@ def _read_line(child: subprocess.Popen[bytes], deadline_seconds: float) -> bytes
 
 def _read_ready(line: bytes) -> tuple[DemoAddress, ...]:
     if not line:
-        raise DemoStartFailed("the demo web did not start")
+        raise DemoUnavailable("the demo web did not start")
     try:
         ready = json.loads(line)
         if "error" in ready:
-            raise DemoStartFailed(str(ready["error"]))
+            raise DemoUnavailable(str(ready["error"]))
         return tuple(DemoAddress(**site) for site in ready["sites"])
     except (ValueError, KeyError, TypeError) as error:
-        raise DemoStartFailed("the demo web said something unexpected at its start") from error
+        raise DemoUnavailable("the demo web said something unexpected at its start") from error
 
 
 def _close_pipes(child: subprocess.Popen[bytes]) -> None:

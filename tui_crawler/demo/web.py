@@ -14,7 +14,6 @@ from contextlib import AsyncExitStack, ExitStack
 from dataclasses import asdict, dataclass
 from datetime import UTC, datetime
 from pathlib import Path
-from types import TracebackType
 from typing import Self
 
 from tui_crawler.demo.pages import SITE_NAMES, build_sites
@@ -292,9 +291,7 @@ class DemoWeb:
             self._stack = stack.pop_all()
         return self
 
-    async def __aexit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Close every site and the access log; the log stays readable."""
         await self._stack.aclose()
 

@@ -120,8 +120,6 @@ class OriginAudit:
 
 
 class _GapState:
-    """What is remembered of one origin while the log is read."""
-
     __slots__ = ("_before", "_recorded_ms")
 
     def __init__(self) -> None:
@@ -129,7 +127,6 @@ class _GapState:
         self._recorded_ms: int | None = None  # the delay of the origin's last own attempt that is over
 
     def judge(self, request: SentRequest) -> Gap:
-        """The gap before the next request of this origin."""
         before = self._before
         if before is None or request.ended_at >= before.ended_at:
             self._before = request

@@ -114,7 +114,13 @@ def _by_model(settings: DelaySettings, pace: Pace, response_ms: int, first: bool
         case "politeness":
             wanted = Delay(max(0, response_ms) * 2**pace.politeness, DelayReason.response_time)
         case "running_average":
-            wanted = _average(settings, pace, first)
+            # Mischel's: a long first wait, then the mean of the last total times × factor
+            if first:
+                wanted = Delay(settings.average_initial_ms, DelayReason.first_request)
+            else:
+                mean = sum(pace.window) / len(pace.window)
+                longest = max(settings.average_floor_ms, round(mean * settings.average_factor))
+                wanted = Delay(longest, DelayReason.average)
         case "fixed":
             wanted = least
         case _:
@@ -124,11 +130,3 @@ def _by_model(settings: DelaySettings, pace: Pace, response_ms: int, first: bool
         delay = Delay(settings.floor_ms, DelayReason.floor)
     top = max(settings.max_ms, least.ms)
     return Delay(top, DelayReason.cap) if delay.ms > top else delay
-
-
-def _average(settings: DelaySettings, pace: Pace, first: bool) -> Delay:
-    """Mischel's running average: a long first wait, then the mean of the last total times × factor."""
-    if first:
-        return Delay(settings.average_initial_ms, DelayReason.first_request)
-    mean = sum(pace.window) / len(pace.window)
-    return Delay(max(settings.average_floor_ms, round(mean * settings.average_factor)), DelayReason.average)

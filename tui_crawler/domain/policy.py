@@ -6,16 +6,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import TYPE_CHECKING
 from urllib.parse import parse_qsl
 
 from tui_crawler.domain.exclusion import Exclusion, ExclusionIndex, host_name
 from tui_crawler.domain.matcher import All, Matcher, MatcherSet
 from tui_crawler.domain.pattern import Pattern, PatternSet, escape, glob
 from tui_crawler.domain.record import dataclass, replace
-
-if TYPE_CHECKING:
-    from tui_crawler.domain.url import CrawlUrl
+from tui_crawler.domain.url import CrawlUrl
 
 
 @dataclass(frozen=True, slots=True)

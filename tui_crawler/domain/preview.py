@@ -78,17 +78,22 @@ class Preview:
 class RuleSide:
     """One set of rules, asked about known URLs. Raises BadPattern when it holds a bad value."""
 
-    __slots__ = ("_admission", "_compiled", "refuses")
+    __slots__ = ("_admission", "refuses")
 
     def __init__(self, policies: PolicySet) -> None:
-        compiled = self._compiled = CompiledPolicies(policies)
+        compiled = CompiledPolicies(policies)
         self._admission = Admission(policies, Scope(frozenset()), _NO_LIMITS, compiled)
+
+        def by_rules(url: CrawlUrl) -> str:
+            settings = compiled.settings(url)
+            return "rule_skip" if settings.skip else "" if settings.accept else Refusal.rule_accept
+
         self.refuses: dict[str, Callable[[CrawlUrl], str]] = {
             "exclusions": lambda url: Refusal.exclusion if compiled.exclusions.of_url(url) else "",
             "do_not_crawl": lambda url: "do_not_crawl" if compiled.do_not_crawl(url) else "",
             "whitelist": lambda url: "" if compiled.whitelisted(url) else Refusal.whitelist,
             "url_query_parameters": lambda url: "query_policy" if compiled.query_refusal(url) else "",
-            "rules": self._by_rules,
+            "rules": by_rules,
         }
 
     def stage(self, url: CrawlUrl) -> str:
@@ -111,12 +116,6 @@ class RuleSide:
             return ALLOWED, ""
         step = next(step for step in self._admission.explain(url, None) if step.stage == stage)
         return stage, f"{step.reason} ({step.source})" if step.source else step.reason
-
-    def _by_rules(self, url: CrawlUrl) -> str:
-        settings = self._compiled.settings(url)
-        if settings.skip:
-            return "rule_skip"
-        return "" if settings.accept else Refusal.rule_accept
 
 
 class StoredUrls:
@@ -244,7 +243,8 @@ class Impact:
 
     def add(self, rows: Iterable[KnownUrl]) -> None:
         """Takes a window of known URLs in."""
-        for _, href, seed, job, code in rows:
+        for row in rows:
+            _, href, _, job, _ = row
             self.known += 1
             url = self._urls.cut(href)
             if isinstance(url, InvalidUrl):
@@ -257,7 +257,7 @@ class Impact:
             if found is None or comparison is None:
                 origin.unchanged += 1
                 continue
-            self._note(url, found, comparison, bool(seed), code, origin)
+            self._note(url, row, found, comparison)
 
     def result(self) -> Preview:
         """What was counted so far."""
@@ -279,20 +279,13 @@ class Impact:
             tuple(sorted(self._states.items())),
         )
 
-    def _note(
-        self,
-        url: CrawlUrl,
-        found: tuple[str, str],
-        comparison: Comparison,
-        seed: bool,
-        code: int | None,
-        origin: OriginImpact,
-    ) -> None:
-        """Counts a URL over which the change decides otherwise."""
+    def _note(self, url: CrawlUrl, row: KnownUrl, found: tuple[str, str], comparison: Comparison) -> None:
+        (_, _, seed, _, code), origin = row, self._origins[url.origin]
         blocks = found[1] != ALLOWED
         if blocks:
             origin.newly_blocked += 1
-            state = _state(code)
+            ended = "blocked" if code in BLOCKED else "failed" if code in FAILURES else "done"
+            state = "waiting" if code is None else ended
             self._states[state] = self._states.get(state, 0) + 1
             if seed:
                 self._seeds_hit.append(url.href)
@@ -301,15 +294,6 @@ class Impact:
         samples = self._samples[blocks]
         if len(samples) < self._samples_wanted:
             samples.append(Sample(url.href, *found, comparison.decided_by(url)))
-
-
-def _state(code: int | None) -> str:
-    """What became of a page so far, by its last exit code."""
-    if code is None:
-        return "waiting"
-    if code in BLOCKED:
-        return "blocked"
-    return "failed" if code in FAILURES else "done"
 
 
 _EXCLUDED = ExitCode.blocked_by_exclusion_list

@@ -63,7 +63,6 @@ def _completed(made: Any, frozen: bool) -> type:
 
 
 def _values(names: list[str]) -> Callable[[Any], object]:
-    """What answers the values of attributes, as a tuple."""
     if len(names) > 1:
         return attrgetter(*names)
     return lambda one: tuple(getattr(one, name) for name in names)

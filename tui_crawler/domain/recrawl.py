@@ -75,7 +75,10 @@ def fresh_until(headers: Headers, now: int) -> int:
     `Cache-Control: max-age` wins over `Expires`; `Age` is taken off; `no-cache` and `no-store` mean not at all.
     """
     values = first_values(headers)
-    directives = _directives(values.get("cache-control", ""))
+    directives: dict[str, str] = {}
+    for part in values.get("cache-control", "").split(","):
+        name, _, value = part.strip().partition("=")
+        directives.setdefault(name.strip().lower(), value.strip().strip('"'))
     if "no-cache" in directives or "no-store" in directives:
         return 0
     lifetime = _lifetime(directives, values, now)
@@ -94,14 +97,6 @@ def _lifetime(directives: dict[str, str], values: dict[str, str], now: int) -> i
     if expires is None:
         return None
     return expires - (parse_http_date(values.get("date", "")) or now)
-
-
-def _directives(text: str) -> dict[str, str]:
-    found: dict[str, str] = {}
-    for part in text.split(","):
-        name, _, value = part.strip().partition("=")
-        found.setdefault(name.strip().lower(), value.strip().strip('"'))
-    return found
 
 
 def _seconds(text: str) -> int | None:

@@ -330,7 +330,11 @@ def _words(entry: RulesetEntry) -> str:
             return _query_words(entry)
         case Rule():
             effects = {"accept": entry.accept, "skip": entry.skip, "ua": entry.ua, "custom_js": entry.custom_js}
-            given = (f"{name} {_value(value)}" for name, value in effects.items() if value is not None)
+            given = (
+                f"{name} {str(value).lower() if isinstance(value, bool) else value}"
+                for name, value in effects.items()
+                if value is not None
+            )
             return f"{entry.match}: {', '.join(given)}"
         case Exclusion():
             return entry.describe().removeprefix("exclusion list: ")
@@ -344,7 +348,3 @@ def _query_words(policy: QueryPolicy) -> str:
         return f"any parameter {where}"
     allowed = sorted(policy.allow) + [f"{name} like {text}" for name, text in policy.values]
     return f"{', '.join(allowed) or 'no parameter'} {where}"
-
-
-def _value(value: bool | str) -> str:
-    return str(value).lower() if isinstance(value, bool) else value

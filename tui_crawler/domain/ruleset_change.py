@@ -6,10 +6,10 @@ from __future__ import annotations
 import re
 from collections.abc import Collection, Hashable, Sequence
 from itertools import pairwise
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from tui_crawler.domain.entry_order import EntryMove, Kind, Numbered, numbered, steps_between
-from tui_crawler.domain.policy import Whitelist
+from tui_crawler.domain.policy import PolicySet, Whitelist
 from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.ruleset import (
     Ruleset,
@@ -23,9 +23,6 @@ from tui_crawler.domain.ruleset import (
     same_rules,
     sections_of,
 )
-
-if TYPE_CHECKING:
-    from tui_crawler.domain.policy import PolicySet
 
 DOMAIN, PATTERN = "domain ", "pattern "
 """What an entry of the whitelist begins with."""

@@ -11,7 +11,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 from tui_crawler.domain.failure import BadSegment
 from tui_crawler.domain.page import NewPage
@@ -32,6 +32,7 @@ _NUMBER = re.compile("[0-9]{1,18}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
 _NOT_IN_A_NAME = re.compile("[^A-Za-z0-9._-]+")
 _INT64 = 1 << 63
+T = TypeVar("T", int, str, bool)
 _ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 
 
@@ -152,46 +153,37 @@ def parse_line(line: str) -> SegmentPage:
         depth=taken.number("depth", 0),
         nice=taken.number("nice"),
         redirect_hops=taken.number("hops", 0),
-        item_pattern=taken.text("pattern"),
-        force=taken.flag("force"),
+        item_pattern=taken.take("pattern", ""),
+        force=taken.take("force", False),
         not_before=taken.number("not_before", 0),
-        sitemap=taken.flag("sitemap"),
+        sitemap=taken.take("sitemap", False),
         lastmod=taken.number("lastmod", 0),
     )
-    found_on = taken.text("found_on")
+    found_on = taken.take("found_on", "")
     taken.end()
     return SegmentPage(page, found_on)
 
 
+@dataclass(slots=True)
 class _Values:
     """The JSON object of a line, taken key by key."""
 
-    __slots__ = ("_url", "_values")
+    _values: dict[str, Any]
+    _url: str
 
-    def __init__(self, values: dict[str, Any], url: str) -> None:
-        self._values = values
-        self._url = url
+    def take(self, key: str, default: T) -> T:
+        value: T = self._values.pop(key, default)
+        if type(value) is not type(default):
+            raise self._bad(key)
+        return value
 
     def number(self, key: str, least: int = -_INT64) -> int:
-        value = self._values.pop(key, 0)
-        if type(value) is not int or not least <= value < _INT64:
-            raise self._bad(key)
-        return value
-
-    def text(self, key: str) -> str:
-        value = self._values.pop(key, "")
-        if not isinstance(value, str):
-            raise self._bad(key)
-        return value
-
-    def flag(self, key: str) -> bool:
-        value = self._values.pop(key, False)
-        if not isinstance(value, bool):
+        value = self.take(key, 0)
+        if not least <= value < _INT64:
             raise self._bad(key)
         return value
 
     def end(self) -> None:
-        """Raises BadSegment when something is left."""
         for key in self._values:
             raise self._bad(key)
 

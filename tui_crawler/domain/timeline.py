@@ -203,7 +203,6 @@ class Lane:
         )
 
     def _ask(self, gap: Gap) -> None:
-        """A request that was sent within the span."""
         request, cell = gap.request, self._cells[self._span.cell(gap.request.sent_at)]
         self._audit.add(gap)
         cell.requests += 1
@@ -256,7 +255,6 @@ class Lane:
             self._mark(LaneMark(at, LaneEvent.impatient, before.patience_after, request.patience_after, why))
 
     def _keep_patience(self, patience: int, until: int) -> None:
-        """The patience that there was since it was told last."""
         for cell in self._reached(self._patience_since, until):
             cell.patience = patience if cell.patience is None else min(patience, cell.patience)
         self._patience_since = max(until, self._patience_since)

@@ -26,7 +26,7 @@ from datetime import UTC, datetime, timedelta
 from http import HTTPStatus
 from http.client import responses
 from ipaddress import ip_address
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from warcio.statusandheaders import StatusAndHeaders  # type: ignore[import-untyped]  # warcio ships no types
 from warcio.warcwriter import WARCWriter  # type: ignore[import-untyped]  # the same
@@ -36,15 +36,13 @@ from tui_crawler.domain.url import MASK
 from tui_crawler.export.output import Output
 from tui_crawler.export.text_rows import without_surrogates
 from tui_crawler.export.warc_index import index_line
-
-if TYPE_CHECKING:
-    from tui_crawler.domain.attempt import Headers
-    from tui_crawler.storage.reports.export import StoredBody
+from tui_crawler.storage.reports.export import StoredBody
 
 _FORMAT = "http://iipc.github.io/warc-specifications/specifications/warc-format/warc-1.1/"
 _DESCRIPTION = "payloads have no transfer coding; fields that are no longer true are kept with the prefix X-Crawler-"
 _PROFILE = "http://netpreserve.org/warc/1.1/revisit/"
 _SECRET = frozenset({"authorization", "cookie", "proxy-authorization"})
+_MASKED = "*" * len(MASK)
 _RECORD_END = b"\r\n\r\n"
 INDEXED = frozenset({"response", "revisit", "resource"})
 _MOST_CAPTURES = 250_000
@@ -96,7 +94,16 @@ class WarcFile:
         self._output, self._filename, self._captures = output, _one_line(archive.filename), captures
         self._writer = WARCWriter(output, gzip=archive.gzip, warc_version="1.1")
         self._ids = uuid.uuid4()
-        info = self._writer.create_warcinfo_record(self._filename, dict(_about(archive)))
+        about = {
+            "software": f"tui-crawler/{__version__}",
+            "format": "WARC File Format 1.1",
+            "conformsTo": _FORMAT,
+            "robots": "classic",
+            "description": _DESCRIPTION,
+            "http-header-user-agent": _one_line(archive.user_agent),
+            "isPartOf": _one_line(archive.crawl),
+        }
+        info = self._writer.create_warcinfo_record(self._filename, about)
         self._writer.write_record(info)
         self._info_id = info.rec_headers.get_header("WARC-Record-ID")
 
@@ -105,24 +112,30 @@ class WarcFile:
         if body.http_status is None:
             fields = self._fields(body, body.stored_at) | {"X-Crawler-Payload-Digest": f"sha256:{body.sha256}"}
             content_type = _one_line(body.content_type) or "application/octet-stream"
-            self._add(self._record(body.url, "resource", body.body, fields, warc_content_type=content_type))
+            self._add(body.url, "resource", body.body, fields, warc_content_type=content_type)
         else:
-            self._add(self._answer(body))
+            self._add_answer(body)
             _, _, rest = _uri(body.url).partition("://")
             target = rest[rest.find("/") :] if "/" in rest else "/"
-            head = _Head(f"{body.method} {target} HTTP/1.1", list(_asked(body.request_headers)), is_http_request=True)
-            self._add(self._record(body.url, "request", b"", self._near(body), http_headers=head))
+            asked = [
+                (name, _MASKED if name.lower() in _SECRET else text) for name, text in _clean(body.request_headers)
+            ]
+            head = _Head(f"{body.method} {target} HTTP/1.1", asked, is_http_request=True)
+            self._add(body.url, "request", b"", self._near(body), http_headers=head)
             self.describe(body)
 
     def describe(self, body: StoredBody) -> None:
         """Write the facts that were read in an answer. Raises CannotWrite, ReaderGone."""
-        text = "".join(f"{name}: {_one_line(value)}\r\n" for name, value in _facts(body) if value)
-        fields, kind = self._near(body), "application/warc-fields"
+        facts = list(body.facts)
+        if body.http_status == HTTPStatus.NOT_MODIFIED:
+            facts.append(("status-line", _status_line(body)))
+            facts += [("header", f"{name}: {value}") for name, value in _clean(body.response_headers)]
+        text = "".join(f"{name}: {_one_line(value)}\r\n" for name, value in facts if value)
         if text:
-            self._add(self._record(body.url, "metadata", text.encode(), fields, warc_content_type=kind))
+            kind = "application/warc-fields"
+            self._add(body.url, "metadata", text.encode(), self._near(body), warc_content_type=kind)
 
-    def _answer(self, body: StoredBody) -> Any:
-        """The record of an answer: a response, or a revisit of an earlier capture."""
+    def _add_answer(self, body: StoredBody) -> None:
         status, uri, fields = body.http_status or 0, _uri(body.url), self._fields(body, body.sent_at)
         fields |= {"WARC-Record-ID": self._id(body)}
         digest = f"sha1:{base64.b32encode(hashlib.sha1(body.body).digest()).decode()}"  # noqa: S324  # as WARC has it
@@ -142,18 +155,15 @@ class WarcFile:
         protocol, _, line = _status_line(body).partition(" ")
         head = None if unchanged else _Head(line, list(_stored_fields(body)), protocol=protocol)
         kind = "revisit" if unchanged or former else "response"
-        return self._record(body.url, kind, b"" if unchanged else body.body, fields | kept, http_headers=head)
+        self._add(body.url, kind, b"" if unchanged else body.body, fields | kept, http_headers=head)
 
-    def _record(self, url: str, kind: str, payload: bytes, fields: dict[str, str], **more: Any) -> Any:
-        stream = io.BytesIO(payload)
-        return self._writer.create_warc_record(
+    def _add(self, url: str, kind: str, payload: bytes, fields: dict[str, str], **more: Any) -> None:
+        stream, began = io.BytesIO(payload), self._output.tell()
+        record = self._writer.create_warc_record(
             _uri(url), kind, payload=stream, length=len(payload), warc_headers_dict=fields, **more
         )
-
-    def _add(self, record: Any) -> None:
-        began = self._output.tell()
         self._writer.write_record(record)
-        if record.rec_type in INDEXED:
+        if kind in INDEXED:
             ended = self._output.tell() - (0 if self._writer.gzip else len(_RECORD_END))  # as other indexers count
             self.index.append(index_line(record, began, ended - began, self._filename))
 
@@ -161,7 +171,6 @@ class WarcFile:
         return f"<urn:uuid:{uuid.uuid5(self._ids, f'{body.sent_at} {body.stored_at} {body.url}')}>"
 
     def _near(self, body: StoredBody) -> dict[str, str]:
-        """The fields of a record that belongs to the one of an answer."""
         return self._fields(body, body.sent_at) | {"WARC-Concurrent-To": self._id(body)}
 
     def _fields(self, body: StoredBody, at: int) -> dict[str, str]:
@@ -184,16 +193,6 @@ def write_warc(bodies: Iterable[StoredBody], archive: Archive, output: Output, i
     return count
 
 
-def _about(archive: Archive) -> Iterator[tuple[str, str]]:
-    yield "software", f"tui-crawler/{__version__}"
-    yield "format", "WARC File Format 1.1"
-    yield "conformsTo", _FORMAT
-    yield "robots", "classic"
-    yield "description", _DESCRIPTION
-    yield "http-header-user-agent", _one_line(archive.user_agent)
-    yield "isPartOf", _one_line(archive.crawl)
-
-
 def _stored_fields(body: StoredBody) -> Iterator[tuple[str, str]]:
     """The header fields of the answer as they are true of the payload."""
     length = str(len(body.body))
@@ -212,24 +211,11 @@ def _status_line(body: StoredBody) -> str:
     return _one_line(body.status_line) or f"HTTP/1.1 {status} {responses.get(status, 'Unknown')}"
 
 
-def _facts(body: StoredBody) -> Iterator[tuple[str, str]]:
-    yield from body.facts
-    if body.http_status == HTTPStatus.NOT_MODIFIED:
-        yield "status-line", _status_line(body)
-        yield from (("header", f"{name}: {value}") for name, value in _clean(body.response_headers))
-
-
-def _asked(headers: Headers) -> Iterator[tuple[str, str]]:
-    """The header fields of a request without its secrets."""
-    for name, value in _clean(headers):
-        yield name, "*" * len(MASK) if name.lower() in _SECRET else value
-
-
 def _clean(headers: Iterable[tuple[str, str]]) -> Iterator[tuple[str, str]]:
     """Fields that cannot be mistaken for another field or for the end of the head."""
     for name, value in headers:
         if _TOKEN.fullmatch(name):
-            text = _CONTROLS.sub(" ", value).replace(MASK, "*" * len(MASK))
+            text = _CONTROLS.sub(" ", value).replace(MASK, _MASKED)
             yield name, text.encode("latin-1", "replace").decode("latin-1").strip()
 
 

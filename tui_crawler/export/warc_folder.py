@@ -23,19 +23,17 @@ from dataclasses import replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, BinaryIO
+from typing import Any, BinaryIO
 
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]  # warcio ships no types
 
+from tui_crawler.domain.attempt import Reading, RequestRecord
 from tui_crawler.domain.failure import StorageHeldUp
 from tui_crawler.export.output import CannotWrite, Output, lock_file, sync_folder
 from tui_crawler.export.warc import INDEXED, Archive, Captures, WarcFile
 from tui_crawler.export.warc_index import index_line, index_path
+from tui_crawler.fetch.headers import RawHeaders
 from tui_crawler.storage.reports.export import StoredBody
-
-if TYPE_CHECKING:
-    from tui_crawler.domain.attempt import Reading, RequestRecord
-    from tui_crawler.fetch.headers import RawHeaders
 
 MOST_BYTES = 1 << 30
 _log = logging.getLogger(__name__)

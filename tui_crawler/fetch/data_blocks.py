@@ -9,6 +9,7 @@ again before it has come to its end: at most one evaluation of each rule hangs, 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 import re2
@@ -68,20 +69,18 @@ class DataBlocks:
         return DataReader(queries, study, self._limits, out_of_time) if queries else None
 
 
+@dataclass(slots=True)
 class DataReader:
     """The rules of one page at work. What is found may be read at any time, by another thread too."""
 
-    def __init__(
-        self, queries: Sequence[_Query], study: ParsedBody, limits: FetchLimits, out_of_time: Callable[[], bool]
-    ) -> None:
-        self._queries = queries
-        self._study = study
-        self._limits = limits
-        self._out_of_time = out_of_time
-        self._chars = 0
-        self._values: list[DataValue] = []
-        self.message = ""
-        self.whole = False
+    _queries: Sequence[_Query]
+    _study: ParsedBody
+    _limits: FetchLimits
+    _out_of_time: Callable[[], bool]
+    _chars: int = 0
+    _values: list[DataValue] = field(default_factory=list)
+    message: str = ""
+    whole: bool = False
 
     @property
     def values(self) -> tuple[DataValue, ...]:
@@ -125,8 +124,6 @@ class DataReader:
 
 
 class _Query:
-    """One compiled rule."""
-
     def __init__(self, rule: DataRule) -> None:
         self.rule = rule
         self.is_running = False
@@ -140,11 +137,9 @@ class _Query:
             raise BadDataRule(f"data rule {rule.name!r}: {error}") from error
 
     def fits(self, study: ParsedBody) -> bool:
-        """Whether there is something the rule can look at."""
         return bool(study.markup) if self._pattern is not None else study.root is not None
 
     def find(self, study: ParsedBody) -> Iterator[Any]:
-        """What the expression finds: elements, or texts."""
         if self._pattern is not None:
             group = 1 if self._pattern.groups else 0
             for match in self._pattern.finditer(study.markup):

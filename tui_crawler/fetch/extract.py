@@ -83,7 +83,9 @@ class PageReader:
                 return _given_up(exchange)
             study = read
         if study.reading.kind in self._later:
-            return replace(study.reading, waits=True) if self._has_tasks(url, study) else study.reading
+            judged = can_be_validated(study, self._validate_kinds, self._limits)
+            waits = judged or self._data_blocks.harvest(url.host, study, bool) is not None
+            return replace(study.reading, waits=True) if waits else study.reading
         reading = await self._with_data(url, study)
         validation = await self._validation(study, is_small)
         return reading if validation is None else replace(reading, validation=validation)
@@ -110,10 +112,6 @@ class PageReader:
             return reading.read(markup_only=markup_only)
         except Exception as error:  # as above
             return ParsedBody(_failed(error), LinkResolver(url.href))
-
-    def _has_tasks(self, url: CrawlUrl, study: ParsedBody) -> bool:
-        judged = can_be_validated(study, self._validate_kinds, self._limits)
-        return judged or self._data_blocks.harvest(url.host, study, bool) is not None
 
     async def _with_data(self, url: CrawlUrl, study: ParsedBody) -> Reading:
         """The reading with what data rules have found; always in a thread, since no expression has a bound."""
@@ -148,7 +146,6 @@ class PageReader:
                 return None
 
     def _until(self, deadline_ms: int) -> Callable[[], bool]:
-        """Tells whether the time is over."""
         until = self._timer() + deadline_ms / 1000
         return lambda: self._timer() > until
 

@@ -27,7 +27,6 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.record import replace
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.fetch.extract import GRACE, PageReader, ReaderSetup
-from tui_crawler.fetch.limits import FetchLimits
 
 _LOW_PRIORITY = 19
 _DECOMPRESSOR = zstandard.ZstdDecompressor()  # to make one takes as long as a page takes to decompress
@@ -146,7 +145,14 @@ def main() -> None:
 
 async def _serve(questions: BinaryIO, answers: BinaryIO) -> None:
     setup: ReaderSetup = pickle.load(questions)  # noqa: S301  our parent made it
-    limits = _limits(setup.limits)
+    limits = replace(  # links are known, and nobody waits for this loop: only what cannot be stopped needs a thread
+        setup.limits,
+        max_links=1,
+        check_fragments=False,
+        parse_inline_bytes=setup.limits.max_body_bytes,
+        parse_inline_tags=setup.limits.max_body_bytes,
+        validate_inline_ms=setup.limits.validate_deadline_ms,
+    )
     reader = PageReader(limits, setup.product_token, time.process_time, is_known=True, **setup.tasks)
     asyncio.get_running_loop().time = time.process_time  # type: ignore[method-assign]
     cpu_s = GRACE * (limits.validate_deadline_ms + limits.data_deadline_ms) // 1000 + _SPARE_CPU_S
@@ -172,18 +178,6 @@ async def _serve(questions: BinaryIO, answers: BinaryIO) -> None:
                     break
             answers.write(json.dumps([is_fresh, *said]).encode() + b"\n")
             answers.flush()
-
-
-def _limits(limits: FetchLimits) -> FetchLimits:
-    """Links are known already, and nobody waits for this event loop: only what cannot be stopped needs a thread."""
-    return replace(
-        limits,
-        max_links=1,
-        check_fragments=False,
-        parse_inline_bytes=limits.max_body_bytes,
-        parse_inline_tags=limits.max_body_bytes,
-        validate_inline_ms=limits.validate_deadline_ms,
-    )
 
 
 def _as_json(found: Reading) -> list[Any]:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import peewee
 
@@ -24,12 +24,9 @@ from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage.activity import newest_run, note
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.models import ExitCount, ExitMinute, Gauge, Job, Meta, Origin, PulseRow, Run
-from tui_crawler.storage.statements import columns, counts_up, insert_rows, reads, slot, upserts
+from tui_crawler.storage.statements import builds, columns, counts_up, insert_rows, reads, slot, upserts
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.views import ALL_ORIGINS, RECENT_MINUTES
-
-if TYPE_CHECKING:
-    from tui_crawler.storage.claim import Claim
 
 
 def tally_of(
@@ -153,14 +150,6 @@ def _add_to_run() -> Any:
     return Run.update(changes).where(Run.id == slot("run_id"))
 
 
-def _forget_minutes() -> Any:
-    return ExitMinute.delete().where(ExitMinute.minute < slot("before"))
-
-
-def _forget_runs() -> Any:
-    return ExitCount.delete().where(ExitCount.run_id < slot("run_id"))
-
-
 def mark(transaction: Transaction, name: str) -> int:
     """The number kept under a name, 0 when there is none."""
     row = transaction.one(_find_mark, {"name": name})
@@ -257,3 +246,5 @@ def _keep_gauge(size: int) -> Any:
 
 _find_pulse = reads(_KEY, *_SUMS)
 _keep_pulse = upserts(_KEY, _SUMS)
+_forget_minutes = builds(ExitMinute.delete().where(ExitMinute.minute < slot("before")))
+_forget_runs = builds(ExitCount.delete().where(ExitCount.run_id < slot("run_id")))

@@ -167,27 +167,17 @@ def _writable(path: Path, settings: OpenSettings) -> peewee.SqliteDatabase:
         ("wal_autocheckpoint", _CHECKPOINT_PAGES),
         ("cache_size", -_CACHE_KIB),
     )
-    return peewee.SqliteDatabase(
-        str(path),
-        pragmas=pragmas,
-        timeout=settings.busy_ms / 1000,
-        thread_safe=False,
-        check_same_thread=False,
-        factory=settings.connection,
-        cached_statements=_CACHED_STATEMENTS,
-    )
+    return _sqlite(str(path), settings, pragmas, cached_statements=_CACHED_STATEMENTS)
+
+
+def _sqlite(location: str, settings: OpenSettings, pragmas: Any, **more: Any) -> peewee.SqliteDatabase:
+    more |= {"timeout": settings.busy_ms / 1000, "check_same_thread": False, "factory": settings.connection}
+    return peewee.SqliteDatabase(location, pragmas=pragmas, thread_safe=False, **more)
 
 
 def _connect_readonly(settings: OpenSettings, location: str) -> peewee.SqliteDatabase:
-    database = peewee.SqliteDatabase(
-        location,
-        pragmas=(("query_only", 1), ("busy_timeout", settings.busy_ms)),
-        timeout=settings.busy_ms / 1000,
-        uri=True,
-        thread_safe=False,
-        check_same_thread=False,
-        factory=settings.connection,
-    )
+    pragmas = (("query_only", 1), ("busy_timeout", settings.busy_ms))
+    database = _sqlite(location, settings, pragmas, uri=True)
     try:
         database.connect()
         execute(database, "SELECT COUNT(*) FROM sqlite_master")

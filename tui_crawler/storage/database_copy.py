@@ -71,8 +71,6 @@ class CrawlCopy:
 
 
 class _Table:
-    """How the rows of a model are read and written."""
-
     def __init__(self, model: Any) -> None:
         fields, self.name = model._meta.sorted_fields, model._meta.table_name
         self.columns = ", ".join(f'"{field.column_name}"' for field in fields)
@@ -190,7 +188,6 @@ class _Copier:
         self._made.there += there
 
     def _cleaned(self, row: tuple[Any, ...], texts: list[int]) -> tuple[Any, ...]:
-        """A row with texts that can be stored everywhere."""
         values = list(row)
         for index in texts:
             if values[index] and (text := clean(values[index])) != values[index]:

@@ -6,7 +6,6 @@ import contextlib
 import os
 import sqlite3
 from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
@@ -66,7 +65,10 @@ def storage_failure(error: BaseException, path: DatabasePlace) -> StorageFailure
         case sqlite3.SQLITE_READONLY:
             return ReadOnlyDatabase(f"the file or its folder is read-only: {path}")
         case sqlite3.SQLITE_CORRUPT | sqlite3.SQLITE_NOTADB:
-            return DatabaseDamaged(f"{path} is damaged ({said}); {_backup_of(path)}")
+            backups = sorted(path.parent.glob(path.name + BACKUP_PATTERN)) if path.parent.is_dir() else []
+            none = "there is no backup beside it; `sqlite3 FILE .recover` may save what is readable"
+            backup = f"the newest backup is {backups[-1]}" if backups else none
+            return DatabaseDamaged(f"{path} is damaged ({said}); {backup}")
         case sqlite3.SQLITE_CANTOPEN:
             return StorageHeldUp(f"{path} cannot be opened: {said}")
         case sqlite3.SQLITE_ERROR | sqlite3.SQLITE_SCHEMA:
@@ -138,13 +140,6 @@ def _said(error: BaseException, code_of: Callable[[BaseException], Any]) -> tupl
             found.append((code, str(seen)))
         seen = seen.__cause__ or seen.__context__
     return next((one for one in found if one[0] not in _AFTERMATH), found[0] if found else None)
-
-
-def _backup_of(path: Path) -> str:
-    backups = sorted(path.parent.glob(path.name + BACKUP_PATTERN)) if path.parent.is_dir() else []
-    if backups:
-        return f"the newest backup is {backups[-1]}"
-    return "there is no backup beside it; `sqlite3 FILE .recover` may save what is readable"
 
 
 class SpareDescriptors:

@@ -31,7 +31,7 @@ from tui_crawler.storage.models import (
     Run,
     Url,
 )
-from tui_crawler.storage.statements import Build, among, columns, deletes, inserts, padded, reads, slot
+from tui_crawler.storage.statements import Build, among, builds, columns, deletes, inserts, padded, reads, slot
 from tui_crawler.storage.transaction import Row, Transaction
 
 PIECE = 200
@@ -188,14 +188,6 @@ def _past(key: Sequence[Any], *more: Any) -> Build:
     return lambda: model.select(*key, *more).where(past).order_by(*key).limit(peewee.SQL(str(PIECE)))
 
 
-def _purge_robots() -> Any:
-    return FormerRobots.delete().where(FormerRobots.run_id < slot("run_id"))
-
-
-def _document_with() -> Any:
-    return Document.select(Document.page).where(Document.sha256 == slot("sha256")).limit(ONE)
-
-
 def _state_with() -> Any:
     which = (FormerPage.sha256 == slot("sha256")) & (FormerPage.sha256 != _EMPTY)
     return FormerPage.select(FormerPage.page).where(which).limit(ONE)
@@ -208,3 +200,5 @@ _redirects = reads([Redirect.page], Redirect.to_url)
 _delete_page = deletes(*columns(FormerPage, _KEY))
 _delete_link = deletes(*_LINK[:4])
 _delete_body = deletes(Body.sha256)
+_purge_robots = builds(FormerRobots.delete().where(FormerRobots.run_id < slot("run_id")))
+_document_with = builds(Document.select(Document.page).where(Document.sha256 == slot("sha256")).limit(ONE))

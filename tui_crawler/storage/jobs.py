@@ -30,14 +30,7 @@ _COLUMNS = (
     *columns(Job, """id name nice max_depth concurrency tag aborted ruleset_id note resumed_concurrency pending"""),
     Job.done + Job.failed + Job.blocked,
 )
-_SHOWN = {
-    "nice": "nice",
-    "depth": "max_depth",
-    "concurrency": "concurrency",
-    "tag": "tag",
-    "note": "note",
-    "aborted": "aborted",
-}
+_SHOWN = {name: name for name in ("nice", "depth", "concurrency", "tag", "note", "aborted")} | {"depth": "max_depth"}
 _STEERED: dict[str, ActivityEvent] = {
     "pause": "job_paused",
     "resume": "job_resumed",
@@ -260,7 +253,6 @@ def _store(transaction: Transaction, old: JobRow, new: JobRow) -> None:
 
 
 def _pending(transaction: Transaction, job_id: int) -> list[tuple[str, int]]:
-    """How many pending pages a job has at each origin that takes part."""
     pending = (Page.origin == Origin.id) & (Page.job == job_id) & is_pending(Page)
     count = Page.select(peewee.fn.COUNT(peewee.SQL("1"))).where(pending)
     rows = transaction.fetch(Origin.select(Origin.origin, count).where(Origin.participates == 1))

@@ -25,7 +25,7 @@ from tui_crawler.storage.jobs import UnlistedPages, job_rows
 from tui_crawler.storage.models import Job, Origin, Page, Run, Session
 from tui_crawler.storage.owner import OpenSession, Owner
 from tui_crawler.storage.sessions import Starter, load_origins
-from tui_crawler.storage.statements import columns, slot, updates
+from tui_crawler.storage.statements import builds, columns, slot, updates
 from tui_crawler.storage.transaction import Row, Transaction
 
 GATHERING_MS = 10_000
@@ -333,18 +333,10 @@ def _leasing(me: Any, now: Any, change: Any, most: Any, window: Any, *more: Call
     return Origin.update(changes).where(Origin.id.in_(best.limit(most))).returning(*answered)
 
 
-def _lease() -> Any:
-    return _leasing(slot("me"), slot("now"), slot("change"), slot("most"), slot("window"))
-
-
 def _open() -> Any:
     owner = "id run_id host machine pid process_started_ms started_at heartbeat_at lease_ms"
     chosen = columns(Session, owner, "tags matchonly worker token_hash shared")
     return Session.select(*chosen).where((Session.ended_at == ZERO) & (Session.rest == ZERO)).order_by(Session.id)
-
-
-def _free() -> Any:
-    return Origin.select(Origin.id).where(_is_free(Origin)).limit(ONE)
 
 
 def _elsewhere() -> Any:
@@ -358,13 +350,11 @@ def _unfinished() -> Any:
 
 
 def _held_by_session() -> Any:
-    """How many unfinished origins each session holds."""
     held = is_held(Origin) & (Origin.finish_reason == peewee.SQL("''"))
     return Origin.select(Origin.session_id, peewee.fn.COUNT(Origin.id)).where(held).group_by(Origin.session_id)
 
 
-def _nameless() -> Any:
-    return Origin.select(Origin.origin).where((Origin.site == peewee.SQL("''")) & (Origin.participates == ONE))
-
-
 _set_site = updates([Origin.origin], Origin.site)
+_lease = builds(_leasing(slot("me"), slot("now"), slot("change"), slot("most"), slot("window")))
+_free = builds(Origin.select(Origin.id).where(_is_free(Origin)).limit(ONE))
+_nameless = builds(Origin.select(Origin.origin).where((Origin.site == peewee.SQL("''")) & (Origin.participates == ONE)))

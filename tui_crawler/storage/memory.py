@@ -19,8 +19,6 @@ MOST = 200_000
 
 
 class _Page(Protocol):
-    """A page as it was found or read."""
-
     @property
     def url_hash(self) -> int: ...
     @property

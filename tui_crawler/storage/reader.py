@@ -219,7 +219,6 @@ class Reader:
         return rows[0] if rows else None
 
     def _answer(self, text: str, values: Values) -> tuple[tuple[str, ...], list[Row]]:
-        """The names of the columns, and the rows."""
         with self._lock:
             self._place.check()
             try:

@@ -360,7 +360,6 @@ class _AppliedCommand:
 
 
 def _asked_of(actions: Iterable[Row]) -> Iterator[_AppliedCommand]:
-    """In the order in which it was carried out."""
     for action, text, at, who in actions:
         try:
             command = from_json(action, text)
@@ -512,14 +511,12 @@ class ReplayedTables:
         found = self._reader.one(text, (here.attempt_id, abs(steps) - 1))
         if found is None or found[0] <= span.first.attempt_id or found[0] > span.last.attempt_id:
             return here if problem else span.last if steps > 0 else span.first
-        return self._just_after(found[0], span)
-
-    def _just_after(self, attempt_id: int, span: ReplaySpan) -> ReplayMoment:
-        """The moment of an attempt: after it, when what it brought about is written down, before the next one."""
-        at, following = self._ended_at(attempt_id), self._ended_at(attempt_id + 1)
+        attempt_id = found[0]
         if attempt_id == span.last.attempt_id:
             return span.last
-        return ReplayMoment(max(at, min(at + _SPAN_MS, following - 1)), attempt_id)
+        # after the attempt, when what it brought about is written down, and before the next one
+        ended_at, following = self._ended_at(attempt_id), self._ended_at(attempt_id + 1)
+        return ReplayMoment(max(ended_at, min(ended_at + _SPAN_MS, following - 1)), attempt_id)
 
     def _ended_at(self, attempt_id: int) -> int:
         text = "SELECT ended_at FROM main.attempt WHERE id >= ? ORDER BY id LIMIT 1"

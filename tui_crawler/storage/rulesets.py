@@ -71,7 +71,8 @@ def begin(transaction: Transaction, claim: Claim, plan: RunPlan, edited: Edited)
         policies = replace(plan.policies, rules=(*plan.policies.rules, *rules))
         answer = _begin_job(transaction, claim, job_id, current_id, policies)
         now[job_id] = answer.policies
-        former[job_id] = answer.policies if current_id in {0, answer.ruleset_id} else _policies(transaction, current_id)
+        before = answer if current_id in {0, answer.ruleset_id} else _load(transaction, current_id)
+        former[job_id] = before.policies
         answers.append(answer)
     if edited.configuration or edited.robots_name or former != now:
         added = operator_actions.exclusions(transaction)
@@ -159,7 +160,7 @@ def change_exclusion(transaction: Transaction, claim: Claim, exclusion: Exclusio
     if not operator_actions.change_exclusion(transaction, exclusion, remove):
         return None
     policies = {
-        job_id: _policies(transaction, ruleset_id) for job_id, _, ruleset_id in _jobs(transaction) if ruleset_id
+        job_id: _load(transaction, ruleset_id).policies for job_id, _, ruleset_id in _jobs(transaction) if ruleset_id
     }
     rejudgements = _rejudgements(policies, policies, before, operator_actions.exclusions(transaction))
     back = rejudging.judge_again(transaction, claim.tries, rejudgements)
@@ -191,10 +192,6 @@ def _rejudgements(
             made.append((former, now, known))
         rejudgements[job_id] = known
     return rejudgements
-
-
-def _policies(transaction: Transaction, ruleset_id: int) -> PolicySet:
-    return _load(transaction, ruleset_id).policies
 
 
 def _begin_job(transaction: Transaction, claim: Claim, job_id: int, current_id: int, policies: PolicySet) -> Ruleset:

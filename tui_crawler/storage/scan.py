@@ -133,10 +133,6 @@ def redirects(transaction: Transaction, page_ids: Sequence[int]) -> dict[int, li
     return _by_page(transaction.fetch(query.where(Redirect.page.in_(list(page_ids)))))
 
 
-def pages_by_origin(transaction: Transaction) -> dict[str, int]:
-    return dict(transaction.fetch(Origin.select(Origin.origin, Origin.pages_known)))
-
-
 def mark_scanned(transaction: Transaction, pages: Sequence[tuple[int, int, bool]]) -> None:
     """Notes that these pages were scanned, with a document or without, if what they name is still what they gave at
     that time (epoch ms)."""
@@ -369,14 +365,18 @@ class _Build:
         self._warnings: list[str] = []
 
     def run(self, admission_of: Callable[[str], Admission]) -> Built:
-        """The whole build."""
         self._segment_store.made()
         with self._beside.writing() as transaction:
-            start = _begin(transaction, self._segment_store)
+            start = _Start(
+                prefix=segments.new_batch(transaction, self._segment_store.database),
+                generation=mark(transaction, _BUILD_MARK),
+                jobs=segments.job_ids(transaction),
+                waiting=segments.waiting(transaction, self._segment_store),
+            )
         segments.tidy(self._beside.loose(), self._segment_store, start.prefix)
         seen = open_seen(self._settings.seen, self._beside.loose(), self._sorter)
         admissions = {job_id: admission_of(name) for name, job_id in start.jobs.items()}
-        known = pages_by_origin(self._beside.loose())
+        known: dict[str, int] = dict(self._beside.loose().fetch(Origin.select(Origin.origin, Origin.pages_known)))
         harvest = LinkScan(self._sorter, seen, admissions, self._settings.link_kinds, known)
         limited = any(one.limits.max_pages_per_origin is not None for one in admissions.values())
         self._take_waiting(harvest, seen, start, limited=limited)
@@ -426,7 +426,6 @@ class _Build:
                 after = ids[-1]
 
     def _write(self, harvest: LinkScan, seen: SeenIndex, start: _Start) -> tuple[BuiltSegment, ...]:
-        """The files, the transaction that makes them known, their names."""
         names = {job_id: name for name, job_id in start.jobs.items()}
         entries = ((names[job_id], entry) for job_id, entry in self._sorter.entries())
         folder = self._segment_store.place
@@ -438,25 +437,12 @@ class _Build:
                     raise StorageFailure("another queue build has finished meanwhile: nothing was changed")
                 set_mark(transaction, _BUILD_MARK, start.generation + 1)
                 last_segment = segments.register(transaction, self._segment_store, batch.heads)
-                self._store(transaction, harvest, seen, last_segment)
+                visited = self._sorter.visited()
+                while chunk := list(itertools.islice(visited, _AT_ONCE)):
+                    mark_scanned(transaction, chunk)
+                for origin_id, refused in harvest.refused_by_origin().items():
+                    count_refused(transaction, origin_id, refused)
+                seen.add(self._sorter.keys())
+                seen.save(transaction, last_segment)
             batch.publish()
             return tuple(BuiltSegment(segment_files.final_path(folder, h.name), h.urls) for h in batch.heads)
-
-    def _store(self, transaction: Transaction, harvest: LinkScan, seen: SeenIndex, last_segment: int) -> None:
-        """What was scanned, what was refused, and what is known from now on."""
-        visited = self._sorter.visited()
-        while chunk := list(itertools.islice(visited, _AT_ONCE)):
-            mark_scanned(transaction, chunk)
-        for origin_id, refused in harvest.refused_by_origin().items():
-            count_refused(transaction, origin_id, refused)
-        seen.add(self._sorter.keys())
-        seen.save(transaction, last_segment)
-
-
-def _begin(transaction: Transaction, segment_store: SegmentStore) -> _Start:
-    return _Start(
-        prefix=segments.new_batch(transaction, segment_store.database),
-        generation=mark(transaction, _BUILD_MARK),
-        jobs=segments.job_ids(transaction),
-        waiting=segments.waiting(transaction, segment_store),
-    )

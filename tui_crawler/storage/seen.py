@@ -226,7 +226,6 @@ def _ordered() -> Any:
 
 
 def _pages_after() -> Any:
-    """A window of the pages by age."""
     after = Page.id > slot("after")
     pages = Page.select(Page.id, Page.job, Url.hash).join(Url, on=(Url.id == Page.url))
     return pages.where(after).order_by(Page.id).limit(slot("limit"))

@@ -30,7 +30,7 @@ from tui_crawler.storage.intake import Source, move_counters, queue_pages
 from tui_crawler.storage.models import Job, Origin, Page, Segment, Url
 from tui_crawler.storage.segment_files import Batch, final_path
 from tui_crawler.storage.sorter import Sorter, entry_of
-from tui_crawler.storage.statements import among, columns, slot, slots
+from tui_crawler.storage.statements import among, builds, columns, slot, slots
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.urls import ids_of, pages_by_hash, url_ids
 
@@ -366,10 +366,6 @@ def _is_open() -> Any:
     return is_pending(Page) & (Page.external == ZERO)
 
 
-def _open_ids() -> Any:
-    return Page.select(Page.id).where((Page.origin == slot("origin_id")) & _is_open())
-
-
 def _open(size: int) -> Any:
     meant = Page.url.in_(ids_of(size)) & (Page.job == slot("job_id"))
     chosen = columns(Page, "id origin last_exit_code attempts_remaining todo_order")
@@ -394,9 +390,8 @@ def _pages(size: int) -> Any:
     )
 
 
-def _put_aside() -> Any:
-    changes = {**slots([Page.stash]), Page.status: _STASHED, Page.todo_order: ZERO}
-    return Page.update(changes).where(Page.id == slot("page_id"))
-
-
 _find_ids = pages_by_hash(Url.hash, Page.id)
+_open_ids = builds(Page.select(Page.id).where((Page.origin == slot("origin_id")) & _is_open()))
+_put_aside = builds(
+    Page.update({**slots([Page.stash]), Page.status: _STASHED, Page.todo_order: ZERO}).where(Page.id == slot("page_id"))
+)

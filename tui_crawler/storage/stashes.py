@@ -87,11 +87,9 @@ class _Moving:
 
     @property
     def total(self) -> int:
-        """How many pages have moved."""
         return sum(self.counts.values())
 
     def change(self) -> QueueChange:
-        """What the engine is told."""
         return QueueChange(tuple(sorted(self.counts.items())), frozenset(self.unlisted))
 
 

@@ -92,6 +92,11 @@ def _slot_name(column: Any) -> str:
     return name if name != "id" else f"{column.model._meta.table_name}_id"
 
 
+def builds(query: Any) -> Build:
+    """What builds this query: each time one of its own, which can be bound to a database."""
+    return query.clone  # type: ignore[no-any-return]
+
+
 def reads(key: Sequence[Any], *chosen: Any) -> Build:
     """What builds a SELECT of columns by a key."""
     return lambda: key[0].model.select(*chosen).where(matching(*key))

@@ -20,7 +20,7 @@ from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
 from tui_crawler.storage.file_identity import FilePlace
 from tui_crawler.storage.models import Meta
-from tui_crawler.storage.statements import reads, slot, upserts
+from tui_crawler.storage.statements import builds, reads, slot, upserts
 from tui_crawler.storage.transaction import Pragmas, Transaction
 
 _LAGGED = (
@@ -181,10 +181,8 @@ def _next_change() -> Any:
     return Meta.update(raised).where(Meta.name == slot("name")).returning(Meta.value)
 
 
-def _next_change_and_time() -> Any:
-    time = peewee.SQL("CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)")
-    return _next_change().returning(Meta.value, time)
-
-
 _noted = reads([Meta.name], Meta.value)
 _note = upserts([Meta.name], [Meta.value])
+_next_change_and_time = builds(
+    _next_change().returning(Meta.value, peewee.SQL("CAST(EXTRACT(EPOCH FROM clock_timestamp()) * 1000 AS BIGINT)"))
+)

@@ -7,20 +7,16 @@ from collections.abc import Iterable, Mapping
 from datetime import UTC, tzinfo
 from itertools import groupby
 from math import sqrt
-from typing import TYPE_CHECKING
 
 from tui_crawler.domain.exit_code import Group
 from tui_crawler.domain.idle_reason import delay_words
 from tui_crawler.domain.status_words import finish_words
-from tui_crawler.domain.timeline import LaneEvent, LanePhase
+from tui_crawler.domain.timeline import LaneCell, LaneEvent, LaneMark, LanePhase, Timeline
 from tui_crawler.text.charts import Dots, Form, Mark, Piece, Series, beside, chart, legend, round_top
 from tui_crawler.text.format import clock, count, date_time, phase
 from tui_crawler.text.glyphs import StateGlyph, exit_mark, in_ascii, state_mark
 from tui_crawler.text.safe_text import safe
 from tui_crawler.text.standing import end_mark
-
-if TYPE_CHECKING:
-    from tui_crawler.domain.timeline import LaneCell, LaneMark, Timeline
 
 LABEL = 9
 """Cells at the left of a lane, for what its lines are and for the scale."""
@@ -106,7 +102,8 @@ def lane(
     """Return a lane of `height` lines, `LABEL` cells wider than the timeline has cells: what was asked and the state
     first, then with more room the gaps as a chart, the patience, and the times."""
     cells, width = timeline.cells, len(timeline.cells)
-    lines = [_line("asked", map(_asked, cells), cursor), _line("state", (_state(cell) for cell in cells), cursor)]
+    states = ((_PHASES[cell.phase].glyph, _PHASES[cell.phase].role) for cell in cells)
+    lines = [_line("asked", map(_asked, cells), cursor), _line("state", states, cursor)]
     if height - len(lines) > _CHART:
         lines.insert(1, _line("patience", _patience(cells), cursor))
     if height - len(lines) > _CHART:
@@ -138,7 +135,6 @@ def _gaps(timeline: Timeline, height: int, dots: Dots, cursor: int | None) -> li
 
 
 def _line(label: str, cells: Iterable[tuple[str, str]], cursor: int | None) -> list[Piece]:
-    """A line of a lane; the cell of the cursor stands out."""
     marked = [(glyph, "strong reverse" if at == cursor else role) for at, (glyph, role) in enumerate(cells)]
     runs = groupby(marked, key=lambda cell: cell[1])
     return [(label.ljust(LABEL), "muted"), *(("".join(text for text, _ in run), role) for role, run in runs)]
@@ -161,10 +157,6 @@ def _patience(cells: Iterable[LaneCell]) -> Iterable[tuple[str, str]]:
         fell = told and before is not None and left is not None and left < before
         yield (" " if left is None else str(left % 10) if told else "─"), "warning" if fell else "muted"
         before = left
-
-
-def _state(cell: LaneCell) -> tuple[str, str]:
-    return _PHASES[cell.phase].glyph, _PHASES[cell.phase].role
 
 
 def _marks(timeline: Timeline) -> Iterable[Mark]:

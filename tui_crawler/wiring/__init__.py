@@ -11,16 +11,13 @@ from typing import TYPE_CHECKING
 from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from tui_crawler.config.schema import Config
-    from tui_crawler.domain.alarm import Alarm
-    from tui_crawler.engine.ports import Listener
     from tui_crawler.storage.file_identity import server_module
     from tui_crawler.storage.reports.reports import Reports
     from tui_crawler.wiring.coverage import coverage_of
     from tui_crawler.wiring.demo import demo_headless, demo_serve
     from tui_crawler.wiring.export import write_export
+    from tui_crawler.wiring.headless import run_headless
     from tui_crawler.wiring.steering import carry_out
     from tui_crawler.wiring.welcome import config_from_first_seeds, open_welcome
 
@@ -40,6 +37,7 @@ _LATE = {
     "coverage_of": "wiring.coverage",
     "server_module": "storage.file_identity",
     "write_export": "wiring.export",
+    "run_headless": "wiring.headless",
     "demo_headless": "wiring.demo",
     "demo_serve": "wiring.demo",
     "open_welcome": "wiring.welcome",
@@ -97,21 +95,6 @@ def _prepare_for_screen() -> None:
     has changed waits for its frame half as long as Textual lets it: at most 120 frames a second, where it has 60."""
     gc.disable()
     os.environ.setdefault("TEXTUAL_FPS", "120")
-
-
-def run_headless(
-    config: Config,
-    database: DatabasePlace,
-    options: RunOptions,
-    listener: Listener,
-    shown: Callable[[Alarm], None] | None = None,
-) -> int:
-    """Crawls without the console; answers the exit status. `shown` is told alarms. Raises RunHeld, StorageFailure,
-    CannotListen."""
-    gc.disable()  # until what a crawl needs is loaded
-    from tui_crawler.wiring.headless import run_headless as run
-
-    return run(config, database, options, listener, shown)
 
 
 def open_console(config: Config | None, database: DatabasePlace, readonly: bool, options: RunOptions) -> int:

@@ -56,12 +56,13 @@ class DemoSidecar:
 
         if self._web is not None or config.user_agent != USER_AGENT:
             return
-        from tui_crawler.wiring.demo import DemoUnavailable, base_port_of, start_web
+        from tui_crawler.demo.process import DemoProcess, DemoUnavailable
+        from tui_crawler.wiring.demo import base_port_of
 
         base = base_port_of(database)
         if base is not None:
             with contextlib.suppress(DemoUnavailable):
-                self._web, self._own = start_web(base, 1.0), True
+                self._web, self._own = DemoProcess.start(base_port=base), True
 
     @property
     def lifeline(self) -> int | None:
@@ -124,7 +125,8 @@ def open_console(
 def demo_console(database: DatabasePlace | None, port: int | None) -> int:
     """The demo web, and the console crawling it; or the console alone, on a demo that was left to itself and goes on.
     Raises DemoUnavailable, StorageFailure."""
-    from tui_crawler.wiring.demo import base_port_of, config_for, demo_database, free_base_port, start_web
+    from tui_crawler.demo.process import DemoProcess
+    from tui_crawler.wiring.demo import base_port_of, config_for, demo_database, free_base_port
 
     kept = demo_database(database)
     found = _look(kept, readonly=False) if kept.exists() else None
@@ -132,7 +134,7 @@ def demo_console(database: DatabasePlace | None, port: int | None) -> int:
         status = open_console(None, kept, False, RunOptions(), found=found)
         return 0 if status == 1 else status
     base = port or base_port_of(kept) or free_base_port()
-    with start_web(base, 1.0) as web:
+    with DemoProcess.start(base_port=base) as web:
         status = open_console(config_for(web, kept, headless=False), kept, False, RunOptions(), web=web)
     if not web.was_left:
         print(f"The demo is kept in {kept}; go on with: tui-crawler demo --db {quote(str(kept))}")
@@ -203,7 +205,7 @@ def _show(
         Presentation(
             config.name if config else "",  # else that of the run
             dict(config.keymap) if config else None,
-            _theme(config),
+            config.theme if config and config.source_of("theme") != "default" else "",
             SessionFile(state_folder(os.environ), str(database.absolute())),
             _signals(config, database),
         ),
@@ -333,8 +335,3 @@ def explainer(reports: ports.Reports, database: DatabasePlace | None = None) -> 
     if not isinstance(reports, Reports):
         raise TypeError("only reports on a database can be explained")
     return Explainer(reports, zone=MachineClock().zone, you=operator_name(database))
-
-
-def _theme(config: Config | None) -> str:
-    """The theme that was asked for; the default of the configuration is the console's own."""
-    return config.theme if config is not None and config.source_of("theme") != "default" else ""

@@ -54,7 +54,6 @@ def _line(document: Mapping[str, Any], scalar: Callable[[str], str]) -> str:
 
 
 def _keys(entry: Mapping[str, Any], scalar: Callable[[str], str]) -> str:
-    """The keys of an entry without the braces around them."""
     return ", ".join(f"{scalar(name)}: {_value(value, scalar)}" for name, value in entry.items())
 
 
@@ -185,13 +184,8 @@ def _document(head: str, rest: str) -> str:
 
 def _typed(change: RulesetChange) -> RulesetChange:
     """The change, its entries written in the console instead of in a line of a document."""
-    from tui_crawler.domain.ruleset import RulesetChange  # noqa: PLC0415  the screen does not wait for it
-
-    return RulesetChange(
-        do_not_crawl=change.do_not_crawl and tuple(replace(each, source=SOURCE) for each in change.do_not_crawl),
-        url_query_parameters=change.url_query_parameters
-        and tuple(replace(each, source=SOURCE) for each in change.url_query_parameters),
-        rules=change.rules and tuple(replace(each, source=SOURCE) for each in change.rules),
-        exclusions=change.exclusions and tuple(replace(each, source=SOURCE) for each in change.exclusions),
-        whitelist=change.whitelist,
-    )
+    sections = {name: getattr(change, name) for name in _SHORT_HEADS}
+    typed: dict[str, Any] = {
+        name: tuple(replace(each, source=SOURCE) for each in some) for name, some in sections.items() if some
+    }
+    return replace(change, **typed)

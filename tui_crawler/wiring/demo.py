@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from tui_crawler.config.load import read_config
-from tui_crawler.demo.process import FIXED_BASE_PORT, HEADLESS_PACE, DemoProcess, DemoStartFailed, demo_config
+from tui_crawler.demo.process import FIXED_BASE_PORT, HEADLESS_PACE, DemoProcess, DemoUnavailable, demo_config
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage.database import upgrade
@@ -30,18 +30,6 @@ _SITES = 10
 _TRIES = 20
 
 
-class DemoUnavailable(Exception):
-    """The demo web could not be started; the message says why."""
-
-
-def start_web(base_port: int | None, pace: float, access_log: Path | None = None) -> DemoProcess:
-    """The demo web on consecutive ports. Raises DemoUnavailable."""
-    try:
-        return DemoProcess.start(pace=pace, base_port=base_port, access_log=access_log)
-    except DemoStartFailed as error:
-        raise DemoUnavailable(str(error)) from error
-
-
 def base_port_of(database: DatabasePlace) -> int | None:
     """The first port of the demo web that a database was crawled from, None when there is none. An older database is
     migrated, as its crawl would do. Raises RunHeld."""
@@ -55,8 +43,7 @@ def base_port_of(database: DatabasePlace) -> int | None:
     with contextlib.closing(reports):
         origins = [row.origin for row in reports.origins_changed(0).rows]
     ports = sorted(urlsplit(origin).port or 0 for origin in origins)
-    whole = len(ports) == _SITES and ports[-1] - ports[0] == _SITES - 1
-    return ports[0] if whole else None
+    return ports[0] if len(ports) == _SITES and ports[-1] - ports[0] == _SITES - 1 else None
 
 
 def free_base_port() -> int:
@@ -94,7 +81,7 @@ def demo_headless(database: DatabasePlace | None, port: int | None, listener: Li
     up is part of the show. Raises DemoUnavailable, RunHeld, StorageFailure."""
     kept = demo_database(database)
     base = port or base_port_of(kept) or free_base_port()
-    with start_web(base, HEADLESS_PACE) as web:
+    with DemoProcess.start(pace=HEADLESS_PACE, base_port=base) as web:
         status = run_headless(config_for(web, kept, headless=True), kept, RunOptions(), listener)
     return 0 if status == 1 else status
 
@@ -110,7 +97,7 @@ def demo_serve(port: int | None, access_log: Path | None, announce: Callable[[Se
 
     kept = {number: signal.signal(number, on_signal) for number in (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)}
     try:
-        with start_web(port or FIXED_BASE_PORT, 1.0, access_log) as web:
+        with DemoProcess.start(access_log=access_log, base_port=port or FIXED_BASE_PORT) as web:
             announce(web.seeds)
             while web.is_running and not over.wait(0.5):
                 continue

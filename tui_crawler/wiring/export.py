@@ -9,11 +9,10 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.domain.run_diff import text_of
 from tui_crawler.export.text_rows import columns_of, write_csv, write_jsonl
-from tui_crawler.storage.reports.export import Narrowing
+from tui_crawler.storage.reports.export import Narrowing, StoredBody
 
 if TYPE_CHECKING:
     from tui_crawler.export.output import Output
-    from tui_crawler.storage.reports.export import StoredBody
     from tui_crawler.storage.reports.reports import Reports
 
 
@@ -22,17 +21,14 @@ class ExportPlan:
     """What is exported: `bodies`, or the rows that `Reports.export_windows` knows; and as what, jsonl, csv, parquet or
     warc (of bodies, as jsonl is).
 
-    `columns` empty: all. `origin` and `exit_code` are names, empty for all; `since` is epoch ms. `filename` is what
-    an archive says it is called, `gzip`: its records are compressed, each by itself, `index` gets its lines; `bom`: CSV
-    begins with a byte order mark.
+    `columns` empty: all. `filename` is what an archive says it is called, `gzip`: its records are compressed, each by
+    itself, `index` gets its lines; `bom`: CSV begins with a byte order mark.
     """
 
     what: str
     form: str
     columns: tuple[str, ...] = ()
-    origin: str = ""
-    exit_code: str = ""
-    since: int | None = None
+    narrowing: Narrowing = field(default_factory=Narrowing)
     filename: str = ""
     gzip: bool = True
     index: list[str] = field(default_factory=list)
@@ -45,15 +41,21 @@ def write_export(reports: Reports, plan: ExportPlan, output: Output) -> int:
     Raises ValueError for a column, an exit code or a format that does not exist there; CannotWrite, ReaderGone,
     StorageFailure.
     """
-    narrowing = Narrowing(plan.origin, plan.exit_code, plan.since)
     if plan.what == "bodies" and plan.form == "warc":
-        return _export_archive(reports, plan, narrowing, output)
+        from tui_crawler.export.warc import Archive, write_warc  # noqa: PLC0415  # the other formats need no warcio
+
+        run = reports.run()
+        user_agent, crawl = (run.user_agent, run.config_name) if run else ("", "")
+        archive = Archive(plan.filename, user_agent, crawl, gzip=plan.gzip)
+        return write_warc(reports.export_bodies(plan.narrowing), archive, output, plan.index)
     if plan.what == "bodies" and plan.form == "jsonl":
         stored = (
-            one for one in reports.export_bodies(narrowing) if one.sha256 and (one.page_id or one.http_status is None)
+            one
+            for one in reports.export_bodies(plan.narrowing)
+            if one.sha256 and (one.page_id or one.http_status is None)
         )
         return write_jsonl(([body_row(one)] for one in stored), columns_of(BODY_COLUMNS), output)
-    windows = reports.export_windows(plan.what, plan.columns, narrowing)
+    windows = reports.export_windows(plan.what, plan.columns, plan.narrowing)
     columns = columns_of(plan.columns or reports.export_columns(plan.what))
     match plan.form:
         case "jsonl":
@@ -79,12 +81,3 @@ def body_row(body: StoredBody) -> tuple[str | int | None, ...]:
     packed = None if is_text else b64encode(body.body).decode()
     about = (body.url, body.content_type, body.charset, body.http_status, body.stored_at, body.sha256)
     return (*about, text, packed)
-
-
-def _export_archive(reports: Reports, plan: ExportPlan, narrowing: Narrowing, output: Output) -> int:
-    from tui_crawler.export.warc import Archive, write_warc  # noqa: PLC0415  # the other formats need no warcio
-
-    run = reports.run()
-    user_agent, crawl = (run.user_agent, run.config_name) if run else ("", "")
-    archive = Archive(plan.filename, user_agent, crawl, gzip=plan.gzip)
-    return write_warc(reports.export_bodies(narrowing), archive, output, plan.index)

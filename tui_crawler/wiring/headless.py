@@ -18,7 +18,7 @@ import sys
 import threading
 import time
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.event import Event
@@ -83,6 +83,7 @@ def run_headless(
     Raises RunHeld, StorageFailure, CannotListen. A worker that joins waits until the first one has begun the run, or
     has gone.
     """
+    gc.disable()  # until what a crawl needs is loaded
     if options.joins:
         _load()
         if not os.read(0, len(_BEGUN)):
@@ -290,15 +291,13 @@ class Workers:
                 break
             joined = True
             with contextlib.suppress(ValueError, KeyError, TypeError):
-                self._take(json.loads(line))
+                document = json.loads(line)
+                if document["event"] not in _OWN:
+                    extra = tuple((key, value) for key, value in document.items() if key not in _FIELDS)
+                    origin, url, code = (str(document.get(name, "")) for name in ("origin", "url", "exit_code"))
+                    event = Event(int(document["at"]), str(document["event"]), origin, url, code, extra)
+                    self._listener.on_event(event)
         return joined
-
-    def _take(self, document: dict[str, Any]) -> None:
-        if document["event"] in _OWN:
-            return
-        extra = tuple((key, value) for key, value in document.items() if key not in _FIELDS)
-        origin, url, code = (str(document.get(name, "")) for name in ("origin", "url", "exit_code"))
-        self._listener.on_event(Event(int(document["at"]), str(document["event"]), origin, url, code, extra))
 
 
 async def _last_error(process: asyncio.subprocess.Process) -> str:

@@ -189,9 +189,8 @@ def main() -> None:
         from tui_crawler.wiring.headless import crawl_watched  # noqa: PLC0415  the same
 
         os.set_blocking(said, False)  # a console that stands still must not hold up its crawl
-        steer = partial(_steer, commands, said)
-        shown, tell = partial(_show, said), partial(_note, said)
-        ended, _ = asyncio.run(crawl_watched(config, database, options, NullListener(), steer, shown, tell))
+        steer, tell = partial(_steer, commands, said), partial(_pass_on, said)
+        ended, _ = asyncio.run(crawl_watched(config, database, options, NullListener(), steer, tell, tell))
         end = {"reason": ended.reason.value}
     except RunHeld as held:
         end = {"held": str(held)}
@@ -202,19 +201,15 @@ def main() -> None:
         os.write(said, json.dumps(end).encode() + b"\n")
 
 
-def _show(said: int, alarm: Alarm) -> None:
-    values = (alarm.at, alarm.kind.value, alarm.origin[:_LONGEST], alarm.message[:_LONGEST])
-    _pass_on(said, {"alarm": [*values, alarm.severe, alarm.warnings]})
-
-
-def _note(said: int, note: str) -> None:
-    _pass_on(said, {"note": note[:_LONGEST]})
-
-
-def _pass_on(said: int, news: dict[str, Any]) -> None:
+def _pass_on(said: int, news: Alarm | str) -> None:
     """Tells news, whole: a line is shorter than what a pipe takes at once. One that finds no room is left out."""
+    if isinstance(news, str):
+        line: dict[str, Any] = {"note": news[:_LONGEST]}
+    else:
+        values = (news.at, news.kind.value, news.origin[:_LONGEST], news.message[:_LONGEST])
+        line = {"alarm": [*values, news.severe, news.warnings]}
     with contextlib.suppress(OSError):
-        os.write(said, json.dumps(news).encode() + b"\n")
+        os.write(said, json.dumps(line).encode() + b"\n")
 
 
 def _steer(commands: IO[bytes], said: int, crawl: Crawl, interrupt: Callable[[int], None]) -> object:

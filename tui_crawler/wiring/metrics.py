@@ -151,7 +151,6 @@ class _Scrape(BaseHTTPRequestHandler):
     server: MetricsServer
 
     def do_GET(self) -> None:
-        """The metrics as text."""
         if self.path.partition("?")[0] not in {"/", "/metrics"}:
             self.send_error(404)
             return

@@ -6,9 +6,10 @@ import heapq
 from collections.abc import Callable, Iterator
 from contextlib import closing
 from itertools import takewhile
-from typing import TYPE_CHECKING, TypeVar
+from typing import TypeVar
 
 from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.domain.event import Event
 from tui_crawler.domain.origin import SettingsByOrigin
 from tui_crawler.domain.origin import from_json as settings_from_json
 from tui_crawler.domain.record import replace
@@ -17,13 +18,9 @@ from tui_crawler.domain.status_words import RunReason
 from tui_crawler.domain.view import LogReach, LogStretch, LogTerms
 from tui_crawler.engine.replayed import Entry, ReplayedRun
 from tui_crawler.fetch.headers import asked_wait_ms
-from tui_crawler.storage.reports.replay import OF_ALL
+from tui_crawler.storage.reports.replay import OF_ALL, ReplayLog
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring.origin_settings import crawl_settings, read_kept
-
-if TYPE_CHECKING:
-    from tui_crawler.domain.event import Event
-    from tui_crawler.storage.reports.replay import ReplayLog
 
 _WINDOW = 500  # entries of the log that are read at once
 _MOST_ACTIONS = 100_000  # of the operator journal

@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING
 
 from tui_crawler.console.app import CrawlerApp, EngineAccess, Operator, Presentation, ReadingSources
 from tui_crawler.console.clock import MachineClock
@@ -16,13 +15,11 @@ from tui_crawler.console.replay.player import ReplayPlayer, Replays
 from tui_crawler.console.session import SessionFile, state_folder
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.record import replace
+from tui_crawler.domain.view import RunView
 from tui_crawler.storage.file_identity import check_current
 from tui_crawler.storage.replayed import ReplayedReader, ReplayedTables
 from tui_crawler.wiring.console import explainer
 from tui_crawler.wiring.console_reports import ConsoleReports
-
-if TYPE_CHECKING:
-    from tui_crawler.domain.view import RunView
 
 _FIRST = 1 << 32  # version of the first picture; less than it are those before
 

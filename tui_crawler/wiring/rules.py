@@ -43,7 +43,6 @@ class Judging:
     """Known URLs judged by the rules before and after a change, from the oldest page on."""
 
     def __init__(self, comparisons: dict[str, Comparison]) -> None:
-        """`comparisons` by job."""
         self._impact = Impact(comparisons)
         self._after = 0
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import gc
+import threading
 import time
-from collections.abc import Callable
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
+from tui_crawler.domain.command import ActionResult, Command
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import BadKeptConfig, DatabaseLocked, NotTakenUp, RunHeld
 from tui_crawler.storage.file_identity import check_not_older
@@ -18,12 +19,6 @@ from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring import RunOptions
 from tui_crawler.wiring.crawl import Crawl, NullListener
 from tui_crawler.wiring.origin_settings import stored_config
-
-if TYPE_CHECKING:
-    import threading
-    from collections.abc import Mapping
-
-    from tui_crawler.domain.command import ActionResult, Command
 
 PATIENCE_S = 3.0
 """A live run looks at the journal several times a second."""
@@ -78,19 +73,15 @@ class SteeredJournal(Journal):
         if (found := super().result(action_id)) is not None:
             return found
         try:
-            self._carry_out()
+            with self._turn:  # where no crawl is running (any more), the action is carried out here
+                if self._resting() and self.live_owner() is None:
+                    with contextlib.suppress(RunHeld):  # a run has begun this very moment: it takes the action up
+                        asyncio.run(_carry_out_at_rest(self.path))
         except DatabaseLocked:
             raise
         except Exception as error:
             raise NotTakenUp(_LATER.format(str(error) or type(error).__name__)) from error
         return super().result(action_id)
-
-    def _carry_out(self) -> None:
-        """Where nobody crawls (any more), what was written is carried out here; what fails can be tried again."""
-        with self._turn:
-            if self._resting() and self.live_owner() is None:
-                with contextlib.suppress(RunHeld):  # a run has begun this very moment: it takes the action up
-                    asyncio.run(_carry_out_at_rest(self.path))
 
 
 def _await_result(journal: Journal, action_id: int, patience_s: float) -> ActionResult | None:

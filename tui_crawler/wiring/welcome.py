@@ -6,10 +6,10 @@ import contextlib
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from tui_crawler.config.load import config_from_seeds, load_config
 from tui_crawler.config.problem import ConfigErrors
+from tui_crawler.config.schema import Config
 from tui_crawler.console.welcome.first_step import (
     Cancelled,
     FirstStep,
@@ -26,9 +26,6 @@ from tui_crawler.domain.url import file_stem, normalise
 from tui_crawler.storage.file_identity import FileState, examine
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.text.format import plural
-
-if TYPE_CHECKING:
-    from tui_crawler.config.schema import Config
 
 _MOST = 30  # files of each kind that are looked into
 
@@ -76,22 +73,17 @@ class Folder:
 
     def config_for(self, step: FromSeeds) -> tuple[Config, Path]:
         """The configuration of these seeds, and a new database of this folder. Raises ConfigErrors."""
-        database = self._new_database(step.urls[0])
+        stem = file_stem(normalise(step.urls[0]), with_port=False)
+        number, database = 1, self._path / f"{stem}.db"
+        while database.exists():
+            number += 1
+            database = self._path / f"{stem}-{number}.db"
         own = {"user_agent": step.user_agent} if step.user_agent else {}
         return config_from_seeds(step.urls, database, name=database.stem, overrides=own), database
 
     def _files(self, patterns: Iterable[str]) -> list[Path]:
         found = (path for pattern in patterns for path in self._path.glob(pattern))
         return sorted(path for path in found if path.is_file())
-
-    def _new_database(self, seed: str) -> Path:
-        """A name after the seed's host that no file has yet."""
-        stem = file_stem(normalise(seed), with_port=False)
-        number, path = 1, self._path / f"{stem}.db"
-        while path.exists():
-            number += 1
-            path = self._path / f"{stem}-{number}.db"
-        return path
 
     def _check_seeds(self, step: FromSeeds) -> tuple[str, ...]:
         try:
@@ -101,7 +93,7 @@ class Folder:
                 f"{one.key}: {one.message}" + (f"; {one.suggestion}" if one.suggestion else "")
                 for one in errors.problems
             )
-        return _writable(self._path)
+        return () if os.access(self._path, os.W_OK | os.X_OK) else (f"{self._path}: this folder cannot be written",)
 
     def _check_configuration(self, typed: str) -> tuple[str, ...]:
         path = self.file(typed)
@@ -161,7 +153,3 @@ def _database(path: Path) -> FoundFile:
         return FoundFile(path.name, "nothing was crawled yet")
     state = f"run {run.run_id} {run_word(run)}"
     return FoundFile(path.name, f"{run.config_name} · {state} · {plural(totals.done, 'page')} done")
-
-
-def _writable(folder: Path) -> tuple[str, ...]:
-    return () if os.access(folder, os.W_OK | os.X_OK) else (f"{folder}: this folder cannot be written",)

@@ -88,7 +88,11 @@ def feed_errors(root: Element) -> Iterator[ValidationError]:
         case "atom":
             yield from _atom(root)
         case "rss" if _name(root) == "RDF":
-            yield from _rss_1(root)
+            for child in root.iterchildren("*"):
+                if _name(child) == "channel":
+                    yield from _counts(child, _CHANNEL_PARTS)
+                elif _name(child) == "item":
+                    yield from _counts(child, ("title", "link"))
         case "rss":
             yield from _rss(root)
         case _:
@@ -133,14 +137,6 @@ def _rss_item(item: Element) -> Iterator[ValidationError]:
 def _rss_date(element: Element) -> Iterator[ValidationError]:
     if parse_http_date(_text(element)) is None:
         yield _error(element, f"<{_name(element)}> is no date of RFC 822: {_text(element)[:40]}")
-
-
-def _rss_1(root: Element) -> Iterator[ValidationError]:
-    for child in root.iterchildren("*"):
-        if _name(child) == "channel":
-            yield from _counts(child, _CHANNEL_PARTS)
-        elif _name(child) == "item":
-            yield from _counts(child, ("title", "link"))
 
 
 def _atom(feed: Element) -> Iterator[ValidationError]:

@@ -65,12 +65,9 @@ def sent_requests(reader: Reader, run: int | None = None) -> Iterator[SentReques
 def sent_request(row: Row) -> SentRequest:
     """A row of `SENT`."""
     own, url, of, attempt_id, sent_at, ended_at, fluke, *rest = row
-    return SentRequest(attempt_id, of, of if own else _origin_of(url, of), url, sent_at, ended_at, bool(fluke), *rest)
-
-
-def _origin_of(url: str, otherwise: str) -> str:
-    parsed = normalise(url)
-    return otherwise if isinstance(parsed, InvalidUrl) else parsed.origin
+    parsed = None if own else normalise(url)
+    asked = of if parsed is None or isinstance(parsed, InvalidUrl) else parsed.origin
+    return SentRequest(attempt_id, of, asked, url, sent_at, ended_at, bool(fluke), *rest)
 
 
 _REQUEST = RowMapper(RequestRecord, request_headers=headers_of, response_headers=headers_of)

@@ -82,7 +82,6 @@ class _Source:
     head: str
     select: str
     condition: str = ""
-    has_exit_code: bool = False
 
     def text(self, columns: Sequence[str], conditions: Sequence[str]) -> str:
         """The rows with the key first, in the order of the key."""
@@ -105,23 +104,14 @@ FROM data_block b JOIN page p ON p.id = b.page_id JOIN url u ON u.id = p.url_id 
 _OF_PAGE = '{0} AS "#key", +p.origin_id AS "#origin", {1} AS "#since"'
 
 _SOURCES = {
-    "pages": _Source("page", "id", _PAGE, VIEWS["v_page"], has_exit_code=True),
-    "failures": _Source("page", "id", _PAGE, VIEWS["v_page"], '"#failed" = 1', has_exit_code=True),
-    "attempts": _Source("attempt", "id", _ATTEMPT, VIEWS["v_attempt"], has_exit_code=True),
+    "pages": _Source("page", "id", _PAGE, VIEWS["v_page"]),
+    "failures": _Source("page", "id", _PAGE, VIEWS["v_page"], '"#failed" = 1'),
+    "attempts": _Source("attempt", "id", _ATTEMPT, VIEWS["v_attempt"]),
     "links": _Source("link", "from_page_id", _OF_PAGE.format("l.from_page_id", "l.first_seen_at"), VIEWS["v_link"]),
     "redirects": _Source("redirect", "page_id", _OF_PAGE.format("r.page_id", "r.seen_at"), VIEWS["v_redirect"]),
     "documents": _Source("document", "page_id", _OF_PAGE.format("d.page_id", "d.stored_at"), VIEWS["v_document"]),
     "data": _Source("data_block", "page_id", _OF_PAGE.format("b.page_id", "d.stored_at"), _DATA),
 }
-_VIEW_OF = {
-    "pages": "v_page",
-    "failures": "v_page",
-    "attempts": "v_attempt",
-    "links": "v_link",
-    "redirects": "v_redirect",
-    "documents": "v_document",
-}
-_DATA_COLUMNS = ("url", "origin", "name", "type", "place", "value", "crawled_at")
 
 _READ = f"{ExitCode.file_ingested.value}, {ExitCode.file_of_unknown_type.value}"
 _BROUGHT = f"""c.page_id = d.page_id AND c.ended_at <= d.stored_at AND c.requests > 0
@@ -230,10 +220,6 @@ def _unpack(packed: bytes | None, size: int, sha256: str, url: str, sent: str) -
     return body
 
 
-def _why_cut(packed: bytes | None, sent: str) -> str:
-    return "" if packed or sent else "unspecified"
-
-
 def _facts(via: str | None, title: str) -> tuple[tuple[str, str], ...]:
     return tuple((name, value) for name, value in (("via", via), ("title", title)) if value)
 
@@ -241,7 +227,7 @@ def _facts(via: str | None, title: str) -> tuple[tuple[str, str], ...]:
 _STORED = RowMapper(
     StoredBody,
     body=From("zstd size sha256 url sent", _unpack),
-    cut=From("zstd sent", _why_cut),
+    cut=From("zstd sent", lambda packed, sent: "" if packed or sent else "unspecified"),
     facts=From("via title", _facts),
     request_headers=headers_of,
     response_headers=headers_of,
@@ -254,11 +240,9 @@ class ExportReports(SubjectReports):
     def export_columns(self, what: str) -> tuple[str, ...]:
         """The columns of `pages`, `failures`, `attempts`, `links`, `redirects`, `documents` or `data`, also where the
         views are those of an older program. Raises ValueError for others."""
-        if what == "data":
-            return _DATA_COLUMNS
-        if what not in _VIEW_OF:
+        if what not in _SOURCES:
             raise ValueError(f"there is no export of {what!r}")
-        names = self._reader.columns(f"({VIEWS[_VIEW_OF[what]]}) v")
+        names = self._reader.columns(f"({_SOURCES[what].select}) v")
         return (*names, "message") if what == "failures" else names
 
     def export_windows(self, what: str, columns: Sequence[str], narrowing: Narrowing) -> Iterator[list[Row]]:
@@ -267,11 +251,10 @@ class ExportReports(SubjectReports):
         Raises ValueError for a name that does not exist and for an exit code where there is none.
         """
         known = self.export_columns(what)
-        unknown = [name for name in columns if name not in known]
-        if unknown:
+        if unknown := [name for name in columns if name not in known]:
             raise ValueError(f"{what} have no column {', '.join(unknown)}")
         source = _SOURCES[what]
-        if narrowing.exit_code and not source.has_exit_code:
+        if narrowing.exit_code and '"#exit"' not in source.head:
             raise ValueError(f"{what} have no exit code")
         conditions, values = _conditions(narrowing, '"#origin"', '"#exit"', '"#since"')
         last = f"SELECT MAX({source.key}) FROM {source.table}"

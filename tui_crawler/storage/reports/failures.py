@@ -153,7 +153,6 @@ class _Group:
             self.trend[row.span - span - 1] += number
 
     def join(self, other: _Group) -> None:
-        """The pages of another group, too."""
         self.count += other.count
         self.recoverable += other.recoverable
         self.recent += other.recent

@@ -96,9 +96,9 @@ def page_window(
     """At most `limit` pages that pass a filter, by id: those after `after_id`, or before it when `newest_first`
     (0: from the beginning). Raises StorageFailure."""
     search = search_of(reader, narrowing)
-    known = 0 if search.nothing else known_pages(reader, search)
     if search.nothing:
         return PageWindow((), known=known_pages(reader, Search()))
+    known = known_pages(reader, search)
     ids: list[int] = []
     looked_at = 0
     size = STEP if search.conditions or search.patterns else limit + 1
@@ -144,7 +144,6 @@ def next_edge(reader: Reader, search: Search, at: int, size: int, *, newest_firs
 
 
 def _found(reader: Reader, search: Search, step: WindowStep, room: int, *, newest_first: bool) -> list[int]:
-    """The ids of a step that pass, at most `room`."""
     sign, up_to, order = ("<", ">=", "DESC") if newest_first else (">", "<=", "ASC")
     where = where_of(search)
     chosen = "p.id, u.href" if search.patterns else "p.id"
@@ -275,7 +274,6 @@ def _origins_named(reader: Reader, name: str) -> Iterator[int]:
 
 
 def _by_failures(search: Search) -> None:
-    """Failed pages have an index of their own."""
     if not search.failed:
         search.failed = True
         search.ways.append("p.failed = 1")

@@ -153,7 +153,6 @@ class PulseReports(SubjectReports):
 
 
 def _counted(row: Sequence[Any]) -> PulseCount:
-    """One attempt of the log."""
     count = PulseCount()
     kind, code, requests, size, response_ms, sent_at, head_at, ended_at, dns_ms, connect_ms, tls_ms = row
     problem = code in _KNOWN and is_problem(ExitCode(code), kind)

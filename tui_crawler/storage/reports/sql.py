@@ -171,7 +171,6 @@ class _Question:
 
 
 def _taken(answered: Any, columns: tuple[str, ...], most_rows: int, began: float) -> QueryAnswer:
-    """What of the rows fits into an answer."""
     rows: list[tuple[Any, ...]] = []
     held, cut, more = 0, 0, False
     for row in answered:
