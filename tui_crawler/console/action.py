@@ -94,10 +94,7 @@ class Where(Enum):
         "robots.txt",
         "The robots.txt of one origin as it was fetched, what it means here, and the contract it makes.",
     )
-    diff = (
-        "Runs compared",
-        "What two runs found different: origins, and the pages of the one under the cursor.",
-    )
+    diff = ("Runs compared", "What two runs found different: origins, and the pages of the one under the cursor.")
     page_diff = "Page compared", "One page in two runs: the lines of its body and the links that differ."
     timeline = (
         "Politeness",

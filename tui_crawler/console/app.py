@@ -25,14 +25,7 @@ from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.bars import HeaderBar
 from tui_crawler.console.panes.header import counted_now
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.panes.notice import (
-    ERROR_SHOWN_MS,
-    SHOWN_MS,
-    Notice,
-    ReportedError,
-    add_notice,
-    add_trouble,
-)
+from tui_crawler.console.panes.notice import ERROR_SHOWN_MS, SHOWN_MS, Notice, ReportedError, add_notice, add_trouble
 from tui_crawler.console.panes.notices import NoticeBox
 from tui_crawler.console.panes.typing import TakesText
 from tui_crawler.console.reading.poll_loop import BEAT_MS, Answer, PollTimer, ReadFailed

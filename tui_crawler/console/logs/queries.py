@@ -12,14 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
-from tui_crawler.console.logs.rows import (
-    LogLine,
-    action_line,
-    activity_line,
-    attempt_line,
-    concerns,
-    terms_of,
-)
+from tui_crawler.console.logs.rows import LogLine, action_line, activity_line, attempt_line, concerns, terms_of
 from tui_crawler.console.ports import ActionReports, AttemptReports
 from tui_crawler.console.reading.refresh import COUNTER_MS, ONCE_MS, WINDOW, Part
 from tui_crawler.domain.exit_code import Severity

@@ -11,14 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.queries import END, LogPlace, Strand, actions_of, activity_of, attempts_of
-from tui_crawler.console.logs.rows import (
-    LEVEL_WORDS,
-    LogLine,
-    action_line,
-    activity_line,
-    attempt_line,
-    concerns,
-)
+from tui_crawler.console.logs.rows import LEVEL_WORDS, LogLine, action_line, activity_line, attempt_line, concerns
 from tui_crawler.console.reading.refresh import ONCE_MS, Part
 from tui_crawler.domain.exit_code import Severity
 from tui_crawler.domain.operator_view import ActionView

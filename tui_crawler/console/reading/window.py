@@ -300,12 +300,7 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
     """
 
     def __init__(
-        self,
-        origin: str = "",
-        *,
-        level: Severity = Severity.info,
-        attempts_only: bool = False,
-        start: LogPlace = END,
+        self, origin: str = "", *, level: Severity = Severity.info, attempts_only: bool = False, start: LogPlace = END
     ) -> None:
         """Begins empty, for one origin (empty: all), for entries of a level and above, at the end of the log, at its
         beginning or around a place."""

@@ -100,11 +100,7 @@ LEAST = Size(40, 10)
 def size_classes(size: Size) -> dict[str, bool]:
     """The classes a screen has at a size: `-narrow`, `-low`, `-tiny`."""
     tiny = size.width < LEAST.width or size.height < LEAST.height
-    return {
-        "-tiny": tiny,
-        "-narrow": size.width < NARROW_BELOW,
-        "-low": size.height < LOW_BELOW,
-    }
+    return {"-tiny": tiny, "-narrow": size.width < NARROW_BELOW, "-low": size.height < LOW_BELOW}
 
 
 def title(widget: Widget, text: str, subtitle: str = "") -> None:
