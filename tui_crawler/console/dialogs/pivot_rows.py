@@ -85,15 +85,13 @@ def pivot_rows(pivot: Pivot) -> list[Row]:
 def _row(value: str, number: int, pivot: Pivot, most: int) -> Row:
     share = number / most
     minutes = ":00" if pivot.span == "hour" and value[-1:].isdigit() else ""
-    return Row(
-        value,
-        (
-            _value_cell(value, minutes),
-            Styled(count(number), "strong", short=compact(number)),
-            Styled(percent(number, pivot.rows), "muted"),
-            Styled(bar(share, 24), "accent", short=bar(share, 8)),
-        ),
+    cells = (
+        _value_cell(value, minutes),
+        Styled(count(number), "strong", short=compact(number)),
+        Styled(percent(number, pivot.rows), "muted"),
+        Styled(bar(share, 24), "accent", short=bar(share, 8)),
     )
+    return Row(value, cells)
 
 
 def _value_cell(value: str, minutes: str) -> Styled:

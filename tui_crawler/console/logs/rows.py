@@ -264,15 +264,13 @@ def log_row(line: LogLine, now: int, zone: tzinfo, needle: str, *, relative: boo
     hit = bool(needle) and needle in line.text
     origin = Styled(host_of(line.origin), "muted", short=bare_host(line.origin))
     what, happened = _what(line), _happened(line)
-    return Row(
-        line.key,
-        (
-            Styled(when, _HIT if hit else "muted", short=short),
-            underlined((what,), needle) if hit else what,
-            underlined((origin,), needle) if hit else origin,
-            (*((_BOOKMARK,) if marked else ()), *(underlined(happened, needle) if hit else happened)),
-        ),
+    cells = (
+        Styled(when, _HIT if hit else "muted", short=short),
+        underlined((what,), needle) if hit else what,
+        underlined((origin,), needle) if hit else origin,
+        (*((_BOOKMARK,) if marked else ()), *(underlined(happened, needle) if hit else happened)),
     )
+    return Row(line.key, cells)
 
 
 def underlined(pieces: Sequence[Styled], needle: str) -> tuple[Styled, ...]:

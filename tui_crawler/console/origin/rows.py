@@ -188,18 +188,16 @@ def todo_row(number: int, item: TodoView, origin: str, now: int, outlook: NextRe
         source = Styled("◆ seed", "accent")
     else:
         source = Styled(path_of(item.found_on, origin) if item.found_on else "link", "muted")
-    return Row(
-        item.url,
-        (
-            Styled(str(number), "faint"),
-            path_of(item.url, origin),
-            str(item.depth),
-            Styled(str(item.nice), "" if item.nice else "faint"),
-            due_cell(outlook, item.not_before - now),
-            source,
-            Styled(item.title, "muted"),
-        ),
+    cells = (
+        Styled(str(number), "faint"),
+        path_of(item.url, origin),
+        str(item.depth),
+        Styled(str(item.nice), "" if item.nice else "faint"),
+        due_cell(outlook, item.not_before - now),
+        source,
+        Styled(item.title, "muted"),
     )
+    return Row(item.url, cells)
 
 
 _KEYS = {"origin": "this origin", "host": "this host", "registrable_domain": "this domain", "ip": "this address"}

@@ -42,21 +42,19 @@ def url_row(page: PageView, now: int, outlook: NextRequest) -> Row:
     state = state_of(page)
     mark = state_mark(state.value)
     left = page.attempts_remaining
-    return Row(
-        page.page_id,
-        (
-            Styled(mark.label, mark.role),
-            _exit(page, state),
-            status_cell(page.last_http_status),
-            page.url.removeprefix("https://"),
-            Styled(page.title, "muted"),
-            Styled(str(page.depth), "muted"),
-            (str(page.attempts), Styled(f"/{page.attempts + left}", "muted")),
-            due_cell(outlook, page.not_before - now, page.due_at - now if page.due_at else None),
-            _last(page, now),
-            Styled(size(page.size) if page.size else ABSENT, "muted"),
-        ),
+    cells = (
+        Styled(mark.label, mark.role),
+        _exit(page, state),
+        status_cell(page.last_http_status),
+        page.url.removeprefix("https://"),
+        Styled(page.title, "muted"),
+        Styled(str(page.depth), "muted"),
+        (str(page.attempts), Styled(f"/{page.attempts + left}", "muted")),
+        due_cell(outlook, page.not_before - now, page.due_at - now if page.due_at else None),
+        _last(page, now),
+        Styled(size(page.size) if page.size else ABSENT, "muted"),
     )
+    return Row(page.page_id, cells)
 
 
 def _exit(page: PageView, state: PageListState) -> Styled:
