@@ -501,7 +501,11 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         if not is_ready(screen):
             return
         self._header_at, run = self.clock.mono_ms(), self.live_state.run
-        standing = self.hosting.standing(run, self.poll_timer.failure, self._lock_words())
+        lock, known = self.live_state.lock, (self.hosting.locked_since, self.poll_timer.locked_since)
+        if lock is None and any(known):  # whoever has noticed it
+            lock = Lock(0, min(filter(None, known)))
+        locked = lock_words(lock, self.clock.zone, crawling=self.hosting.is_crawling(run)) if lock else ""
+        standing = self.hosting.standing(run, self.poll_timer.failure, locked)
         standing = self.replay.show_on(screen) or standing
         state = self.live_state.header(
             self.crawl_name or (run.config_name if run else ""),
@@ -513,13 +517,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         screen.query_one(HeaderBar).tell(replace(state, frozen=screen.frozen))
         for pane in screen.query(Lines) if not screen.frozen else ():
             pane.count(counted_now(state))
-
-    def _lock_words(self) -> str:
-        """That another program keeps the database locked, whoever has noticed; empty while none does."""
-        lock, known = self.live_state.lock, (self.hosting.locked_since, self.poll_timer.locked_since)
-        if lock is None and any(known):
-            lock = Lock(0, min(filter(None, known)))
-        return lock_words(lock, self.clock.zone, crawling=self.hosting.is_crawling(self.live_state.run)) if lock else ""
 
     def tell(self, kind: str, text: str, role: str = "accent") -> None:
         """Shows a short message (raw text)."""

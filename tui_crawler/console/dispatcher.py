@@ -133,15 +133,6 @@ _BESIDE = frozenset({"app.screenshot", "theme.next", "app.ask_quit"})
 """Actions that leave a line open in which something is typed."""
 
 
-def _screen_of(where: Where) -> type[ConsoleScreen] | None:
-    """The screen of a numbered view beside the overview, which lies below them all; loaded when it is first wanted."""
-    if where.view is None or where is Where.overview:
-        return None
-    module, _, name = where.view.screen.rpartition(".")
-    kind: type[ConsoleScreen] = getattr(import_module(f"{__package__}.{module}"), name)
-    return kind
-
-
 GoesTo = TypeVar("GoesTo", bound=Callable[[Any, Where], None])
 
 
@@ -409,7 +400,10 @@ class Dispatcher(Handles):
     def _go_to_view(self, where: Where) -> None:
         """Goes to one of the numbered views; what lies over it is closed."""
         screens = self._screens
-        kind = _screen_of(where)
+        kind: type[ConsoleScreen] | None = None  # the overview lies below them all
+        if where.view is not None and where is not Where.overview:
+            module, _, name = where.view.screen.rpartition(".")
+            kind = getattr(import_module(f"{__package__}.{module}"), name)
         while len(screens.screen_stack) > 1:
             if kind is not None and isinstance(screens.screen, kind):
                 return

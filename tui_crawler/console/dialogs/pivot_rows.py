@@ -85,20 +85,14 @@ def pivot_rows(pivot: Pivot) -> list[Row]:
 def _row(value: str, number: int, pivot: Pivot, most: int) -> Row:
     share = number / most
     minutes = ":00" if pivot.span == "hour" and value[-1:].isdigit() else ""
+    named = Styled(value + minutes) if value else Styled("∅ nothing", "faint")
     cells = (
-        _value_cell(value, minutes),
+        exit_cell(value) if exit_code_of(value) is not None else named,
         Styled(count(number), "strong", short=compact(number)),
         Styled(percent(number, pivot.rows), "muted"),
         Styled(bar(share, 24), "accent", short=bar(share, 8)),
     )
     return Row(value, cells)
-
-
-def _value_cell(value: str, minutes: str) -> Styled:
-    """A value; an exit code with its glyph and colour."""
-    if exit_code_of(value) is not None:
-        return exit_cell(value)
-    return Styled(value + minutes) if value else Styled("∅ nothing", "faint")
 
 
 def pivot_words(pivot: Pivot) -> str:

@@ -257,9 +257,7 @@ class FailuresScreen(RowsScreen):
                 self._page_table.set_rows(())  # nothing is read where nothing has failed
             self._make_room()
         self.missed += waits or another
-        if (
-            self._outcomes != self._outcomes_now() and not self.frozen
-        ):  # the run has ended or begun, or an origin goes on
+        if not self.frozen and self._outcomes != self._outcomes_now():  # the run has ended, or an origin goes on
             self.tick()
         self._show_titles()
 
@@ -288,7 +286,10 @@ class FailuresScreen(RowsScreen):
         plan = shot.parts.get(part)
         if isinstance(plan, RetryPlan):
             self._retried = None
-            command_queue, queued = self.console.command_queue, self._queued(group)
+            command_queue, keyset, queued = self.console.command_queue, self._keyset, None
+            whole = keyset.at_first and keyset.at_last and keyset.key == group.key
+            if whole and len(keyset.rows) >= group.count:
+                queued = sum(page.attempts_remaining > 0 and page.status in _PENDING for page in keyset.rows)
             estimate = command_queue.estimate(plan.origins.values(), queued)
             cost = command_queue.cost_words(dict(plan.pages), plan.origins, queued)
             name = group_name(group)
@@ -310,14 +311,6 @@ class FailuresScreen(RowsScreen):
     def give_up(self) -> None:
         super().give_up()
         self._retried = None
-
-    def _queued(self, group: FailureGroup) -> int | None:
-        """How many pages of the group are queued already; None when not all of them are shown."""
-        keyset = self._keyset
-        whole = keyset.at_first and keyset.at_last and keyset.key == group.key
-        if not whole or len(keyset.rows) < group.count:
-            return None
-        return sum(page.attempts_remaining > 0 and page.status in _PENDING for page in keyset.rows)
 
     def thaw(self) -> None:
         if self._list.thaw():
@@ -538,4 +531,3 @@ class FailuresScreen(RowsScreen):
     def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
         self._list.marked_urls()
         self._show_titles()
-        self.tell_footer()

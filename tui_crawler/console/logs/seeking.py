@@ -225,7 +225,12 @@ class LogSearch(Part):
         first, second, third = trails
         fresh = replace(self, trails=(first, second, third), looked_at=looked_at)
         found = fresh.found
-        return replace(fresh, place=_place_of(reports, found)) if fresh.over and found is not None else fresh
+        if not fresh.over or found is None:
+            return fresh
+        own, number = found.key
+        before = _newest_before(reports).items()  # of the other kinds it is behind the last one that is not later
+        ids = (number if kind == own else _last_until(found.at, newest) for kind, newest in before)
+        return replace(fresh, place=LogPlace(*ids))
 
     def _attempts(self, reports: LogReports, edge: int) -> Strand:
         quest = self.quest
@@ -265,13 +270,6 @@ def _newest_before(reports: LogReports) -> Mapping[str, Callable[[int], LogLine 
         "activity": lambda number: next(map(activity_line, reports.activity(1, "", 0, before_id=number)), None),
         "action": lambda number: next(map(action_line, reports.actions(1, before_id=number)), None),
     }
-
-
-def _place_of(reports: LogReports, line: LogLine) -> LogPlace:
-    """The place behind an entry: of the two other kinds it is behind the last one that is not later."""
-    own, number = line.key
-    before = _newest_before(reports)
-    return LogPlace(*(number if kind == own else _last_until(line.at, newest) for kind, newest in before.items()))
 
 
 def place_at(reports: LogReports, at: int) -> tuple[LogPlace, LogLine | None]:

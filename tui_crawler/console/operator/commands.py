@@ -272,13 +272,8 @@ class CommandQueue(Handles):
         read_soon: Callable[[], None],
         journal_writer: JournalWriter | None,
     ) -> None:
-        self._screens, self._tell, self._hosting, self._live_state, self._clock = (
-            screens,
-            screens.tell,
-            hosting,
-            live_state,
-            clock,
-        )
+        self._screens, self._tell, self._clock = screens, screens.tell, clock
+        self._hosting, self._live_state = hosting, live_state
         self._key_names, self._read_soon, self.journal_writer = key_names, read_soon, journal_writer
         self.undo_stack = UndoStack()
         self._versions = AppliedVersions()

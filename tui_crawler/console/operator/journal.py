@@ -129,8 +129,7 @@ class JournalWriter:
     def _write_all(self) -> None:
         """Writes what was handed in, up to where a lock is in the way."""
         while self._unwritten:
-            waiting = self._unwritten[0]
-            intent, ids = waiting.intent, waiting.ids
+            intent, ids = self._unwritten[0].intent, self._unwritten[0].ids
             undoes = chain(intent.undoes, repeat(0))
             try:
                 self._journal = self._journal or self._factory()
@@ -141,7 +140,10 @@ class JournalWriter:
                     self._held_up = True
                     self._tell_locked()
                     return
-                self._deliver(News(intent, IntentOutcome.failed, _unwritten_words(waiting, error)))
+                why, parts = failure_words(error), f"{len(ids)} of {len(intent.commands)} parts"
+                if ids:
+                    why = f"only {parts} could be written, which will be carried out: {why}"
+                self._deliver(News(intent, IntentOutcome.failed, why))
             else:
                 self._deliver(News(intent, IntentOutcome.written, ids=tuple(ids)))
                 self._wake()
@@ -178,12 +180,6 @@ class JournalWriter:
             else:
                 still.append((intent, ids, until))
         self._watched = still
-
-
-def _unwritten_words(waiting: _Waiting, error: Exception) -> str:
-    """Why an intent could not be written, and what of it is: that will be carried out."""
-    words, written, whole = failure_words(error), len(waiting.ids), len(waiting.intent.commands)
-    return f"only {written} of {whole} parts could be written, which will be carried out: {words}" if written else words
 
 
 def _waiting_words(error: Exception) -> str:

@@ -173,10 +173,13 @@ class OriginScreen(LaneScreen, RowsScreen):
         self.console.read_soon()
 
     def tick(self) -> None:
-        """Clocks; and whether the attempts follow, which the wheel changes."""
+        """Clocks; when the pages in view are asked for; and whether the attempts follow, which the wheel changes."""
         if not self.frozen:
             self._show_state()
-            self._show_outlooks()
+            seen = frozenset(self._todo.visible_keys)
+            for number, item in enumerate(self._detail.todo if self._detail is not None else (), 1):
+                if item.url in seen:
+                    self._todo.update_row(self._todo_row(number, item))
         self._list.seen()
         self._show_titles()
 
@@ -260,13 +263,6 @@ class OriginScreen(LaneScreen, RowsScreen):
     def _todo_row(self, number: int, item: TodoView) -> Row:
         outlook = self.console.command_queue.outlook_on_list(item, self._view())
         return todo_row(number, item, self._origin, self.console.clock.wall_ms(), outlook)
-
-    def _show_outlooks(self) -> None:
-        """When the pages of the todo list are asked for, of the rows in view: by time, and as the run goes."""
-        seen = frozenset(self._todo.visible_keys)
-        for number, item in enumerate(self._detail.todo if self._detail is not None else (), 1):
-            if item.url in seen:
-                self._todo.update_row(self._todo_row(number, item))
 
     def _show_state(self) -> None:
         console = self.console
@@ -430,12 +426,8 @@ class RobotsLines(LongLines):
         self._measure()
         if sheet is not None and (decided or fresh):
             first = decided or min(sheet.in_force, default=1)
-            self.call_after_refresh(self._come_to, first)
+            self.call_after_refresh(lambda: self.scroll_to(y=max(0, first - 1 - self.size.height // 3), animate=False))
         self.refresh()
-
-    def _come_to(self, number: int) -> None:
-        """Scrolls so that a line stands in the upper third."""
-        self.scroll_to(y=max(0, number - 1 - self.size.height // 3), animate=False)
 
     def _row(self, index: int) -> list[Piece]:
         if self._sheet is None:

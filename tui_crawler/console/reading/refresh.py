@@ -116,11 +116,9 @@ class JobReports(Protocol):
     def jobs(self) -> tuple[JobView, ...]: ...
 
 
-def _job_names(reports: JobReports, _now: int) -> tuple[str, ...]:
-    return tuple(job.job for job in reports.jobs())
-
-
-JOB_NAMES = Query(_job_names, RARE_MS)
+JOB_NAMES: Query[JobReports, tuple[str, ...]] = Query(
+    lambda reports, _now: tuple(job.job for job in reports.jobs()), RARE_MS
+)
 """What jobs are called, so that one can be named anywhere."""
 
 
@@ -294,7 +292,10 @@ class PartReader:
             return shot
         jobs_changed = shot.run is not None and shot.run.paused_jobs != (run.paused_jobs if run is not None else ())
         if resting is not (run is not None and not run.live) or jobs_changed:
-            self._all_origins_anew()
+            # How every origin stands depends on whether an engine is at work, and on paused jobs.
+            self._change = 0
+            self._seen.pop("origins", None)
+            self._seen.pop("origin", None)
         return replace(shot, run=run)
 
     def _read_parts(self, wants: ReadingRequest, now: int) -> Snapshot:
@@ -335,12 +336,6 @@ class PartReader:
             return shot
         lock = self._lock_watch.look(self._reports.lock_holder(), self._version, self._clock.wall_ms(), now)
         return shot if lock == shot.lock else replace(shot, lock=lock)
-
-    def _all_origins_anew(self) -> None:
-        """An engine has begun or is gone, a job was paused or resumed: how every origin stands depends on it."""
-        self._change = 0
-        self._seen.pop("origins", None)
-        self._seen.pop("origin", None)
 
     def _read_origin(self, shot: Snapshot, wants: ReadingRequest, now: int) -> Snapshot:
         from tui_crawler.domain.page_view import OriginHistory  # noqa: PLC0415  not before the first paint

@@ -265,6 +265,7 @@ class LiveState:
                 )
                 if self.coverage is not None and self.coverage.run == self.run and self.coverage.brief:
                     self._idle = f"{self._idle}; {self.coverage.brief}"
+        trouble = f"{engine.trouble}; {engine.hint}" if engine.broken and engine.hint else engine.trouble
         return HeaderState(
             name=name,
             engine=engine.mark,
@@ -279,7 +280,7 @@ class LiveState:
             line=tuple(self._requests.line(counted, LINE_WIDTH)),
             eta=self._eta,
             worked_ms=self._seen_to_work(wall),
-            idle=_trouble(engine) or ("" if engine.starting else self._idle),
+            idle=trouble or ("" if engine.starting else self._idle),
             stale_ms=stale_ms,
             hz=hz,
             read_ms=self._read_ms,
@@ -294,7 +295,3 @@ class LiveState:
         worked = max(worked_ms(self.run, wall), before if run_id == self.run.run_id else 0)
         self._worked = (self.run.run_id, worked)
         return worked
-
-
-def _trouble(engine: EngineStanding) -> str:
-    return f"{engine.trouble}; {engine.hint}" if engine.broken and engine.hint else engine.trouble

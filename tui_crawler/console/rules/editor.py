@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from contextlib import suppress
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
@@ -31,7 +31,7 @@ from tui_crawler.console.rules.draft import (
     with_exclusions,
 )
 from tui_crawler.console.rules.exclusions import ExclusionEntry
-from tui_crawler.console.rules.impact import Extent, ImpactCounter, ImpactNews
+from tui_crawler.console.rules.impact import Extent, ImpactNews, impact_counter
 from tui_crawler.console.rules.impact_lines import age_words, impact_lines, judge, judged_lines
 from tui_crawler.console.rules.queries import RULES, WriterPart
 from tui_crawler.console.rules.rows import (
@@ -71,7 +71,7 @@ class Counting:
         self.news: ImpactNews | None = None
         self._under_way = False
         self._found = 0
-        self._impact_counter = ImpactCounter(rule_queries, screen.console.clock, self._deliver)
+        self._impact_counter = impact_counter(screen, rule_queries, self._heard)
         self._begun = False
 
     def close(self) -> None:
@@ -115,10 +115,6 @@ class Counting:
         if extent and self._asked is not None and not self._under_way:
             self._under_way = True
             self._impact_counter.ask(self._asked, extent)
-
-    def _deliver(self, news: ImpactNews) -> None:
-        with suppress(RuntimeError):  # the screen's loop has ended
-            self._screen.call_later(self._heard, news)
 
     def _heard(self, news: ImpactNews) -> None:
         """Takes what was counted; what was known before stays until a later count is over."""
@@ -269,7 +265,8 @@ class RuleEditorScreen(WaitingScreen):
         self._writers: dict[object, object] = {}
         self._typing = RuleTyping(self, rule_queries, self.session)
         self._applying = Applying(self)
-        self._exclusions = ExclusionEntry(self, lambda: self.session.added, self._show_exclusion, self._typing.drop)
+        shows = partial(self.show_info, "Exclude, at once and beside the draft")
+        self._exclusions = ExclusionEntry(self, lambda: self.session.added, shows, self._typing.drop)
 
     def body(self) -> Iterable[Widget]:
         """Entries, impact, and the entry under the cursor or the one that is typed."""
@@ -512,9 +509,6 @@ class RuleEditorScreen(WaitingScreen):
         """Opens the line for the operators' list: what is put there holds at once, beside the draft."""
         if not self._typing.comes_first():
             self._exclusions.open(text)
-
-    def _show_exclusion(self, lines: list[Line]) -> None:
-        self.show_info("Exclude, at once and beside the draft", lines)
 
     def show_info(self, heading: str, lines: list[Line]) -> None:
         """Shows what is typed, in place of the entry under the cursor."""

@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.rules.exclusion import HINT, exclude, exclusion_lines, unlisted
-from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews
+from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews, impact_counter
 
 if TYPE_CHECKING:
     from tui_crawler.console.panes.line import Line
@@ -127,14 +126,10 @@ class ExclusionEntry:
     def _begin(self, rule_queries: RuleQueries) -> ImpactCounter:
         """The thread that counts, begun when it is first needed."""
         if self._impact_counter is None:
-            self._impact_counter = ImpactCounter(rule_queries, self._screen.console.clock, self._deliver)
+            self._impact_counter = impact_counter(self._screen, rule_queries, self._counted)
             run = self._impact_counter.run
             self._screen.run_worker(run, name="exclusion", group="exclusion", thread=True, exit_on_error=False)
         return self._impact_counter
-
-    def _deliver(self, news: ImpactNews) -> None:
-        with suppress(RuntimeError):  # the screen's loop has ended
-            self._screen.call_later(self._counted, news)
 
     def _counted(self, news: ImpactNews) -> None:
         counted_before = self._news is not None and self._news.over and not news.over

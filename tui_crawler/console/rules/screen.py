@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -23,7 +22,7 @@ from tui_crawler.console.rules.draft import DraftRow, Entry, RuleDraft, Start, e
 from tui_crawler.console.rules.editor import RuleEditorScreen
 from tui_crawler.console.rules.exclusion import readmit
 from tui_crawler.console.rules.exclusions import ExclusionEntry
-from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews
+from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews, impact_counter
 from tui_crawler.console.rules.impact_lines import judge, judged_lines
 from tui_crawler.console.rules.queries import REFUSALS, RULES, CountedRefusals, HistoryPart, RulesInForce
 from tui_crawler.console.rules.rows import (
@@ -51,7 +50,7 @@ from tui_crawler.console.screen.base import Dialog, title
 from tui_crawler.console.screen.waiting import WaitingScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.policy import EMPTY, PolicySet, QueryPolicy
+from tui_crawler.domain.policy import EMPTY, QueryPolicy
 from tui_crawler.domain.ruleset import Ruleset, same_rules
 from tui_crawler.domain.ruleset_change import changes_along, changes_between
 from tui_crawler.domain.ruleset_change import keys_of as entry_keys
@@ -94,9 +93,12 @@ class RuleSheetScreen(Dialog):
         self._impact_counter: ImpactCounter | None = None
 
     def compose(self) -> ComposeResult:
+        own = self.console.appearance.own_keys
+        found = ((keys_of(name, BY_ID[name].keys, own), words) for name, words in self._offers.items())
+        offered = [f"{keys[0]} {words}" for keys, words in found if keys]
         with Vertical(classes="dialog search") as box:
             box.border_title = Content(safe(self._heading, 120))
-            box.border_subtitle = Content(" · ".join((*self._offered(), "esc leaves")))
+            box.border_subtitle = Content(" · ".join((*offered, "esc leaves")))
             yield Lines(id="rule-sheet")
 
     def on_mount(self) -> None:
@@ -105,7 +107,7 @@ class RuleSheetScreen(Dialog):
         self._show(None)
         self.query_one(Lines).focus()
         if self._rule_queries is not None and self._without is not None:
-            self._impact_counter = ImpactCounter(self._rule_queries, self.console.clock, self._deliver)
+            self._impact_counter = impact_counter(self, self._rule_queries, self._show)
             self.run_worker(self._impact_counter.run, name="entry", group="entry", thread=True, exit_on_error=False)
             self._impact_counter.ask(self._without)
 
@@ -113,19 +115,9 @@ class RuleSheetScreen(Dialog):
         if self._impact_counter is not None:
             self._impact_counter.close()
 
-    def _deliver(self, news: ImpactNews) -> None:
-        with suppress(RuntimeError):  # the screen's loop has ended
-            self.call_later(self._show, news)
-
     def _show(self, news: ImpactNews | None) -> None:
         without = without_lines(news, self.key_names) if self._without is not None else ()
         self.query_one(Lines).show([*self._lines, *without])
-
-    def _offered(self) -> list[str]:
-        """What can be done here, each after its key; what has none is left out."""
-        own = self.console.appearance.own_keys
-        found = ((keys_of(name, BY_ID[name].keys, own), words) for name, words in self._offers.items())
-        return [f"{keys[0]} {words}" for keys, words in found if keys]
 
     def action_leave(self) -> None:
         self.dismiss("")
@@ -322,20 +314,17 @@ class RulesScreen(WaitingScreen):
         now = self._current()
         entries = entries_of(now.policies if now is not None else EMPTY)
         self._by_key = {entry.key: entry for entry in entries}
-        counts = self._counted.counts if self._counted is not None else None
-        self._fired = self._firings(entries)
+        counted, added = self._counted, self._added()
+        counts = counted.counts if counted is not None else None
+        self._fired = None if counted is None else firings(entries, added, counted.counts, counted.links)
         whole = counts is not None and counts.looked_at >= counts.known
-        rows = [*(entry_row(DraftRow(entry)) for entry in entries), *operator_rows(self._added())]
+        rows = [*(entry_row(DraftRow(entry)) for entry in entries), *operator_rows(added)]
         columns, rows = without_empty(RULE_COLUMNS, [with_rule_hits(row, self._fired, whole) for row in rows])
         if columns != self._entries.columns:
             self._entries.set_columns(columns)
         self._entries.set_rows(rows)
         self._show_entry()
         self._show_titles()
-
-    def _firings(self, entries: tuple[Entry, ...]) -> Mapping[Hashable, RuleHits | None] | None:
-        counted = self._counted
-        return None if counted is None else firings(entries, self._added(), counted.counts, counted.links)
 
     def _show_titles(self) -> None:
         held = f"‖ frozen · {self.missed} changes" if self.frozen else ""
@@ -367,11 +356,6 @@ class RulesScreen(WaitingScreen):
 
     def _added(self) -> tuple[Exclusion, ...]:
         return self._in_force.added if self._in_force is not None else ()
-
-    def _policies(self) -> PolicySet:
-        """Everything in force, with what operators added."""
-        now = self._current()
-        return with_exclusions(now.policies if now is not None else EMPTY, self._added())
 
     def _entry(self) -> Entry | Exclusion | None:
         key = self._entries.cursor_key
@@ -507,8 +491,10 @@ class RulesScreen(WaitingScreen):
         self.console.read_soon()
 
     def _test(self, text: str) -> None:
+        now = self._current()
+        policies = with_exclusions(now.policies if now is not None else EMPTY, self._added())
         title(self._info, "What the rules in force say")
-        self._info.show(judged_lines(judge(text, self._policies()) if text.strip() else None))
+        self._info.show(judged_lines(judge(text, policies) if text.strip() else None))
 
     # messages
 

@@ -287,20 +287,16 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         """What the footer names, the most important first: action id, key and label."""
         situation = self.console.situation(self)
         keymap = self.console.appearance.own_keys
+        owners = (self.focused, self) if isinstance(self.focused, Lines) else ()
+        opens = not owners or any("enter" in one._bindings.key_to_bindings for one in owners)
         return [
             (action.id, key, label_of(action, situation))
             for action in footer_at(self.WHERE)
             if action.id not in self.HERE
-            and (action.id != "nav.open" or self._opens)
+            and (action.id != "nav.open" or opens)
             and not why_not(action, situation)
             and (key := named_key(action, keymap))
         ]
-
-    @property
-    def _opens(self) -> bool:
-        """Whether enter opens anything where the focus is."""
-        owners = (self.focused, self) if isinstance(self.focused, Lines) else ()
-        return not owners or any("enter" in one._bindings.key_to_bindings for one in owners)
 
     def tell_footer(self) -> None:
         """Brings the footer up to date, if it is there."""

@@ -298,7 +298,9 @@ class StatsScreen(RowsScreen):
             self._own_exits.set_rows(exit_rows(cast("Sequence[ExitCountView]", parts[own])))
         jobs = JOBS.found_in(shot)
         if jobs is not None and self._is_new("jobs", jobs):
-            self._show_jobs(jobs)
+            self._jobs = jobs
+            self._job_table.set_rows([job_row(job) for job in jobs])
+            self._job_table.styles.height = min(max(len(jobs), 1), JOBS_SHOWN) + FRAME
         self._ledger.take(shot)
         self._show_charts(next((one for one in parts.values() if isinstance(one, Pulse)), None))
         self._order_origins()
@@ -321,11 +323,6 @@ class StatsScreen(RowsScreen):
             return False
         self._shown[name] = value
         return True
-
-    def _show_jobs(self, jobs: tuple[JobView, ...]) -> None:
-        self._jobs = jobs
-        self._job_table.set_rows([job_row(job) for job in jobs])
-        self._job_table.styles.height = min(max(len(jobs), 1), JOBS_SHOWN) + FRAME
 
     def _order_origins(self) -> None:
         console = self.console
@@ -552,9 +549,6 @@ class StatsScreen(RowsScreen):
     def on_crawl_table_header_selected(self, event: CrawlTable.HeaderSelected) -> None:
         if event.table is self._top:
             self._order_by(event.column_id)
-
-    def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
-        self.tell_footer()
 
 
 def read_number(text: str) -> int | None:

@@ -207,20 +207,15 @@ class SiftedTable(TableView):
             rows = self._kept(self._given.values())
         stands = (self.mark_count or still) and (self.holds_while_marked or self._order is not None)
         if stands and cursor == "pin" and not anew:
-            rows = self._in_place(list(rows))
+            coming = list(rows)
+            rows, new = in_place(self.row_order, coming)
+            belong = tuple(dict.fromkeys(row.key for row in coming))
+            self._stand(belong if belong != tuple(row.key for row in rows) else (), self._late + new)
         else:
             self._stand(())
         super().set_rows(rows, cursor=cursor, keep_marks=keep_marks)
         if self._given is not None and self.needle:
             write_subtitle(self, self.filter_words)
-
-    def _in_place(self, coming: Sequence[Row]) -> Sequence[Row]:
-        """Rows that come where they stand already; notes where they belong, if that is elsewhere."""
-        placed, new = in_place(self.row_order, coming)
-        belong = tuple(dict.fromkeys(row.key for row in coming))
-        elsewhere = belong != tuple(row.key for row in placed)
-        self._stand(belong if elsewhere else (), self._late + new)
-        return placed
 
     def _stand(self, waiting: tuple[Hashable, ...], late: int = 0) -> None:
         before = bool(self._waiting), self._late
@@ -251,15 +246,11 @@ class SiftedTable(TableView):
     def nothing_here(self) -> str:
         """As in the view; a filter that keeps nothing says so."""
         if self.needle and self._given:
-            return LOOKING if self.looks_elsewhere else f"nothing fits the filter; {self._clears} shows all"
+            from tui_crawler.console.keys import KeyNames  # noqa: PLC0415  it needs this module
+
+            clears = KeyNames(getattr(self.app, "own_keys", None))("filter.clear")
+            return LOOKING if self.looks_elsewhere else f"nothing fits the filter; {clears} shows all"
         return super().nothing_here()
-
-    @property
-    def _clears(self) -> str:
-        """The operator's key that takes the filter off."""
-        from tui_crawler.console.keys import KeyNames  # noqa: PLC0415  it needs this module
-
-        return KeyNames(getattr(self.app, "own_keys", None))("filter.clear")
 
     def go_to_match(self, *, forward: bool) -> bool:
         """Puts the cursor on the next row the last filter keeps, round the end; False when there is none."""

@@ -325,15 +325,10 @@ class LogList(WindowList[LogListWindow, LogLine]):
         newest, oldest = reversed(rules) if self._on_top else rules
         self._show(newest if following else oldest if self._turned else "pin", reverse=self._on_top)
         if self._goal is not None:
-            self._go_to(self._goal)
-            self._goal = None
-
-    def _go_to(self, goal: LogLine) -> None:
-        """Puts the cursor on an entry, in the middle of the view; where that is not held, on the one after it."""
-        table = self.table
-        if not table.move_cursor(key=goal.key):
-            table.move_cursor(index=bisect_left(self.keyset.rows, goal.order, key=lambda line: line.order))
-        table.scroll_to(y=max(0, table.cursor_index - table.size.height // 2), animate=False, force=True)
+            table, goal, self._goal = self.table, self._goal, None
+            if not table.move_cursor(key=goal.key):  # it is not held: the one after it
+                table.move_cursor(index=bisect_left(self.keyset.rows, goal.order, key=lambda line: line.order))
+            table.scroll_to(y=max(0, table.cursor_index - table.size.height // 2), animate=False, force=True)
 
     def remake(self) -> None:
         """Makes all rows anew: what is underlined or how time is shown has changed."""

@@ -97,9 +97,10 @@ class WorkersScreen(RowsScreen):
         clock = self.console.clock
         spent: dict[Hashable, float] = {one.session_id: one.cpu_ms for one in self._sessions if one.cpu_ms is not None}
         cpu, at_work = self._cpu.of(spent, clock.mono_ms()), {one.session_id for one in self._workers}
-        others = (one for one in self._sessions if one.session_id not in at_work and (one.rest or one.ended_at))
+        others = [one for one in self._sessions if one.session_id not in at_work and (one.rest or one.ended_at)]
         rows = [worker_row(one, cpu.get(one.session_id), clock.zone) for one in self._workers]
-        rows += [session_row(one, clock.wall_ms(), clock.zone) for one in sorted(others, key=_has_ended)]
+        others = sorted(others, key=lambda one: bool(one.ended_at))
+        rows += [session_row(one, clock.wall_ms(), clock.zone) for one in others]
         self._table.set_rows(rows)
         self._shared_height.take(len(rows) + FRAME)
         if self._sought:
@@ -211,7 +212,3 @@ class WorkersScreen(RowsScreen):
         if event.table is self._table:
             self._show_info()
         self.tell_footer()
-
-
-def _has_ended(one: SessionView) -> bool:
-    return bool(one.ended_at)
