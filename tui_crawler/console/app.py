@@ -84,7 +84,6 @@ class ExplanationQuery:
         return () if self._factory is None or not url else (TraceOf(url, partial(self._answer, self._factory)),)
 
     def _answer(self, factory: Callable[[Reports], Explainer], reports: Reports, url: str, now: int) -> Explanation:
-        """Asks the explainer of these reports, which is made once."""
         if self._asked is None or self._asked[0] is not reports:
             self._asked = reports, factory(reports)
         return self._asked[1].explain(url, now)

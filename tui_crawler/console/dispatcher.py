@@ -316,7 +316,6 @@ class Dispatcher(Handles):
 
     @handles_selected("robots.view")
     def _go_to_robots(self, now: Situation) -> None:
-        """Shows robots.txt of the selected URL's origin, or of the selected origin."""
         from tui_crawler.console.origin.screen import RobotsScreen  # noqa: PLC0415  not before it is needed
 
         screen, url = self._screens.console_screen, next(iter(now.urls), "")
@@ -345,7 +344,6 @@ class Dispatcher(Handles):
 
     @handles_typed("worker.open")
     def _open_worker(self, name: str) -> None:
-        """Shows the workers, the one that is named under the cursor."""
         from tui_crawler.console.workers.screen import WorkersScreen  # noqa: PLC0415  not before it is needed
 
         self._go_to_view(Where.workers)
@@ -362,7 +360,6 @@ class Dispatcher(Handles):
 
     @handles_typed("failures.exit")
     def _go_to_failures(self, code: str) -> None:
-        """Shows the failures, of those that ended with an exit code where one is typed."""
         self._go_to_view(Where.failures)
         if code:
             self.do("filter.open", f"exit:{code}")
@@ -398,7 +395,6 @@ class Dispatcher(Handles):
 
     @_handles_views
     def _go_to_view(self, where: Where) -> None:
-        """Goes to one of the numbered views; what lies over it is closed."""
         screens = self._screens
         kind: type[ConsoleScreen] | None = None  # the overview lies below them all
         if where.view is not None and where is not Where.overview:
@@ -425,7 +421,6 @@ class Dispatcher(Handles):
             screen.query_one(EntryLine).open(use, ":", "", hint, complete, self._typed)
 
     def _chosen(self, target: object) -> None:
-        """Does, or goes to, what was chosen in a dialog."""
         if isinstance(target, Widget):
             target.screen.set_focus(target)
         elif isinstance(target, str):

@@ -161,8 +161,6 @@ SHOWN_S = 6.0
 
 
 class _Option(Static):
-    """One of them; a click copies it."""
-
     def __init__(self, key: str, name: str, words: str, *, many: bool) -> None:
         words = _MANY.get(words, words) if many else words
         super().__init__(Content.assemble((key, "$accent bold"), f" {words}"), classes="copy-option")

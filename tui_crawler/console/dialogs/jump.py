@@ -90,7 +90,6 @@ def _visible(screen: ConsoleScreen, pane: Widget) -> Region | None:
 
 
 def _way(screen: ConsoleScreen, pane: Widget) -> str:
-    """Which way a pane is that is scrolled out of view, as an arrow."""
     try:
         y = screen.find_widget(pane).region.y
     except NoWidget:

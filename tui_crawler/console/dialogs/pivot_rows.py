@@ -67,7 +67,6 @@ def _span_of(texts: Collection[str]) -> tuple[str, int | None]:
 
 
 def _seconds(time: re.Match[str]) -> int | None:
-    """A time in seconds; None for a date that is none."""
     year, month, day, hour, minute, second = (int(part or 0) for part in time.groups())
     try:
         days = date(year, month, day).toordinal() if year else 0

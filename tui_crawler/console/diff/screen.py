@@ -102,7 +102,6 @@ class DiffScreen(RowsScreen):
         self._look()
 
     def _look(self) -> None:
-        """Shows the pages of the origin under the cursor, and its robots.txt."""
         diff, origin = self._diff, self._origin()
         if diff is None or diff.span is None or origin is None:
             if diff is not None:
@@ -132,7 +131,6 @@ class DiffScreen(RowsScreen):
     @handles("list.older", True)
     @handles("list.newer", False)
     def _turn(self, on: bool) -> None:
-        """The next or the former window of the pages."""
         if self._pages is not None and self._pages.turn(on=on):
             self._show_pages()
             self._table.move_cursor(index=0)

@@ -67,7 +67,6 @@ if TYPE_CHECKING:
 
 
 def _with_found(counted: CountedFailures) -> frozenset[Hashable]:
-    """The keys of the groups that hold what is looked for."""
     return frozenset(group.key for group in counted.count.groups if group.found)
 
 
@@ -262,7 +261,6 @@ class FailuresScreen(RowsScreen):
         self._show_titles()
 
     def _take_referrers(self, shot: Snapshot) -> None:
-        """Who names the page under the cursor."""
         page = self._page()
         found = shot.parts.get(ReferrersOf(page.page_id)) if page is not None else None
         if page is None or not isinstance(found, Referrers) or found is self._named_by or self.frozen:
@@ -320,7 +318,6 @@ class FailuresScreen(RowsScreen):
         self._show_titles()
 
     def _show_pages(self) -> None:
-        """Tells what is held of the group."""
         self._page_table.placeholder = pages_nothing(self._keyset if self._groups.current is not None else None)
         self._clustered = frozenset()
         self._outcomes = self._outcomes_now()
@@ -500,7 +497,6 @@ class FailuresScreen(RowsScreen):
         self.console.read_instead()
 
     def _point_at_group(self) -> None:
-        """The pages belong to the group under the cursor."""
         group = self._groups.current
         key: GroupKey = group.key if group is not None else ()
         number = group.count if group is not None else 0

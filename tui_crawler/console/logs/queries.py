@@ -89,7 +89,6 @@ class LogPart(Part):
     def _strands(
         self, reports: LogReports, edges: Sequence[int], *, oldest_first: bool
     ) -> tuple[Strand, Strand, Strand]:
-        """A window of each of the three behind these ids."""
         levels = frozenset(one for one in Severity if one >= self.level)
         limit, look = WINDOW if self.attempts_only else PAGE, PAGE if self.level is Severity.info else LOOK
         attempts, activity, actions = (LogReach(edge, limit, look, oldest_first) for edge in edges)

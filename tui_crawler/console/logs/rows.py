@@ -318,7 +318,6 @@ def log_lines(line: LogLine | None, zone: tzinfo) -> list[Line]:
 
 
 def _circumstances(attempt: AttemptView) -> list[str]:
-    """What else is known of an attempt: under what it was made, what it took and brought, and by whom."""
     known = [f"attempt {attempt.attempt_id}", f"run {attempt.run_id}"]
     known += [f"ruleset {attempt.ruleset_id}"] if attempt.ruleset_id else []
     known += [seconds(attempt.response_ms)] if attempt.response_ms is not None else []

@@ -167,7 +167,6 @@ class LogsScreen(RowsScreen):
             self._show()
 
     def _lines(self) -> Sequence[LogLine]:
-        """The entries that are shown: of a filter those that it keeps."""
         lines = (self._keyset.row(key) for key in self._table.row_order) if self._filtered else self._keyset.rows
         return [line for line in lines if line is not None]
 
@@ -176,7 +175,6 @@ class LogsScreen(RowsScreen):
         self._graph.show([histogram(self._lines(), room, self.console.clock.zone)])
 
     def _remake(self) -> None:
-        """Makes all rows anew: what is underlined or how time is shown has changed."""
         self._list.remake()
         self._show()
 
@@ -379,7 +377,6 @@ class LogsScreen(RowsScreen):
             self._search_timer.stop()
 
     def _search_soon(self, text: str) -> None:
-        """Searches as one types, a moment after the last key."""
         self._stop_timer()
         self._search_timer = self.set_timer(SEARCH_S, lambda: self._search(text))
 

@@ -333,7 +333,6 @@ class CommandQueue(Handles):
             self.ask(asked, self._used)
 
     def _used(self) -> None:
-        """What was carried out takes marks off."""
         if (screen := self._screens.console_screen) is not None:
             screen.marks.used()
 

@@ -140,7 +140,6 @@ def _whole(origins: Collection[OriginView]) -> tuple[str, ...]:
 
 
 def _is_ended(view: OriginView) -> bool:
-    """Whether an operator has stopped it for this run."""
     return view.ended and view.finish_reason == FinishReason.operator
 
 
@@ -348,7 +347,6 @@ def shift_niceness(jobs: Sequence[JobView], by: int) -> Intent | None:
 
 
 def _before(jobs: Sequence[JobView], field: str) -> str:
-    """What jobs had, for the words of an undo."""
     values = {getattr(job, field) for job in jobs}
     return _limit_word(values.pop()) if len(values) == 1 else "what they were"
 
@@ -385,5 +383,4 @@ def _ended(origins: Sequence[OriginView]) -> str:
 
 
 def _left_out(origins: Sequence[str], one: str, many: str) -> str:
-    """Why some origins are left out; empty where none is."""
     return f"{origin_words(origins)} {one if len(origins) == 1 else many}" if origins else ""

@@ -152,14 +152,12 @@ class JournalWriter:
             self._held_up = False
 
     def _tell_locked(self) -> None:
-        """Tells once of each intent that a lock is in its way."""
         for one in self._unwritten:
             if not one.told:
                 one.told = True
                 self._deliver(News(one.intent, IntentOutcome.locked))
 
     def _look(self, journal: Journal) -> None:
-        """Tells what has become of the intents that were written."""
         still = []
         for intent, ids, until in self._watched:
             try:
@@ -183,7 +181,6 @@ class JournalWriter:
 
 
 def _waiting_words(error: Exception) -> str:
-    """Why nobody can tell what becomes of what is written."""
     from tui_crawler.domain.failure import NotTakenUp  # noqa: PLC0415  only when something failed
 
     if isinstance(error, NotTakenUp):

@@ -143,7 +143,6 @@ class ExitActions(Handles):
 
     @property
     def _countdown(self) -> QuitScreen | None:
-        """The countdown, while it is on top."""
         from tui_crawler.console.dialogs.quit import QuitScreen  # noqa: PLC0415  not before the first paint
 
         top = self._app.screen

@@ -44,8 +44,6 @@ _DELAYS_SHOWN = 7
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """Patience that went or came at a moment."""
-
     at: int
     before: int
     after: int

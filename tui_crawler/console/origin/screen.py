@@ -329,7 +329,6 @@ class OriginScreen(LaneScreen, RowsScreen):
         return ("Overview", host_of(self._origin))
 
     def _url(self) -> str:
-        """The URL under the cursor that is seen."""
         narrow = self.has_class("-narrow")
         if narrow and self._tab not in {"todo", "attempts"}:
             return ""
@@ -385,7 +384,6 @@ class OriginScreen(LaneScreen, RowsScreen):
             self._go_to_tab("attempts")
 
     def _look(self, keyset: LogListWindow, *, keep: bool = True) -> None:
-        """Looks at all attempts, or at the problems among them."""
         self._list.look(keyset, keep=keep)
         self._show_titles()
         self.console.read_soon()

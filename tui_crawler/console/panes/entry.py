@@ -243,7 +243,6 @@ class EntryLine(Vertical):
             self.make_way()
 
     def _turn(self, complete: Callable[[str], Completion], step: int) -> None:
-        """Puts in what all words share, else the next word, or the one before."""
         if self._choice is not None:
             self._put_in(self._choice.turned(step))
             return

@@ -163,7 +163,6 @@ def lay_out_line(line: Line, width: int) -> list[list[Piece]]:
 
 
 def _flow(line: Flow, width: int) -> list[Cell]:
-    """The pieces shared out to lines."""
     rows: list[list[str | Styled]] = []
     end = 0
     for piece in line.pieces:

@@ -192,7 +192,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
 
     @handles("pulse.latency")
     def _next_phase(self) -> None:
-        """Latency as a whole, or by what takes it."""
         self._phase = LatencyPhase((self._phase + 1) % len(LatencyPhase))
         if self._charts is not None:
             self._charts = Charts(self._charts.pulse, self.console.clock.wall_ms(), self._phase)

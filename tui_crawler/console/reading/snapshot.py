@@ -152,7 +152,6 @@ class LiveState:
         self._begin()
 
     def _begin(self) -> None:
-        """Nothing is known."""
         clock = self._clock
         self.origins: dict[str, OriginView] = {}
         self.run: RunView | None = None

@@ -128,7 +128,6 @@ class Counting:
             self._screen.go_on()
 
     def _discovered(self) -> int:
-        """How many pages became known in this run, as far as it was read."""
         return sum(view.discovered for view in self._screen.console.live_state.origins.values())
 
     def _show(self) -> None:
@@ -474,7 +473,6 @@ class RuleEditorScreen(WaitingScreen):
 
     @handles("rule.delete")
     def _delete(self) -> None:
-        """Takes the entry out or in again."""
         entry, draft = self._entry(), self.session.draft
         if draft is not None and isinstance(entry, Entry):
             self.hold(replace(draft.toggled(entry.key), returns_to=0))
@@ -548,5 +546,4 @@ class RuleEditorScreen(WaitingScreen):
 
 
 def _leaves(action_id: str) -> bool:
-    """Whether an action goes elsewhere and leaves the draft behind."""
     return action_id in _GOES or (action_id.startswith("view.") and action_id not in _STAYS)

@@ -94,7 +94,6 @@ def _reason(value: object) -> str:
 
 
 def _samples(values: Mapping[Hashable, object], links: Sequence[RefusedView]) -> dict[Hashable, str]:
-    """A refused link for each entry that decided over a sample, by its key."""
     exclusions = tuple(value for value in values.values() if isinstance(value, Exclusion))
     rules = tuple(value for value in values.values() if isinstance(value, Rule))
     try:

@@ -466,7 +466,6 @@ class RulesScreen(WaitingScreen):
                 self.console.tell("no", self.key_names.said(words), "muted")
 
     def _show_exclusion(self, lines: list[Line]) -> None:
-        """Shows what is typed for the operators' list."""
         title(self._info, "Exclude")
         self._info.show(lines)
 
@@ -499,7 +498,6 @@ class RulesScreen(WaitingScreen):
     # messages
 
     def _leave_line(self) -> None:
-        """Back to the entries."""
         self._entries.focus()
         self._show_entry()
 

@@ -357,7 +357,6 @@ class StatsScreen(RowsScreen):
     # what is selected
 
     def _targets(self) -> tuple[JobView, ...]:
-        """The marked jobs, or the selected one."""
         chosen = self._job_table.chosen
         return tuple(job for job in self._jobs if job.job in chosen)
 
@@ -460,7 +459,6 @@ class StatsScreen(RowsScreen):
 
     @handles_typed("stats.ledger")
     def _turn(self, name: str) -> None:
-        """Shows another ledger."""
         if not self._ledger.turn_to(name):
             self.console.tell("no", f"{name}: there is no such list", "warning")
         self.call_after_refresh(self._ledger.scroll_visible, animate=False)  # of one column it is the end
@@ -528,7 +526,6 @@ class StatsScreen(RowsScreen):
         self.console.dispatcher.do("pulse.of", f"{of.scope.name} {of.name}".strip())
 
     def _point_at_origin(self) -> None:
-        """The exit codes at the left belong to the origin under the cursor."""
         key = self._top.cursor_key
         origin = key if isinstance(key, str) else ""
         if origin == self._origin:

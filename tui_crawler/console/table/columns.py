@@ -253,7 +253,6 @@ def _give(sizes: list[int], at: int, column_size: ColumnSize, spare: int, goal: 
 
 
 def _fill(sizes: list[int], goals: Mapping[int, int], spare: int) -> int:
-    """Widens columns evenly up to their goals; returns what is left."""
     while spare > 0 and (lacking := [at for at, goal in goals.items() if sizes[at] < goal]):
         share = max(1, spare // len(lacking))
         for at in lacking:

@@ -283,7 +283,6 @@ class SiftedTable(TableView):
             write_subtitle(self, self.filter_words)
 
     def _arrange(self, held: Sequence[Row], *, keep_marks: bool) -> None:
-        """Shows what was held, filtered and in order."""
         self._given = {row.key: row for row in held} if self.needle or self._order is not None else None
         self._stand(())
         super().set_rows(self._kept(held), keep_marks=keep_marks)

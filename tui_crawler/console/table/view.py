@@ -69,7 +69,6 @@ class SeenWidths:
 
 
 def _width_of(cell: Cell) -> tuple[int, int]:
-    """The cells of a cell's text, and of its short form."""
     whole = short = 0
     for part in cell_parts(cell):
         own = _cells(part.text)
@@ -79,7 +78,6 @@ def _width_of(cell: Cell) -> tuple[int, int]:
 
 
 def _cells(text: str) -> int:
-    """The cells of a text made safe."""
     return min(len(text), 512) if text.isascii() and text.isprintable() else cell_len(safe(text))
 
 
@@ -359,7 +357,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         return self._painter or painter
 
     def _arranged(self, width: int) -> Layout:
-        """The columns in a width, by what was seen in them."""
         return arrange(self._columns, width, () if self._holds_still else self._seen.widths)
 
     def _fit_columns(self) -> bool:
@@ -418,7 +415,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
             self.cursor_moved()
 
     def _resize_content(self) -> None:
-        """Make the scrollable height that of all rows plus the header."""
         if self.is_mounted:
             reach_over(self, len(self._rows) + self._header_lines)
 

@@ -87,7 +87,6 @@ class OpenBranch:
         self.judging: Query[TreeReports, Mapping[str, TrapSuspicion]] | None = None
 
     def _piece(self) -> Query[TreeReports, BranchPiece] | None:
-        """The next piece; None: all is counted."""
         return None if self._next.ended else piece_of(self.prefix, self._next.last)
 
     def take(self, shot: Snapshot, now: int) -> bool:

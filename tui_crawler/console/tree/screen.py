@@ -230,7 +230,6 @@ class TreeScreen(RowsScreen):
             self._exclusion.open(f"pattern: {pattern}")
 
     def _pattern(self) -> str | None:
-        """The pattern of what is under the cursor; says so where none is."""
         node = self._node()
         pattern = branch_pattern(node) if node is not None else ""
         if not pattern:

@@ -110,7 +110,6 @@ class UrlsScreen(LiveFilterScreen):
         return url_row(page, self.console.clock.wall_ms(), self.console.command_queue.outlook_of(page))
 
     def _show(self) -> None:
-        """Tells what is held."""
         self._table.placeholder = nothing_words(self.keyset, self.key_names)
         self._show_page()
 

@@ -178,7 +178,6 @@ class WorkersScreen(RowsScreen):
     @handles_selected("worker.drain", "drain")
     @handles_selected("worker.stop", "stop")
     def _leave(self, now: Situation, order: str) -> None:
-        """Asks whether workers are to leave."""
         if (asked := leave(order, now.workers, self._workers)) is None:
             self._carry_out(None, order)
         else:
@@ -186,7 +185,6 @@ class WorkersScreen(RowsScreen):
 
     @handles_both("worker.tags")
     def _tag(self, typed: str, now: Situation) -> None:
-        """Takes the tags that were typed with the word, or opens the line for them."""
         words = worker_words([one.name for one in now.workers])
 
         def entered(text: str) -> None:
