@@ -152,8 +152,7 @@ class Appearance(Handles):
         """`app` is what is dressed, `written` and `theme` what the configuration says (empty: nothing), `session` what
         is remembered."""
         self._app, self._tell, self._now_ms = app, tell, now_ms
-        self._written = written
-        self.configured_theme = theme
+        self._written, self.configured_theme = written, theme
         kept = session.theme if session.theme_over == theme or not theme else ""
         self._wanted = kept or theme
         self.keymap: KeyMap | None = None

@@ -13,16 +13,12 @@ from tui_crawler.console.action import VIEWS
 from tui_crawler.console.actions import ACTIONS, BY_ID, OVERLAY, Action, Where, actions_at
 from tui_crawler.console.table.crawl_table import CrawlTable
 
-OPENS_ENTRY = frozenset({"filter.open", "cmd.prompt", "log.search", "job.nice", "job.depth", "job.concurrency"}) | {
-    "rule.add",
-    "rules.exclude",
-    "rules.test",
-    "sql.open",
-    "log.filter",
-    "robots.test",
-    "worker.tags",
-    "origin.move",
-}
+OPENS_ENTRY = frozenset(
+    {
+        "filter.open", "cmd.prompt", "log.search", "job.nice", "job.depth", "job.concurrency", "rule.add",
+        "rules.exclude", "rules.test", "sql.open", "log.filter", "robots.test", "worker.tags", "origin.move",
+    }
+)  # fmt: skip
 """Actions after which keys belong to an input: done before the next key is looked at, but never while one has focus."""
 
 AT_ONCE = OPENS_ENTRY | {"app.ask_quit"}

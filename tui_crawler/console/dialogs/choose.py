@@ -223,8 +223,7 @@ class PivotScreen(Dialog):
     def __init__(self, heading: str, pivot: Pivot | None) -> None:
         """`heading` is the title of the column."""
         super().__init__()
-        self._heading = heading
-        self._pivot = pivot
+        self._heading, self._pivot = heading, pivot
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog pivot") as box:

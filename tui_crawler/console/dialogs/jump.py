@@ -195,8 +195,7 @@ class JumpScreen(Dialog):
     def __init__(self, below: ConsoleScreen, own_keys: Mapping[str, str]) -> None:
         """Takes the screen on which one jumps, and the keys that differ from the table's."""
         super().__init__()
-        self._below = below
-        self._own_keys = own_keys
+        self._below, self._own_keys = below, own_keys
         self._targets = tuple(targets_of(below, own_keys))
         self._size = Size(0, 0)
 

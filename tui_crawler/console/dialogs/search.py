@@ -75,8 +75,7 @@ class SearchDialog(Dialog):
     ) -> None:
         """`notes` stand under the list."""
         super().__init__()
-        self._heading = heading
-        self._hint = hint
+        self._heading, self._hint = heading, hint
         self._columns = tuple(columns)
         self._entries = tuple(entries)
         self._notes = tuple(notes)

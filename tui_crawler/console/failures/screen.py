@@ -74,8 +74,7 @@ class GroupList:
     """What a screen shows of the counted groups in its table."""
 
     def __init__(self, screen: ConsoleScreen, table: CrawlTable) -> None:
-        self._screen = screen
-        self._table = table
+        self._screen, self._table = screen, table
         table.holds_while_marked = True
         table.seeks_elsewhere = True
         table.filter_hint = GROUP_HINT
@@ -336,18 +335,13 @@ class FailuresScreen(RowsScreen):
     def _cluster_words(self) -> str:
         return cluster_words(self._cluster(), len(self._clustered))
 
-    def _find_clusters(self) -> None:
-        """Finds which of the pages near the cursor are alike, unless that is known."""
-        table = self._page_table
-        if table.cursor_key not in self._clustered:
-            first = max(0, table.cursor_index - _AROUND)
-            near = [page for page in map(self._keyset.row, table.row_order[first : first + 2 * _AROUND]) if page]
-            self._clusters = clusters_of([page.url for page in near])
-            self._clustered = frozenset(page.page_id for page in near)
-
     def _show_page(self) -> None:
-        self._find_clusters()
-        page = self._page()
+        page, table = self._page(), self._page_table
+        if table.cursor_key not in self._clustered:  # else it is known which of the pages near the cursor are alike
+            first = max(0, table.cursor_index - _AROUND)
+            near = [one for one in map(self._keyset.row, table.row_order[first : first + 2 * _AROUND]) if one]
+            self._clusters = clusters_of([one.url for one in near])
+            self._clustered = frozenset(one.page_id for one in near)
         self._info.show(page_lines(page))
         if page is None or page.page_id != self._shown_id:
             self._shown_id, self._named_by = page.page_id if page is not None else 0, None

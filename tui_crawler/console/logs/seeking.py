@@ -43,9 +43,7 @@ class LogSeeking:
         self, rows: LogList, arrive: Callable[[LogListWindow, LogLine], None], tell: Callable[[str], None]
     ) -> None:
         """`arrive` shows another stretch of the log with the cursor on an entry; `tell` shows a short message."""
-        self._list = rows
-        self._arrive = arrive
-        self._tell = tell
+        self._list, self._arrive, self._tell = rows, arrive, tell
         self._aim: _SearchRequest | None = None
         self._search: LogSearch | None = None
 
@@ -221,7 +219,10 @@ class LogSearch(Part):
             if self._open(trail) and trail.at in {None, nearest}:
                 strand = look(reports, trail.edge)
                 looked_at += strand.looked_at
-                trails[number] = self._after(trail, strand)
+                hit = next(filter(self.quest.fits, strand.found), None)
+                trails[number] = SearchProgress(strand.last_id, strand.last_at, over=strand.ended)
+                if hit is not None:
+                    trails[number] = SearchProgress(trail.edge, hit.at, hit, over=True)
         first, second, third = trails
         fresh = replace(self, trails=(first, second, third), looked_at=looked_at)
         found = fresh.found
@@ -247,13 +248,6 @@ class LogSearch(Part):
 
     def _reach(self, edge: int, limit: int, look: int) -> LogReach:
         return LogReach(edge, limit, look, oldest_first=not self.older)
-
-    def _after(self, trail: SearchProgress, strand: Strand) -> SearchProgress:
-        """How far one of the three is once this was read of it."""
-        found = next(filter(self.quest.fits, strand.found), None)
-        if found is not None:
-            return SearchProgress(trail.edge, found.at, found, over=True)
-        return SearchProgress(strand.last_id, strand.last_at, over=strand.ended)
 
     def _open(self, trail: SearchProgress) -> bool:
         """Whether there may be something nearer in one of the three than what was found."""

@@ -70,10 +70,7 @@ class JournalWriter:
         now_ms: Callable[[], int] = lambda: time.monotonic_ns() // 1_000_000,
     ) -> None:
         """`wake` tells the engine of this process that there are new rows; `now_ms` measures the watching."""
-        self._factory = journal_factory
-        self._who = who
-        self._wake = wake
-        self._deliver = deliver
+        self._factory, self._who, self._wake, self._deliver = journal_factory, who, wake, deliver
         self._now_ms = now_ms
         self._inbox: queue.SimpleQueue[Intent | None] = queue.SimpleQueue()
         self._journal: Journal | None = None

@@ -50,13 +50,8 @@ class ExitActions(Handles):
         detacher: Detacher | None,
     ) -> None:
         """Nothing has begun yet. `detacher` None: this console hosts no run that could go on without it."""
-        self._app, self._hosting, self._live_state, self._poll_timer, self._clock = (
-            app,
-            hosting,
-            live_state,
-            poll_timer,
-            clock,
-        )
+        self._app, self._hosting, self._live_state = app, hosting, live_state
+        self._poll_timer, self._clock = poll_timer, clock
         self._detacher = detacher
         self._hands_over = self._handing_over = False
         self._departure: Departure | None = None

@@ -445,9 +445,7 @@ class RobotsScreen(ConsoleScreen):
     def __init__(self, origin: str, url: str = "", came_from: tuple[str, ...] = ("Overview",)) -> None:
         """`origin` is raw text as stored; `url` is the one that is judged, empty for none. `came_from` are crumbs."""
         super().__init__()
-        self._origin = origin
-        self._came_from = came_from
-        self._url = url
+        self._origin, self._came_from, self._url = origin, came_from, url
         self._detail: OriginDetail | None = None
         self._sheet: RobotsSheet | None = None
         self._read = False

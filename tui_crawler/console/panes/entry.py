@@ -90,8 +90,7 @@ class EntryLine(Vertical):
 
         def __init__(self, use: EntryUse, text: str | None) -> None:
             super().__init__()
-            self.use = use
-            self.text = text
+            self.use, self.text = use, text
 
     class Changed(Used):
         """The text changed."""

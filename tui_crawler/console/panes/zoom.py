@@ -45,8 +45,7 @@ class ZoomLayout(Layout):
 
     def __init__(self, child: Widget, share: float) -> None:
         """`child` of the container; a share of 1 leaves nothing to the others."""
-        self._child = child
-        self._share = share
+        self._child, self._share = child, share
 
     def arrange(self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True) -> ArrangeResult:
         """Places the children; as the style sheet says when the child is not among them."""

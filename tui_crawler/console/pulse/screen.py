@@ -96,9 +96,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
         super().toggle_freeze()
         self._show()
 
-    def thaw(self) -> None:
-        self.console.read_soon()
-
     def _place_charts(self, size: Size) -> None:
         shown = [pane for pane in self._panes if self._charts is None or pane.chart is not None or not pane.is_mounted]
         for pane in self._panes:

@@ -39,9 +39,7 @@ class Poller:
     def __init__(
         self, reports_factory: Callable[[], Reports], clock: ConsoleClock, deliver: Callable[[Answer], object]
     ) -> None:
-        self._factory = reports_factory
-        self._clock = clock
-        self._deliver = deliver
+        self._factory, self._clock, self._deliver = reports_factory, clock, deliver
         self._wake = threading.Condition()
         self._wanted: ReadingRequest | None = None
         self._busy = False

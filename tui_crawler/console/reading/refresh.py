@@ -213,8 +213,7 @@ class PartReader:
     """Reads what is wanted through one `Reports`. Not shared between threads."""
 
     def __init__(self, reports: Reports, clock: ConsoleClock) -> None:
-        self._reports = reports
-        self._clock = clock
+        self._reports, self._clock = reports, clock
         self._version = -1
         self._seen: dict[object, tuple[int, int]] = {}  # part -> data version and monotonic ms of its last reading
         self._last = _NOTHING
@@ -230,7 +229,9 @@ class PartReader:
         began = self._clock.mono_ms()
         version, self._version = self._version, self._reports.data_version()
         if self._version < version:
-            self._forget_all()
+            # Time went back: what was read is not known any more.
+            self._seen, self._last, self._change, self._event_id = {}, _NOTHING, 0, 0
+            self._first = self._anew = True
         self._at_once, wants = wants.at_once, replace(wants, at_once=False)
         others = wants != self._last.wants
         if others:
@@ -265,11 +266,6 @@ class PartReader:
         for gone in last.parts.keys() - kept.keys():
             self._seen.pop(gone, None)
         self._last = replace(last, parts=kept)
-
-    def _forget_all(self) -> None:
-        """Time went back: what was read is not known any more."""
-        self._seen, self._last, self._change, self._event_id = {}, _NOTHING, 0, 0
-        self._first = self._anew = True
 
     def _due(self, part: object, every_ms: int, now: int, *, by_time: bool = False) -> bool:
         """Whether a part is to be read; notes that it is. `by_time` parts change without a commit."""

@@ -131,8 +131,7 @@ class SpanWindow(KeysetWindow[int, "PageView"]):
         """Begins empty, at the beginning of the list of `windows` or at its end."""
         super().__init__(0)
         self._windows = windows.at(0, newest_first=False)
-        self.newest_first = newest_first
-        self.from_end = from_end
+        self.newest_first, self.from_end = newest_first, from_end
         self.first: int | None = None
         self.exact = True
         self.known = 0
@@ -305,9 +304,7 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
         """Begins empty, for one origin (empty: all), for entries of a level and above, at the end of the log, at its
         beginning or around a place."""
         super().__init__(BEGINNING)
-        self.origin = origin
-        self.level = level
-        self.attempts_only = attempts_only
+        self.origin, self.level, self.attempts_only = origin, level, attempts_only
         self.start = start
         self.newest, self.news = END, 0
         self._ended = False

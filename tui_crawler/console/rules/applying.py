@@ -88,8 +88,7 @@ class TypeCountScreen(Dialog):
     def __init__(self, question: Confirmation, number: int) -> None:
         """`number` is what has to be typed, with or without spaces."""
         super().__init__()
-        self._question = question
-        self._number = number
+        self._question, self._number = question, number
 
     def compose(self) -> ComposeResult:
         """What is asked, and where the number is typed."""

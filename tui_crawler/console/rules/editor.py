@@ -65,8 +65,7 @@ class Counting:
     """The counting for one editor; `news` is what is known of what was asked for last."""
 
     def __init__(self, screen: RuleEditorScreen, rule_queries: RuleQueries, pane: Lines) -> None:
-        self._screen = screen
-        self._pane = pane
+        self._screen, self._pane = screen, pane
         self._asked: RuleDraft | None = None
         self.news: ImpactNews | None = None
         self._under_way = False
@@ -154,9 +153,7 @@ class RuleTyping:
     """The line of one editor. What is typed counts as drafted while it is an entry, and is in the draft after enter."""
 
     def __init__(self, screen: RuleEditorScreen, rule_queries: RuleQueries, session: DraftSession) -> None:
-        self._screen = screen
-        self._rule_queries = rule_queries
-        self._session = session
+        self._screen, self._rule_queries, self._session = screen, rule_queries, session
         self.use = EntryUse("rule", self.keep, self.read, self.drop, judged=True)
         """What the line is open for while an entry is typed."""
 

@@ -29,10 +29,7 @@ class ExclusionEntry:
         over: Callable[[], None],
     ) -> None:
         """`added` is the list as it is, `show` shows what is typed, `over` what stands there else."""
-        self._screen = screen
-        self._added = added
-        self._show = show
-        self._over = over
+        self._screen, self._added, self._show, self._over = screen, added, show, over
         self._use = EntryUse("exclude", self.entered, self.typed, self.left, judged=True)
         self._impact_counter: ImpactCounter | None = None
         self._text = ""

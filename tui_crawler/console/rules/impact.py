@@ -112,9 +112,7 @@ class ImpactCounter:
 
     def __init__(self, rule_queries: RuleQueries, clock: ConsoleClock, deliver: Callable[[ImpactNews], object]) -> None:
         """`deliver` is called in the thread."""
-        self._rule_queries = rule_queries
-        self._clock = clock
-        self._deliver = deliver
+        self._rule_queries, self._clock, self._deliver = rule_queries, clock, deliver
         self._inbox: queue.SimpleQueue[tuple[CountedChange, Extent] | None] = queue.SimpleQueue()
         self._asked: CountedChange = ()
         self._count: ImpactCount | None = None

@@ -88,8 +88,7 @@ class RuleSheetScreen(Dialog):
         self._heading = heading
         self._lines = list(lines)
         self._offers = dict(offers or {})
-        self._rule_queries = rule_queries
-        self._without = without
+        self._rule_queries, self._without = rule_queries, without
         self._impact_counter: ImpactCounter | None = None
 
     def compose(self) -> ComposeResult:
@@ -132,9 +131,7 @@ class RuleVersions:
     """Shows a history in a table, and what it says in the pane beside it."""
 
     def __init__(self, screen: ConsoleScreen, table: CrawlTable, difference: Lines) -> None:
-        self._screen = screen
-        self._table = table
-        self._difference = difference
+        self._screen, self._table, self._difference = screen, table, difference
         self.history: tuple[Ruleset, ...] | None = None
 
     def take(self, history: tuple[Ruleset, ...], current_id: int, zone: tzinfo) -> None:

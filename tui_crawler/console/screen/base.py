@@ -246,7 +246,8 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             self.marks.let_go()
 
     def thaw(self) -> None:
-        """Shows what came while the picture was held still."""
+        """Shows what came while the picture was held still; it is read again."""
+        self.console.read_soon()
 
     def left(self) -> None:
         """Hides, while it keeps its widgets: marks go, and a picture that is held still goes on."""

@@ -156,8 +156,7 @@ class SqlScreen(ConsoleScreen):
     def __init__(self, query_session: QuerySession, question: str = "") -> None:
         """`question` is asked at once."""
         super().__init__()
-        self._query_session = query_session
-        self._question = question
+        self._query_session, self._question = query_session, question
         self._answer = QueryAnswer()
         self._problem = ""  # why the last question got no answer; the one before is shown still
         self._asked, self._sent = 0, ""  # how many questions were asked, and the text of the last one

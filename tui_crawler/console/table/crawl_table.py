@@ -365,8 +365,7 @@ class CrawlTable(SiftedTable):
 
         def __init__(self, table: CrawlTable, key: Hashable | None = None) -> None:
             super().__init__()
-            self.table = table
-            self.key = key
+            self.table, self.key = table, key
 
     class RowHighlighted(TableMessage):
         """The cursor stands on another key; None when there are no rows any more."""

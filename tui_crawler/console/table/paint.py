@@ -59,8 +59,7 @@ class TablePainter:
     """Paints the lines of a table under one palette and layout; keeps the rows painted last."""
 
     def __init__(self, palette: Palette, layout: Layout) -> None:
-        self.palette = palette
-        self.layout = layout
+        self.palette, self.layout = palette, layout
         self._strips: dict[Hashable, tuple[Row, list[Segment]]] = {}
         self._styles: dict[str, Style] = {}
         self._message: tuple[str, int, list[Strip]] = ("", 0, [])

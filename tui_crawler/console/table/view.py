@@ -134,10 +134,8 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         self._placeholder = placeholder
         self.awaited = True
         """Whether its rows are still being read."""
-        self._show_header = show_header
-        self._show_cursor = show_cursor
-        self._holds_still = holds_still
-        self.can_focus = show_cursor
+        self._show_header, self._show_cursor = show_header, show_cursor
+        self._holds_still, self.can_focus = holds_still, show_cursor
         self._sort: Sort | None = None
         self._current_column = self._columns[0].id if self._columns else None
         self._painter: TablePainter | None = None

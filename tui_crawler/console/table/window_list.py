@@ -37,9 +37,7 @@ class WindowList(Generic[B, R]):
     def __init__(self, table: CrawlTable, keyset: B, row: Callable[[R], Row]) -> None:
         """`row` makes the row of an entry; its key is that of the entry. What stands at the top of the table stays
         there when rows come in above."""
-        self.table = table
-        self.keyset = keyset
-        self._row = row
+        self.table, self.keyset, self._row = table, keyset, row
         self._turned = True  # the rows shown are still those of the book before
         self._edge: Part | None = None  # the neighbours that are awaited
         self._parts: tuple[Part, ...] = ()

@@ -81,9 +81,6 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
         self._show_reading()
         self.console.read_soon()
 
-    def thaw(self) -> None:
-        self.console.read_soon()
-
     def tick(self) -> None:
         """Whether it follows, is held still."""
         self._show_reading()

@@ -142,9 +142,6 @@ class TreeScreen(RowsScreen):
             self._show()
         self.console.read_soon()
 
-    def thaw(self) -> None:
-        self.console.read_soon()
-
     def tick(self) -> None:
         """Counts again what may have changed."""
         run = self.console.live_state.run

@@ -90,9 +90,6 @@ class WorkersScreen(RowsScreen):
             self._show()
         self._show_title()
 
-    def thaw(self) -> None:
-        self.console.read_soon()
-
     def _show(self) -> None:
         clock = self.console.clock
         spent: dict[Hashable, float] = {one.session_id: one.cpu_ms for one in self._sessions if one.cpu_ms is not None}
