@@ -227,13 +227,9 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self.terminal_waited_ms,
         )
         self.way_out = ExitActions(self, self.hosting, self.live_state, self.poll_timer, self.clock, engine.detacher)
+        successor, tell = None if self.readonly else engine.successor, self.tell
         self.host_takeover = HostTakeover(
-            self.hosting,
-            self.live_state,
-            None if self.readonly else engine.successor,
-            self.appearance,
-            self.tell,
-            self.read_soon,
+            self.hosting, self.live_state, successor, self.appearance, tell, self.read_soon
         )
         self._journal_writer = None if operator.journal is None else self._made_journal_writer(operator.journal)
         watches = f" ({operator.watches})" if operator.watches else ""
@@ -255,16 +251,9 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             replays=lambda: self.replay.why_not_opened,
         )
         here = (self.appearance, self.way_out, self.host_takeover)
+        late = (lambda: self.command_queue, lambda: self.row_actions)
         self.dispatcher = Dispatcher(
-            self,
-            here,
-            (lambda: self.command_queue, lambda: self.row_actions),
-            self.situation,
-            self.live_state,
-            self.appearance,
-            self.queries,
-            sources.rules,
-            self.replay,
+            self, here, late, self.situation, self.live_state, self.appearance, self.queries, sources.rules, self.replay
         )
         self.action_do = self.dispatcher.do
         """Does an action by its id (bindings)."""

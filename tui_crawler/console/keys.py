@@ -119,11 +119,8 @@ def only_at(where: Where) -> list[Binding]:
 
 def table_keys() -> tuple[Binding, ...]:
     """The keys of the table widget: moving and marking."""
-    return tuple(
-        binding
-        for binding in CrawlTable.BINDINGS
-        if isinstance(binding, Binding) and binding.id and binding.id != "nav.open"
-    )
+    bindings = (one for one in CrawlTable.BINDINGS if isinstance(one, Binding))
+    return tuple(one for one in bindings if one.id and one.id != "nav.open")
 
 
 _USUAL: Mapping[str, str] = {action.id: action.keys for action in ACTIONS} | {

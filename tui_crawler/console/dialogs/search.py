@@ -207,12 +207,8 @@ def _actions(situation: Situation, own_keys: Mapping[str, str]) -> list[SearchEn
     for action in actions_at(situation.where):
         if action.id in _HIDDEN or why_not(action, situation):
             continue
-        keys = keys_of(action.id, action.keys, own_keys)
-        cells = (
-            Styled(action.label, "strong"),
-            Styled(action.help, "muted"),
-            Styled(keys[0] if keys else "", "accent"),
-        )
+        key = next(iter(keys_of(action.id, action.keys, own_keys)), "")
+        cells = (Styled(action.label, "strong"), Styled(action.help, "muted"), Styled(key, "accent"))
         entries.append(SearchEntry(action.id, cells, f"{action.label} {action.help} {action.id}"))
     return entries
 

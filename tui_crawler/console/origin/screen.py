@@ -46,7 +46,7 @@ from tui_crawler.console.stats.rows import exit_rows
 from tui_crawler.console.table.cells import Piece, Styled
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.console.table.window_list import LogList
-from tui_crawler.console.timeline.lanes import LanePane, LaneScreen, alike
+from tui_crawler.console.timeline.lanes import LanePane, LaneScreen
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.exit_code import Severity
@@ -130,11 +130,6 @@ class OriginScreen(LaneScreen, RowsScreen):
         own = ContractOf(self._origin), TopUpsOf(self._origin)
         lanes = () if self.frozen else self.lane_parts(self._lane.size.width + 2)
         return ReadingRequest(origin=self._origin, parts=(*own, *lanes, *self._list.parts(frozen=self.frozen)))
-
-    def accepts(self, wants: ReadingRequest) -> bool:
-        """What was read for the span as it was a moment ago is for it, too."""
-        mine = self.wants()
-        return wants.origin == mine.origin and [alike(one) for one in wants.parts] == [alike(one) for one in mine.parts]
 
     def take(self, shot: Snapshot) -> None:
         contract, given = shot.parts.get(ContractOf(self._origin)), shot.parts.get(TopUpsOf(self._origin))
@@ -308,12 +303,8 @@ class OriginScreen(LaneScreen, RowsScreen):
         """This origin, and the URL under the cursor."""
         view = self._view()
         url = self._url()
-        return Situation(
-            Where.origin,
-            origins=(view,) if view is not None else (),
-            urls=(url,) if url else (),
-            failed=view.failed if view is not None else 0,
-        )
+        origins, failed = ((view,), view.failed) if view is not None else ((), 0)
+        return Situation(Where.origin, origins=origins, urls=(url,) if url else (), failed=failed)
 
     def record(self, table: CrawlTable, key: Hashable) -> object | None:
         """A page of the todo list, an attempt, or how often an exit code came."""

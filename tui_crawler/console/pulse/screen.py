@@ -16,7 +16,7 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.line import Line, Split
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.pulse.chart_pane import ChartPane
-from tui_crawler.console.pulse.queries import SpanPart, alike, first_span, part_of, scopes_of
+from tui_crawler.console.pulse.queries import SpanPart, first_span, part_of, scopes_of
 from tui_crawler.console.pulse.rows import Charts, mark_words, title_of
 from tui_crawler.console.reading.refresh import JOB_NAMES, ReadingRequest, Snapshot
 from tui_crawler.console.screen.base import ConsoleScreen
@@ -69,10 +69,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
         end = self.span.end if self.span.end is not None else self.present()
         self._part = part_of(self._of, self.span.length, end)
         return ReadingRequest(parts=(self._part, JOB_NAMES))
-
-    def accepts(self, wants: ReadingRequest) -> bool:
-        """What was read for the span as it was a moment ago is shown, too; the next reading has the next step."""
-        return [alike(part) for part in wants.parts] == [alike(part) for part in self.wants().parts]
 
     def take(self, shot: Snapshot) -> None:
         pulse = next((one for part, one in shot.parts.items() if part == self._part), None)

@@ -87,6 +87,11 @@ class Part:
         """Whether it is read again also without a commit, because it depends on the time."""
         return False
 
+    @property
+    def likeness(self) -> object:
+        """What is the same in it a moment later, where only time has passed."""
+        return self
+
     @abstractmethod
     def read(self, reports: Any, now: int) -> object:
         """Reads it; `now` is epoch ms. A part names, as a protocol, the reports it takes; wiring hands in what has all.
@@ -170,6 +175,11 @@ class ReadingRequest:
     origin: str = ""
     parts: tuple[Part, ...] = ()
     at_once: bool = False
+
+    def alike(self, other: ReadingRequest) -> bool:
+        """Whether another one asks for the same, perhaps as of another moment."""
+        mine, theirs = ([part.likeness for part in one.parts] for one in (self, other))
+        return mine == theirs and replace(self, parts=()) == replace(other, parts=())
 
 
 @dataclass(frozen=True, slots=True)

@@ -82,9 +82,8 @@ class Counting:
         thread begins with the first."""
         if not self._begun:
             self._begun = True
-            self._screen.run_worker(
-                self._impact_counter.run, name="impact", group="impact", thread=True, exit_on_error=False
-            )
+            run = self._impact_counter.run
+            self._screen.run_worker(run, name="impact", group="impact", thread=True, exit_on_error=False)
         if anew or wanted is None or wanted != self._asked:
             self._asked, self.news, self._under_way = wanted, None, False
             if wanted is None:
@@ -323,9 +322,8 @@ class RuleEditorScreen(WaitingScreen):
     def waits_for(self) -> str:
         if self._applying.under_way:
             return "the draft is on its way"
-        return (
-            "the rules are still being read" if self.session.in_force is None else "the impact is still being counted"
-        )
+        unread = self.session.in_force is None
+        return "the rules are still being read" if unread else "the impact is still being counted"
 
     def lacks(self, action_id: str) -> bool:
         """Nothing is done to a draft on its way, and none is applied before it is known what it does now."""

@@ -199,10 +199,5 @@ def _sum(rows: Sequence[RefusalCount]) -> RuleHits:
     if not rows:
         return RuleHits()
     newest = max(rows, key=lambda row: row.last_at)
-    return RuleHits(
-        sum(row.count for row in rows),
-        newest.last_at,
-        newest.sample_url,
-        min(row.first_ruleset for row in rows),
-        max(row.last_ruleset for row in rows),
-    )
+    first, last = min(row.first_ruleset for row in rows), max(row.last_ruleset for row in rows)
+    return RuleHits(sum(row.count for row in rows), newest.last_at, newest.sample_url, first, last)

@@ -176,8 +176,8 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         """What this screen shows, so that nothing else is read."""
 
     def accepts(self, wants: ReadingRequest) -> bool:
-        """Whether what was read for `wants` is for this screen as it stands now."""
-        return wants == self.wants()
+        """Whether what was read for `wants` is for this screen as it stands now; also as it was a moment ago."""
+        return wants.alike(self.wants())
 
     def take_in(self, shot: Snapshot) -> None:
         """Shows what was read."""

@@ -20,7 +20,7 @@ from tui_crawler.console.logs.attempts import meaning
 from tui_crawler.console.operator.intent import pause_jobs, resume_jobs, set_jobs, shift_niceness, toggle_jobs
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.pulse.chart_pane import ChartPane
-from tui_crawler.console.pulse.queries import alike, first_span, part_of
+from tui_crawler.console.pulse.queries import first_span, part_of
 from tui_crawler.console.pulse.rows import Charts
 from tui_crawler.console.reading.refresh import Query, ReadingRequest, Snapshot
 from tui_crawler.console.screen.base import title
@@ -257,11 +257,6 @@ class StatsScreen(RowsScreen):
         now = self.console.clock.wall_ms()
         charts = (part_of(self._scope(), self._span, now),) if self._charted else ()
         return ReadingRequest(origins=True, parts=(ExitCounts(), JOBS, *own, self._ledger.wanted, *charts))
-
-    def accepts(self, wants: ReadingRequest) -> bool:
-        """What was read for charts that ended a step ago is for it, too."""
-        mine = self.wants()
-        return [alike(one) for one in wants.parts] == [alike(one) for one in mine.parts]
 
     def _scope(self) -> PulseOf:
         """Of what the charts are: of the origin, or the job of several, under the cursor of the pane with the focus,
