@@ -280,8 +280,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             journal_factory, self.who, self.hosting.wake, lambda news: self._post(self.JournalNews(news))
         )
 
-    # start
-
     def run_to_end(self) -> ExitSummary:
         """Runs the console until it is left (blocking). Gives what is to be printed, and the exit status."""
         summary = self.run()
@@ -347,8 +345,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         if loop is not None:
             loop.call_soon_threadsafe(self.post_message, self.SignalCaught(status))
 
-    # the beat
-
     def beat(self) -> None:
         """Ten times a second: asks for a reading when one is due, moves clocks on."""
         if self.is_leaving:
@@ -388,8 +384,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self._start_engine()
         if self.way_out.leaving:
             self.way_out.was_read()
-
-    # what screens use
 
     @property
     def console_screen(self) -> ConsoleScreen | None:
@@ -474,8 +468,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         run = self.live_state.run
         return "" if run is not None and self.hosting.is_crawling(run) else "no run is at work"
 
-    # header and messages
-
     def _was_read(self, screen: ConsoleScreen) -> None:
         """A reading was taken in: the header shows the first, and the end of a delay, at once; others with its beat."""
         first, self._has_read = not self._has_read, True
@@ -554,8 +546,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self.way_out.engine_over()
         elif message.end.failure:
             self.tell("engine", *message.end.news)
-
-    # actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leaves keys to an input that has the focus."""

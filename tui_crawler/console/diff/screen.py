@@ -136,8 +136,6 @@ class DiffScreen(RowsScreen):
             self._table.move_cursor(index=0)
             self.console.read_instead()
 
-    # what is selected
-
     def _origin(self) -> OriginDiff | None:
         origins = self._diff.origins if self._diff is not None else ()
         return next((one for one in origins if one.origin_id == self._origins.cursor_key), None)

@@ -134,8 +134,6 @@ class GroupList:
         if before is not None:
             self._show(before)
 
-    # what is shown
-
     @property
     def whole(self) -> bool:
         """Whether all failed pages were counted."""
@@ -230,8 +228,6 @@ class FailuresScreen(RowsScreen):
         """What the groups do not need is for the pages, where these stand below."""
         if self.has_read:
             self._shared_height.take(self._group_table.row_count + FRAME - 1, all_of_it=not self.has_class("-narrow"))
-
-    # what is shown
 
     def wants(self) -> ReadingRequest:
         """Groups, windows of the pages of one, who names the one under the cursor, and what putting one back means."""
@@ -378,8 +374,6 @@ class FailuresScreen(RowsScreen):
             return place_words(self._keyset, max(table.cursor_index, 0), whole=self._groups.whole)
         return f"row {count(table.cursor_index + 1)} · only the {count(len(table.held_rows()))} rows held"
 
-    # what is selected
-
     def _page(self) -> PageView | None:
         return self._keyset.row(self._page_table.cursor_key)
 
@@ -417,8 +411,6 @@ class FailuresScreen(RowsScreen):
         by = tuple(words.get("by", "").split())
         if by in GROUPINGS:
             self._group_by(by)
-
-    # what is done
 
     @handles("url.tab_links")
     def _go_to_links(self) -> None:

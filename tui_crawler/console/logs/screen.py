@@ -92,8 +92,6 @@ class LogsScreen(RowsScreen):
         title(self._info, "Entry")
         self._show_titles()
 
-    # what is shown
-
     @property
     def _keyset(self) -> LogListWindow:
         return self._list.keyset
@@ -192,8 +190,6 @@ class LogsScreen(RowsScreen):
         words += f" · {plural(len(marks), 'bookmark')}" if (marks := self.console.bookmarks) else ""
         title(self._table, words, "‖ frozen" if self.frozen else "")
 
-    # what is selected
-
     def _line(self) -> LogLine | None:
         return self._keyset.row(self._table.cursor_key)
 
@@ -222,8 +218,6 @@ class LogsScreen(RowsScreen):
         level = Severity.__members__.get(words.get("level", ""), Severity.info)
         self._needle = words.get("search", "").strip().lower()
         self._begin(LogListWindow(words.get("origin", ""), level=level))
-
-    # what is done
 
     @handles("log.next_error", Severity.error, True)
     @handles("log.previous_error", Severity.error, False)
@@ -349,8 +343,6 @@ class LogsScreen(RowsScreen):
         else:
             self.console.tell("no", "this entry is about the crawl as a whole", "muted")
 
-    # the search
-
     @handles_typed("log.search")
     def _open_search(self, text: str) -> None:
         if text:
@@ -389,8 +381,6 @@ class LogsScreen(RowsScreen):
             self.console.tell("no", self.key_names.said(words), "warning")
         elif self._needle and not self._hits:
             self._go_to_hit(True, True)
-
-    # messages
 
     def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
         self._list.seen()

@@ -124,8 +124,6 @@ class OriginScreen(LaneScreen, RowsScreen):
         self._show_titles()
         self._show_state()
 
-    # what is shown
-
     def wants(self) -> ReadingRequest:
         own = ContractOf(self._origin), TopUpsOf(self._origin)
         lanes = () if self.frozen else self.lane_parts(self._lane.size.width + 2)
@@ -297,8 +295,6 @@ class OriginScreen(LaneScreen, RowsScreen):
         read = self._detail.view if self._detail is not None else None
         return read or self.console.live_state.origins.get(self._origin)
 
-    # what is selected
-
     def situation(self) -> Situation:
         """This origin, and the URL under the cursor."""
         view = self._view()
@@ -327,8 +323,6 @@ class OriginScreen(LaneScreen, RowsScreen):
             return str(self._todo.cursor_key or "")
         line = self._list.keyset.row(self._attempts.cursor_key)
         return url_of(line) if line is not None else ""
-
-    # what is done
 
     def go_to_pane(self, step: int) -> None:
         """Where one tab is seen at a time, to the next one."""

@@ -60,8 +60,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
     def crumbs(self) -> tuple[str, ...]:
         return ("Pulse",) if self._of == PulseOf() else ("Pulse", self._of.name)
 
-    # what is shown
-
     def wants(self) -> ReadingRequest:
         """The span; of one that follows the present the next step when it begins."""
         if self.frozen and self._part is not None:
@@ -130,8 +128,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
         ]
         return Split(Styled(said, "strong"), Styled(" · ".join(words), "muted"))
 
-    # what is selected
-
     def situation(self) -> Situation:
         return Situation(Where.pulse, newer=not self.span.follows)
 
@@ -150,8 +146,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
         if words.get("span", "").isdecimal() and int(words["span"]) in SPANS_MS:
             self.span.length, self._chosen = int(words["span"]), True
         self._phase = LatencyPhase.__members__.get(words.get("phase", ""), LatencyPhase.response)
-
-    # what is done
 
     def go_to_pane(self, step: int) -> None:
         """Goes to the next chart, also to one that has no room now."""

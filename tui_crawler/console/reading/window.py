@@ -162,8 +162,6 @@ class SpanWindow(KeysetWindow[int, "PageView"]):
             return least
         return max(self.known, least) if self.counted else None
 
-    # what is to be read
-
     @property
     def begin(self) -> PagePart:
         """Its first window."""
@@ -191,8 +189,6 @@ class SpanWindow(KeysetWindow[int, "PageView"]):
     def end_again(self) -> PagePart | None:
         """The window that reads the end of the list anew, for what is found meanwhile; None when that is not held."""
         return self._windows.at(self.spans[-1].after, self.newest_first) if self.at_last else None
-
-    # what was read
 
     def take(self, part: PagePart, window: PageWindow) -> bool:
         """Takes a window that was read for one of its parts; True when anything is new."""
@@ -331,8 +327,6 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
         """The same log from its end, entries of a level and above."""
         return LogListWindow(self.origin, level=level, attempts_only=self.attempts_only)
 
-    # what is to be read
-
     @property
     def unread_before(self) -> LogPlace | None:
         """The place before which the log goes on; None at its beginning, or before anything was read."""
@@ -377,8 +371,6 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
 
     def _after(self, place: LogPlace) -> LogAfter:
         return LogAfter(place, self.origin, self.level, self.attempts_only)
-
-    # what was read
 
     def take(self, part: LogPart, entries: LogEntries) -> bool:
         """Takes a window that was read for one of its parts; True when the entries held are others now."""

@@ -279,8 +279,6 @@ class RuleEditorScreen(WaitingScreen):
         self._counting.close()
         self._exclusions.close()
 
-    # what is shown
-
     def wants(self) -> ReadingRequest:
         """The rules in force; of a draft that undoes the version it began with, the action that wrote that."""
         draft = self.session.draft
@@ -421,8 +419,6 @@ class RuleEditorScreen(WaitingScreen):
         else:
             self._info.show(entry_lines(self._entry(), self._rows.get(self._entries.cursor_key)))
 
-    # what is selected
-
     @property
     def impact(self) -> ImpactNews | None:
         """What is known of the impact of the draft."""
@@ -437,8 +433,6 @@ class RuleEditorScreen(WaitingScreen):
         entry = isinstance(self._entry(), Entry)
         session = self.session
         return Situation(Where.rule_draft, rules=session.draft is not None, entry=entry, draft=session.dirty)
-
-    # what is done
 
     def perform(self, action_id: str, typed: str, now: Situation) -> bool:
         """As everywhere; but whatever leaves it asks first when something is drafted."""
@@ -532,8 +526,6 @@ class RuleEditorScreen(WaitingScreen):
         self.session.hold(None)
         if self.console.screen is self:
             self.console.pop_screen()
-
-    # messages
 
     def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
         self.show_standing()

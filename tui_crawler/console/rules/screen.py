@@ -256,8 +256,6 @@ class RulesScreen(WaitingScreen):
     def on_unmount(self) -> None:
         self._exclusions.close()
 
-    # what is shown
-
     def wants(self) -> ReadingRequest:
         """The rules in force, and the versions of the job that is shown."""
         now = self._current()
@@ -346,8 +344,6 @@ class RulesScreen(WaitingScreen):
             lines.insert(1, rule_hits_line(fired, counts, self.console.clock.zone, query=query))
         self._info.show(lines)
 
-    # what is selected
-
     def _current(self) -> Ruleset | None:
         return self._in_force.of(self._job) if self._in_force is not None else None
 
@@ -375,8 +371,6 @@ class RulesScreen(WaitingScreen):
         return not self._up_to_date or (
             action_id == "rules.bring_back" and self._current() is not None and self._past.history is None
         )
-
-    # what is done
 
     @handles("rules.count")
     def _count_again(self) -> None:
@@ -491,8 +485,6 @@ class RulesScreen(WaitingScreen):
         policies = with_exclusions(now.policies if now is not None else EMPTY, self._added())
         title(self._info, "What the rules in force say")
         self._info.show(judged_lines(judge(text, policies) if text.strip() else None))
-
-    # messages
 
     def _leave_line(self) -> None:
         self._entries.focus()

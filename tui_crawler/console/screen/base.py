@@ -421,8 +421,6 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         """Goes where SQL is typed; the question, if there is one, is asked at once."""
         self.console.dispatcher.go_to_sql(question)
 
-    # messages
-
     def on_mount(self) -> None:
         """Fits the first size; filters and orders are what they were when this view was shown last."""
         self._styled_by = self.app.theme

@@ -205,8 +205,6 @@ class SqlScreen(ConsoleScreen):
         words = f"nothing to complete here · {leaves} goes to the answer · {self.key_names('nav.back')} leaves"
         self._hint.show([Styled(words, "warning")])
 
-    # what is shown
-
     def wants(self) -> ReadingRequest:
         """Nothing of the crawl but what the header shows."""
         return ReadingRequest()
@@ -257,8 +255,6 @@ class SqlScreen(ConsoleScreen):
         self._info.show(answer_lines(self._answer, key, self.console.clock.zone))
         title(self._info, "Row" if key is None else f"Row {self._table.cursor_index + 1}")
 
-    # what is selected
-
     def situation(self) -> Situation:
         """The URL of the row under the cursor, if it has one."""
         record = answer_record(self._answer, self._table.cursor_key) or {}
@@ -274,8 +270,6 @@ class SqlScreen(ConsoleScreen):
         if self.focused is not self._editor:
             return super().footer_keys()
         return (*_EDITOR_KEYS, ("nav.back", self.key_names("nav.back"), "back"))
-
-    # what is done
 
     def leave_marks(self) -> bool:
         """As everywhere; but `esc` cancels a question first."""
@@ -328,8 +322,6 @@ class SqlScreen(ConsoleScreen):
 
     def _read_schema(self) -> None:
         self.call_later(setattr, self._editor, "schema", self._query_session.schema())
-
-    # messages
 
     def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
         """Other keys matter where the focus is now, and what was said of the editor's no more."""

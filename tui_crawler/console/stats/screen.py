@@ -249,8 +249,6 @@ class StatsScreen(RowsScreen):
         if self._charted:
             self.console.read_soon()
 
-    # what is shown
-
     def wants(self) -> ReadingRequest:
         """Kept counters, jobs, and the ledger that is shown."""
         own = (ExitCounts(self._origin),) if self._origin else ()
@@ -349,8 +347,6 @@ class StatsScreen(RowsScreen):
         words, hint = self._ledger.titles()
         title(self._ledger, *((f"{words} · {hint}",) if narrow else (words, hint)))
 
-    # what is selected
-
     def _targets(self) -> tuple[JobView, ...]:
         chosen = self._job_table.chosen
         return tuple(job for job in self._jobs if job.job in chosen)
@@ -385,8 +381,6 @@ class StatsScreen(RowsScreen):
         if ledger and ledger not in COUNTED:
             self._ledger.turn_to(ledger)
         self._show_titles()
-
-    # what is done
 
     @handles_selected("job.later", NICER)
     @handles_selected("job.sooner", -NICER)
@@ -506,8 +500,6 @@ class StatsScreen(RowsScreen):
             self.console.tell("no", f"{field} is {word} already", "muted")
         self.console.command_queue.carry_out(intent)
         self.marks.used()
-
-    # messages
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Charts are of what has the focus."""

@@ -118,8 +118,6 @@ class SiftedTable(TableView):
     _waiting: tuple[Hashable, ...] = ()  # the keys in the order they came in, while they are shown in another
     _late = 0  # how many of them stand at the end only because they came late
 
-    # the filter, and the order
-
     def keep_only(self, text: str) -> None:
         """Shows the rows only that a filter keeps (see `present.needle`), also of the rows to come. Empty: all."""
         held = self.held_rows()
@@ -418,8 +416,6 @@ class CrawlTable(SiftedTable):
         self.show_title()
         self.post_message(self.MarksChanged(self))
 
-    # keys
-
     def action_move_rows(self, rows: int) -> None:
         """Move the cursor down by `rows`, up if negative."""
         self.move_cursor(index=self.cursor_index + rows)
@@ -475,8 +471,6 @@ class CrawlTable(SiftedTable):
             self.post_message(self.RowSelected(self, self.cursor_key))
         elif (later := getattr(self.screen, "open_when_read", None)) is not None:
             later()
-
-    # mouse
 
     def on_click(self, event: events.Click) -> None:
         """Header: tell the column. Row: cursor there; in the gutter mark it, twice open it."""

@@ -144,8 +144,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         self._shown: dict[Hashable, int] = {}
         self._stale: set[int] = set()
 
-    # what it holds
-
     @property
     def row_order(self) -> Sequence[Hashable]:
         """The keys of all rows in shown order. Not to be changed."""
@@ -202,8 +200,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
     def row(self, key: Hashable) -> Row | None:
         """Return the row of `key`, or None."""
         return self._rows.get(key)
-
-    # what changes it
 
     def set_columns(self, columns: Sequence[Column]) -> None:
         """Put `columns` in place of all columns. Rows set after it have their cells in this order."""
@@ -288,8 +284,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def cursor_moved(self) -> None:
         """Called when the cursor stands on another key than before."""
-
-    # painting
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Paint the lines of `crop`; from now on updates of the rows shown mark their line."""
@@ -384,8 +378,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
             mark=style("mark"),
             roles=role_styles(self.app.theme_variables, self.app.current_theme.dark),
         )
-
-    # what has to be painted again
 
     def _anchor(self) -> tuple[Hashable | None, int] | None:
         """The row that stays on its line of the body: the cursor's (None) if in view, else perhaps the top one."""

@@ -275,8 +275,6 @@ class LogList(WindowList[LogListWindow, LogLine]):
         self.look(keyset.anew(keyset.level) if newest else keyset.at(BEGINNING), keep=True)
         return True
 
-    # what is read
-
     def _windows(self, *, frozen: bool) -> Iterable[Part | None]:
         """What comes in at the end, unless the picture is held still, and what lies beyond an edge that is near."""
         keyset = self.keyset
@@ -314,8 +312,6 @@ class LogList(WindowList[LogListWindow, LogLine]):
             keyset.let_go(keyset.rows[-1].key if following and keyset.rows else anchor)
             self.show(following=following)
         return changed
-
-    # what is shown
 
     def show(self, *, following: bool) -> None:
         """Shows what is held."""

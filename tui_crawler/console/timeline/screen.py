@@ -59,8 +59,6 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
     def crumbs(self) -> tuple[str, ...]:
         return (*self._came_from, "Politeness")
 
-    # what is shown
-
     def wants(self) -> ReadingRequest:
         """The lanes that are seen."""
         return ReadingRequest(parts=() if self.frozen else self.lane_parts(self.size.width))
@@ -118,8 +116,6 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
         marks = reversed(timeline.marks)
         self._marks.show([(Styled(f"{clock(one.at, zone)}  ", "muted"), mark_words(one)) for one in marks])
 
-    # what is selected
-
     @property
     def lane(self) -> LanePane:
         """The one that has the focus."""
@@ -130,8 +126,6 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
         view = self.console.live_state.origins.get(self.lane.origin)
         origins = (view,) if view is not None else ()
         return Situation(Where.timeline, origins=origins, newer=not self.span.follows)
-
-    # what is done
 
     def on_descendant_focus(self, _event: DescendantFocus) -> None:
         self._show_reading()

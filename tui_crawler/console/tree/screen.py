@@ -110,8 +110,6 @@ class TreeScreen(RowsScreen):
     def on_unmount(self) -> None:
         self._exclusion.close()
 
-    # what is shown
-
     def wants(self) -> ReadingRequest:
         """What is unfolded, and one piece of the counts, while nothing is typed: that of the branch unfolded last."""
         branches = [*reversed(self._opened.values())]
@@ -174,8 +172,6 @@ class TreeScreen(RowsScreen):
         held = f"‖ frozen · {self.missed} changes" if self.frozen else ""
         title(self._table, f"Site tree · {host_of(self._origin)}{words}", held)
 
-    # what is selected
-
     def _node(self) -> Node | None:
         return self._held.get(self._table.cursor_key)
 
@@ -195,8 +191,6 @@ class TreeScreen(RowsScreen):
 
     def crumbs(self) -> tuple[str, ...]:
         return ("Overview", host_of(self._origin), "Site tree")
-
-    # what is done
 
     def open_selected(self) -> None:
         """Unfolds a branch or folds it; opens a page."""
@@ -269,8 +263,6 @@ class TreeScreen(RowsScreen):
         """Asks nothing."""
         super().give_up()
         self._retried = None
-
-    # messages
 
     def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
         self._show_branch()

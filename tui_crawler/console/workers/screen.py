@@ -74,8 +74,6 @@ class WorkersScreen(RowsScreen):
         title(self._info, "Worker")
         self._show_title()
 
-    # what is shown
-
     def wants(self) -> ReadingRequest:
         """Who crawls, and who has."""
         return ReadingRequest(parts=(WORKERS, SESSIONS))
@@ -129,8 +127,6 @@ class WorkersScreen(RowsScreen):
         whole = f" of {worker.name} · {part}{count(worker.origins)} · most to do first" if worker is not None else ""
         title(self._held, f"Origins{whole}")
 
-    # what is selected
-
     def situation(self) -> Situation:
         live, chosen = self.console.live_state.origins, self._table.chosen
         held = self._held.chosen if self.table_filter.table is self._held else ()
@@ -153,8 +149,6 @@ class WorkersScreen(RowsScreen):
             self._table.move_cursor(key=found)
         elif self.has_read:
             self.console.tell("no", f"there is no worker {name}", "warning")
-
-    # what is done
 
     def open_selected(self) -> None:
         """Opens an origin; shows all origins that a worker holds."""
@@ -200,8 +194,6 @@ class WorkersScreen(RowsScreen):
         else:
             self.console.command_queue.carry_out(intent)
             self._table.clear_marks()
-
-    # messages
 
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         if event.table is self._table:
