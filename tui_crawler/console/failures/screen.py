@@ -319,9 +319,8 @@ class FailuresScreen(RowsScreen):
         self._show_page()
 
     def _page_row(self, page: PageView) -> Row:
-        return page_row(
-            page, self.console.clock.wall_ms(), self._groups.by, self.console.command_queue.outlook_of(page)
-        )
+        now, outlook = self.console.clock.wall_ms(), self.console.command_queue.outlook_of(page)
+        return page_row(page, now, self._groups.by, outlook)
 
     def _outcomes_now(self) -> tuple[str, ...]:
         pages = [page for page in map(self._keyset.row, self._page_table.visible_keys) if page is not None]

@@ -100,9 +100,8 @@ class ExitActions(Handles):
         at_work, run = self._hosting.at_work, self._live_state.run
         elsewhere = (run.owner or "another process") if run is not None and run.live and not at_work else ""
         detachable = at_work and not self.hindrance
-        self._app.push_screen(
-            AskQuitScreen(at_work, detachable=detachable, elsewhere=elsewhere, warning=warning), answered
-        )
+        question = AskQuitScreen(at_work, detachable=detachable, elsewhere=elsewhere, warning=warning)
+        self._app.push_screen(question, answered)
 
     @handles("app.detach")
     def detach(self) -> None:

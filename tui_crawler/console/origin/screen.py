@@ -37,6 +37,7 @@ from tui_crawler.console.origin.rows import (
 from tui_crawler.console.overview.events import go_to_problem
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines, LongLines, lay_out_line
+from tui_crawler.console.panes.shared_lines import FRAME
 from tui_crawler.console.panes.tabs import Tab, TabBar
 from tui_crawler.console.reading.refresh import WINDOW, OriginDetail, ReadingRequest, Snapshot
 from tui_crawler.console.reading.window import LogListWindow
@@ -67,8 +68,6 @@ RATE_WIDTH = 20
 TALL = 36
 """On so many lines of the screen there is room for the lane, too; on fewer it has a screen of its own, or its tab."""
 EXITS_SHOWN = 8
-FRAME = 3
-"""Lines of a table pane that are not rows: its border and its header."""
 TABS: Mapping[str, tuple[str, str]] = {
     "state": ("State", "origin.tab_state"),
     "attempts": ("Attempts", "origin.tab_attempts"),
@@ -348,9 +347,8 @@ class OriginScreen(LaneScreen, RowsScreen):
     @handles("log.previous_error", False)
     def _go_to_problem(self, older: bool) -> None:
         self._see_attempts()
-        if not go_to_problem(
-            self._attempts, {line.key for line in self._list.keyset.rows if line.problem}, older=older
-        ):
+        problems = {line.key for line in self._list.keyset.rows if line.problem}
+        if not go_to_problem(self._attempts, problems, older=older):
             self.console.tell("no", "there is no further problem in this list", "muted")
 
     def open_selected(self) -> None:
@@ -512,9 +510,8 @@ class RobotsScreen(ConsoleScreen):
     def situation(self) -> Situation:
         """This origin, and the URL that is judged."""
         view = self._view()
-        return Situation(
-            Where.robots, origins=(view,) if view is not None else (), urls=(self._url,) if self._url else ()
-        )
+        origins = (view,) if view is not None else ()
+        return Situation(Where.robots, origins=origins, urls=(self._url,) if self._url else ())
 
     def crumbs(self) -> tuple[str, ...]:
         host = host_of(self._origin)

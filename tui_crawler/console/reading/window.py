@@ -111,9 +111,8 @@ class KeysetWindow(Generic[E, R]):
         self.spans.remove(gone)
 
     def _arrange(self) -> None:
-        self._by_key = {
-            self.key_of(row): row for row in self._in_order(row for span in self.spans for row in span.rows)
-        }
+        rows = self._in_order(row for span in self.spans for row in span.rows)
+        self._by_key = {self.key_of(row): row for row in rows}
         self.rows = tuple(self._by_key.values())
 
     def _in_order(self, rows: Iterable[R]) -> Iterable[R]:

@@ -75,11 +75,8 @@ class Handover:
 
 
 def _version(results: Sequence[ActionResult], job: str) -> int:
-    for result in results:
-        versions = json.loads(result.after or "{}").get("rulesets", {})
-        if job in versions:
-            return int(versions[job])
-    return 0
+    versions = (json.loads(one.after or "{}").get("rulesets", {}) for one in results)
+    return next((int(one[job]) for one in versions if job in one), 0)
 
 
 class TypeCountScreen(Dialog):

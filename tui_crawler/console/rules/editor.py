@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
@@ -260,8 +259,8 @@ class RuleEditorScreen(WaitingScreen):
         self._writers: dict[object, object] = {}
         self._typing = RuleTyping(self, rule_queries, self.session)
         self._applying = Applying(self)
-        shows = partial(self.show_info, "Exclude, at once and beside the draft")
-        self._exclusions = ExclusionEntry(self, lambda: self.session.added, shows, self._typing.drop)
+        pane = "#rules-info", "Exclude, at once and beside the draft"
+        self._exclusions = ExclusionEntry(self, lambda: self.session.added, pane, self._typing.drop)
 
     def body(self) -> Iterable[Widget]:
         """Entries, impact, and the entry under the cursor or the one that is typed."""
@@ -517,9 +516,8 @@ class RuleEditorScreen(WaitingScreen):
 
         discard = Intent((), "discard the draft")
         text = f"Entries of it: {counted_changes(draft.changes)}. That would be lost."
-        question = Confirmation(
-            "Discard the draft?", text, (("Discard", discard),), "{rules.apply} applies it instead."
-        )
+        note = "{rules.apply} applies it instead."
+        question = Confirmation("Discard the draft?", text, (("Discard", discard),), note)
         self.console.push_screen(ConfirmScreen(question), answered)
 
     def _close(self) -> None:

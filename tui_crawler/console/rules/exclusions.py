@@ -6,11 +6,12 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
+from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.rules.exclusion import HINT, exclude, exclusion_lines, unlisted
 from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews, impact_counter
+from tui_crawler.console.screen.base import title
 
 if TYPE_CHECKING:
-    from tui_crawler.console.panes.line import Line
     from tui_crawler.console.ports import RuleQueries
     from tui_crawler.console.screen.base import ConsoleScreen
     from tui_crawler.domain.exclusion import Exclusion
@@ -25,11 +26,11 @@ class ExclusionEntry:
         self,
         screen: ConsoleScreen,
         added: Callable[[], tuple[Exclusion, ...]],
-        show: Callable[[list[Line]], None],
+        pane: tuple[str, str],
         over: Callable[[], None],
     ) -> None:
-        """`added` is the list as it is, `show` shows what is typed, `over` what stands there else."""
-        self._screen, self._added, self._show, self._over = screen, added, show, over
+        """`added` is the list as it is, `pane` (selector and title) shows what is typed, `over` what is there else."""
+        self._screen, self._added, self._pane, self._over = screen, added, pane, over
         self._use = EntryUse("exclude", self.entered, self.typed, self.left, judged=True)
         self._impact_counter: ImpactCounter | None = None
         self._text = ""
@@ -115,10 +116,13 @@ class ExclusionEntry:
 
     def _tell(self) -> None:
         if self._read is None or isinstance(self._read, str) or self._asked:
-            self._show(exclusion_lines(self._text, self._read, self._news))
+            lines = exclusion_lines(self._text, self._read, self._news)
         else:
             said = exclude(self._read.exclusions or (), self._added())
-            self._show(exclusion_lines(self._text, said if isinstance(said, str) else None))
+            lines = exclusion_lines(self._text, said if isinstance(said, str) else None)
+        pane = self._screen.query_one(self._pane[0], Lines)
+        title(pane, self._pane[1])
+        pane.show(lines)
 
     def _begin(self, rule_queries: RuleQueries) -> ImpactCounter:
         """The thread that counts, begun when it is first needed."""

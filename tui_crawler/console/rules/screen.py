@@ -232,7 +232,7 @@ class RulesScreen(WaitingScreen):
         self._in_force: RulesInForce | None = None
         self._drafted_from: Ruleset | None = None
         self._up_to_date = False  # nothing was read yet, or before a draft that may have changed it
-        self._exclusions = ExclusionEntry(self, self._added, self._show_exclusion, self._leave_line)
+        self._exclusions = ExclusionEntry(self, self._added, ("#rules-info", "Exclude"), self._leave_line)
         self._by_key: dict[Hashable, Entry] = {}
         self._job = ""
         self._asked = 0
@@ -356,9 +356,8 @@ class RulesScreen(WaitingScreen):
 
     def situation(self) -> Situation:
         entry = self._entry()
-        return Situation(
-            Where.rules, rules=self._current() is not None and self.console.rules is not None, entry=entry is not None
-        )
+        rules = self._current() is not None and self.console.rules is not None
+        return Situation(Where.rules, rules=rules, entry=entry is not None)
 
     @property
     def waits_for(self) -> str:
@@ -455,10 +454,6 @@ class RulesScreen(WaitingScreen):
             case Exclusion():
                 words = "it stands on the operators' exclusion list: {rule.delete} takes it off"
                 self.console.tell("no", self.key_names.said(words), "muted")
-
-    def _show_exclusion(self, lines: list[Line]) -> None:
-        title(self._info, "Exclude")
-        self._info.show(lines)
 
     @handles("rules.bring_back")
     def _bring_back(self) -> None:

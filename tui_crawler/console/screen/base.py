@@ -34,7 +34,6 @@ from tui_crawler.console.theme import Colours
 from tui_crawler.text.format import plural
 
 if TYPE_CHECKING:
-    from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
     from tui_crawler.console.terminal_app import TerminalApp
     from tui_crawler.console.urls.whole_list import PageExport
@@ -278,11 +277,6 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     def fit(self, size: Size) -> None:
         """Chooses the layout for a size."""
         self.update_classes(size_classes(size), animate=False)
-
-    @property
-    def key_names(self) -> KeyNames:
-        """The operator's keys, to be named in words."""
-        return self.console.appearance.key_names
 
     def footer_keys(self) -> Sequence[tuple[str, str, str]]:
         """What the footer names, the most important first: action id, key and label."""
@@ -544,8 +538,3 @@ class Dialog(ReachesConsole, ModalScreen[object], inherit_bindings=False):
     def dismiss(self, result: object = None) -> AwaitComplete:
         """Closes it with its answer. Only once: a second click or key that was on its way would close what is below."""
         return super().dismiss(result) if self.is_active else AwaitComplete()
-
-    @property
-    def key_names(self) -> KeyNames:
-        """The operator's keys, to be named in words."""
-        return self.console.appearance.key_names

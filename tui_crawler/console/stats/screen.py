@@ -19,6 +19,7 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.logs.attempts import meaning
 from tui_crawler.console.operator.intent import pause_jobs, resume_jobs, set_jobs, shift_niceness, toggle_jobs
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
+from tui_crawler.console.panes.shared_lines import FRAME
 from tui_crawler.console.pulse.chart_pane import ChartPane
 from tui_crawler.console.pulse.queries import first_span, part_of
 from tui_crawler.console.pulse.rows import Charts
@@ -187,8 +188,6 @@ _CHARTS = ("pages", "latency", "failures", "states", "bytes")
 _WIDE, _TALL = 160, 50
 """From this size on there is room for charts."""
 JOBS_SHOWN = 6
-FRAME = 3
-"""Lines of a table pane that are not rows: its border and its header."""
 _OF_RUN, _OF_ORIGIN = "of-run", "of-origin"
 """Whose exit codes are shown where there is one column."""
 _HINTS = {

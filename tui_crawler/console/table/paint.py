@@ -162,9 +162,8 @@ class TablePainter:
         return base + own
 
     def _strip(self, segments: Iterable[Segment]) -> Strip:
-        return Strip([segment for segment in segments if segment.text]).adjust_cell_length(
-            self.layout.width, self.palette.base
-        )
+        strip = Strip([segment for segment in segments if segment.text])
+        return strip.adjust_cell_length(self.layout.width, self.palette.base)
 
 
 def _title(place: ColumnPlace, arrow: str, plain: Style, style: Style) -> list[Segment]:

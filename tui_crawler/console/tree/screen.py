@@ -37,7 +37,6 @@ from tui_crawler.console.urls.cells import host_of
 from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
-    from tui_crawler.console.panes.line import Line
     from tui_crawler.console.reading.refresh import Query
     from tui_crawler.console.tree.queries import TreeReports
     from tui_crawler.domain.exclusion import Exclusion
@@ -100,7 +99,7 @@ class TreeScreen(RowsScreen):
         """The tree above the branch under the cursor."""
         self._table = BranchTable(lambda key: self._held.get(key))  # noqa: PLW0108  what is held is replaced
         self._info = Lines(id="tree-info", classes="pane", still=True)
-        self._exclusion = ExclusionEntry(self, lambda: self._listed, self._show_exclusion, self._show_branch)
+        self._exclusion = ExclusionEntry(self, lambda: self._listed, ("#tree-info", "Exclude"), self._show_branch)
         yield Vertical(self._table, self._info, id="body")
 
     def on_mount(self) -> None:
@@ -161,10 +160,6 @@ class TreeScreen(RowsScreen):
         if not self._exclusion.is_open:
             title(self._info, "Branch")
             self._info.show(branch_lines(self._node(), hint=self.key_names.said(_TRAP_HINT)))
-
-    def _show_exclusion(self, lines: list[Line]) -> None:
-        title(self._info, "Exclude")
-        self._info.show(lines)
 
     def _show_title(self) -> None:
         counting = max(one.counting for one in self._opened.values())
