@@ -8,10 +8,10 @@ from pathlib import Path
 
 import pytest
 
+from tests.support.keys_page import keys_markdown
 from tests.support.views_page import views_markdown
 from tui_crawler.cli.main import parse
 from tui_crawler.config.document import configuration_markdown
-from tui_crawler.console.keys import keys_markdown
 
 ROOT = Path(__file__).parents[1]
 README = (ROOT / "README.md").read_text(encoding="utf-8")

@@ -90,7 +90,6 @@ DECIDED_BY_TEXT = {
     "cli/word_completion.py": 1,  # the name of a parser
     "console/app.py": 1,  # how long a message stays
     "console/table/crawl_table.py": 1,
-    "console/operator/intent.py": 1,
     "console/panes/notice.py": 1,
     "console/origin/rows.py": 2,
     "console/failures/rows.py": 3,  # dimensions of groups

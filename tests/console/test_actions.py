@@ -11,13 +11,14 @@ import pytest
 
 from tests.console.sample_crawl import API, WWW, origin, origins
 from tests.console.support import stage
+from tests.support.keys_page import keys_markdown
 from tui_crawler import console
 from tui_crawler.console.action import Console, Frame
 from tui_crawler.console.actions import ACTIONS, BY_ID, Need, Situation, Where, actions_at, find_action, why_not
 from tui_crawler.console.appearance import Appearance
 from tui_crawler.console.dispatcher import Dispatcher, History
 from tui_crawler.console.handlers import Handles, handles, handles_typed
-from tui_crawler.console.keys import keys_markdown, keys_of, table_keys
+from tui_crawler.console.keys import keys_of, table_keys
 from tui_crawler.console.operator import intent as intents
 from tui_crawler.console.operator.commands import CommandQueue, UndoStack, delay_note
 from tui_crawler.console.operator.shutdown import ExitActions

@@ -15,10 +15,10 @@ from textual.pilot import Pilot
 from textual.widgets import Input, TextArea
 
 from tests.console.pty_child import CASES
+from tests.support.keys_page import keys_markdown
 from tests.support.patience import PATIENT_S
 from tui_crawler.config.load import read_config
 from tui_crawler.config.problem import ConfigErrors
-from tui_crawler.console.keys import keys_markdown
 from tui_crawler.console.welcome.actions import WELCOME
 from tui_crawler.console.welcome.app import FileScreen, FirstSeedsScreen, WelcomeApp
 from tui_crawler.console.welcome.first_step import (

@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 from tests.support.exit_codes_page import exit_codes_markdown
+from tests.support.keys_page import keys_markdown
 from tests.support.views_page import views_markdown
 from tui_crawler.config.document import configuration_markdown
-from tui_crawler.console.keys import keys_markdown
 
 DOCS = Path(__file__).parents[2] / "docs"
 

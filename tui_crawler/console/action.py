@@ -94,10 +94,7 @@ class Where(Enum):
         "robots.txt",
         "The robots.txt of one origin as it was fetched, what it means here, and the contract it makes.",
     )
-    diff = (
-        "Runs compared",
-        "What two runs found different: origins, and the pages of the one under the cursor.",
-    )
+    diff = ("Runs compared", "What two runs found different: origins, and the pages of the one under the cursor.")
     page_diff = "Page compared", "One page in two runs: the lines of its body and the links that differ."
     timeline = (
         "Politeness",
@@ -245,14 +242,8 @@ def _no_worker(now: Situation) -> str:
     return "" if any(one.takes_orders for one in now.workers) else "it was told to leave already"
 
 
-def _no_older(now: Situation) -> str:
-    end = "this is the oldest entry" if now.where is Where.logs else "this is the end of the list"
-    return "" if now.older else end
-
-
-def _no_newer(now: Situation) -> str:
-    start = "this is the newest entry" if now.where is Where.logs else "this is the beginning of the list"
-    return "" if now.newer else start
+def _end(now: Situation, of_log: str, of_list: str) -> str:
+    return f"this is the {of_log if now.where is Where.logs else of_list}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -273,13 +264,17 @@ class Need(Enum):
     pausable = Condition(lambda now: now.console.pause())
     live = Condition(lambda now: now.console.end())
     failed = Condition(lambda now: "" if now.failed else "nothing has failed here")
-    lost_patience = Condition(lambda now: "" if any(map(_is_weary, now.origins)) else "patience is full")
-    own_delay = Condition(lambda now: "" if any(map(_is_slowed, now.origins)) else "you have not raised it")
+    lost_patience = Condition(
+        lambda now: "" if any(one.patience < one.patience_max for one in now.origins) else "patience is full"
+    )
+    own_delay = Condition(
+        lambda now: "" if any(one.operator_delay_ms > 0 for one in now.origins) else "you have not raised it"
+    )
     url = Condition(lambda now: "" if now.urls else "no URL is selected")
     undo = Condition(lambda now: now.console.undo())
     redo = Condition(lambda now: now.console.redo())
-    older = Condition(_no_older)
-    newer = Condition(_no_newer)
+    older = Condition(lambda now: "" if now.older else _end(now, "oldest entry", "end of the list"))
+    newer = Condition(lambda now: "" if now.newer else _end(now, "newest entry", "beginning of the list"))
     filtered = Condition(lambda now: "" if now.frame.filtered() else "nothing is filtered")
     job = Condition(lambda now: "" if now.jobs else "no job is selected")
     worker = Condition(_no_worker)
@@ -294,14 +289,6 @@ class Need(Enum):
     replay = Condition(lambda now: now.console.replay())
     replays = Condition(lambda now: now.console.replays())
     startable = Condition(lambda now: now.console.start())
-
-
-def _is_weary(view: OriginView) -> bool:
-    return view.patience < view.patience_max
-
-
-def _is_slowed(view: OriginView) -> bool:
-    return view.operator_delay_ms > 0
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,14 +25,7 @@ from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.bars import HeaderBar
 from tui_crawler.console.panes.header import counted_now
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.panes.notice import (
-    ERROR_SHOWN_MS,
-    SHOWN_MS,
-    Notice,
-    ReportedError,
-    add_notice,
-    add_trouble,
-)
+from tui_crawler.console.panes.notice import ERROR_SHOWN_MS, SHOWN_MS, Notice, ReportedError, add_notice, add_trouble
 from tui_crawler.console.panes.notices import NoticeBox
 from tui_crawler.console.panes.typing import TakesText
 from tui_crawler.console.reading.poll_loop import BEAT_MS, Answer, PollTimer, ReadFailed
@@ -91,7 +84,6 @@ class ExplanationQuery:
         return () if self._factory is None or not url else (TraceOf(url, partial(self._answer, self._factory)),)
 
     def _answer(self, factory: Callable[[Reports], Explainer], reports: Reports, url: str, now: int) -> Explanation:
-        """Asks the explainer of these reports, which is made once."""
         if self._asked is None or self._asked[0] is not reports:
             self._asked = reports, factory(reports)
         return self._asked[1].explain(url, now)
@@ -235,13 +227,9 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self.terminal_waited_ms,
         )
         self.way_out = ExitActions(self, self.hosting, self.live_state, self.poll_timer, self.clock, engine.detacher)
+        successor, tell = None if self.readonly else engine.successor, self.tell
         self.host_takeover = HostTakeover(
-            self.hosting,
-            self.live_state,
-            None if self.readonly else engine.successor,
-            self.appearance,
-            self.tell,
-            self.read_soon,
+            self.hosting, self.live_state, successor, self.appearance, tell, self.read_soon
         )
         self._journal_writer = None if operator.journal is None else self._made_journal_writer(operator.journal)
         watches = f" ({operator.watches})" if operator.watches else ""
@@ -263,16 +251,9 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             replays=lambda: self.replay.why_not_opened,
         )
         here = (self.appearance, self.way_out, self.host_takeover)
+        late = (lambda: self.command_queue, lambda: self.row_actions)
         self.dispatcher = Dispatcher(
-            self,
-            here,
-            (lambda: self.command_queue, lambda: self.row_actions),
-            self.situation,
-            self.live_state,
-            self.appearance,
-            self.queries,
-            sources.rules,
-            self.replay,
+            self, here, late, self.situation, self.live_state, self.appearance, self.queries, sources.rules, self.replay
         )
         self.action_do = self.dispatcher.do
         """Does an action by its id (bindings)."""
@@ -298,8 +279,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         return JournalWriter(
             journal_factory, self.who, self.hosting.wake, lambda news: self._post(self.JournalNews(news))
         )
-
-    # start
 
     def run_to_end(self) -> ExitSummary:
         """Runs the console until it is left (blocking). Gives what is to be printed, and the exit status."""
@@ -366,8 +345,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         if loop is not None:
             loop.call_soon_threadsafe(self.post_message, self.SignalCaught(status))
 
-    # the beat
-
     def beat(self) -> None:
         """Ten times a second: asks for a reading when one is due, moves clocks on."""
         if self.is_leaving:
@@ -407,8 +384,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self._start_engine()
         if self.way_out.leaving:
             self.way_out.was_read()
-
-    # what screens use
 
     @property
     def console_screen(self) -> ConsoleScreen | None:
@@ -493,8 +468,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         run = self.live_state.run
         return "" if run is not None and self.hosting.is_crawling(run) else "no run is at work"
 
-    # header and messages
-
     def _was_read(self, screen: ConsoleScreen) -> None:
         """A reading was taken in: the header shows the first, and the end of a delay, at once; others with its beat."""
         first, self._has_read = not self._has_read, True
@@ -508,7 +481,11 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         if not is_ready(screen):
             return
         self._header_at, run = self.clock.mono_ms(), self.live_state.run
-        standing = self.hosting.standing(run, self.poll_timer.failure, self._lock_words())
+        lock, known = self.live_state.lock, (self.hosting.locked_since, self.poll_timer.locked_since)
+        if lock is None and any(known):  # whoever has noticed it
+            lock = Lock(0, min(filter(None, known)))
+        locked = lock_words(lock, self.clock.zone, crawling=self.hosting.is_crawling(run)) if lock else ""
+        standing = self.hosting.standing(run, self.poll_timer.failure, locked)
         standing = self.replay.show_on(screen) or standing
         state = self.live_state.header(
             self.crawl_name or (run.config_name if run else ""),
@@ -520,13 +497,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         screen.query_one(HeaderBar).tell(replace(state, frozen=screen.frozen))
         for pane in screen.query(Lines) if not screen.frozen else ():
             pane.count(counted_now(state))
-
-    def _lock_words(self) -> str:
-        """That another program keeps the database locked, whoever has noticed; empty while none does."""
-        lock, known = self.live_state.lock, (self.hosting.locked_since, self.poll_timer.locked_since)
-        if lock is None and any(known):
-            lock = Lock(0, min(filter(None, known)))
-        return lock_words(lock, self.clock.zone, crawling=self.hosting.is_crawling(self.live_state.run)) if lock else ""
 
     def tell(self, kind: str, text: str, role: str = "accent") -> None:
         """Shows a short message (raw text)."""
@@ -576,8 +546,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self.way_out.engine_over()
         elif message.end.failure:
             self.tell("engine", *message.end.news)
-
-    # actions
 
     def check_action(self, action: str, parameters: tuple[object, ...]) -> bool | None:
         """Leaves keys to an input that has the focus."""

@@ -74,13 +74,8 @@ def in_many(theme: Theme) -> Theme:
     """A theme of ours in fixed colours of a terminal: cursors differ from what lies below, and roles among each other;
     each role has a contrast of 4.5:1 at least (WCAG 2.2 AA) on all of them."""
     own = theme.variables
-    grounds = [
-        str(theme.background),
-        own["primary-muted"],
-        own["block-cursor-blurred-background"],
-        own["footer-background"],
-    ]
-    below = _apart(grounds, lambda _: True)
+    grounds = (own[f"{name}-background"] for name in ("block-cursor-blurred", "footer"))
+    below = _apart((str(theme.background), own["primary-muted"], *grounds), lambda _: True)
     lights = [_luminance(colour) for colour in below.values()]
     changed = below | _apart(
         (own[f"role-{role}"] for role in ROLES),
@@ -152,8 +147,7 @@ class Appearance(Handles):
         """`app` is what is dressed, `written` and `theme` what the configuration says (empty: nothing), `session` what
         is remembered."""
         self._app, self._tell, self._now_ms = app, tell, now_ms
-        self._written = written
-        self.configured_theme = theme
+        self._written, self.configured_theme = written, theme
         kept = session.theme if session.theme_over == theme or not theme else ""
         self._wanted = kept or theme
         self.keymap: KeyMap | None = None

@@ -133,15 +133,6 @@ _BESIDE = frozenset({"app.screenshot", "theme.next", "app.ask_quit"})
 """Actions that leave a line open in which something is typed."""
 
 
-def _screen_of(where: Where) -> type[ConsoleScreen] | None:
-    """The screen of a numbered view beside the overview, which lies below them all; loaded when it is first wanted."""
-    if where.view is None or where is Where.overview:
-        return None
-    module, _, name = where.view.screen.rpartition(".")
-    kind: type[ConsoleScreen] = getattr(import_module(f"{__package__}.{module}"), name)
-    return kind
-
-
 GoesTo = TypeVar("GoesTo", bound=Callable[[Any, Where], None])
 
 
@@ -325,7 +316,6 @@ class Dispatcher(Handles):
 
     @handles_selected("robots.view")
     def _go_to_robots(self, now: Situation) -> None:
-        """Shows robots.txt of the selected URL's origin, or of the selected origin."""
         from tui_crawler.console.origin.screen import RobotsScreen  # noqa: PLC0415  not before it is needed
 
         screen, url = self._screens.console_screen, next(iter(now.urls), "")
@@ -354,7 +344,6 @@ class Dispatcher(Handles):
 
     @handles_typed("worker.open")
     def _open_worker(self, name: str) -> None:
-        """Shows the workers, the one that is named under the cursor."""
         from tui_crawler.console.workers.screen import WorkersScreen  # noqa: PLC0415  not before it is needed
 
         self._go_to_view(Where.workers)
@@ -371,7 +360,6 @@ class Dispatcher(Handles):
 
     @handles_typed("failures.exit")
     def _go_to_failures(self, code: str) -> None:
-        """Shows the failures, of those that ended with an exit code where one is typed."""
         self._go_to_view(Where.failures)
         if code:
             self.do("filter.open", f"exit:{code}")
@@ -407,9 +395,11 @@ class Dispatcher(Handles):
 
     @_handles_views
     def _go_to_view(self, where: Where) -> None:
-        """Goes to one of the numbered views; what lies over it is closed."""
         screens = self._screens
-        kind = _screen_of(where)
+        kind: type[ConsoleScreen] | None = None  # the overview lies below them all
+        if where.view is not None and where is not Where.overview:
+            module, _, name = where.view.screen.rpartition(".")
+            kind = getattr(import_module(f"{__package__}.{module}"), name)
         while len(screens.screen_stack) > 1:
             if kind is not None and isinstance(screens.screen, kind):
                 return
@@ -431,7 +421,6 @@ class Dispatcher(Handles):
             screen.query_one(EntryLine).open(use, ":", "", hint, complete, self._typed)
 
     def _chosen(self, target: object) -> None:
-        """Does, or goes to, what was chosen in a dialog."""
         if isinstance(target, Widget):
             target.screen.set_focus(target)
         elif isinstance(target, str):

@@ -98,7 +98,7 @@ def read_keymap(written: Mapping[str, str]) -> KeyMap:
     if preset not in PRESETS:
         problems.append((PRESET, f"there is no preset {preset}; there are {', '.join(PRESETS)}"))
         preset = "default"
-    places, usual = _known()
+    places, usual = known_keys()
     own: dict[str, tuple[str, ...]] = {}
     for name, keys in written.items():
         if name == PRESET:
@@ -122,7 +122,7 @@ def is_key(key: str) -> bool:
     return known and set(modifiers) <= _MODIFIERS
 
 
-def _known() -> tuple[dict[str, frozenset[Where]], dict[str, tuple[str, ...]]]:
+def known_keys() -> tuple[dict[str, frozenset[Where]], dict[str, tuple[str, ...]]]:
     """Of every action, those of tables among them: where it exists, and its keys."""
     places = {action.id: action.where or frozenset(Where) for action in ACTIONS}
     usual = {action.id: canonical(action.keys) for action in ACTIONS}
@@ -179,29 +179,3 @@ def _taken(key: str, winner: _Claim, loser: _Claim, left: Iterable[str]) -> str:
         return f"{key_name(key)} is given to {loser.name} too ({on}); {winner.name} has it"
     rest = " or ".join(map(key_name, left))
     return f"{key_name(key)} is taken from {loser.name} ({on}), which has " + (f"{rest} left" if rest else "no key now")
-
-
-def presets_markdown() -> list[str]:
-    """The lines of docs/keys.md on presets: what each of them changes."""
-    _, usual = _known()
-    names = [name for name in PRESETS if PRESETS[name]]
-    lines = [
-        "",
-        "## Presets",
-        "",
-        f"`keymap: {{preset: {' | '.join(PRESETS)}}}` takes a whole set of keys; keys by id win over it, and `none` in "
-        "place of",
-        "a key takes the keys of an action away. `tui-crawler check` tells keys that are given twice.",
-        "",
-        f"| id | default | {' | '.join(names)} |",
-        f"|---|---|{'---|' * len(names)}",
-    ]
-    for name in usual:
-        if any(name in PRESETS[preset] for preset in names):
-            cells = [_cell(usual[name]), *(_cell(canonical(PRESETS[one].get(name, ""))) for one in names)]
-            lines.append(f"| {name} | {' | '.join(cells)} |")
-    return lines
-
-
-def _cell(keys: Iterable[str]) -> str:
-    return " ".join(f"`{key_name(key)}`" for key in keys)

@@ -1,4 +1,4 @@
-"""Keys of actions: as bindings for Textual, as a person reads them, and as docs/keys.md."""
+"""Keys of actions: as bindings for Textual, and as a person reads them."""
 
 from __future__ import annotations
 
@@ -10,19 +10,15 @@ from textual.binding import Binding
 from textual.keys import REPLACED_KEYS, key_to_character
 
 from tui_crawler.console.action import VIEWS
-from tui_crawler.console.actions import ACTIONS, BY_ID, OVERLAY, Action, Topic, Where, actions_at
+from tui_crawler.console.actions import ACTIONS, BY_ID, OVERLAY, Action, Where, actions_at
 from tui_crawler.console.table.crawl_table import CrawlTable
 
-OPENS_ENTRY = frozenset({"filter.open", "cmd.prompt", "log.search", "job.nice", "job.depth", "job.concurrency"}) | {
-    "rule.add",
-    "rules.exclude",
-    "rules.test",
-    "sql.open",
-    "log.filter",
-    "robots.test",
-    "worker.tags",
-    "origin.move",
-}
+OPENS_ENTRY = frozenset(
+    {
+        "filter.open", "cmd.prompt", "log.search", "job.nice", "job.depth", "job.concurrency", "rule.add",
+        "rules.exclude", "rules.test", "sql.open", "log.filter", "robots.test", "worker.tags", "origin.move",
+    }
+)  # fmt: skip
 """Actions after which keys belong to an input: done before the next key is looked at, but never while one has focus."""
 
 AT_ONCE = OPENS_ENTRY | {"app.ask_quit"}
@@ -123,45 +119,14 @@ def only_at(where: Where) -> list[Binding]:
 
 def table_keys() -> tuple[Binding, ...]:
     """The keys of the table widget: moving and marking."""
-    return tuple(
-        binding
-        for binding in CrawlTable.BINDINGS
-        if isinstance(binding, Binding) and binding.id and binding.id != "nav.open"
-    )
+    bindings = (one for one in CrawlTable.BINDINGS if isinstance(one, Binding))
+    return tuple(one for one in bindings if one.id and one.id != "nav.open")
 
 
 _USUAL: Mapping[str, str] = {action.id: action.keys for action in ACTIONS} | {
     binding.id: binding.key for binding in CrawlTable.BINDINGS if isinstance(binding, Binding) and binding.id
 }
 _IN_WORDS = re.compile(r"\{([a-z]+\.[a-z_]+)\}")
-
-
-def keys_markdown() -> str:
-    """docs/keys.md, made from the table of actions."""
-    from tui_crawler.console.key_presets import presets_markdown  # noqa: PLC0415  it needs this module
-    from tui_crawler.console.welcome.actions import WELCOME  # noqa: PLC0415  not before the first paint
-
-    lines = [
-        "# Keys",
-        "",
-        "Made from `tui_crawler/console/actions.py`; a test keeps this page equal to it. Every key can be changed by",
-        "its id in the section `keymap` of the configuration.",
-    ]
-    for group in Topic:
-        lines += ["", f"## {group.value}", "", "| key | id | what it does | where | command line | undo |"]
-        lines.append("|---|---|---|---|---|---|")
-        for action in (*ACTIONS, *WELCOME):
-            if action.group is group:
-                keys = " ".join(f"`{key_name(key)}`" for key in action.keys.split(",")) if action.keys else ""
-                keys = keys or f"`:{action.word}`"
-                where = ", ".join(w.value for w in Where if w in action.where) or "everywhere"
-                command = f"`{action.command}`".replace("|", "\\|") if action.command else ""
-                lines.append(f"| {keys} | {action.id} | {action.help} | {where} | {command} | {action.undo} |")
-        if group is Topic.move:
-            for binding in table_keys():
-                keys = " ".join(f"`{key_name(key)}`" for key in binding.key.split(","))
-                lines.append(f"| {keys} | {binding.id} | {binding.description} | lists | | |")
-    return "\n".join([*lines, *presets_markdown()]) + "\n"
 
 
 FIRST: Mapping[Where, tuple[str, ...]] = {

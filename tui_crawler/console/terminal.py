@@ -51,10 +51,8 @@ class TerminalFile:
         self.lost = False
         self.waited_ms = 0
         self._fd: int | None = None
-        try:
+        with suppress(OSError):
             self._fd = os.open(os.ttyname(terminal_fd), os.O_WRONLY | os.O_NONBLOCK | os.O_NOCTTY)
-        except OSError:
-            self._fd = None
 
     def write(self, text: str) -> None:
         """Writes; waits for a slow terminal, but not for long while leaving; one that is gone takes everything."""

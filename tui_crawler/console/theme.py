@@ -65,7 +65,6 @@ _STATES = {"active": "ok", "waiting": "accent", "paused": "blocked", "warning": 
 
 
 def _column(number: int) -> tuple[Mapping[str, str], Mapping[str, str]]:
-    """The roles of a theme, and its other colours."""
     cells = [line.split() for line in _TABLE.split("\n") if line]
     found = {row[0]: row[number] if row[number][0] == "#" else f"ansi_{row[number]}" for row in cells}
     roles = {name: found[name] for name in list(found)[:_ROLES]}

@@ -31,8 +31,7 @@ class AddScreen(Dialog):
     def __init__(self, text: str, known_origins: tuple[str, ...]) -> None:
         """`text` is what stands there at first; `known_origins` tells which origins are new."""
         super().__init__()
-        self._text = text
-        self._known = known_origins
+        self._text, self._known = text, known_origins
         self.seeds = Seeds()
 
     def compose(self) -> ComposeResult:

@@ -161,8 +161,6 @@ SHOWN_S = 6.0
 
 
 class _Option(Static):
-    """One of them; a click copies it."""
-
     def __init__(self, key: str, name: str, words: str, *, many: bool) -> None:
         words = _MANY.get(words, words) if many else words
         super().__init__(Content.assemble((key, "$accent bold"), f" {words}"), classes="copy-option")
@@ -225,8 +223,7 @@ class PivotScreen(Dialog):
     def __init__(self, heading: str, pivot: Pivot | None) -> None:
         """`heading` is the title of the column."""
         super().__init__()
-        self._heading = heading
-        self._pivot = pivot
+        self._heading, self._pivot = heading, pivot
 
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog pivot") as box:

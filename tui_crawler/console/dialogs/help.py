@@ -69,14 +69,9 @@ class HelpScreen(SearchDialog):
 
     def __init__(self, situation: Situation, keymap: KeyMap | None) -> None:
         """`keymap` None: all keys are those of the table of actions."""
-        where = situation.where
-        super().__init__(
-            f"Keys · {where.value}",
-            "part of a key, a word, an id",
-            _COLUMNS,
-            help_entries(situation, keymap),
-            _notes(where, keymap),
-        )
+        where, entries = situation.where, help_entries(situation, keymap)
+        hint, notes = "part of a key, a word, an id", _notes(where, keymap)
+        super().__init__(f"Keys · {where.value}", hint, _COLUMNS, entries, notes)
 
     def _choose(self, key: object) -> None:
         """Does it; of what cannot be done now it says why."""

@@ -90,7 +90,6 @@ def _visible(screen: ConsoleScreen, pane: Widget) -> Region | None:
 
 
 def _way(screen: ConsoleScreen, pane: Widget) -> str:
-    """Which way a pane is that is scrolled out of view, as an arrow."""
     try:
         y = screen.find_widget(pane).region.y
     except NoWidget:
@@ -196,8 +195,7 @@ class JumpScreen(Dialog):
     def __init__(self, below: ConsoleScreen, own_keys: Mapping[str, str]) -> None:
         """Takes the screen on which one jumps, and the keys that differ from the table's."""
         super().__init__()
-        self._below = below
-        self._own_keys = own_keys
+        self._below, self._own_keys = below, own_keys
         self._targets = tuple(targets_of(below, own_keys))
         self._size = Size(0, 0)
 

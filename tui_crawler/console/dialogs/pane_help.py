@@ -100,7 +100,13 @@ def pane_lines(pane: Widget, folder: str, situation: Situation, own_keys: Mappin
     text, names = text_of(folder, pane.id or ""), KeyNames(own_keys)
     lines: list[Line] = [Paragraph(names.said(text.shows)), ""]
     if isinstance(pane, CrawlTable):
-        lines += _columns(pane, text, names)
+        shown = pane.visible_columns
+        lines.append(heading("Columns"))
+        for column in pane.columns:
+            meaning = names.said(text.columns.get(column.id, text.column))
+            meaning += "" if column.id in shown else " (no room for it now)"
+            lines.append(HangingText(Styled(column.title or column.id.upper(), "strong"), _HEAD, meaning, most=3))
+        lines.append("")
     lines.append(heading("Keys here"))
     if text.enter:
         lines.append(_key(names("nav.open"), text.enter))
@@ -118,17 +124,6 @@ def pane_lines(pane: Widget, folder: str, situation: Situation, own_keys: Mappin
     else:
         lines.append(_key("↑ ↓ PgUp PgDn", "Scroll, when there is more than fits"))
     return lines
-
-
-def _columns(table: CrawlTable, text: PaneText, names: KeyNames) -> list[Line]:
-    shown = set(table.visible_columns)
-    lines: list[Line] = [heading("Columns")]
-    for column in table.columns:
-        meaning = names.said(text.columns.get(column.id, text.column))
-        if column.id not in shown:
-            meaning += " (no room for it now)"
-        lines.append(HangingText(Styled(column.title or column.id.upper(), "strong"), _HEAD, meaning, most=3))
-    return [*lines, ""]
 
 
 def _key(keys: str, text: str, *, dim: bool = False) -> Line:

@@ -67,7 +67,6 @@ def _span_of(texts: Collection[str]) -> tuple[str, int | None]:
 
 
 def _seconds(time: re.Match[str]) -> int | None:
-    """A time in seconds; None for a date that is none."""
     year, month, day, hour, minute, second = (int(part or 0) for part in time.groups())
     try:
         days = date(year, month, day).toordinal() if year else 0
@@ -85,22 +84,14 @@ def pivot_rows(pivot: Pivot) -> list[Row]:
 def _row(value: str, number: int, pivot: Pivot, most: int) -> Row:
     share = number / most
     minutes = ":00" if pivot.span == "hour" and value[-1:].isdigit() else ""
-    return Row(
-        value,
-        (
-            _value_cell(value, minutes),
-            Styled(count(number), "strong", short=compact(number)),
-            Styled(percent(number, pivot.rows), "muted"),
-            Styled(bar(share, 24), "accent", short=bar(share, 8)),
-        ),
+    named = Styled(value + minutes) if value else Styled("∅ nothing", "faint")
+    cells = (
+        exit_cell(value) if exit_code_of(value) is not None else named,
+        Styled(count(number), "strong", short=compact(number)),
+        Styled(percent(number, pivot.rows), "muted"),
+        Styled(bar(share, 24), "accent", short=bar(share, 8)),
     )
-
-
-def _value_cell(value: str, minutes: str) -> Styled:
-    """A value; an exit code with its glyph and colour."""
-    if exit_code_of(value) is not None:
-        return exit_cell(value)
-    return Styled(value + minutes) if value else Styled("∅ nothing", "faint")
+    return Row(value, cells)
 
 
 def pivot_words(pivot: Pivot) -> str:

@@ -108,7 +108,6 @@ class Prompt:
         return self._key_names.said("{help.keys} lists them")
 
     def _values(self, action: Action, screen: ConsoleScreen) -> Sequence[str]:
-        """The words that are known to stand after that of an action."""
         if action.takes is Takes.worker:
             return tuple(dict.fromkeys(one.name for one in self._live.workers))
         return self._known(Takes.origin if takes_origin(action) else action.takes, screen)
@@ -165,7 +164,6 @@ def takes_origin(action: Action) -> bool:
 
 
 def _table(screen: ConsoleScreen) -> CrawlTable | None:
-    """The table the prompt was opened from, or that of the screen."""
     line = screen.query_one(EntryLine)
     before = line.came_from if line.display else screen.focused
     return before if isinstance(before, CrawlTable) else screen.table_filter.table

@@ -35,9 +35,7 @@ class AskQuitScreen(Dialog):
         """`at_work`: quitting ends the run of this console. `detachable`: it could go on by itself. `elsewhere`: who
         crawls and goes on with it (raw); empty where nobody does. `warning`: why something else cannot be done."""
         super().__init__()
-        self._at_work = at_work
-        self._elsewhere = elsewhere
-        self._detachable = detachable
+        self._at_work, self._elsewhere, self._detachable = at_work, elsewhere, detachable
         self._warning = warning
 
     def compose(self) -> ComposeResult:

@@ -75,8 +75,7 @@ class SearchDialog(Dialog):
     ) -> None:
         """`notes` stand under the list."""
         super().__init__()
-        self._heading = heading
-        self._hint = hint
+        self._heading, self._hint = heading, hint
         self._columns = tuple(columns)
         self._entries = tuple(entries)
         self._notes = tuple(notes)
@@ -208,12 +207,8 @@ def _actions(situation: Situation, own_keys: Mapping[str, str]) -> list[SearchEn
     for action in actions_at(situation.where):
         if action.id in _HIDDEN or why_not(action, situation):
             continue
-        keys = keys_of(action.id, action.keys, own_keys)
-        cells = (
-            Styled(action.label, "strong"),
-            Styled(action.help, "muted"),
-            Styled(keys[0] if keys else "", "accent"),
-        )
+        key = next(iter(keys_of(action.id, action.keys, own_keys)), "")
+        cells = (Styled(action.label, "strong"), Styled(action.help, "muted"), Styled(key, "accent"))
         entries.append(SearchEntry(action.id, cells, f"{action.label} {action.help} {action.id}"))
     return entries
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.panes.line import Line, heading
@@ -15,8 +15,7 @@ from tui_crawler.text.format import ABSENT, count
 
 if TYPE_CHECKING:
     from tui_crawler.console.diff.queries import PageLines, RunDiff
-    from tui_crawler.domain.page_view import LinkView
-    from tui_crawler.domain.run_diff import LinkDiff, PageChange, PageDiff
+    from tui_crawler.domain.run_diff import PageChange, PageDiff
 
 ORIGIN_COLUMNS: tuple[Column, ...] = (
     Column("origin", "ORIGIN", None, 0, min_width=14, kind="place"),
@@ -45,17 +44,10 @@ def origin_row(diff: OriginDiff, *, counted: bool) -> Row:
     """An origin as a row; its key is its number."""
     if not counted:
         return Row(diff.origin_id, (diff.origin, *[Styled("…", "faint")] * (len(ORIGIN_COLUMNS) - 1)))
-    numbers = (
-        (diff.new, "ok"),
-        (diff.gone, "error"),
-        (diff.changed, "warning"),
-        (diff.same, ""),
-        (diff.failures_new, "error"),
-        (diff.failures_mended, "ok"),
-    )
-    return Row(
-        diff.origin_id, (diff.origin, *(Styled(count(number), role if number else "faint") for number, role in numbers))
-    )
+    numbers = (diff.new, diff.gone, diff.changed, diff.same, diff.failures_new, diff.failures_mended)
+    roles = ("ok", "error", "warning", "", "error", "ok")
+    cells = (Styled(count(number), role if number else "faint") for number, role in zip(numbers, roles, strict=True))
+    return Row(diff.origin_id, (diff.origin, *cells))
 
 
 def page_row(change: PageChange) -> Row:
@@ -123,14 +115,9 @@ def link_lines(page: PageDiff) -> list[Line]:
     """The links from a page, and to it, that came and went."""
     lines: list[Line] = []
     for words, links, inward in ("Links from it", page.outlinks, False), ("Links to it", page.inlinks, True):
-        lines += [*([""] if lines else []), heading(f"{words}: {said.many(links)}"), *_ends(links, inward=inward)]
+        lines += [*([""] if lines else []), heading(f"{words}: {said.many(links)}")]
+        for sign, role, some in ("+", "ok", links.new), ("−", "error", links.gone):
+            for one in some:
+                url = one.from_url if inward else one.to_url
+                lines.append((Styled(f"{sign} {one.kind} ", role), url, Styled(f"  {one.text}", "faint")))
     return lines
-
-
-def _ends(links: LinkDiff, *, inward: bool) -> Sequence[Line]:
-    both: tuple[tuple[str, str, tuple[LinkView, ...]], ...] = (("+", "ok", links.new), ("−", "error", links.gone))
-    return [
-        (Styled(f"{sign} {one.kind} ", role), one.from_url if inward else one.to_url, Styled(f"  {one.text}", "faint"))
-        for sign, role, some in both
-        for one in some
-    ]

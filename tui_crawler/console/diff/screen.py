@@ -73,16 +73,11 @@ class DiffScreen(RowsScreen):
     def wants(self) -> ReadingRequest:
         """The origins, a window of the pages of one, and once that stands both runs as a whole."""
         parts: tuple[Part, ...] = (self._part, *((self._pages.part,) if self._pages is not None else ()))
-        if self._pages is not None and self._pages.read and self._counts_again:
-            parts += (CountsOf(self._pages.part.span),)
-        return ReadingRequest(parts=parts)
-
-    @property
-    def _counts_again(self) -> bool:
-        """Whether nothing is counted yet, or may have changed since."""
         run, now = self.console.live_state.run, self.console.clock.mono_ms()
         old = run is not None and run.live and now - self._counted_at >= AGAIN_MS
-        return old or (self._diff is not None and not self._diff.counted)
+        if self._pages is not None and self._pages.read and (old or (self._diff and not self._diff.counted)):
+            parts += (CountsOf(self._pages.part.span),)
+        return ReadingRequest(parts=parts)
 
     def take(self, shot: Snapshot) -> None:
         for part, diff in shot.parts.items() if not self.frozen else ():
@@ -107,7 +102,6 @@ class DiffScreen(RowsScreen):
         self._look()
 
     def _look(self) -> None:
-        """Shows the pages of the origin under the cursor, and its robots.txt."""
         diff, origin = self._diff, self._origin()
         if diff is None or diff.span is None or origin is None:
             if diff is not None:
@@ -137,13 +131,10 @@ class DiffScreen(RowsScreen):
     @handles("list.older", True)
     @handles("list.newer", False)
     def _turn(self, on: bool) -> None:
-        """The next or the former window of the pages."""
         if self._pages is not None and self._pages.turn(on=on):
             self._show_pages()
             self._table.move_cursor(index=0)
             self.console.read_instead()
-
-    # what is selected
 
     def _origin(self) -> OriginDiff | None:
         origins = self._diff.origins if self._diff is not None else ()

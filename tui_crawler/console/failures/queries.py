@@ -138,6 +138,5 @@ class RetryOf(Part):
         if urls:
             pages = tuple(Counter(origin for _, origin in urls).most_common())
         views = (reports.origin(name) for name, _ in pages[:MOST_ORIGINS])
-        return RetryPlan(
-            tuple(url for url, _ in urls), pages, {view.origin: view for view in views if view is not None}
-        )
+        origins = {view.origin: view for view in views if view is not None}
+        return RetryPlan(tuple(url for url, _ in urls), pages, origins)

@@ -165,7 +165,6 @@ def _least(cost: RetryCost) -> str:
 
 
 def _turns(cost: RetryCost) -> str:
-    """What takes longest."""
     most = "up to " if cost.patience else ""
     longest = f", the longest of {count(cost.origins)} origins" if cost.origins > 1 else ""
     turns = f"{most}{plural(cost.pages, 'turn')} of {seconds(cost.turn_ms)}"

@@ -67,7 +67,6 @@ if TYPE_CHECKING:
 
 
 def _with_found(counted: CountedFailures) -> frozenset[Hashable]:
-    """The keys of the groups that hold what is looked for."""
     return frozenset(group.key for group in counted.count.groups if group.found)
 
 
@@ -75,8 +74,7 @@ class GroupList:
     """What a screen shows of the counted groups in its table."""
 
     def __init__(self, screen: ConsoleScreen, table: CrawlTable) -> None:
-        self._screen = screen
-        self._table = table
+        self._screen, self._table = screen, table
         table.holds_while_marked = True
         table.seeks_elsewhere = True
         table.filter_hint = GROUP_HINT
@@ -135,8 +133,6 @@ class GroupList:
         before = self._before.get((by, self._table.plain_words))
         if before is not None:
             self._show(before)
-
-    # what is shown
 
     @property
     def whole(self) -> bool:
@@ -233,8 +229,6 @@ class FailuresScreen(RowsScreen):
         if self.has_read:
             self._shared_height.take(self._group_table.row_count + FRAME - 1, all_of_it=not self.has_class("-narrow"))
 
-    # what is shown
-
     def wants(self) -> ReadingRequest:
         """Groups, windows of the pages of one, who names the one under the cursor, and what putting one back means."""
         windows = self._list.parts() if self._groups.current is not None else ()
@@ -257,14 +251,11 @@ class FailuresScreen(RowsScreen):
                 self._page_table.set_rows(())  # nothing is read where nothing has failed
             self._make_room()
         self.missed += waits or another
-        if (
-            self._outcomes != self._outcomes_now() and not self.frozen
-        ):  # the run has ended or begun, or an origin goes on
+        if not self.frozen and self._outcomes != self._outcomes_now():  # the run has ended, or an origin goes on
             self.tick()
         self._show_titles()
 
     def _take_referrers(self, shot: Snapshot) -> None:
-        """Who names the page under the cursor."""
         page = self._page()
         found = shot.parts.get(ReferrersOf(page.page_id)) if page is not None else None
         if page is None or not isinstance(found, Referrers) or found is self._named_by or self.frozen:
@@ -288,7 +279,10 @@ class FailuresScreen(RowsScreen):
         plan = shot.parts.get(part)
         if isinstance(plan, RetryPlan):
             self._retried = None
-            command_queue, queued = self.console.command_queue, self._queued(group)
+            command_queue, keyset, queued = self.console.command_queue, self._keyset, None
+            whole = keyset.at_first and keyset.at_last and keyset.key == group.key
+            if whole and len(keyset.rows) >= group.count:
+                queued = sum(page.attempts_remaining > 0 and page.status in _PENDING for page in keyset.rows)
             estimate = command_queue.estimate(plan.origins.values(), queued)
             cost = command_queue.cost_words(dict(plan.pages), plan.origins, queued)
             name = group_name(group)
@@ -311,14 +305,6 @@ class FailuresScreen(RowsScreen):
         super().give_up()
         self._retried = None
 
-    def _queued(self, group: FailureGroup) -> int | None:
-        """How many pages of the group are queued already; None when not all of them are shown."""
-        keyset = self._keyset
-        whole = keyset.at_first and keyset.at_last and keyset.key == group.key
-        if not whole or len(keyset.rows) < group.count:
-            return None
-        return sum(page.attempts_remaining > 0 and page.status in _PENDING for page in keyset.rows)
-
     def thaw(self) -> None:
         if self._list.thaw():
             self._show_pages()
@@ -327,16 +313,14 @@ class FailuresScreen(RowsScreen):
         self._show_titles()
 
     def _show_pages(self) -> None:
-        """Tells what is held of the group."""
         self._page_table.placeholder = pages_nothing(self._keyset if self._groups.current is not None else None)
         self._clustered = frozenset()
         self._outcomes = self._outcomes_now()
         self._show_page()
 
     def _page_row(self, page: PageView) -> Row:
-        return page_row(
-            page, self.console.clock.wall_ms(), self._groups.by, self.console.command_queue.outlook_of(page)
-        )
+        now, outlook = self.console.clock.wall_ms(), self.console.command_queue.outlook_of(page)
+        return page_row(page, now, self._groups.by, outlook)
 
     def _outcomes_now(self) -> tuple[str, ...]:
         pages = [page for page in map(self._keyset.row, self._page_table.visible_keys) if page is not None]
@@ -346,18 +330,13 @@ class FailuresScreen(RowsScreen):
     def _cluster_words(self) -> str:
         return cluster_words(self._cluster(), len(self._clustered))
 
-    def _find_clusters(self) -> None:
-        """Finds which of the pages near the cursor are alike, unless that is known."""
-        table = self._page_table
-        if table.cursor_key not in self._clustered:
-            first = max(0, table.cursor_index - _AROUND)
-            near = [page for page in map(self._keyset.row, table.row_order[first : first + 2 * _AROUND]) if page]
-            self._clusters = clusters_of([page.url for page in near])
-            self._clustered = frozenset(page.page_id for page in near)
-
     def _show_page(self) -> None:
-        self._find_clusters()
-        page = self._page()
+        page, table = self._page(), self._page_table
+        if table.cursor_key not in self._clustered:  # else it is known which of the pages near the cursor are alike
+            first = max(0, table.cursor_index - _AROUND)
+            near = [one for one in map(self._keyset.row, table.row_order[first : first + 2 * _AROUND]) if one]
+            self._clusters = clusters_of([one.url for one in near])
+            self._clustered = frozenset(one.page_id for one in near)
         self._info.show(page_lines(page))
         if page is None or page.page_id != self._shown_id:
             self._shown_id, self._named_by = page.page_id if page is not None else 0, None
@@ -393,8 +372,6 @@ class FailuresScreen(RowsScreen):
         if table.order is None and not table.needle:
             return place_words(self._keyset, max(table.cursor_index, 0), whole=self._groups.whole)
         return f"row {count(table.cursor_index + 1)} · only the {count(len(table.held_rows()))} rows held"
-
-    # what is selected
 
     def _page(self) -> PageView | None:
         return self._keyset.row(self._page_table.cursor_key)
@@ -433,8 +410,6 @@ class FailuresScreen(RowsScreen):
         by = tuple(words.get("by", "").split())
         if by in GROUPINGS:
             self._group_by(by)
-
-    # what is done
 
     @handles("url.tab_links")
     def _go_to_links(self) -> None:
@@ -507,7 +482,6 @@ class FailuresScreen(RowsScreen):
         self.console.read_instead()
 
     def _point_at_group(self) -> None:
-        """The pages belong to the group under the cursor."""
         group = self._groups.current
         key: GroupKey = group.key if group is not None else ()
         number = group.count if group is not None else 0
@@ -538,4 +512,3 @@ class FailuresScreen(RowsScreen):
     def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
         self._list.marked_urls()
         self._show_titles()
-        self.tell_footer()

@@ -140,32 +140,28 @@ def note(attempt: AttemptView) -> tuple[Styled, ...]:
 
 def event_row(attempt: AttemptView, zone: tzinfo) -> Row:
     """An attempt as a row of the events; its key is the attempt id."""
-    return Row(
-        attempt.attempt_id,
-        (
-            Styled(clock(attempt.ended_at, zone), "muted"),
-            Styled(host_of(attempt.origin), short=bare_host(attempt.origin)),
-            exit_cell(attempt.exit_code),
-            status_cell(attempt.http_status),
-            Styled(seconds(attempt.response_ms), "muted"),
-            path_of(attempt.url, attempt.origin),
-            note(attempt),
-        ),
+    cells = (
+        Styled(clock(attempt.ended_at, zone), "muted"),
+        Styled(host_of(attempt.origin), short=bare_host(attempt.origin)),
+        exit_cell(attempt.exit_code),
+        status_cell(attempt.http_status),
+        Styled(seconds(attempt.response_ms), "muted"),
+        path_of(attempt.url, attempt.origin),
+        note(attempt),
     )
+    return Row(attempt.attempt_id, cells)
 
 
 def log_row(attempt: AttemptView, zone: tzinfo) -> Row:
     """An attempt as a row of the log of its origin; its key is that of its entry in the log."""
-    return Row(
-        ("attempt", attempt.attempt_id),
-        (
-            Styled(clock(attempt.ended_at, zone), "muted"),
-            exit_cell(attempt.exit_code),
-            status_cell(attempt.http_status),
-            Styled(seconds(attempt.response_ms), "muted"),
-            Styled(size(attempt.bytes) if attempt.bytes else "-", "muted"),
-            Styled(f"+{count(attempt.new_pages)}" if attempt.new_pages else "", "ok"),
-            path_of(attempt.url, attempt.origin),
-            note(attempt),
-        ),
+    cells = (
+        Styled(clock(attempt.ended_at, zone), "muted"),
+        exit_cell(attempt.exit_code),
+        status_cell(attempt.http_status),
+        Styled(seconds(attempt.response_ms), "muted"),
+        Styled(size(attempt.bytes) if attempt.bytes else "-", "muted"),
+        Styled(f"+{count(attempt.new_pages)}" if attempt.new_pages else "", "ok"),
+        path_of(attempt.url, attempt.origin),
+        note(attempt),
     )
+    return Row(("attempt", attempt.attempt_id), cells)

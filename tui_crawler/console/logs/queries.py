@@ -12,14 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
-from tui_crawler.console.logs.rows import (
-    LogLine,
-    action_line,
-    activity_line,
-    attempt_line,
-    concerns,
-    terms_of,
-)
+from tui_crawler.console.logs.rows import LogLine, action_line, activity_line, attempt_line, concerns, terms_of
 from tui_crawler.console.ports import ActionReports, AttemptReports
 from tui_crawler.console.reading.refresh import COUNTER_MS, ONCE_MS, WINDOW, Part
 from tui_crawler.domain.exit_code import Severity
@@ -96,7 +89,6 @@ class LogPart(Part):
     def _strands(
         self, reports: LogReports, edges: Sequence[int], *, oldest_first: bool
     ) -> tuple[Strand, Strand, Strand]:
-        """A window of each of the three behind these ids."""
         levels = frozenset(one for one in Severity if one >= self.level)
         limit, look = WINDOW if self.attempts_only else PAGE, PAGE if self.level is Severity.info else LOOK
         attempts, activity, actions = (LogReach(edge, limit, look, oldest_first) for edge in edges)

@@ -186,21 +186,13 @@ def terms_of(levels: Collection[Severity], origin: str, text: str = "") -> LogTe
 
 def attempt_line(attempt: AttemptView) -> LogLine:
     """An attempt; its moment is its end."""
-    words = (
-        attempt.exit_code,
-        attempt.url,
-        attempt.kind,
-        attempt.message,
-        attempt.decided_by,
-        attempt.title,
-        *attempt.cut,
-    )
+    words = (attempt.exit_code, attempt.url, attempt.kind, attempt.message, attempt.decided_by, attempt.title)
     return LogLine(
         ("attempt", attempt.attempt_id),
         attempt.ended_at,
         attempt.origin,
         severity_of(attempt),
-        _searched(*words, str(attempt.http_status or "")),
+        _searched(*words, *attempt.cut, str(attempt.http_status or "")),
         attempt,
     )
 
@@ -222,19 +214,15 @@ def activity_line(activity: ActivityView) -> LogLine:
 def action_line(action: ActionView) -> LogLine:
     """What an operator asked for; refused, it is a problem."""
     words = (action.action, action.target, action.who, action.before, action.after, action.error)
+    is_url = "://" in action.target and " " not in action.target
     return LogLine(
         ("action", action.action_id),
         action.at,
-        _origin_of(action.target),
+        "/".join(action.target.split("/", 3)[:3]) if is_url else "",
         Severity.error if action.error else Severity.info,
         _searched(*words),
         action,
     )
-
-
-def _origin_of(target: str) -> str:
-    """The origin of a target that is a URL; empty for any other."""
-    return "/".join(target.split("/", 3)[:3]) if "://" in target and " " not in target else ""
 
 
 def concerns(action: ActionView, origin: str) -> bool:
@@ -264,15 +252,13 @@ def log_row(line: LogLine, now: int, zone: tzinfo, needle: str, *, relative: boo
     hit = bool(needle) and needle in line.text
     origin = Styled(host_of(line.origin), "muted", short=bare_host(line.origin))
     what, happened = _what(line), _happened(line)
-    return Row(
-        line.key,
-        (
-            Styled(when, _HIT if hit else "muted", short=short),
-            underlined((what,), needle) if hit else what,
-            underlined((origin,), needle) if hit else origin,
-            (*((_BOOKMARK,) if marked else ()), *(underlined(happened, needle) if hit else happened)),
-        ),
+    cells = (
+        Styled(when, _HIT if hit else "muted", short=short),
+        underlined((what,), needle) if hit else what,
+        underlined((origin,), needle) if hit else origin,
+        (*((_BOOKMARK,) if marked else ()), *(underlined(happened, needle) if hit else happened)),
     )
+    return Row(line.key, cells)
 
 
 def underlined(pieces: Sequence[Styled], needle: str) -> tuple[Styled, ...]:
@@ -323,15 +309,15 @@ def log_lines(line: LogLine | None, zone: tzinfo) -> list[Line]:
             change = (Styled(action.before, "muted"), Styled(" → "), Styled(action.after))
             said: Line = Styled(action.error, "error") if action.error else change
             outcome = action_mark(action).word if action.applied else "waits to be carried out"
+            same = [Styled(f"  same as: {typed}", "muted")] if (typed := command_line_of(action)) else []
             return [
-                (_what(line), Styled(f"  {action.target}", "strong"), *_same_as(action)),
+                (_what(line), Styled(f"  {action.target}", "strong"), *same),
                 fact("changed", *said) if isinstance(said, tuple) else said,
                 (when, Styled(f"asked by {action.who} · {outcome}", "muted")),
             ]
 
 
 def _circumstances(attempt: AttemptView) -> list[str]:
-    """What else is known of an attempt: under what it was made, what it took and brought, and by whom."""
     known = [f"attempt {attempt.attempt_id}", f"run {attempt.run_id}"]
     known += [f"ruleset {attempt.ruleset_id}"] if attempt.ruleset_id else []
     known += [seconds(attempt.response_ms)] if attempt.response_ms is not None else []
@@ -373,11 +359,6 @@ def _happened(line: LogLine) -> tuple[Styled, ...]:
             end = Styled(action.error, "error") if action.error else Styled(action_mark(action).word, "muted")
             about = path_of(action.target, line.origin) + "  " if action.target != line.origin else ""
             return (Styled(about), Styled(f"by {action.who}  ", "muted"), end)
-
-
-def _same_as(action: ActionView) -> tuple[Styled, ...]:
-    same = command_line_of(action)
-    return (Styled(f"  same as: {same}", "muted"),) if same else ()
 
 
 def empty_words(*, problems: bool, origin: str) -> str:

@@ -92,8 +92,6 @@ class LogsScreen(RowsScreen):
         title(self._info, "Entry")
         self._show_titles()
 
-    # what is shown
-
     @property
     def _keyset(self) -> LogListWindow:
         return self._list.keyset
@@ -167,7 +165,6 @@ class LogsScreen(RowsScreen):
             self._show()
 
     def _lines(self) -> Sequence[LogLine]:
-        """The entries that are shown: of a filter those that it keeps."""
         lines = (self._keyset.row(key) for key in self._table.row_order) if self._filtered else self._keyset.rows
         return [line for line in lines if line is not None]
 
@@ -176,7 +173,6 @@ class LogsScreen(RowsScreen):
         self._graph.show([histogram(self._lines(), room, self.console.clock.zone)])
 
     def _remake(self) -> None:
-        """Makes all rows anew: what is underlined or how time is shown has changed."""
         self._list.remake()
         self._show()
 
@@ -193,8 +189,6 @@ class LogsScreen(RowsScreen):
         words = log_title(self._list, self._seeking.words, self._filtered, *counts, frozen=self.frozen)
         words += f" · {plural(len(marks), 'bookmark')}" if (marks := self.console.bookmarks) else ""
         title(self._table, words, "‖ frozen" if self.frozen else "")
-
-    # what is selected
 
     def _line(self) -> LogLine | None:
         return self._keyset.row(self._table.cursor_key)
@@ -224,8 +218,6 @@ class LogsScreen(RowsScreen):
         level = Severity.__members__.get(words.get("level", ""), Severity.info)
         self._needle = words.get("search", "").strip().lower()
         self._begin(LogListWindow(words.get("origin", ""), level=level))
-
-    # what is done
 
     @handles("log.next_error", Severity.error, True)
     @handles("log.previous_error", Severity.error, False)
@@ -351,8 +343,6 @@ class LogsScreen(RowsScreen):
         else:
             self.console.tell("no", "this entry is about the crawl as a whole", "muted")
 
-    # the search
-
     @handles_typed("log.search")
     def _open_search(self, text: str) -> None:
         if text:
@@ -379,7 +369,6 @@ class LogsScreen(RowsScreen):
             self._search_timer.stop()
 
     def _search_soon(self, text: str) -> None:
-        """Searches as one types, a moment after the last key."""
         self._stop_timer()
         self._search_timer = self.set_timer(SEARCH_S, lambda: self._search(text))
 
@@ -392,8 +381,6 @@ class LogsScreen(RowsScreen):
             self.console.tell("no", self.key_names.said(words), "warning")
         elif self._needle and not self._hits:
             self._go_to_hit(True, True)
-
-    # messages
 
     def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
         self._list.seen()

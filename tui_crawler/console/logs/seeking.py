@@ -11,14 +11,7 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.queries import END, LogPlace, Strand, actions_of, activity_of, attempts_of
-from tui_crawler.console.logs.rows import (
-    LEVEL_WORDS,
-    LogLine,
-    action_line,
-    activity_line,
-    attempt_line,
-    concerns,
-)
+from tui_crawler.console.logs.rows import LEVEL_WORDS, LogLine, action_line, activity_line, attempt_line, concerns
 from tui_crawler.console.reading.refresh import ONCE_MS, Part
 from tui_crawler.domain.exit_code import Severity
 from tui_crawler.domain.operator_view import ActionView
@@ -50,9 +43,7 @@ class LogSeeking:
         self, rows: LogList, arrive: Callable[[LogListWindow, LogLine], None], tell: Callable[[str], None]
     ) -> None:
         """`arrive` shows another stretch of the log with the cursor on an entry; `tell` shows a short message."""
-        self._list = rows
-        self._arrive = arrive
-        self._tell = tell
+        self._list, self._arrive, self._tell = rows, arrive, tell
         self._aim: _SearchRequest | None = None
         self._search: LogSearch | None = None
 
@@ -228,11 +219,19 @@ class LogSearch(Part):
             if self._open(trail) and trail.at in {None, nearest}:
                 strand = look(reports, trail.edge)
                 looked_at += strand.looked_at
-                trails[number] = self._after(trail, strand)
+                hit = next(filter(self.quest.fits, strand.found), None)
+                trails[number] = SearchProgress(strand.last_id, strand.last_at, over=strand.ended)
+                if hit is not None:
+                    trails[number] = SearchProgress(trail.edge, hit.at, hit, over=True)
         first, second, third = trails
         fresh = replace(self, trails=(first, second, third), looked_at=looked_at)
         found = fresh.found
-        return replace(fresh, place=_place_of(reports, found)) if fresh.over and found is not None else fresh
+        if not fresh.over or found is None:
+            return fresh
+        own, number = found.key
+        before = _newest_before(reports).items()  # of the other kinds it is behind the last one that is not later
+        ids = (number if kind == own else _last_until(found.at, newest) for kind, newest in before)
+        return replace(fresh, place=LogPlace(*ids))
 
     def _attempts(self, reports: LogReports, edge: int) -> Strand:
         quest = self.quest
@@ -250,13 +249,6 @@ class LogSearch(Part):
     def _reach(self, edge: int, limit: int, look: int) -> LogReach:
         return LogReach(edge, limit, look, oldest_first=not self.older)
 
-    def _after(self, trail: SearchProgress, strand: Strand) -> SearchProgress:
-        """How far one of the three is once this was read of it."""
-        found = next(filter(self.quest.fits, strand.found), None)
-        if found is not None:
-            return SearchProgress(trail.edge, found.at, found, over=True)
-        return SearchProgress(strand.last_id, strand.last_at, over=strand.ended)
-
     def _open(self, trail: SearchProgress) -> bool:
         """Whether there may be something nearer in one of the three than what was found."""
         found = self.found
@@ -272,13 +264,6 @@ def _newest_before(reports: LogReports) -> Mapping[str, Callable[[int], LogLine 
         "activity": lambda number: next(map(activity_line, reports.activity(1, "", 0, before_id=number)), None),
         "action": lambda number: next(map(action_line, reports.actions(1, before_id=number)), None),
     }
-
-
-def _place_of(reports: LogReports, line: LogLine) -> LogPlace:
-    """The place behind an entry: of the two other kinds it is behind the last one that is not later."""
-    own, number = line.key
-    before = _newest_before(reports)
-    return LogPlace(*(number if kind == own else _last_until(line.at, newest) for kind, newest in before.items()))
 
 
 def place_at(reports: LogReports, at: int) -> tuple[LogPlace, LogLine | None]:

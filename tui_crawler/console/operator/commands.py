@@ -272,13 +272,8 @@ class CommandQueue(Handles):
         read_soon: Callable[[], None],
         journal_writer: JournalWriter | None,
     ) -> None:
-        self._screens, self._tell, self._hosting, self._live_state, self._clock = (
-            screens,
-            screens.tell,
-            hosting,
-            live_state,
-            clock,
-        )
+        self._screens, self._tell, self._clock = screens, screens.tell, clock
+        self._hosting, self._live_state = hosting, live_state
         self._key_names, self._read_soon, self.journal_writer = key_names, read_soon, journal_writer
         self.undo_stack = UndoStack()
         self._versions = AppliedVersions()
@@ -338,7 +333,6 @@ class CommandQueue(Handles):
             self.ask(asked, self._used)
 
     def _used(self) -> None:
-        """What was carried out takes marks off."""
         if (screen := self._screens.console_screen) is not None:
             screen.marks.used()
 

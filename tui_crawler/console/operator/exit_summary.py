@@ -100,12 +100,10 @@ class ExitSummary:
 
     @property
     def _covered(self) -> Coverage | None:
-        """The coverage statement, where it is about the run."""
         known = self.run is not None and self.coverage is not None and self.coverage.run == self.run
         return self.coverage if known else None
 
     def _state(self, run: RunView) -> tuple[str, str]:
-        """How the run stands, and why, which may be empty."""
         if self.departure is not None:
             return "goes on", ""
         if not self.hosted and run.live:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.operator.retry_start import (
     RetryEstimate,
@@ -140,7 +140,6 @@ def _whole(origins: Collection[OriginView]) -> tuple[str, ...]:
 
 
 def _is_ended(view: OriginView) -> bool:
-    """Whether an operator has stopped it for this run."""
     return view.ended and view.finish_reason == FinishReason.operator
 
 
@@ -180,10 +179,8 @@ def retry_failed(origins: Sequence[OriginView], estimate: RetryEstimate = _LIVE,
     failed = sum(view.failed for view in origins)
     retry = RetryPages(origins=names)
     says = f"retry {plural(failed, 'failed page')} of {origin_words(names)}"
-    weary = [v for v in origins if v.origin in names and v.patience < v.patience_max]
-    if estimate.retry_start is not RetryStart.this_run:
-        weary = []
-    note = ""
+    runs_on, note = estimate.retry_start is RetryStart.this_run, ""
+    weary = [v for v in origins if runs_on and v.origin in names and v.patience < v.patience_max]
     if weary:
         ended = [view.origin for view in weary if gave_up(view)]
         note = gave_up_words(ended) or "It has lost patience in this run."
@@ -232,13 +229,11 @@ def retry_urls(
     urls: tuple[str, ...], retry_start: RetryStart = RetryStart.this_run, origin: OriginView | None = None
 ) -> Intent:
     """Gives URLs their tries back; says what keeps their `origin` from asking them, where it is one."""
-    when = {RetryStart.this_run: "", RetryStart.new_run: " in a new run", RetryStart.next_run: " in the next run"}[
-        retry_start
-    ]
+    runs = {RetryStart.this_run: "", RetryStart.new_run: " in a new run", RetryStart.next_run: " in the next run"}
     what = urls[0] if len(urls) == 1 else plural(len(urls), "URL")
     held = held_word(origin, retry_start)
     note = f"it waits, its origin is {held}" if held else ""
-    return Intent((RetryPages(urls=urls),), f"retry {what}{when}", note=note)
+    return Intent((RetryPages(urls=urls),), f"retry {what}{runs[retry_start]}", note=note)
 
 
 def _retry_options(
@@ -352,20 +347,13 @@ def shift_niceness(jobs: Sequence[JobView], by: int) -> Intent | None:
 
 
 def _before(jobs: Sequence[JobView], field: str) -> str:
-    """What jobs had, for the words of an undo."""
     values = {getattr(job, field) for job in jobs}
     return _limit_word(values.pop()) if len(values) == 1 else "what they were"
 
 
 def _set_job(job: str, field: str, number: int | None) -> SetJob:
-    value = -1 if number is None else number
-    match field:
-        case "nice":
-            return SetJob(job, nice=value)
-        case "depth":
-            return SetJob(job, depth=value)
-        case _:
-            return SetJob(job, concurrency=value)
+    given: dict[str, Any] = {field: -1 if number is None else number}
+    return SetJob(job, **given)
 
 
 def _limit_word(number: int | None) -> str:
@@ -395,5 +383,4 @@ def _ended(origins: Sequence[OriginView]) -> str:
 
 
 def _left_out(origins: Sequence[str], one: str, many: str) -> str:
-    """Why some origins are left out; empty where none is."""
     return f"{origin_words(origins)} {one if len(origins) == 1 else many}" if origins else ""

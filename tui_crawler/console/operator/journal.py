@@ -70,10 +70,7 @@ class JournalWriter:
         now_ms: Callable[[], int] = lambda: time.monotonic_ns() // 1_000_000,
     ) -> None:
         """`wake` tells the engine of this process that there are new rows; `now_ms` measures the watching."""
-        self._factory = journal_factory
-        self._who = who
-        self._wake = wake
-        self._deliver = deliver
+        self._factory, self._who, self._wake, self._deliver = journal_factory, who, wake, deliver
         self._now_ms = now_ms
         self._inbox: queue.SimpleQueue[Intent | None] = queue.SimpleQueue()
         self._journal: Journal | None = None
@@ -129,8 +126,7 @@ class JournalWriter:
     def _write_all(self) -> None:
         """Writes what was handed in, up to where a lock is in the way."""
         while self._unwritten:
-            waiting = self._unwritten[0]
-            intent, ids = waiting.intent, waiting.ids
+            intent, ids = self._unwritten[0].intent, self._unwritten[0].ids
             undoes = chain(intent.undoes, repeat(0))
             try:
                 self._journal = self._journal or self._factory()
@@ -141,7 +137,10 @@ class JournalWriter:
                     self._held_up = True
                     self._tell_locked()
                     return
-                self._deliver(News(intent, IntentOutcome.failed, _unwritten_words(waiting, error)))
+                why, parts = failure_words(error), f"{len(ids)} of {len(intent.commands)} parts"
+                if ids:
+                    why = f"only {parts} could be written, which will be carried out: {why}"
+                self._deliver(News(intent, IntentOutcome.failed, why))
             else:
                 self._deliver(News(intent, IntentOutcome.written, ids=tuple(ids)))
                 self._wake()
@@ -150,14 +149,12 @@ class JournalWriter:
             self._held_up = False
 
     def _tell_locked(self) -> None:
-        """Tells once of each intent that a lock is in its way."""
         for one in self._unwritten:
             if not one.told:
                 one.told = True
                 self._deliver(News(one.intent, IntentOutcome.locked))
 
     def _look(self, journal: Journal) -> None:
-        """Tells what has become of the intents that were written."""
         still = []
         for intent, ids, until in self._watched:
             try:
@@ -180,14 +177,7 @@ class JournalWriter:
         self._watched = still
 
 
-def _unwritten_words(waiting: _Waiting, error: Exception) -> str:
-    """Why an intent could not be written, and what of it is: that will be carried out."""
-    words, written, whole = failure_words(error), len(waiting.ids), len(waiting.intent.commands)
-    return f"only {written} of {whole} parts could be written, which will be carried out: {words}" if written else words
-
-
 def _waiting_words(error: Exception) -> str:
-    """Why nobody can tell what becomes of what is written."""
     from tui_crawler.domain.failure import NotTakenUp  # noqa: PLC0415  only when something failed
 
     if isinstance(error, NotTakenUp):

@@ -111,9 +111,8 @@ def outlook_of(
 
 def outlook_on_list(item: TodoView, now: int, origin: OriginView | None, retry_start: RetryStart) -> NextRequest:
     """The same for a page of the todo list of `origin`."""
-    return _outlook(
-        next_try_on_list(item.not_before, now, over=retry_start is not RetryStart.this_run), origin, retry_start
-    )
+    when = next_try_on_list(item.not_before, now, over=retry_start is not RetryStart.this_run)
+    return _outlook(when, origin, retry_start)
 
 
 def _outlook(when: NextTry, origin: OriginView | None, retry_start: RetryStart) -> NextRequest:

@@ -50,13 +50,8 @@ class ExitActions(Handles):
         detacher: Detacher | None,
     ) -> None:
         """Nothing has begun yet. `detacher` None: this console hosts no run that could go on without it."""
-        self._app, self._hosting, self._live_state, self._poll_timer, self._clock = (
-            app,
-            hosting,
-            live_state,
-            poll_timer,
-            clock,
-        )
+        self._app, self._hosting, self._live_state = app, hosting, live_state
+        self._poll_timer, self._clock = poll_timer, clock
         self._detacher = detacher
         self._hands_over = self._handing_over = False
         self._departure: Departure | None = None
@@ -105,9 +100,8 @@ class ExitActions(Handles):
         at_work, run = self._hosting.at_work, self._live_state.run
         elsewhere = (run.owner or "another process") if run is not None and run.live and not at_work else ""
         detachable = at_work and not self.hindrance
-        self._app.push_screen(
-            AskQuitScreen(at_work, detachable=detachable, elsewhere=elsewhere, warning=warning), answered
-        )
+        question = AskQuitScreen(at_work, detachable=detachable, elsewhere=elsewhere, warning=warning)
+        self._app.push_screen(question, answered)
 
     @handles("app.detach")
     def detach(self) -> None:
@@ -143,7 +137,6 @@ class ExitActions(Handles):
 
     @property
     def _countdown(self) -> QuitScreen | None:
-        """The countdown, while it is on top."""
         from tui_crawler.console.dialogs.quit import QuitScreen  # noqa: PLC0415  not before the first paint
 
         top = self._app.screen

@@ -6,6 +6,7 @@ Whoever it was that crawled is gone: another process, or the engine of this cons
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.handlers import Handles, handles
@@ -24,22 +25,17 @@ INTERRUPTED = "interrupted"
 ACTION = "run.start"
 
 
+@dataclass(eq=False)
 class HostTakeover(Handles):
-    """Makes a console that was attached the host of the crawl."""
+    """Makes a console that was attached the host of the crawl. `_successor` makes the engine of this console, None
+    without a configuration for it (raises StorageFailure); None: this console only watches."""
 
-    def __init__(
-        self,
-        hosting: HostedEngine,
-        live_state: LiveState,
-        successor: Callable[[], EngineHost | None] | None,
-        keys: Appearance,
-        tell: Notify,
-        read_soon: Callable[[], None],
-    ) -> None:
-        """`successor` makes the engine of this console, None without a configuration for it (raises StorageFailure);
-        None: this console only watches."""
-        self._hosting, self._live_state, self._successor = hosting, live_state, successor
-        self._keys, self._tell, self._read_soon = keys, tell, read_soon
+    _hosting: HostedEngine
+    _live_state: LiveState
+    _successor: Callable[[], EngineHost | None] | None
+    _keys: Appearance
+    _tell: Notify
+    _read_soon: Callable[[], None]
 
     @property
     def hindrance(self) -> str:

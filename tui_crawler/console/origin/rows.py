@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.operator.retry_start import NextRequest
     from tui_crawler.console.origin.queries import RobotsSheet, TopUp
-    from tui_crawler.domain.page_view import OriginHistory, RefusedView, TodoView
+    from tui_crawler.domain.page_view import OriginHistory, TodoView
     from tui_crawler.domain.robots import RobotsDecision
     from tui_crawler.domain.trap import TrapSuspicion
     from tui_crawler.domain.view import AttemptView, OriginView, RunView
@@ -44,8 +44,6 @@ _DELAYS_SHOWN = 7
 
 @dataclass(frozen=True, slots=True)
 class _Change:
-    """Patience that went or came at a moment."""
-
     at: int
     before: int
     after: int
@@ -163,7 +161,10 @@ def state_lines(
     if view.worker:
         lines.append(fact("worker", view.worker))
     if history.refused:
-        lines += ["", heading("Links refused"), *map(_refused_line, history.refused[:_REFUSED_SHOWN])]
+        lines += ["", heading("Links refused")]
+        for one in history.refused[:_REFUSED_SHOWN]:
+            number, reason = count(one.count).rjust(LABEL - 2), Styled(one.reason.replace("_", " "))
+            lines.append((Styled(f"{number}  "), reason, Styled(f"  {one.sample_url}", "faint")))
     if past.contract is not None:
         lines += ["", *contract_lines(past.contract, view, now, zone, keys)]
     return lines
@@ -174,12 +175,6 @@ def unknown_lines(origin: str) -> list[Line]:
     return [Paragraph(f"{origin} is not an origin of this crawl.", "muted")]
 
 
-def _refused_line(refused: RefusedView) -> Line:
-    reason = refused.reason.replace("_", " ")
-    number = Styled(count(refused.count).rjust(LABEL - 2) + "  ")
-    return (number, Styled(reason), Styled(f"  {refused.sample_url}", "faint"))
-
-
 def todo_row(number: int, item: TodoView, origin: str, now: int, outlook: NextRequest) -> Row:
     """A page of the todo list as a row at `now` (epoch ms); its key is the URL."""
     if item.attempts:
@@ -188,18 +183,16 @@ def todo_row(number: int, item: TodoView, origin: str, now: int, outlook: NextRe
         source = Styled("◆ seed", "accent")
     else:
         source = Styled(path_of(item.found_on, origin) if item.found_on else "link", "muted")
-    return Row(
-        item.url,
-        (
-            Styled(str(number), "faint"),
-            path_of(item.url, origin),
-            str(item.depth),
-            Styled(str(item.nice), "" if item.nice else "faint"),
-            due_cell(outlook, item.not_before - now),
-            source,
-            Styled(item.title, "muted"),
-        ),
+    cells = (
+        Styled(str(number), "faint"),
+        path_of(item.url, origin),
+        str(item.depth),
+        Styled(str(item.nice), "" if item.nice else "faint"),
+        due_cell(outlook, item.not_before - now),
+        source,
+        Styled(item.title, "muted"),
     )
+    return Row(item.url, cells)
 
 
 _KEYS = {"origin": "this origin", "host": "this host", "registrable_domain": "this domain", "ip": "this address"}
@@ -210,6 +203,10 @@ def contract_lines(contract: Contract, view: OriginView, now: int, zone: tzinfo,
     contact = contact_of(contract.user_agent)
     is_read = view.robots_status == RobotsStatus.parsed and view.robots_fetched_at > 0  # the card shows since when
     nobody = "none: name a page or an address in user_agent, so that people can complain"
+    asked = "" if view.crawl_delay_ms is None else f"robots.txt {seconds(view.crawl_delay_ms)}, "
+    own = f" (now {seconds(view.operator_delay_ms)})" if view.operator_delay_ms else ""
+    numbers = f"{asked}configured {seconds(contract.delay.default_ms)}, floor {seconds(contract.delay.floor_ms)}"
+    never = f"never faster than {seconds(least_delay(contract, view).ms)}: {numbers}"
     return [
         heading("Promises to this origin"),
         _term("asks as", contract.user_agent or "-", "strong"),
@@ -217,7 +214,7 @@ def contract_lines(contract: Contract, view: OriginView, now: int, zone: tzinfo,
         _term("at once", f"1 request to {_KEYS.get(contract.politeness_key, contract.politeness_key)}"),
         _term("waits", f"at least {_least_words(contract, view)} after each answer"),
         *([] if is_read else [_term("robots", _robots_words(view, now, zone))]),
-        _term("you", _operator_words(contract, view, keys)),
+        _term("you", f"{keys('delay.up')}: slower{own}; {never}"),
     ]
 
 
@@ -250,14 +247,6 @@ def _robots_words(view: OriginView, now: int, zone: tzinfo) -> str:
     if view.robots_expires_at <= now:
         return f"{since}, due again now"
     return f"{since}, asked for again at {clock(view.robots_expires_at, zone)}"
-
-
-def _operator_words(contract: Contract, view: OriginView, keys: KeyNames) -> str:
-    least = least_delay(contract, view)
-    asked = "" if view.crawl_delay_ms is None else f"robots.txt {seconds(view.crawl_delay_ms)}, "
-    own = f" (now {seconds(view.operator_delay_ms)})" if view.operator_delay_ms else ""
-    numbers = f"{asked}configured {seconds(contract.delay.default_ms)}, floor {seconds(contract.delay.floor_ms)}"
-    return f"{keys('delay.up')}: slower{own}; never faster than {seconds(least.ms)}: {numbers}"
 
 
 CLOCK_MS = 10_000

@@ -37,6 +37,7 @@ from tui_crawler.console.origin.rows import (
 from tui_crawler.console.overview.events import go_to_problem
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines, LongLines, lay_out_line
+from tui_crawler.console.panes.shared_lines import FRAME
 from tui_crawler.console.panes.tabs import Tab, TabBar
 from tui_crawler.console.reading.refresh import WINDOW, OriginDetail, ReadingRequest, Snapshot
 from tui_crawler.console.reading.window import LogListWindow
@@ -46,7 +47,7 @@ from tui_crawler.console.stats.rows import exit_rows
 from tui_crawler.console.table.cells import Piece, Styled
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.console.table.window_list import LogList
-from tui_crawler.console.timeline.lanes import LanePane, LaneScreen, alike
+from tui_crawler.console.timeline.lanes import LanePane, LaneScreen
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.exit_code import Severity
@@ -67,8 +68,6 @@ RATE_WIDTH = 20
 TALL = 36
 """On so many lines of the screen there is room for the lane, too; on fewer it has a screen of its own, or its tab."""
 EXITS_SHOWN = 8
-FRAME = 3
-"""Lines of a table pane that are not rows: its border and its header."""
 TABS: Mapping[str, tuple[str, str]] = {
     "state": ("State", "origin.tab_state"),
     "attempts": ("Attempts", "origin.tab_attempts"),
@@ -124,17 +123,10 @@ class OriginScreen(LaneScreen, RowsScreen):
         self._show_titles()
         self._show_state()
 
-    # what is shown
-
     def wants(self) -> ReadingRequest:
         own = ContractOf(self._origin), TopUpsOf(self._origin)
         lanes = () if self.frozen else self.lane_parts(self._lane.size.width + 2)
         return ReadingRequest(origin=self._origin, parts=(*own, *lanes, *self._list.parts(frozen=self.frozen)))
-
-    def accepts(self, wants: ReadingRequest) -> bool:
-        """What was read for the span as it was a moment ago is for it, too."""
-        mine = self.wants()
-        return wants.origin == mine.origin and [alike(one) for one in wants.parts] == [alike(one) for one in mine.parts]
 
     def take(self, shot: Snapshot) -> None:
         contract, given = shot.parts.get(ContractOf(self._origin)), shot.parts.get(TopUpsOf(self._origin))
@@ -173,10 +165,13 @@ class OriginScreen(LaneScreen, RowsScreen):
         self.console.read_soon()
 
     def tick(self) -> None:
-        """Clocks; and whether the attempts follow, which the wheel changes."""
+        """Clocks; when the pages in view are asked for; and whether the attempts follow, which the wheel changes."""
         if not self.frozen:
             self._show_state()
-            self._show_outlooks()
+            seen = frozenset(self._todo.visible_keys)
+            for number, item in enumerate(self._detail.todo if self._detail is not None else (), 1):
+                if item.url in seen:
+                    self._todo.update_row(self._todo_row(number, item))
         self._list.seen()
         self._show_titles()
 
@@ -261,13 +256,6 @@ class OriginScreen(LaneScreen, RowsScreen):
         outlook = self.console.command_queue.outlook_on_list(item, self._view())
         return todo_row(number, item, self._origin, self.console.clock.wall_ms(), outlook)
 
-    def _show_outlooks(self) -> None:
-        """When the pages of the todo list are asked for, of the rows in view: by time, and as the run goes."""
-        seen = frozenset(self._todo.visible_keys)
-        for number, item in enumerate(self._detail.todo if self._detail is not None else (), 1):
-            if item.url in seen:
-                self._todo.update_row(self._todo_row(number, item))
-
     def _show_state(self) -> None:
         console = self.console
         view = self._view()
@@ -306,18 +294,12 @@ class OriginScreen(LaneScreen, RowsScreen):
         read = self._detail.view if self._detail is not None else None
         return read or self.console.live_state.origins.get(self._origin)
 
-    # what is selected
-
     def situation(self) -> Situation:
         """This origin, and the URL under the cursor."""
         view = self._view()
         url = self._url()
-        return Situation(
-            Where.origin,
-            origins=(view,) if view is not None else (),
-            urls=(url,) if url else (),
-            failed=view.failed if view is not None else 0,
-        )
+        origins, failed = ((view,), view.failed) if view is not None else ((), 0)
+        return Situation(Where.origin, origins=origins, urls=(url,) if url else (), failed=failed)
 
     def record(self, table: CrawlTable, key: Hashable) -> object | None:
         """A page of the todo list, an attempt, or how often an exit code came."""
@@ -333,7 +315,6 @@ class OriginScreen(LaneScreen, RowsScreen):
         return ("Overview", host_of(self._origin))
 
     def _url(self) -> str:
-        """The URL under the cursor that is seen."""
         narrow = self.has_class("-narrow")
         if narrow and self._tab not in {"todo", "attempts"}:
             return ""
@@ -341,8 +322,6 @@ class OriginScreen(LaneScreen, RowsScreen):
             return str(self._todo.cursor_key or "")
         line = self._list.keyset.row(self._attempts.cursor_key)
         return url_of(line) if line is not None else ""
-
-    # what is done
 
     def go_to_pane(self, step: int) -> None:
         """Where one tab is seen at a time, to the next one."""
@@ -368,9 +347,8 @@ class OriginScreen(LaneScreen, RowsScreen):
     @handles("log.previous_error", False)
     def _go_to_problem(self, older: bool) -> None:
         self._see_attempts()
-        if not go_to_problem(
-            self._attempts, {line.key for line in self._list.keyset.rows if line.problem}, older=older
-        ):
+        problems = {line.key for line in self._list.keyset.rows if line.problem}
+        if not go_to_problem(self._attempts, problems, older=older):
             self.console.tell("no", "there is no further problem in this list", "muted")
 
     def open_selected(self) -> None:
@@ -389,7 +367,6 @@ class OriginScreen(LaneScreen, RowsScreen):
             self._go_to_tab("attempts")
 
     def _look(self, keyset: LogListWindow, *, keep: bool = True) -> None:
-        """Looks at all attempts, or at the problems among them."""
         self._list.look(keyset, keep=keep)
         self._show_titles()
         self.console.read_soon()
@@ -430,12 +407,8 @@ class RobotsLines(LongLines):
         self._measure()
         if sheet is not None and (decided or fresh):
             first = decided or min(sheet.in_force, default=1)
-            self.call_after_refresh(self._come_to, first)
+            self.call_after_refresh(lambda: self.scroll_to(y=max(0, first - 1 - self.size.height // 3), animate=False))
         self.refresh()
-
-    def _come_to(self, number: int) -> None:
-        """Scrolls so that a line stands in the upper third."""
-        self.scroll_to(y=max(0, number - 1 - self.size.height // 3), animate=False)
 
     def _row(self, index: int) -> list[Piece]:
         if self._sheet is None:
@@ -455,9 +428,7 @@ class RobotsScreen(ConsoleScreen):
     def __init__(self, origin: str, url: str = "", came_from: tuple[str, ...] = ("Overview",)) -> None:
         """`origin` is raw text as stored; `url` is the one that is judged, empty for none. `came_from` are crumbs."""
         super().__init__()
-        self._origin = origin
-        self._came_from = came_from
-        self._url = url
+        self._origin, self._came_from, self._url = origin, came_from, url
         self._detail: OriginDetail | None = None
         self._sheet: RobotsSheet | None = None
         self._read = False
@@ -539,9 +510,8 @@ class RobotsScreen(ConsoleScreen):
     def situation(self) -> Situation:
         """This origin, and the URL that is judged."""
         view = self._view()
-        return Situation(
-            Where.robots, origins=(view,) if view is not None else (), urls=(self._url,) if self._url else ()
-        )
+        origins = (view,) if view is not None else ()
+        return Situation(Where.robots, origins=origins, urls=(self._url,) if self._url else ())
 
     def crumbs(self) -> tuple[str, ...]:
         host = host_of(self._origin)

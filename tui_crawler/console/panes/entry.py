@@ -90,8 +90,7 @@ class EntryLine(Vertical):
 
         def __init__(self, use: EntryUse, text: str | None) -> None:
             super().__init__()
-            self.use = use
-            self.text = text
+            self.use, self.text = use, text
 
     class Changed(Used):
         """The text changed."""
@@ -243,7 +242,6 @@ class EntryLine(Vertical):
             self.make_way()
 
     def _turn(self, complete: Callable[[str], Completion], step: int) -> None:
-        """Puts in what all words share, else the next word, or the one before."""
         if self._choice is not None:
             self._put_in(self._choice.turned(step))
             return

@@ -114,7 +114,6 @@ def label_of(action: Action, now: Situation) -> str:
 
 
 def _steered(action: Action, now: Situation) -> tuple[str, int]:
-    """What an action does to jobs or workers, and to how many."""
     going = [one for one in now.workers if one.takes_orders]
     running = [one for one in going if one.state is not WorkerState.paused]
     if action.id == "worker.toggle_pause":

@@ -17,11 +17,9 @@ from textual.strip import Strip
 from tui_crawler.console.panes.line import Flow, HangingText, Line, Paragraph, Split, width_of
 from tui_crawler.console.panes.scrolling import reach_over
 from tui_crawler.console.table.cells import Cell, Piece, Styled, lay_out
-from tui_crawler.console.table.paint import role_styles
+from tui_crawler.console.table.paint import role_styles, style_of
 from tui_crawler.text.format import plural
 from tui_crawler.text.safe_text import safe
-
-_ATTRIBUTES = frozenset({"bold", "dim", "italic", "underline", "reverse"})
 
 
 class Lines(ScrollView):
@@ -122,10 +120,7 @@ class Lines(ScrollView):
         kept = self._roles.get(role)
         if kept is None:
             named = role_styles(self.app.theme_variables, self.app.current_theme.dark)
-            kept = Style.null()
-            for word in role.split():
-                kept += Style.parse(word) if word in _ATTRIBUTES else named.get(word, Style.null())
-            self._roles[role] = kept
+            kept = self._roles[role] = style_of(role, named)
         return kept
 
 
@@ -163,7 +158,6 @@ def lay_out_line(line: Line, width: int) -> list[list[Piece]]:
 
 
 def _flow(line: Flow, width: int) -> list[Cell]:
-    """The pieces shared out to lines."""
     rows: list[list[str | Styled]] = []
     end = 0
     for piece in line.pieces:

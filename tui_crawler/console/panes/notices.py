@@ -67,7 +67,6 @@ class NoticeBox(Lines, can_focus=False):
         self.styles.offset = (x, max(0, y))
 
     def _lowest_pane(self) -> Widget | None:
-        """Of the panes whose upper border is in view the lowest one, once they are laid out."""
         panes = [
             pane
             for body in self.screen.query("#body")

@@ -59,7 +59,6 @@ def main_pane(screen: ConsoleScreen, panes: list[Widget]) -> Widget:
 
 
 def _first_rows_seen(pane: Widget) -> bool:
-    """Whether the beginning of a pane is inside what its containers show."""
     seen = pane.region
     for node in pane.ancestors:
         seen = seen.intersection(getattr(node, "scrollable_content_region", seen))

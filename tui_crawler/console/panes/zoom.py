@@ -45,8 +45,7 @@ class ZoomLayout(Layout):
 
     def __init__(self, child: Widget, share: float) -> None:
         """`child` of the container; a share of 1 leaves nothing to the others."""
-        self._child = child
-        self._share = share
+        self._child, self._share = child, share
 
     def arrange(self, parent: Widget, children: list[Widget], size: Size, greedy: bool = True) -> ArrangeResult:
         """Places the children; as the style sheet says when the child is not among them."""
@@ -150,7 +149,6 @@ class Zoom:
             self._note()
 
     def _note(self) -> None:
-        """Keeps what is enlarged for the next time."""
         zooms, view = self._kept()
         if self._pane is not None and self._pane.id and self.level != NORMAL:
             zooms[view] = (self._pane.id, self.level)
@@ -205,7 +203,6 @@ class Zoom:
         return []
 
     def _measure(self) -> dict[Widget, float]:
-        """What part of the body each pane has."""
         whole = max(1, self._screen.query_one("#body").outer_size.area)
         return {pane: pane.outer_size.area / whole for pane in panes_of(self._screen)}
 
@@ -228,7 +225,6 @@ def _is_displayed(node: Widget) -> bool:
 
 
 def _has_panes_beside(container: Widget, child: Widget) -> bool:
-    """Whether a container shares its room between the child and others that are more than a line."""
     return any(one is not child and one.display and one.outer_size.height > 1 for one in container.children)
 
 
@@ -243,7 +239,6 @@ def _scrolls(container: Widget) -> bool:
 
 
 def _write_word(pane: Widget, word: str) -> None:
-    """Ends the title of a pane with a word of `WORDS`, or with none."""
     bare = title_of(pane)
     for known in WORDS.values():
         bare = bare.removesuffix(known).removesuffix(" · ")

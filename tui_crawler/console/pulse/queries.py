@@ -29,6 +29,10 @@ class SpanPart(Part):
     steps: int
 
     @property
+    def likeness(self) -> object:
+        return self.of, self.step_ms, self.steps
+
+    @property
     def every_ms(self) -> int:
         return SLOW_MS if self.step_ms <= MINUTE_MS else RARE_MS
 
@@ -44,11 +48,6 @@ def part_of(of: PulseOf, length: int, end: int) -> SpanPart:
         step = MINUTE_MS
     steps = max(1, length // step)
     return SpanPart(of, (end // step - steps + 1) * step, step, steps)
-
-
-def alike(part: object) -> object:
-    """What makes a span of a moment ago the same as this one."""
-    return (part.of, part.step_ms, part.steps) if isinstance(part, SpanPart) else part
 
 
 _YOUNG_MS = 15 * MINUTE_MS

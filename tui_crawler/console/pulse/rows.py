@@ -6,16 +6,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import tzinfo
 
-from tui_crawler.domain.pulse import (
-    HOUR_MS,
-    LatencyPhase,
-    MarkKind,
-    Pulse,
-    PulseCount,
-    PulseMark,
-    PulseOf,
-    PulseScope,
-)
+from tui_crawler.domain.pulse import HOUR_MS, LatencyPhase, MarkKind, Pulse, PulseCount, PulseMark, PulseOf, PulseScope
 from tui_crawler.domain.record import dataclass
 from tui_crawler.text.charts import Dots, Form, Mark, Piece, Series, amount, chart, legend
 from tui_crawler.text.format import ABSENT, clock, count, date_time, phase, plural, rate, size
@@ -73,15 +64,18 @@ class Charts:
         self._seconds = [self._length(place, now) for place in range(len(pulse.counts))]
         self.p50: Values = tuple(one.percentile(0.5, of_phase) if one else None for one in pulse.counts)
         self.p95: Values = tuple(one.percentile(0.95, of_phase) if one else None for one in pulse.counts)
-        self.pages = self._rates(lambda one: one.pages)
-        self.bytes = self._rates(lambda one: one.bytes)
+        pages = self.pages = self._rates(lambda one: one.pages)
+        transferred = self.bytes = self._rates(lambda one: one.bytes)
+        of_bytes = (Series("bytes", transferred, "redirect"),)
         whole = pulse.of.scope is PulseScope.crawl
         self.all = (
-            self._of_pages(),
+            Chart(
+                "pages", "Pages a second", (Series("pages", pages),), amount, lambda place: f"{rate(pages[place])}/s"
+            ),
             self._of_latency(),
             self._of_failures(),
             *((self._of_states(),) if whole else ()),
-            self._of_bytes(),
+            Chart("bytes", "Bytes a second", of_bytes, size, lambda place: f"{size(transferred[place])}/s"),
             *((self._of_queue(), self._of_lag(), self._of_commits()) if whole else ()),
         )
 
@@ -132,43 +126,25 @@ class Charts:
             for one, seconds in zip(self.pulse.counts, self._seconds, strict=True)
         )
 
-    def _of_pages(self) -> Chart:
-        series = (Series("pages", self.pages),)
-        return Chart("pages", "Pages a second", series, amount, lambda place: f"{rate(self.pages[place])}/s")
-
-    def _of_bytes(self) -> Chart:
-        series = (Series("bytes", self.bytes, "redirect"),)
-        return Chart("bytes", "Bytes a second", series, size, lambda place: f"{size(self.bytes[place])}/s")
-
     def _of_latency(self) -> Chart:
         p50, p95 = self.p50, self.p95
         name = "Latency" if self._phase is LatencyPhase.response else f"Latency: {PHASE_WORDS[self._phase]}"
-        return Chart(
-            "latency",
-            name,
-            (Series("p50", p50, "ok"), Series("p95", p95, "client", Form.line)),
-            phase,
-            lambda place: f"p50 {phase(p50[place])}  p95 {phase(p95[place])}",
-        )
+        series = (Series("p50", p50, "ok"), Series("p95", p95, "client", Form.line))
+        return Chart("latency", name, series, phase, lambda place: f"p50 {phase(p50[place])}  p95 {phase(p95[place])}")
 
     def _of_failures(self) -> Chart:
         found = [{} if one is None else one.by_group() for one in self.pulse.counts]
         minutes = [seconds / 60 for seconds in self._seconds]
-        series = tuple(
-            Series(
-                group,
-                tuple(
-                    by_group.get(group, 0) / span if span else None
-                    for by_group, span in zip(found, minutes, strict=True)
-                ),
-                glyph.role,
-                Form.layer,
-            )
-            for group, glyph in EXIT_GROUPS.items()
-            if any(by_group.get(group) for by_group in found)
-        )
+        series = []
+        for group, glyph in EXIT_GROUPS.items():
+            if any(by_group.get(group) for by_group in found):
+                pairs = zip(found, minutes, strict=True)
+                values = tuple(by_group.get(group, 0) / span if span else None for by_group, span in pairs)
+                series.append(Series(group, values, glyph.role, Form.layer))
         failed = [0 if one is None else one.failed for one in self.pulse.counts]
-        return Chart("failures", "Failures a minute", series, amount, lambda place: f"{count(failed[place])} failed")
+        return Chart(
+            "failures", "Failures a minute", tuple(series), amount, lambda place: f"{count(failed[place])} failed"
+        )
 
     def _gauge(self, field: str, present: str = "") -> Values:
         """A gauge by step; between two of its minutes, where steps are shorter, it is as it was. In the newest it is
@@ -195,13 +171,12 @@ class Charts:
 
     def _of_queue(self) -> Chart:
         pending, todo = self._gauge("pending", "pending"), self._gauge("todo", "todo")
-        return Chart(
-            "queue",
-            "Pages that wait",
-            (Series("pending", pending, "waiting"), Series("todo", todo, "strong", Form.line)),
-            amount,
-            lambda place: f"{_whole(pending[place])} pending  {_whole(todo[place])} todo",
-        )
+        series = (Series("pending", pending, "waiting"), Series("todo", todo, "strong", Form.line))
+
+        def says(place: int) -> str:
+            return f"{_whole(pending[place])} pending  {_whole(todo[place])} todo"
+
+        return Chart("queue", "Pages that wait", series, amount, says)
 
     def _of_lag(self) -> Chart:
         lag = self._gauge("lag_ms")
@@ -210,13 +185,11 @@ class Charts:
 
     def _of_commits(self) -> Chart:
         took, jobs = self._gauge("commit_ms"), self._gauge("commit_jobs")
-        return Chart(
-            "commits",
-            "Longest commit",
-            (Series("ms", took, "local"),),
-            phase,
-            lambda place: f"{phase(took[place])}  largest of {_whole(jobs[place])}",
-        )
+
+        def says(place: int) -> str:
+            return f"{phase(took[place])}  largest of {_whole(jobs[place])}"
+
+        return Chart("commits", "Longest commit", (Series("ms", took, "local"),), phase, says)
 
 
 def _whole(number: float | None) -> str:

@@ -16,7 +16,7 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.line import Line, Split
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.pulse.chart_pane import ChartPane
-from tui_crawler.console.pulse.queries import SpanPart, alike, first_span, part_of, scopes_of
+from tui_crawler.console.pulse.queries import SpanPart, first_span, part_of, scopes_of
 from tui_crawler.console.pulse.rows import Charts, mark_words, title_of
 from tui_crawler.console.reading.refresh import JOB_NAMES, ReadingRequest, Snapshot
 from tui_crawler.console.screen.base import ConsoleScreen
@@ -60,8 +60,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
     def crumbs(self) -> tuple[str, ...]:
         return ("Pulse",) if self._of == PulseOf() else ("Pulse", self._of.name)
 
-    # what is shown
-
     def wants(self) -> ReadingRequest:
         """The span; of one that follows the present the next step when it begins."""
         if self.frozen and self._part is not None:
@@ -69,10 +67,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
         end = self.span.end if self.span.end is not None else self.present()
         self._part = part_of(self._of, self.span.length, end)
         return ReadingRequest(parts=(self._part, JOB_NAMES))
-
-    def accepts(self, wants: ReadingRequest) -> bool:
-        """What was read for the span as it was a moment ago is shown, too; the next reading has the next step."""
-        return [alike(part) for part in wants.parts] == [alike(part) for part in self.wants().parts]
 
     def take(self, shot: Snapshot) -> None:
         pulse = next((one for part, one in shot.parts.items() if part == self._part), None)
@@ -95,9 +89,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
         """Says so, too."""
         super().toggle_freeze()
         self._show()
-
-    def thaw(self) -> None:
-        self.console.read_soon()
 
     def _place_charts(self, size: Size) -> None:
         shown = [pane for pane in self._panes if self._charts is None or pane.chart is not None or not pane.is_mounted]
@@ -137,8 +128,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
         ]
         return Split(Styled(said, "strong"), Styled(" · ".join(words), "muted"))
 
-    # what is selected
-
     def situation(self) -> Situation:
         return Situation(Where.pulse, newer=not self.span.follows)
 
@@ -157,8 +146,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
         if words.get("span", "").isdecimal() and int(words["span"]) in SPANS_MS:
             self.span.length, self._chosen = int(words["span"]), True
         self._phase = LatencyPhase.__members__.get(words.get("phase", ""), LatencyPhase.response)
-
-    # what is done
 
     def go_to_pane(self, step: int) -> None:
         """Goes to the next chart, also to one that has no room now."""
@@ -192,7 +179,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
 
     @handles("pulse.latency")
     def _next_phase(self) -> None:
-        """Latency as a whole, or by what takes it."""
         self._phase = LatencyPhase((self._phase + 1) % len(LatencyPhase))
         if self._charts is not None:
             self._charts = Charts(self._charts.pulse, self.console.clock.wall_ms(), self._phase)

@@ -39,9 +39,7 @@ class Poller:
     def __init__(
         self, reports_factory: Callable[[], Reports], clock: ConsoleClock, deliver: Callable[[Answer], object]
     ) -> None:
-        self._factory = reports_factory
-        self._clock = clock
-        self._deliver = deliver
+        self._factory, self._clock, self._deliver = reports_factory, clock, deliver
         self._wake = threading.Condition()
         self._wanted: ReadingRequest | None = None
         self._busy = False
@@ -242,12 +240,9 @@ class PollTimer:
 
     def _over(self, began: int, read_ms: int, *, counts: bool = True) -> None:
         """Everything is painted: what it cost the loop, and how long the terminal made the writer wait, is the pace."""
-        spent = self._clock.busy_ms() - began + self._waited_for_terminal()
+        waited, self._waited = self._waited, self._waited_ms()
+        spent = self._clock.busy_ms() - began + self._waited - waited
         before, self._spent = self._spent, spent if counts else 0
         self.pace = self.pace.after(min(before, self._spent), read_ms)  # one slow round among quick ones is a hiccup
         if self._ask_at:  # nothing is wanted sooner
             self._ask_at = self._ended + self.pace.wait_ms
-
-    def _waited_for_terminal(self) -> int:
-        before, self._waited = self._waited, self._waited_ms()
-        return self._waited - before

@@ -87,6 +87,11 @@ class Part:
         """Whether it is read again also without a commit, because it depends on the time."""
         return False
 
+    @property
+    def likeness(self) -> object:
+        """What is the same in it a moment later, where only time has passed."""
+        return self
+
     @abstractmethod
     def read(self, reports: Any, now: int) -> object:
         """Reads it; `now` is epoch ms. A part names, as a protocol, the reports it takes; wiring hands in what has all.
@@ -116,11 +121,9 @@ class JobReports(Protocol):
     def jobs(self) -> tuple[JobView, ...]: ...
 
 
-def _job_names(reports: JobReports, _now: int) -> tuple[str, ...]:
-    return tuple(job.job for job in reports.jobs())
-
-
-JOB_NAMES = Query(_job_names, RARE_MS)
+JOB_NAMES: Query[JobReports, tuple[str, ...]] = Query(
+    lambda reports, _now: tuple(job.job for job in reports.jobs()), RARE_MS
+)
 """What jobs are called, so that one can be named anywhere."""
 
 
@@ -173,6 +176,11 @@ class ReadingRequest:
     parts: tuple[Part, ...] = ()
     at_once: bool = False
 
+    def alike(self, other: ReadingRequest) -> bool:
+        """Whether another one asks for the same, perhaps as of another moment."""
+        mine, theirs = ([part.likeness for part in one.parts] for one in (self, other))
+        return mine == theirs and replace(self, parts=()) == replace(other, parts=())
+
 
 @dataclass(frozen=True, slots=True)
 class OriginDetail:
@@ -215,8 +223,7 @@ class PartReader:
     """Reads what is wanted through one `Reports`. Not shared between threads."""
 
     def __init__(self, reports: Reports, clock: ConsoleClock) -> None:
-        self._reports = reports
-        self._clock = clock
+        self._reports, self._clock = reports, clock
         self._version = -1
         self._seen: dict[object, tuple[int, int]] = {}  # part -> data version and monotonic ms of its last reading
         self._last = _NOTHING
@@ -232,7 +239,9 @@ class PartReader:
         began = self._clock.mono_ms()
         version, self._version = self._version, self._reports.data_version()
         if self._version < version:
-            self._forget_all()
+            # Time went back: what was read is not known any more.
+            self._seen, self._last, self._change, self._event_id = {}, _NOTHING, 0, 0
+            self._first = self._anew = True
         self._at_once, wants = wants.at_once, replace(wants, at_once=False)
         others = wants != self._last.wants
         if others:
@@ -268,11 +277,6 @@ class PartReader:
             self._seen.pop(gone, None)
         self._last = replace(last, parts=kept)
 
-    def _forget_all(self) -> None:
-        """Time went back: what was read is not known any more."""
-        self._seen, self._last, self._change, self._event_id = {}, _NOTHING, 0, 0
-        self._first = self._anew = True
-
     def _due(self, part: object, every_ms: int, now: int, *, by_time: bool = False) -> bool:
         """Whether a part is to be read; notes that it is. `by_time` parts change without a commit."""
         version, at = self._seen.get(part, (-2, 0))
@@ -294,7 +298,10 @@ class PartReader:
             return shot
         jobs_changed = shot.run is not None and shot.run.paused_jobs != (run.paused_jobs if run is not None else ())
         if resting is not (run is not None and not run.live) or jobs_changed:
-            self._all_origins_anew()
+            # How every origin stands depends on whether an engine is at work, and on paused jobs.
+            self._change = 0
+            self._seen.pop("origins", None)
+            self._seen.pop("origin", None)
         return replace(shot, run=run)
 
     def _read_parts(self, wants: ReadingRequest, now: int) -> Snapshot:
@@ -335,12 +342,6 @@ class PartReader:
             return shot
         lock = self._lock_watch.look(self._reports.lock_holder(), self._version, self._clock.wall_ms(), now)
         return shot if lock == shot.lock else replace(shot, lock=lock)
-
-    def _all_origins_anew(self) -> None:
-        """An engine has begun or is gone, a job was paused or resumed: how every origin stands depends on it."""
-        self._change = 0
-        self._seen.pop("origins", None)
-        self._seen.pop("origin", None)
 
     def _read_origin(self, shot: Snapshot, wants: ReadingRequest, now: int) -> Snapshot:
         from tui_crawler.domain.page_view import OriginHistory  # noqa: PLC0415  not before the first paint

@@ -152,7 +152,6 @@ class LiveState:
         self._begin()
 
     def _begin(self) -> None:
-        """Nothing is known."""
         clock = self._clock
         self.origins: dict[str, OriginView] = {}
         self.run: RunView | None = None
@@ -265,6 +264,7 @@ class LiveState:
                 )
                 if self.coverage is not None and self.coverage.run == self.run and self.coverage.brief:
                     self._idle = f"{self._idle}; {self.coverage.brief}"
+        trouble = f"{engine.trouble}; {engine.hint}" if engine.broken and engine.hint else engine.trouble
         return HeaderState(
             name=name,
             engine=engine.mark,
@@ -279,7 +279,7 @@ class LiveState:
             line=tuple(self._requests.line(counted, LINE_WIDTH)),
             eta=self._eta,
             worked_ms=self._seen_to_work(wall),
-            idle=_trouble(engine) or ("" if engine.starting else self._idle),
+            idle=trouble or ("" if engine.starting else self._idle),
             stale_ms=stale_ms,
             hz=hz,
             read_ms=self._read_ms,
@@ -294,7 +294,3 @@ class LiveState:
         worked = max(worked_ms(self.run, wall), before if run_id == self.run.run_id else 0)
         self._worked = (self.run.run_id, worked)
         return worked
-
-
-def _trouble(engine: EngineStanding) -> str:
-    return f"{engine.trouble}; {engine.hint}" if engine.broken and engine.hint else engine.trouble

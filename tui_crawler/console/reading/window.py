@@ -111,9 +111,8 @@ class KeysetWindow(Generic[E, R]):
         self.spans.remove(gone)
 
     def _arrange(self) -> None:
-        self._by_key = {
-            self.key_of(row): row for row in self._in_order(row for span in self.spans for row in span.rows)
-        }
+        rows = self._in_order(row for span in self.spans for row in span.rows)
+        self._by_key = {self.key_of(row): row for row in rows}
         self.rows = tuple(self._by_key.values())
 
     def _in_order(self, rows: Iterable[R]) -> Iterable[R]:
@@ -131,8 +130,7 @@ class SpanWindow(KeysetWindow[int, "PageView"]):
         """Begins empty, at the beginning of the list of `windows` or at its end."""
         super().__init__(0)
         self._windows = windows.at(0, newest_first=False)
-        self.newest_first = newest_first
-        self.from_end = from_end
+        self.newest_first, self.from_end = newest_first, from_end
         self.first: int | None = None
         self.exact = True
         self.known = 0
@@ -163,8 +161,6 @@ class SpanWindow(KeysetWindow[int, "PageView"]):
             return least
         return max(self.known, least) if self.counted else None
 
-    # what is to be read
-
     @property
     def begin(self) -> PagePart:
         """Its first window."""
@@ -192,8 +188,6 @@ class SpanWindow(KeysetWindow[int, "PageView"]):
     def end_again(self) -> PagePart | None:
         """The window that reads the end of the list anew, for what is found meanwhile; None when that is not held."""
         return self._windows.at(self.spans[-1].after, self.newest_first) if self.at_last else None
-
-    # what was read
 
     def take(self, part: PagePart, window: PageWindow) -> bool:
         """Takes a window that was read for one of its parts; True when anything is new."""
@@ -300,19 +294,12 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
     """
 
     def __init__(
-        self,
-        origin: str = "",
-        *,
-        level: Severity = Severity.info,
-        attempts_only: bool = False,
-        start: LogPlace = END,
+        self, origin: str = "", *, level: Severity = Severity.info, attempts_only: bool = False, start: LogPlace = END
     ) -> None:
         """Begins empty, for one origin (empty: all), for entries of a level and above, at the end of the log, at its
         beginning or around a place."""
         super().__init__(BEGINNING)
-        self.origin = origin
-        self.level = level
-        self.attempts_only = attempts_only
+        self.origin, self.level, self.attempts_only = origin, level, attempts_only
         self.start = start
         self.newest, self.news = END, 0
         self._ended = False
@@ -338,8 +325,6 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
     def anew(self, level: Severity) -> LogListWindow:
         """The same log from its end, entries of a level and above."""
         return LogListWindow(self.origin, level=level, attempts_only=self.attempts_only)
-
-    # what is to be read
 
     @property
     def unread_before(self) -> LogPlace | None:
@@ -385,8 +370,6 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
 
     def _after(self, place: LogPlace) -> LogAfter:
         return LogAfter(place, self.origin, self.level, self.attempts_only)
-
-    # what was read
 
     def take(self, part: LogPart, entries: LogEntries) -> bool:
         """Takes a window that was read for one of its parts; True when the entries held are others now."""

@@ -40,24 +40,16 @@ def replay_line(state: PlayerState, zone: tzinfo, width: int, where: Where) -> L
     if state.under_way:
         mark = Styled("… on the way", "accent", short="…")
     track = _TRACK if width > 110 else _SHORT_TRACK
-    whole = max(1, state.span.last.at - state.span.first.at)
-    place = round((track - 1) * min(1, max(0, (state.moment.at - state.span.first.at) / whole)))
-    return Split(
-        *fit_chips(
-            [
-                Chip((Styled("REPLAY then, not now", "warning bold", short="REPLAY"),), 0),
-                Chip((at,), 1),
-                Chip((Styled(number, "", short=f"{count(here)}/{count(every)}"),), 4),
-                *([chip(_OF_NOW[where], "warning", 5)] if where in _OF_NOW else []),
-            ],
-            [
-                Chip((Styled("━" * place + "●" + "─" * (track - 1 - place), "muted"),), 6),
-                Chip((mark,), 2),
-                chip(f"{state.speed:g}x".rjust(5), "strong", 3),
-            ],
-            width,
-        )
-    )
+    whole = max(1, last.at - first.at)
+    place = round((track - 1) * min(1, max(0, (moment.at - first.at) / whole)))
+    left = [
+        Chip((Styled("REPLAY then, not now", "warning bold", short="REPLAY"),), 0),
+        Chip((at,), 1),
+        Chip((Styled(number, "", short=f"{count(here)}/{count(every)}"),), 4),
+        *([chip(_OF_NOW[where], "warning", 5)] if where in _OF_NOW else []),
+    ]
+    bar = Chip((Styled("━" * place + "●" + "─" * (track - 1 - place), "muted"),), 6)
+    return Split(*fit_chips(left, [bar, Chip((mark,), 2), chip(f"{state.speed:g}x".rjust(5), "strong", 3)], width))
 
 
 class ReplayBar(Bar, can_focus=False):

@@ -158,9 +158,8 @@ class ReplayControls(Handles):
         """What is in the way of opening a replay, in words."""
         if self.player is not None:
             return "this is a replay"
-        return (
-            "" if self._opens is not None and self._live_state.run is not None else "there is no run to be seen again"
-        )
+        unseen = self._opens is None or self._live_state.run is None
+        return "there is no run to be seen again" if unseen else ""
 
     @handles("replay.open")
     def open(self) -> None:

@@ -75,11 +75,8 @@ class Handover:
 
 
 def _version(results: Sequence[ActionResult], job: str) -> int:
-    for result in results:
-        versions = json.loads(result.after or "{}").get("rulesets", {})
-        if job in versions:
-            return int(versions[job])
-    return 0
+    versions = (json.loads(one.after or "{}").get("rulesets", {}) for one in results)
+    return next((int(one[job]) for one in versions if job in one), 0)
 
 
 class TypeCountScreen(Dialog):
@@ -88,8 +85,7 @@ class TypeCountScreen(Dialog):
     def __init__(self, question: Confirmation, number: int) -> None:
         """`number` is what has to be typed, with or without spaces."""
         super().__init__()
-        self._question = question
-        self._number = number
+        self._question, self._number = question, number
 
     def compose(self) -> ComposeResult:
         """What is asked, and where the number is typed."""

@@ -196,9 +196,8 @@ class RuleDraft:
         here = [one for one in new if one.section == old.section]
         elsewhere = [one for one in new if one.section != old.section]
         policies = policies_of([*entries[:place], *here, *entries[place:], *elsewhere])
-        return replace(
-            self, policies=policies, edit_history=self._edited(place, policies) if here else self.edit_history
-        )
+        edit_history = self._edited(place, policies) if here else self.edit_history
+        return replace(self, policies=policies, edit_history=edit_history)
 
     def _edited(self, place: int, policies: PolicySet) -> EditHistory:
         """The deeds, one more: another entry stands at a place of all. One that is edited twice was so once."""

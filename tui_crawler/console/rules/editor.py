@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -31,7 +30,7 @@ from tui_crawler.console.rules.draft import (
     with_exclusions,
 )
 from tui_crawler.console.rules.exclusions import ExclusionEntry
-from tui_crawler.console.rules.impact import Extent, ImpactCounter, ImpactNews
+from tui_crawler.console.rules.impact import Extent, ImpactNews, impact_counter
 from tui_crawler.console.rules.impact_lines import age_words, impact_lines, judge, judged_lines
 from tui_crawler.console.rules.queries import RULES, WriterPart
 from tui_crawler.console.rules.rows import (
@@ -65,13 +64,12 @@ class Counting:
     """The counting for one editor; `news` is what is known of what was asked for last."""
 
     def __init__(self, screen: RuleEditorScreen, rule_queries: RuleQueries, pane: Lines) -> None:
-        self._screen = screen
-        self._pane = pane
+        self._screen, self._pane = screen, pane
         self._asked: RuleDraft | None = None
         self.news: ImpactNews | None = None
         self._under_way = False
         self._found = 0
-        self._impact_counter = ImpactCounter(rule_queries, screen.console.clock, self._deliver)
+        self._impact_counter = impact_counter(screen, rule_queries, self._heard)
         self._begun = False
 
     def close(self) -> None:
@@ -83,9 +81,8 @@ class Counting:
         thread begins with the first."""
         if not self._begun:
             self._begun = True
-            self._screen.run_worker(
-                self._impact_counter.run, name="impact", group="impact", thread=True, exit_on_error=False
-            )
+            run = self._impact_counter.run
+            self._screen.run_worker(run, name="impact", group="impact", thread=True, exit_on_error=False)
         if anew or wanted is None or wanted != self._asked:
             self._asked, self.news, self._under_way = wanted, None, False
             if wanted is None:
@@ -116,10 +113,6 @@ class Counting:
             self._under_way = True
             self._impact_counter.ask(self._asked, extent)
 
-    def _deliver(self, news: ImpactNews) -> None:
-        with suppress(RuntimeError):  # the screen's loop has ended
-            self._screen.call_later(self._heard, news)
-
     def _heard(self, news: ImpactNews) -> None:
         """Takes what was counted; what was known before stays until a later count is over."""
         if news.asked is not self._asked or (not news.over and self.news is not None and self.news.over):
@@ -132,7 +125,6 @@ class Counting:
             self._screen.go_on()
 
     def _discovered(self) -> int:
-        """How many pages became known in this run, as far as it was read."""
         return sum(view.discovered for view in self._screen.console.live_state.origins.values())
 
     def _show(self) -> None:
@@ -159,9 +151,7 @@ class RuleTyping:
     """The line of one editor. What is typed counts as drafted while it is an entry, and is in the draft after enter."""
 
     def __init__(self, screen: RuleEditorScreen, rule_queries: RuleQueries, session: DraftSession) -> None:
-        self._screen = screen
-        self._rule_queries = rule_queries
-        self._session = session
+        self._screen, self._rule_queries, self._session = screen, rule_queries, session
         self.use = EntryUse("rule", self.keep, self.read, self.drop, judged=True)
         """What the line is open for while an entry is typed."""
 
@@ -269,7 +259,8 @@ class RuleEditorScreen(WaitingScreen):
         self._writers: dict[object, object] = {}
         self._typing = RuleTyping(self, rule_queries, self.session)
         self._applying = Applying(self)
-        self._exclusions = ExclusionEntry(self, lambda: self.session.added, self._show_exclusion, self._typing.drop)
+        pane = "#rules-info", "Exclude, at once and beside the draft"
+        self._exclusions = ExclusionEntry(self, lambda: self.session.added, pane, self._typing.drop)
 
     def body(self) -> Iterable[Widget]:
         """Entries, impact, and the entry under the cursor or the one that is typed."""
@@ -286,8 +277,6 @@ class RuleEditorScreen(WaitingScreen):
     def on_unmount(self) -> None:
         self._counting.close()
         self._exclusions.close()
-
-    # what is shown
 
     def wants(self) -> ReadingRequest:
         """The rules in force; of a draft that undoes the version it began with, the action that wrote that."""
@@ -330,9 +319,8 @@ class RuleEditorScreen(WaitingScreen):
     def waits_for(self) -> str:
         if self._applying.under_way:
             return "the draft is on its way"
-        return (
-            "the rules are still being read" if self.session.in_force is None else "the impact is still being counted"
-        )
+        unread = self.session.in_force is None
+        return "the rules are still being read" if unread else "the impact is still being counted"
 
     def lacks(self, action_id: str) -> bool:
         """Nothing is done to a draft on its way, and none is applied before it is known what it does now."""
@@ -430,8 +418,6 @@ class RuleEditorScreen(WaitingScreen):
         else:
             self._info.show(entry_lines(self._entry(), self._rows.get(self._entries.cursor_key)))
 
-    # what is selected
-
     @property
     def impact(self) -> ImpactNews | None:
         """What is known of the impact of the draft."""
@@ -446,8 +432,6 @@ class RuleEditorScreen(WaitingScreen):
         entry = isinstance(self._entry(), Entry)
         session = self.session
         return Situation(Where.rule_draft, rules=session.draft is not None, entry=entry, draft=session.dirty)
-
-    # what is done
 
     def perform(self, action_id: str, typed: str, now: Situation) -> bool:
         """As everywhere; but whatever leaves it asks first when something is drafted."""
@@ -477,7 +461,6 @@ class RuleEditorScreen(WaitingScreen):
 
     @handles("rule.delete")
     def _delete(self) -> None:
-        """Takes the entry out or in again."""
         entry, draft = self._entry(), self.session.draft
         if draft is not None and isinstance(entry, Entry):
             self.hold(replace(draft.toggled(entry.key), returns_to=0))
@@ -513,9 +496,6 @@ class RuleEditorScreen(WaitingScreen):
         if not self._typing.comes_first():
             self._exclusions.open(text)
 
-    def _show_exclusion(self, lines: list[Line]) -> None:
-        self.show_info("Exclude, at once and beside the draft", lines)
-
     def show_info(self, heading: str, lines: list[Line]) -> None:
         """Shows what is typed, in place of the entry under the cursor."""
         title(self._info, heading)
@@ -536,9 +516,8 @@ class RuleEditorScreen(WaitingScreen):
 
         discard = Intent((), "discard the draft")
         text = f"Entries of it: {counted_changes(draft.changes)}. That would be lost."
-        question = Confirmation(
-            "Discard the draft?", text, (("Discard", discard),), "{rules.apply} applies it instead."
-        )
+        note = "{rules.apply} applies it instead."
+        question = Confirmation("Discard the draft?", text, (("Discard", discard),), note)
         self.console.push_screen(ConfirmScreen(question), answered)
 
     def _close(self) -> None:
@@ -546,13 +525,10 @@ class RuleEditorScreen(WaitingScreen):
         if self.console.screen is self:
             self.console.pop_screen()
 
-    # messages
-
     def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
         self.show_standing()
         self.tell_footer()
 
 
 def _leaves(action_id: str) -> bool:
-    """Whether an action goes elsewhere and leaves the draft behind."""
     return action_id in _GOES or (action_id.startswith("view.") and action_id not in _STAYS)

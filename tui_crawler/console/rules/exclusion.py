@@ -32,11 +32,8 @@ def exclude(
     if not new:
         return f"{_names(typed)}: that is on the exclusion list already" if typed else "this adds nothing"
     says = f"exclude {_names(new)}"
-    intent = Intent(
-        tuple(Exclude(one.kind, one.value, one.reason) for one in new),
-        says,
-        tuple(Exclude(one.kind, one.value, remove=True) for one in reversed(new)),
-    )
+    forth = tuple(Exclude(one.kind, one.value, one.reason) for one in new)
+    intent = Intent(forth, says, tuple(Exclude(one.kind, one.value, remove=True) for one in reversed(new)))
     counted = f"It {_impact_words(impact)}. " if impact is not None and impact.over else ""
     text = f"{counted}{_AT_ONCE} Origins that it names are finished as excluded; what was crawled stays."
     return Confirmation(f"{says[0].upper()}{says[1:]}?", text, (("Exclude", intent),), "undo: {journal.undo}")

@@ -3,15 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
+from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.rules.exclusion import HINT, exclude, exclusion_lines, unlisted
-from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews
+from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews, impact_counter
+from tui_crawler.console.screen.base import title
 
 if TYPE_CHECKING:
-    from tui_crawler.console.panes.line import Line
     from tui_crawler.console.ports import RuleQueries
     from tui_crawler.console.screen.base import ConsoleScreen
     from tui_crawler.domain.exclusion import Exclusion
@@ -26,14 +26,11 @@ class ExclusionEntry:
         self,
         screen: ConsoleScreen,
         added: Callable[[], tuple[Exclusion, ...]],
-        show: Callable[[list[Line]], None],
+        pane: tuple[str, str],
         over: Callable[[], None],
     ) -> None:
-        """`added` is the list as it is, `show` shows what is typed, `over` what stands there else."""
-        self._screen = screen
-        self._added = added
-        self._show = show
-        self._over = over
+        """`added` is the list as it is, `pane` (selector and title) shows what is typed, `over` what is there else."""
+        self._screen, self._added, self._pane, self._over = screen, added, pane, over
         self._use = EntryUse("exclude", self.entered, self.typed, self.left, judged=True)
         self._impact_counter: ImpactCounter | None = None
         self._text = ""
@@ -119,22 +116,21 @@ class ExclusionEntry:
 
     def _tell(self) -> None:
         if self._read is None or isinstance(self._read, str) or self._asked:
-            self._show(exclusion_lines(self._text, self._read, self._news))
+            lines = exclusion_lines(self._text, self._read, self._news)
         else:
             said = exclude(self._read.exclusions or (), self._added())
-            self._show(exclusion_lines(self._text, said if isinstance(said, str) else None))
+            lines = exclusion_lines(self._text, said if isinstance(said, str) else None)
+        pane = self._screen.query_one(self._pane[0], Lines)
+        title(pane, self._pane[1])
+        pane.show(lines)
 
     def _begin(self, rule_queries: RuleQueries) -> ImpactCounter:
         """The thread that counts, begun when it is first needed."""
         if self._impact_counter is None:
-            self._impact_counter = ImpactCounter(rule_queries, self._screen.console.clock, self._deliver)
+            self._impact_counter = impact_counter(self._screen, rule_queries, self._counted)
             run = self._impact_counter.run
             self._screen.run_worker(run, name="exclusion", group="exclusion", thread=True, exit_on_error=False)
         return self._impact_counter
-
-    def _deliver(self, news: ImpactNews) -> None:
-        with suppress(RuntimeError):  # the screen's loop has ended
-            self._screen.call_later(self._counted, news)
 
     def _counted(self, news: ImpactNews) -> None:
         counted_before = self._news is not None and self._news.over and not news.over

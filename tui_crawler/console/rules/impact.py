@@ -1,4 +1,4 @@
-"""The thread that counts what a draft of the rules, or more exclusions, would block and revive. Knows no screen.
+"""The thread that counts what a draft of the rules, or more exclusions, would block and revive.
 
 URLs that became known since are judged for little; how far the pages before them have come meanwhile is known only from
 a count of everything.
@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import queue
 from collections.abc import Callable
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
@@ -18,6 +19,7 @@ from tui_crawler.domain.exclusion import Exclusion
 if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock
     from tui_crawler.console.ports import ImpactCount, RuleQueries
+    from tui_crawler.console.screen.base import ConsoleScreen, Dialog
     from tui_crawler.domain.preview import Preview
 
 CountedChange = RuleDraft | tuple[Exclusion, ...]
@@ -93,14 +95,24 @@ class _Superseded(Exception):
     """Something else is to be counted: this is of no interest any more."""
 
 
+def impact_counter(
+    screen: ConsoleScreen | Dialog, rule_queries: RuleQueries, hears: Callable[[ImpactNews], object]
+) -> ImpactCounter:
+    """Return a counter whose news is heard in the loop of a screen."""
+
+    def deliver(news: ImpactNews) -> None:
+        with suppress(RuntimeError):  # the screen's loop has ended
+            screen.call_later(hears, news)
+
+    return ImpactCounter(rule_queries, screen.console.clock, deliver)
+
+
 class ImpactCounter:
     """Counts in a thread of its own (call `run` in a thread worker); only what was asked for last."""
 
     def __init__(self, rule_queries: RuleQueries, clock: ConsoleClock, deliver: Callable[[ImpactNews], object]) -> None:
         """`deliver` is called in the thread."""
-        self._rule_queries = rule_queries
-        self._clock = clock
-        self._deliver = deliver
+        self._rule_queries, self._clock, self._deliver = rule_queries, clock, deliver
         self._inbox: queue.SimpleQueue[tuple[CountedChange, Extent] | None] = queue.SimpleQueue()
         self._asked: CountedChange = ()
         self._count: ImpactCount | None = None

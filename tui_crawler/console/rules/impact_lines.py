@@ -101,7 +101,6 @@ def _numbered(words: Styled, number: int, role: str) -> Line:
 
 
 def _origin_lines(impacts: Sequence[OriginImpact]) -> list[Line]:
-    """How much of each origin changes, the numbers in columns."""
     numbers = [
         (
             f"⊘ {count(one.newly_blocked)}" if one.newly_blocked else "",

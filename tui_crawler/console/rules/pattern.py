@@ -62,7 +62,6 @@ def _origin(url: str, *, escaped: bool = False) -> str:
 
 
 def _shape(url: str) -> str:
-    """The URL as a pattern, numbers behind the origin as `[0-9]+`."""
     origin = _origin(url)
     path, shape, end = url[len(origin) :], literal(origin), 0
     for found in _VARYING.finditer(path):

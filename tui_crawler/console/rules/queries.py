@@ -44,11 +44,9 @@ class RulesInForce:
         return next((one for one in self.current if not job or one.job == job), None)
 
 
-def _in_force(reports: RuleReports, _now: int) -> RulesInForce:
-    return RulesInForce(reports.current_rulesets(), reports.exclusions())
-
-
-RULES = Query(_in_force)
+RULES: Query[RuleReports, RulesInForce] = Query(
+    lambda reports, _now: RulesInForce(reports.current_rulesets(), reports.exclusions())
+)
 
 
 @dataclass(frozen=True, slots=True)

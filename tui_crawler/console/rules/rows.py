@@ -215,10 +215,8 @@ def version_row(one: Ruleset, zone: tzinfo) -> Row:
     """A version as a row of `VERSION_COLUMNS`; its key is its id."""
     state = Styled("✓ in force", "ok") if one.current else Styled("")
     at = date_time(one.at, zone)[:16]
-    return Row(
-        one.ruleset_id,
-        (Styled(str(one.ruleset_id), "strong"), state, Styled(at, "muted"), one.who, Styled(one.note, "muted")),
-    )
+    cells = (Styled(str(one.ruleset_id), "strong"), state, Styled(at, "muted"), one.who, Styled(one.note, "muted"))
+    return Row(one.ruleset_id, cells)
 
 
 def difference_lines(one: Ruleset | None, before: Ruleset | None, changes: Sequence[EntryChange]) -> list[Line]:

@@ -94,7 +94,6 @@ def _reason(value: object) -> str:
 
 
 def _samples(values: Mapping[Hashable, object], links: Sequence[RefusedView]) -> dict[Hashable, str]:
-    """A refused link for each entry that decided over a sample, by its key."""
     exclusions = tuple(value for value in values.values() if isinstance(value, Exclusion))
     rules = tuple(value for value in values.values() if isinstance(value, Rule))
     try:
@@ -200,10 +199,5 @@ def _sum(rows: Sequence[RefusalCount]) -> RuleHits:
     if not rows:
         return RuleHits()
     newest = max(rows, key=lambda row: row.last_at)
-    return RuleHits(
-        sum(row.count for row in rows),
-        newest.last_at,
-        newest.sample_url,
-        min(row.first_ruleset for row in rows),
-        max(row.last_ruleset for row in rows),
-    )
+    first, last = min(row.first_ruleset for row in rows), max(row.last_ruleset for row in rows)
+    return RuleHits(sum(row.count for row in rows), newest.last_at, newest.sample_url, first, last)

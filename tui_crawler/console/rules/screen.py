@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar
 
@@ -23,7 +22,7 @@ from tui_crawler.console.rules.draft import DraftRow, Entry, RuleDraft, Start, e
 from tui_crawler.console.rules.editor import RuleEditorScreen
 from tui_crawler.console.rules.exclusion import readmit
 from tui_crawler.console.rules.exclusions import ExclusionEntry
-from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews
+from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews, impact_counter
 from tui_crawler.console.rules.impact_lines import judge, judged_lines
 from tui_crawler.console.rules.queries import REFUSALS, RULES, CountedRefusals, HistoryPart, RulesInForce
 from tui_crawler.console.rules.rows import (
@@ -51,7 +50,7 @@ from tui_crawler.console.screen.base import Dialog, title
 from tui_crawler.console.screen.waiting import WaitingScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.policy import EMPTY, PolicySet, QueryPolicy
+from tui_crawler.domain.policy import EMPTY, QueryPolicy
 from tui_crawler.domain.ruleset import Ruleset, same_rules
 from tui_crawler.domain.ruleset_change import changes_along, changes_between
 from tui_crawler.domain.ruleset_change import keys_of as entry_keys
@@ -89,14 +88,16 @@ class RuleSheetScreen(Dialog):
         self._heading = heading
         self._lines = list(lines)
         self._offers = dict(offers or {})
-        self._rule_queries = rule_queries
-        self._without = without
+        self._rule_queries, self._without = rule_queries, without
         self._impact_counter: ImpactCounter | None = None
 
     def compose(self) -> ComposeResult:
+        own = self.console.appearance.own_keys
+        found = ((keys_of(name, BY_ID[name].keys, own), words) for name, words in self._offers.items())
+        offered = [f"{keys[0]} {words}" for keys, words in found if keys]
         with Vertical(classes="dialog search") as box:
             box.border_title = Content(safe(self._heading, 120))
-            box.border_subtitle = Content(" · ".join((*self._offered(), "esc leaves")))
+            box.border_subtitle = Content(" · ".join((*offered, "esc leaves")))
             yield Lines(id="rule-sheet")
 
     def on_mount(self) -> None:
@@ -105,7 +106,7 @@ class RuleSheetScreen(Dialog):
         self._show(None)
         self.query_one(Lines).focus()
         if self._rule_queries is not None and self._without is not None:
-            self._impact_counter = ImpactCounter(self._rule_queries, self.console.clock, self._deliver)
+            self._impact_counter = impact_counter(self, self._rule_queries, self._show)
             self.run_worker(self._impact_counter.run, name="entry", group="entry", thread=True, exit_on_error=False)
             self._impact_counter.ask(self._without)
 
@@ -113,19 +114,9 @@ class RuleSheetScreen(Dialog):
         if self._impact_counter is not None:
             self._impact_counter.close()
 
-    def _deliver(self, news: ImpactNews) -> None:
-        with suppress(RuntimeError):  # the screen's loop has ended
-            self.call_later(self._show, news)
-
     def _show(self, news: ImpactNews | None) -> None:
         without = without_lines(news, self.key_names) if self._without is not None else ()
         self.query_one(Lines).show([*self._lines, *without])
-
-    def _offered(self) -> list[str]:
-        """What can be done here, each after its key; what has none is left out."""
-        own = self.console.appearance.own_keys
-        found = ((keys_of(name, BY_ID[name].keys, own), words) for name, words in self._offers.items())
-        return [f"{keys[0]} {words}" for keys, words in found if keys]
 
     def action_leave(self) -> None:
         self.dismiss("")
@@ -140,9 +131,7 @@ class RuleVersions:
     """Shows a history in a table, and what it says in the pane beside it."""
 
     def __init__(self, screen: ConsoleScreen, table: CrawlTable, difference: Lines) -> None:
-        self._screen = screen
-        self._table = table
-        self._difference = difference
+        self._screen, self._table, self._difference = screen, table, difference
         self.history: tuple[Ruleset, ...] | None = None
 
     def take(self, history: tuple[Ruleset, ...], current_id: int, zone: tzinfo) -> None:
@@ -243,7 +232,7 @@ class RulesScreen(WaitingScreen):
         self._in_force: RulesInForce | None = None
         self._drafted_from: Ruleset | None = None
         self._up_to_date = False  # nothing was read yet, or before a draft that may have changed it
-        self._exclusions = ExclusionEntry(self, self._added, self._show_exclusion, self._leave_line)
+        self._exclusions = ExclusionEntry(self, self._added, ("#rules-info", "Exclude"), self._leave_line)
         self._by_key: dict[Hashable, Entry] = {}
         self._job = ""
         self._asked = 0
@@ -266,8 +255,6 @@ class RulesScreen(WaitingScreen):
 
     def on_unmount(self) -> None:
         self._exclusions.close()
-
-    # what is shown
 
     def wants(self) -> ReadingRequest:
         """The rules in force, and the versions of the job that is shown."""
@@ -322,20 +309,17 @@ class RulesScreen(WaitingScreen):
         now = self._current()
         entries = entries_of(now.policies if now is not None else EMPTY)
         self._by_key = {entry.key: entry for entry in entries}
-        counts = self._counted.counts if self._counted is not None else None
-        self._fired = self._firings(entries)
+        counted, added = self._counted, self._added()
+        counts = counted.counts if counted is not None else None
+        self._fired = None if counted is None else firings(entries, added, counted.counts, counted.links)
         whole = counts is not None and counts.looked_at >= counts.known
-        rows = [*(entry_row(DraftRow(entry)) for entry in entries), *operator_rows(self._added())]
+        rows = [*(entry_row(DraftRow(entry)) for entry in entries), *operator_rows(added)]
         columns, rows = without_empty(RULE_COLUMNS, [with_rule_hits(row, self._fired, whole) for row in rows])
         if columns != self._entries.columns:
             self._entries.set_columns(columns)
         self._entries.set_rows(rows)
         self._show_entry()
         self._show_titles()
-
-    def _firings(self, entries: tuple[Entry, ...]) -> Mapping[Hashable, RuleHits | None] | None:
-        counted = self._counted
-        return None if counted is None else firings(entries, self._added(), counted.counts, counted.links)
 
     def _show_titles(self) -> None:
         held = f"‖ frozen · {self.missed} changes" if self.frozen else ""
@@ -360,18 +344,11 @@ class RulesScreen(WaitingScreen):
             lines.insert(1, rule_hits_line(fired, counts, self.console.clock.zone, query=query))
         self._info.show(lines)
 
-    # what is selected
-
     def _current(self) -> Ruleset | None:
         return self._in_force.of(self._job) if self._in_force is not None else None
 
     def _added(self) -> tuple[Exclusion, ...]:
         return self._in_force.added if self._in_force is not None else ()
-
-    def _policies(self) -> PolicySet:
-        """Everything in force, with what operators added."""
-        now = self._current()
-        return with_exclusions(now.policies if now is not None else EMPTY, self._added())
 
     def _entry(self) -> Entry | Exclusion | None:
         key = self._entries.cursor_key
@@ -379,9 +356,8 @@ class RulesScreen(WaitingScreen):
 
     def situation(self) -> Situation:
         entry = self._entry()
-        return Situation(
-            Where.rules, rules=self._current() is not None and self.console.rules is not None, entry=entry is not None
-        )
+        rules = self._current() is not None and self.console.rules is not None
+        return Situation(Where.rules, rules=rules, entry=entry is not None)
 
     @property
     def waits_for(self) -> str:
@@ -394,8 +370,6 @@ class RulesScreen(WaitingScreen):
         return not self._up_to_date or (
             action_id == "rules.bring_back" and self._current() is not None and self._past.history is None
         )
-
-    # what is done
 
     @handles("rules.count")
     def _count_again(self) -> None:
@@ -481,11 +455,6 @@ class RulesScreen(WaitingScreen):
                 words = "it stands on the operators' exclusion list: {rule.delete} takes it off"
                 self.console.tell("no", self.key_names.said(words), "muted")
 
-    def _show_exclusion(self, lines: list[Line]) -> None:
-        """Shows what is typed for the operators' list."""
-        title(self._info, "Exclude")
-        self._info.show(lines)
-
     @handles("rules.bring_back")
     def _bring_back(self) -> None:
         back = self._past.wanted_back(self._current())
@@ -507,13 +476,12 @@ class RulesScreen(WaitingScreen):
         self.console.read_soon()
 
     def _test(self, text: str) -> None:
+        now = self._current()
+        policies = with_exclusions(now.policies if now is not None else EMPTY, self._added())
         title(self._info, "What the rules in force say")
-        self._info.show(judged_lines(judge(text, self._policies()) if text.strip() else None))
-
-    # messages
+        self._info.show(judged_lines(judge(text, policies) if text.strip() else None))
 
     def _leave_line(self) -> None:
-        """Back to the entries."""
         self._entries.focus()
         self._show_entry()
 

@@ -34,7 +34,6 @@ from tui_crawler.console.theme import Colours
 from tui_crawler.text.format import plural
 
 if TYPE_CHECKING:
-    from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
     from tui_crawler.console.terminal_app import TerminalApp
     from tui_crawler.console.urls.whole_list import PageExport
@@ -100,11 +99,7 @@ LEAST = Size(40, 10)
 def size_classes(size: Size) -> dict[str, bool]:
     """The classes a screen has at a size: `-narrow`, `-low`, `-tiny`."""
     tiny = size.width < LEAST.width or size.height < LEAST.height
-    return {
-        "-tiny": tiny,
-        "-narrow": size.width < NARROW_BELOW,
-        "-low": size.height < LOW_BELOW,
-    }
+    return {"-tiny": tiny, "-narrow": size.width < NARROW_BELOW, "-low": size.height < LOW_BELOW}
 
 
 def title(widget: Widget, text: str, subtitle: str = "") -> None:
@@ -180,8 +175,8 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         """What this screen shows, so that nothing else is read."""
 
     def accepts(self, wants: ReadingRequest) -> bool:
-        """Whether what was read for `wants` is for this screen as it stands now."""
-        return wants == self.wants()
+        """Whether what was read for `wants` is for this screen as it stands now; also as it was a moment ago."""
+        return wants.alike(self.wants())
 
     def take_in(self, shot: Snapshot) -> None:
         """Shows what was read."""
@@ -250,7 +245,8 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             self.marks.let_go()
 
     def thaw(self) -> None:
-        """Shows what came while the picture was held still."""
+        """Shows what came while the picture was held still; it is read again."""
+        self.console.read_soon()
 
     def left(self) -> None:
         """Hides, while it keeps its widgets: marks go, and a picture that is held still goes on."""
@@ -282,29 +278,20 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         """Chooses the layout for a size."""
         self.update_classes(size_classes(size), animate=False)
 
-    @property
-    def key_names(self) -> KeyNames:
-        """The operator's keys, to be named in words."""
-        return self.console.appearance.key_names
-
     def footer_keys(self) -> Sequence[tuple[str, str, str]]:
         """What the footer names, the most important first: action id, key and label."""
         situation = self.console.situation(self)
         keymap = self.console.appearance.own_keys
+        owners = (self.focused, self) if isinstance(self.focused, Lines) else ()
+        opens = not owners or any("enter" in one._bindings.key_to_bindings for one in owners)
         return [
             (action.id, key, label_of(action, situation))
             for action in footer_at(self.WHERE)
             if action.id not in self.HERE
-            and (action.id != "nav.open" or self._opens)
+            and (action.id != "nav.open" or opens)
             and not why_not(action, situation)
             and (key := named_key(action, keymap))
         ]
-
-    @property
-    def _opens(self) -> bool:
-        """Whether enter opens anything where the focus is."""
-        owners = (self.focused, self) if isinstance(self.focused, Lines) else ()
-        return not owners or any("enter" in one._bindings.key_to_bindings for one in owners)
 
     def tell_footer(self) -> None:
         """Brings the footer up to date, if it is there."""
@@ -427,8 +414,6 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     def ask_in_sql(self, question: str) -> None:
         """Goes where SQL is typed; the question, if there is one, is asked at once."""
         self.console.dispatcher.go_to_sql(question)
-
-    # messages
 
     def on_mount(self) -> None:
         """Fits the first size; filters and orders are what they were when this view was shown last."""
@@ -553,8 +538,3 @@ class Dialog(ReachesConsole, ModalScreen[object], inherit_bindings=False):
     def dismiss(self, result: object = None) -> AwaitComplete:
         """Closes it with its answer. Only once: a second click or key that was on its way would close what is below."""
         return super().dismiss(result) if self.is_active else AwaitComplete()
-
-    @property
-    def key_names(self) -> KeyNames:
-        """The operator's keys, to be named in words."""
-        return self.console.appearance.key_names

@@ -15,6 +15,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.appearance import Appearance
     from tui_crawler.console.clock import ConsoleClock
     from tui_crawler.console.dispatcher import Dispatcher
+    from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.operator.commands import CommandQueue
     from tui_crawler.console.operator.engine_host import HostedEngine
     from tui_crawler.console.operator.shutdown import ExitActions
@@ -98,3 +99,8 @@ class ReachesConsole:
         def console(self) -> ConsolePort: ...
     else:
         console = MessagePump.app
+
+    @property
+    def key_names(self) -> KeyNames:
+        """The operator's keys, to be named in words."""
+        return self.console.appearance.key_names

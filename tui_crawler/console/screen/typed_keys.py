@@ -133,7 +133,6 @@ class KeyedApp(TerminalApp[ReturnType]):
         return top if keeps or top.waiting else None
 
     async def _act(self, event: events.Key | events.Paste) -> None:
-        """Does what a key is bound to; what is typed goes to the widget that takes text."""
         at_once = isinstance(event, events.Key) and not self.screen.is_modal and not isinstance(self.focused, TakesText)
         if at_once and isinstance(event, events.Key):
             screen, widget = self.screen, self.focused

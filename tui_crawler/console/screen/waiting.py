@@ -154,7 +154,6 @@ class LiveFilterScreen(RowsScreen):
         """Narrows the rows; an empty text shows all."""
 
     def _open_line(self, label: str, text: str, hint: str) -> None:
-        """Opens the line for what they are narrowed to as one types."""
         use = EntryUse("filter", self._keep, self._filter, passing=True)
         self.query_one(EntryLine).open(use, label, text, hint)
 

@@ -156,8 +156,7 @@ class SqlScreen(ConsoleScreen):
     def __init__(self, query_session: QuerySession, question: str = "") -> None:
         """`question` is asked at once."""
         super().__init__()
-        self._query_session = query_session
-        self._question = question
+        self._query_session, self._question = query_session, question
         self._answer = QueryAnswer()
         self._problem = ""  # why the last question got no answer; the one before is shown still
         self._asked, self._sent = 0, ""  # how many questions were asked, and the text of the last one
@@ -205,8 +204,6 @@ class SqlScreen(ConsoleScreen):
         leaves = "tab again" if "tab" in keys else self.key_names("focus.next")
         words = f"nothing to complete here · {leaves} goes to the answer · {self.key_names('nav.back')} leaves"
         self._hint.show([Styled(words, "warning")])
-
-    # what is shown
 
     def wants(self) -> ReadingRequest:
         """Nothing of the crawl but what the header shows."""
@@ -258,8 +255,6 @@ class SqlScreen(ConsoleScreen):
         self._info.show(answer_lines(self._answer, key, self.console.clock.zone))
         title(self._info, "Row" if key is None else f"Row {self._table.cursor_index + 1}")
 
-    # what is selected
-
     def situation(self) -> Situation:
         """The URL of the row under the cursor, if it has one."""
         record = answer_record(self._answer, self._table.cursor_key) or {}
@@ -275,8 +270,6 @@ class SqlScreen(ConsoleScreen):
         if self.focused is not self._editor:
             return super().footer_keys()
         return (*_EDITOR_KEYS, ("nav.back", self.key_names("nav.back"), "back"))
-
-    # what is done
 
     def leave_marks(self) -> bool:
         """As everywhere; but `esc` cancels a question first."""
@@ -329,8 +322,6 @@ class SqlScreen(ConsoleScreen):
 
     def _read_schema(self) -> None:
         self.call_later(setattr, self._editor, "schema", self._query_session.schema())
-
-    # messages
 
     def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
         """Other keys matter where the focus is now, and what was said of the editor's no more."""

@@ -40,20 +40,18 @@ ACTION_COLUMNS: tuple[Column, ...] = (
 def action_row(one: ActionView, zone: tzinfo) -> Row:
     """An action; its key is its number."""
     line, mark = command_line_of(one), action_mark(one)
-    return Row(
-        one.action_id,
+    cells = (
+        Styled(clock(one.at, zone), "muted"),
+        Styled(one.who, "muted"),
+        Styled(mark.label, mark.role),
+        Styled(one.action.replace("_", " "), "strong"),
+        Styled(one.target),
         (
-            Styled(clock(one.at, zone), "muted"),
-            Styled(one.who, "muted"),
-            Styled(mark.label, mark.role),
-            Styled(one.action.replace("_", " "), "strong"),
-            Styled(one.target),
-            (
-                Styled(one.error + "  " if one.error else "", "error"),
-                Styled(line or one.target, "" if line else "muted"),
-            ),
+            Styled(one.error + "  " if one.error else "", "error"),
+            Styled(line or one.target, "" if line else "muted"),
         ),
     )
+    return Row(one.action_id, cells)
 
 
 SHOWN = 100
@@ -217,16 +215,14 @@ def _origin_row(view: OriginView, order: str, share: float) -> Row:
     def role(field: str) -> str:
         return "strong" if field == order else "" if _amount(view, field) else "faint"
 
-    return Row(
-        view.origin,
-        (
-            Styled(host_of(view.origin), "strong", short=bare_host(view.origin)),
-            Styled(count(view.requests), role("requests"), short=compact(view.requests)),
-            Styled(size(view.bytes), role("bytes")),
-            Styled(count(view.failed), "error" if view.failed else "faint", short=compact(view.failed)),
-            Styled(bar(share, 12), "error" if order == "failed" else "accent", short=bar(share, 6)),
-        ),
+    cells = (
+        Styled(host_of(view.origin), "strong", short=bare_host(view.origin)),
+        Styled(count(view.requests), role("requests"), short=compact(view.requests)),
+        Styled(size(view.bytes), role("bytes")),
+        Styled(count(view.failed), "error" if view.failed else "faint", short=compact(view.failed)),
+        Styled(bar(share, 12), "error" if order == "failed" else "accent", short=bar(share, 6)),
     )
+    return Row(view.origin, cells)
 
 
 def job_mark(job: JobView) -> StateGlyph:
@@ -241,21 +237,19 @@ def job_mark(job: JobView) -> StateGlyph:
 def job_row(job: JobView) -> Row:
     """A job as a row; its key is its name."""
     mark = job_mark(job)
-    return Row(
-        job.job,
-        (
-            Styled(job.job, "strong"),
-            Styled(mark.label, mark.role),
-            Styled(str(job.nice), "" if job.nice else "faint"),
-            _limit(job.depth),
-            _limit(job.concurrency),
-            Styled(count(job.pending), short=compact(job.pending)),
-            Styled(count(job.claimed), "active" if job.claimed else "faint"),
-            Styled(count(job.done), short=compact(job.done)),
-            Styled(str(job.ruleset_id) if job.ruleset_id else ABSENT, "muted"),
-            Styled(job.tag, "muted"),
-        ),
+    cells = (
+        Styled(job.job, "strong"),
+        Styled(mark.label, mark.role),
+        Styled(str(job.nice), "" if job.nice else "faint"),
+        _limit(job.depth),
+        _limit(job.concurrency),
+        Styled(count(job.pending), short=compact(job.pending)),
+        Styled(count(job.claimed), "active" if job.claimed else "faint"),
+        Styled(count(job.done), short=compact(job.done)),
+        Styled(str(job.ruleset_id) if job.ruleset_id else ABSENT, "muted"),
+        Styled(job.tag, "muted"),
     )
+    return Row(job.job, cells)
 
 
 def _limit(number: int | None) -> Styled:
@@ -264,57 +258,49 @@ def _limit(number: int | None) -> Styled:
 
 def refused_row(one: RefusedReason) -> Row:
     """A reason with how many links were refused for it; its key is the reason."""
-    return Row(
-        one.reason,
-        (
-            Styled(f"⊘ {one.reason.replace('_', ' ')}", "blocked"),
-            Styled(count(one.count), "strong", short=compact(one.count)),
-            Styled(count(one.origins), "muted", short=compact(one.origins)),
-            Styled(one.sample_url, "muted"),
-        ),
+    cells = (
+        Styled(f"⊘ {one.reason.replace('_', ' ')}", "blocked"),
+        Styled(count(one.count), "strong", short=compact(one.count)),
+        Styled(count(one.origins), "muted", short=compact(one.origins)),
+        Styled(one.sample_url, "muted"),
     )
+    return Row(one.reason, cells)
 
 
 def limbo_row(one: LimboView) -> Row:
     """A claimed page; its key is job and URL."""
-    return Row(
-        (one.job, one.url),
-        (
-            Styled(duration(one.age_ms), "warning" if one.age_ms >= 60_000 else "active"),
-            Styled(one.worker or ABSENT, "muted"),
-            Styled(one.job, "muted"),
-            one.url,
-        ),
+    cells = (
+        Styled(duration(one.age_ms), "warning" if one.age_ms >= 60_000 else "active"),
+        Styled(one.worker or ABSENT, "muted"),
+        Styled(one.job, "muted"),
+        one.url,
     )
+    return Row((one.job, one.url), cells)
 
 
 def stash_row(one: StashView) -> Row:
     """A stash; its key is job and name."""
-    return Row(
-        (one.job, one.stash),
-        (
-            Styled(one.stash, "strong"),
-            Styled(one.job, "muted"),
-            Styled(count(one.pages), short=compact(one.pages)),
-            Styled(count(one.ready), "" if one.ready else "faint", short=compact(one.ready)),
-            Styled(count(one.dripfeed), "active") if one.dripfeed else Styled(ABSENT, "faint"),
-        ),
+    cells = (
+        Styled(one.stash, "strong"),
+        Styled(one.job, "muted"),
+        Styled(count(one.pages), short=compact(one.pages)),
+        Styled(count(one.ready), "" if one.ready else "faint", short=compact(one.ready)),
+        Styled(count(one.dripfeed), "active") if one.dripfeed else Styled(ABSENT, "faint"),
     )
+    return Row((one.job, one.stash), cells)
 
 
 def validation_row(validator: str, valid: int, invalid: int) -> Row:
     """What a validator said; the key is its name."""
     share = valid / (valid + invalid)
-    return Row(
-        validator,
-        (
-            Styled(validator, "strong"),
-            Styled(count(valid), "ok" if valid else "faint", short=compact(valid)),
-            Styled(count(invalid), "error" if invalid else "faint", short=compact(invalid)),
-            Styled(percent(valid, valid + invalid), "muted"),
-            Styled(bar(share, 12), "ok", short=bar(share, 8)),
-        ),
+    cells = (
+        Styled(validator, "strong"),
+        Styled(count(valid), "ok" if valid else "faint", short=compact(valid)),
+        Styled(count(invalid), "error" if invalid else "faint", short=compact(invalid)),
+        Styled(percent(valid, valid + invalid), "muted"),
+        Styled(bar(share, 12), "ok", short=bar(share, 8)),
     )
+    return Row(validator, cells)
 
 
 def run_row(one: RunView, now: int, zone: tzinfo, *, live: bool) -> Row:
@@ -324,17 +310,15 @@ def run_row(one: RunView, now: int, zone: tzinfo, *, live: bool) -> Row:
     else:
         end = Styled(f"▶ {RUNNING}", "active") if live else Styled(f"⚠ {BROKEN_OFF}", "warning")
     took = duration(one.worked_ms) if one.finished_at or live else ABSENT
-    return Row(
-        one.run_id,
-        (
-            Styled(str(one.run_id), "strong"),
-            Styled(date_time(one.started_at, zone), "", short=clock(one.started_at, zone)),
-            took,
-            Styled(count(one.requests), short=compact(one.requests)),
-            end,
-            Styled(one.config_name, "muted"),
-        ),
+    cells = (
+        Styled(str(one.run_id), "strong"),
+        Styled(date_time(one.started_at, zone), "", short=clock(one.started_at, zone)),
+        took,
+        Styled(count(one.requests), short=compact(one.requests)),
+        end,
+        Styled(one.config_name, "muted"),
     )
+    return Row(one.run_id, cells)
 
 
 def by_reason(refused: Iterable[RefusedView]) -> tuple[RefusedReason, ...]:

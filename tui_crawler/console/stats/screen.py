@@ -19,8 +19,9 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.logs.attempts import meaning
 from tui_crawler.console.operator.intent import pause_jobs, resume_jobs, set_jobs, shift_niceness, toggle_jobs
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
+from tui_crawler.console.panes.shared_lines import FRAME
 from tui_crawler.console.pulse.chart_pane import ChartPane
-from tui_crawler.console.pulse.queries import alike, first_span, part_of
+from tui_crawler.console.pulse.queries import first_span, part_of
 from tui_crawler.console.pulse.rows import Charts
 from tui_crawler.console.reading.refresh import Query, ReadingRequest, Snapshot
 from tui_crawler.console.screen.base import title
@@ -187,8 +188,6 @@ _CHARTS = ("pages", "latency", "failures", "states", "bytes")
 _WIDE, _TALL = 160, 50
 """From this size on there is room for charts."""
 JOBS_SHOWN = 6
-FRAME = 3
-"""Lines of a table pane that are not rows: its border and its header."""
 _OF_RUN, _OF_ORIGIN = "of-run", "of-origin"
 """Whose exit codes are shown where there is one column."""
 _HINTS = {
@@ -249,19 +248,12 @@ class StatsScreen(RowsScreen):
         if self._charted:
             self.console.read_soon()
 
-    # what is shown
-
     def wants(self) -> ReadingRequest:
         """Kept counters, jobs, and the ledger that is shown."""
         own = (ExitCounts(self._origin),) if self._origin else ()
         now = self.console.clock.wall_ms()
         charts = (part_of(self._scope(), self._span, now),) if self._charted else ()
         return ReadingRequest(origins=True, parts=(ExitCounts(), JOBS, *own, self._ledger.wanted, *charts))
-
-    def accepts(self, wants: ReadingRequest) -> bool:
-        """What was read for charts that ended a step ago is for it, too."""
-        mine = self.wants()
-        return [alike(one) for one in wants.parts] == [alike(one) for one in mine.parts]
 
     def _scope(self) -> PulseOf:
         """Of what the charts are: of the origin, or the job of several, under the cursor of the pane with the focus,
@@ -298,7 +290,9 @@ class StatsScreen(RowsScreen):
             self._own_exits.set_rows(exit_rows(cast("Sequence[ExitCountView]", parts[own])))
         jobs = JOBS.found_in(shot)
         if jobs is not None and self._is_new("jobs", jobs):
-            self._show_jobs(jobs)
+            self._jobs = jobs
+            self._job_table.set_rows([job_row(job) for job in jobs])
+            self._job_table.styles.height = min(max(len(jobs), 1), JOBS_SHOWN) + FRAME
         self._ledger.take(shot)
         self._show_charts(next((one for one in parts.values() if isinstance(one, Pulse)), None))
         self._order_origins()
@@ -321,11 +315,6 @@ class StatsScreen(RowsScreen):
             return False
         self._shown[name] = value
         return True
-
-    def _show_jobs(self, jobs: tuple[JobView, ...]) -> None:
-        self._jobs = jobs
-        self._job_table.set_rows([job_row(job) for job in jobs])
-        self._job_table.styles.height = min(max(len(jobs), 1), JOBS_SHOWN) + FRAME
 
     def _order_origins(self) -> None:
         console = self.console
@@ -357,10 +346,7 @@ class StatsScreen(RowsScreen):
         words, hint = self._ledger.titles()
         title(self._ledger, *((f"{words} · {hint}",) if narrow else (words, hint)))
 
-    # what is selected
-
     def _targets(self) -> tuple[JobView, ...]:
-        """The marked jobs, or the selected one."""
         chosen = self._job_table.chosen
         return tuple(job for job in self._jobs if job.job in chosen)
 
@@ -394,8 +380,6 @@ class StatsScreen(RowsScreen):
         if ledger and ledger not in COUNTED:
             self._ledger.turn_to(ledger)
         self._show_titles()
-
-    # what is done
 
     @handles_selected("job.later", NICER)
     @handles_selected("job.sooner", -NICER)
@@ -463,7 +447,6 @@ class StatsScreen(RowsScreen):
 
     @handles_typed("stats.ledger")
     def _turn(self, name: str) -> None:
-        """Shows another ledger."""
         if not self._ledger.turn_to(name):
             self.console.tell("no", f"{name}: there is no such list", "warning")
         self.call_after_refresh(self._ledger.scroll_visible, animate=False)  # of one column it is the end
@@ -517,8 +500,6 @@ class StatsScreen(RowsScreen):
         self.console.command_queue.carry_out(intent)
         self.marks.used()
 
-    # messages
-
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """Charts are of what has the focus."""
         super().on_descendant_focus(event)
@@ -531,7 +512,6 @@ class StatsScreen(RowsScreen):
         self.console.dispatcher.do("pulse.of", f"{of.scope.name} {of.name}".strip())
 
     def _point_at_origin(self) -> None:
-        """The exit codes at the left belong to the origin under the cursor."""
         key = self._top.cursor_key
         origin = key if isinstance(key, str) else ""
         if origin == self._origin:
@@ -552,9 +532,6 @@ class StatsScreen(RowsScreen):
     def on_crawl_table_header_selected(self, event: CrawlTable.HeaderSelected) -> None:
         if event.table is self._top:
             self._order_by(event.column_id)
-
-    def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
-        self.tell_footer()
 
 
 def read_number(text: str) -> int | None:

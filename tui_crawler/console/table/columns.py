@@ -138,11 +138,8 @@ def _gaps(column_sizes: Sequence[ColumnSize], room: int) -> list[int]:
     longest numbers come first, for they hold spaces."""
     gaps = [1] * len(column_sizes)
     spare = room - sum(column_size.low for column_size in column_sizes) - len(column_sizes) + 1
-    pairs = [
-        at
-        for at in range(1, len(column_sizes))
-        if column_sizes[at - 1].column.align == column_sizes[at].column.align == "right"
-    ]
+    aligned = [column_size.column.align == "right" for column_size in column_sizes]
+    pairs = (at for at in range(1, len(column_sizes)) if aligned[at - 1] and aligned[at])
     touching = [at for at in pairs if column_sizes[at].low <= column_sizes[at].whole]
     for at in sorted(touching, key=lambda at: -column_sizes[at].whole)[: max(0, spare)]:
         gaps[at] += 1
@@ -253,7 +250,6 @@ def _give(sizes: list[int], at: int, column_size: ColumnSize, spare: int, goal: 
 
 
 def _fill(sizes: list[int], goals: Mapping[int, int], spare: int) -> int:
-    """Widens columns evenly up to their goals; returns what is left."""
     while spare > 0 and (lacking := [at for at, goal in goals.items() if sizes[at] < goal]):
         share = max(1, spare // len(lacking))
         for at in lacking:

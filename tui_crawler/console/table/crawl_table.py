@@ -118,8 +118,6 @@ class SiftedTable(TableView):
     _waiting: tuple[Hashable, ...] = ()  # the keys in the order they came in, while they are shown in another
     _late = 0  # how many of them stand at the end only because they came late
 
-    # the filter, and the order
-
     def keep_only(self, text: str) -> None:
         """Shows the rows only that a filter keeps (see `present.needle`), also of the rows to come. Empty: all."""
         held = self.held_rows()
@@ -207,20 +205,15 @@ class SiftedTable(TableView):
             rows = self._kept(self._given.values())
         stands = (self.mark_count or still) and (self.holds_while_marked or self._order is not None)
         if stands and cursor == "pin" and not anew:
-            rows = self._in_place(list(rows))
+            coming = list(rows)
+            rows, new = in_place(self.row_order, coming)
+            belong = tuple(dict.fromkeys(row.key for row in coming))
+            self._stand(belong if belong != tuple(row.key for row in rows) else (), self._late + new)
         else:
             self._stand(())
         super().set_rows(rows, cursor=cursor, keep_marks=keep_marks)
         if self._given is not None and self.needle:
             write_subtitle(self, self.filter_words)
-
-    def _in_place(self, coming: Sequence[Row]) -> Sequence[Row]:
-        """Rows that come where they stand already; notes where they belong, if that is elsewhere."""
-        placed, new = in_place(self.row_order, coming)
-        belong = tuple(dict.fromkeys(row.key for row in coming))
-        elsewhere = belong != tuple(row.key for row in placed)
-        self._stand(belong if elsewhere else (), self._late + new)
-        return placed
 
     def _stand(self, waiting: tuple[Hashable, ...], late: int = 0) -> None:
         before = bool(self._waiting), self._late
@@ -251,15 +244,11 @@ class SiftedTable(TableView):
     def nothing_here(self) -> str:
         """As in the view; a filter that keeps nothing says so."""
         if self.needle and self._given:
-            return LOOKING if self.looks_elsewhere else f"nothing fits the filter; {self._clears} shows all"
+            from tui_crawler.console.keys import KeyNames  # noqa: PLC0415  it needs this module
+
+            clears = KeyNames(getattr(self.app, "own_keys", None))("filter.clear")
+            return LOOKING if self.looks_elsewhere else f"nothing fits the filter; {clears} shows all"
         return super().nothing_here()
-
-    @property
-    def _clears(self) -> str:
-        """The operator's key that takes the filter off."""
-        from tui_crawler.console.keys import KeyNames  # noqa: PLC0415  it needs this module
-
-        return KeyNames(getattr(self.app, "own_keys", None))("filter.clear")
 
     def go_to_match(self, *, forward: bool) -> bool:
         """Puts the cursor on the next row the last filter keeps, round the end; False when there is none."""
@@ -292,7 +281,6 @@ class SiftedTable(TableView):
             write_subtitle(self, self.filter_words)
 
     def _arrange(self, held: Sequence[Row], *, keep_marks: bool) -> None:
-        """Shows what was held, filtered and in order."""
         self._given = {row.key: row for row in held} if self.needle or self._order is not None else None
         self._stand(())
         super().set_rows(self._kept(held), keep_marks=keep_marks)
@@ -375,8 +363,7 @@ class CrawlTable(SiftedTable):
 
         def __init__(self, table: CrawlTable, key: Hashable | None = None) -> None:
             super().__init__()
-            self.table = table
-            self.key = key
+            self.table, self.key = table, key
 
     class RowHighlighted(TableMessage):
         """The cursor stands on another key; None when there are no rows any more."""
@@ -428,8 +415,6 @@ class CrawlTable(SiftedTable):
         self.refresh()
         self.show_title()
         self.post_message(self.MarksChanged(self))
-
-    # keys
 
     def action_move_rows(self, rows: int) -> None:
         """Move the cursor down by `rows`, up if negative."""
@@ -486,8 +471,6 @@ class CrawlTable(SiftedTable):
             self.post_message(self.RowSelected(self, self.cursor_key))
         elif (later := getattr(self.screen, "open_when_read", None)) is not None:
             later()
-
-    # mouse
 
     def on_click(self, event: events.Click) -> None:
         """Header: tell the column. Row: cursor there; in the gutter mark it, twice open it."""

@@ -42,7 +42,10 @@ class FilterTerm:
 
     def holds(self, fields: Mapping[str, str]) -> bool:
         """Whether it holds for a row."""
-        looked_in = (_field(fields, self.field),) if self.field else fields.values()
+        looked_in: Iterable[str] = fields.values()
+        if self.field:  # or the column that says the same in this table
+            names = (self.field, *_ALIKE.get(self.field, ()))
+            looked_in = (next((fields[one] for one in names if one in fields), ""),)
         return any(map(self._found, looked_in)) is not self.inverted
 
     def _found(self, value: str) -> bool:
@@ -116,11 +119,6 @@ def needle_for(field: str, value: str, *, start: bool = False) -> str:
         return f"{field}:re:^{_BLANKS}{text}" + ("" if start else f"{_BLANKS}$")
     bare = bool(value) and not any(char.isspace() for char in value)
     return f"{field}:={value}" if bare else f'{field}:="{value.strip()}"'
-
-
-def _field(fields: Mapping[str, str], name: str) -> str:
-    """The text of a field, or of the column that says the same in this table."""
-    return next((fields[one] for one in (name, *_ALIKE.get(name, ())) if one in fields), "")
 
 
 def _compile(text: str) -> tuple[Pattern | None, str]:

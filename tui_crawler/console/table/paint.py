@@ -57,12 +57,17 @@ def role_styles(variables: Mapping[str, str], dark: bool) -> dict[str, Style]:
     return styles
 
 
+def style_of(role: str, roles: Mapping[str, Style]) -> Style:
+    """Return the colour and attributes that the words of `role` name; others say nothing."""
+    words = (Style.parse(word) if word in _ATTRIBUTES else roles.get(word, Style.null()) for word in role.split())
+    return sum(words, Style.null())
+
+
 class TablePainter:
     """Paints the lines of a table under one palette and layout; keeps the rows painted last."""
 
     def __init__(self, palette: Palette, layout: Layout) -> None:
-        self.palette = palette
-        self.layout = layout
+        self.palette, self.layout = palette, layout
         self._strips: dict[Hashable, tuple[Row, list[Segment]]] = {}
         self._styles: dict[str, Style] = {}
         self._message: tuple[str, int, list[Strip]] = ("", 0, [])
@@ -155,22 +160,14 @@ class TablePainter:
         return [Segment(glyph.ljust(self.layout.gutter), style)]
 
     def _role_style(self, role: str, base: Style) -> Style:
-        """Return `base` with the colour and attributes that the words of `role` name; others say nothing."""
         own = self._styles.get(role)
         if own is None:
-            own = Style.null()
-            for word in role.split():
-                if word in _ATTRIBUTES:
-                    own += Style.parse(word)
-                else:
-                    own += self.palette.roles.get(word, Style.null())
-            self._styles[role] = own
+            own = self._styles[role] = style_of(role, self.palette.roles)
         return base + own
 
     def _strip(self, segments: Iterable[Segment]) -> Strip:
-        return Strip([segment for segment in segments if segment.text]).adjust_cell_length(
-            self.layout.width, self.palette.base
-        )
+        strip = Strip([segment for segment in segments if segment.text])
+        return strip.adjust_cell_length(self.layout.width, self.palette.base)
 
 
 def _title(place: ColumnPlace, arrow: str, plain: Style, style: Style) -> list[Segment]:

@@ -269,7 +269,6 @@ def count_values(screen: ConsoleScreen) -> None:
 
 
 def _table_of(screen: ConsoleScreen) -> CrawlTable | None:
-    """The table that has the focus; where there is none, says so."""
     table = screen.table_filter.table
     if table is None or not table.columns:
         screen.console.tell("no", "there is no table here", "muted")

@@ -71,7 +71,6 @@ class SeenWidths:
 
 
 def _width_of(cell: Cell, *, decoded: bool) -> tuple[int, int]:
-    """The cells of a cell's text, and of its short form."""
     whole = short = 0
     for part in cell_parts(cell, decoded=decoded):
         own = _cells(part.text)
@@ -81,7 +80,6 @@ def _width_of(cell: Cell, *, decoded: bool) -> tuple[int, int]:
 
 
 def _cells(text: str) -> int:
-    """The cells of a text made safe."""
     return min(len(text), 512) if text.isascii() and text.isprintable() else cell_len(safe(text))
 
 
@@ -138,10 +136,8 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         self._placeholder = placeholder
         self.awaited = True
         """Whether its rows are still being read."""
-        self._show_header = show_header
-        self._show_cursor = show_cursor
-        self._holds_still = holds_still
-        self.can_focus = show_cursor
+        self._show_header, self._show_cursor = show_header, show_cursor
+        self._holds_still, self.can_focus = holds_still, show_cursor
         self._sort: Sort | None = None
         self._current_column = self._columns[0].id if self._columns else None
         self._painter: TablePainter | None = None
@@ -149,8 +145,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         self._view = Size(0, 0)
         self._shown: dict[Hashable, int] = {}
         self._stale: set[int] = set()
-
-    # what it holds
 
     @property
     def row_order(self) -> Sequence[Hashable]:
@@ -208,8 +202,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
     def row(self, key: Hashable) -> Row | None:
         """Return the row of `key`, or None."""
         return self._rows.get(key)
-
-    # what changes it
 
     def set_columns(self, columns: Sequence[Column]) -> None:
         """Put `columns` in place of all columns. Rows set after it have their cells in this order."""
@@ -295,8 +287,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
     def cursor_moved(self) -> None:
         """Called when the cursor stands on another key than before."""
 
-    # painting
-
     def render_lines(self, crop: Region) -> list[Strip]:
         """Paint the lines of `crop`; from now on updates of the rows shown mark their line."""
         before = self._painter
@@ -362,7 +352,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         return self._painter or painter
 
     def _arranged(self, width: int) -> Layout:
-        """The columns in a width, by what was seen in them."""
         return arrange(self._columns, width, () if self._holds_still else self._seen.widths)
 
     def _fit_columns(self) -> bool:
@@ -394,8 +383,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
             decodes=self._seen.decodes,
         )
 
-    # what has to be painted again
-
     def _anchor(self) -> tuple[Hashable | None, int] | None:
         """The row that stays on its line of the body: the cursor's (None) if in view, else perhaps the top one."""
         top = round(self.scroll_y)
@@ -422,7 +409,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
             self.cursor_moved()
 
     def _resize_content(self) -> None:
-        """Make the scrollable height that of all rows plus the header."""
         if self.is_mounted:
             reach_over(self, len(self._rows) + self._header_lines)
 

@@ -37,9 +37,7 @@ class WindowList(Generic[B, R]):
     def __init__(self, table: CrawlTable, keyset: B, row: Callable[[R], Row]) -> None:
         """`row` makes the row of an entry; its key is that of the entry. What stands at the top of the table stays
         there when rows come in above."""
-        self.table = table
-        self.keyset = keyset
-        self._row = row
+        self.table, self.keyset, self._row = table, keyset, row
         self._turned = True  # the rows shown are still those of the book before
         self._edge: Part | None = None  # the neighbours that are awaited
         self._parts: tuple[Part, ...] = ()
@@ -277,8 +275,6 @@ class LogList(WindowList[LogListWindow, LogLine]):
         self.look(keyset.anew(keyset.level) if newest else keyset.at(BEGINNING), keep=True)
         return True
 
-    # what is read
-
     def _windows(self, *, frozen: bool) -> Iterable[Part | None]:
         """What comes in at the end, unless the picture is held still, and what lies beyond an edge that is near."""
         keyset = self.keyset
@@ -317,23 +313,16 @@ class LogList(WindowList[LogListWindow, LogLine]):
             self.show(following=following)
         return changed
 
-    # what is shown
-
     def show(self, *, following: bool) -> None:
         """Shows what is held."""
         rules: tuple[CursorRule, CursorRule] = ("last", "first")
         newest, oldest = reversed(rules) if self._on_top else rules
         self._show(newest if following else oldest if self._turned else "pin", reverse=self._on_top)
         if self._goal is not None:
-            self._go_to(self._goal)
-            self._goal = None
-
-    def _go_to(self, goal: LogLine) -> None:
-        """Puts the cursor on an entry, in the middle of the view; where that is not held, on the one after it."""
-        table = self.table
-        if not table.move_cursor(key=goal.key):
-            table.move_cursor(index=bisect_left(self.keyset.rows, goal.order, key=lambda line: line.order))
-        table.scroll_to(y=max(0, table.cursor_index - table.size.height // 2), animate=False, force=True)
+            table, goal, self._goal = self.table, self._goal, None
+            if not table.move_cursor(key=goal.key):  # it is not held: the one after it
+                table.move_cursor(index=bisect_left(self.keyset.rows, goal.order, key=lambda line: line.order))
+            table.scroll_to(y=max(0, table.cursor_index - table.size.height // 2), animate=False, force=True)
 
     def remake(self) -> None:
         """Makes all rows anew: what is underlined or how time is shown has changed."""

@@ -136,8 +136,3 @@ class LaneScreen(SpanActions):
         for pane in self.shown_lanes():
             if pane.timeline is not None:
                 pane.tell(None, self.cell_of(pane.timeline))
-
-
-def alike(part: object) -> object:
-    """What makes a lane of a moment ago the same as this one."""
-    return (part.origin, part.span.cells, part.span.until - part.span.since) if isinstance(part, LanePart) else part

@@ -28,6 +28,10 @@ class LanePart(Part):
     span: LaneSpan
 
     @property
+    def likeness(self) -> object:
+        return self.origin, self.span.cells, self.span.until - self.span.since
+
+    @property
     def every_ms(self) -> int:
         return min(max(int(self.span.cell_ms / 2), SOONEST_MS), RARE_MS)
 

@@ -19,7 +19,7 @@ from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.table.cells import Styled
-from tui_crawler.console.timeline.lanes import LanePane, LaneScreen, alike
+from tui_crawler.console.timeline.lanes import LanePane, LaneScreen
 from tui_crawler.text.format import clock, coarse, plural
 from tui_crawler.text.timeline import cell_words, lane_legend, mark_words
 
@@ -59,15 +59,9 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
     def crumbs(self) -> tuple[str, ...]:
         return (*self._came_from, "Politeness")
 
-    # what is shown
-
     def wants(self) -> ReadingRequest:
         """The lanes that are seen."""
         return ReadingRequest(parts=() if self.frozen else self.lane_parts(self.size.width))
-
-    def accepts(self, wants: ReadingRequest) -> bool:
-        """What was read for the span as it was a moment ago is shown, too; the next reading has the next cell."""
-        return [alike(part) for part in wants.parts] == [alike(part) for part in self.wants().parts]
 
     def take(self, shot: Snapshot) -> None:
         if not self.frozen:
@@ -79,9 +73,6 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
         super().fit(size)
         self._place()
         self._show_reading()
-        self.console.read_soon()
-
-    def thaw(self) -> None:
         self.console.read_soon()
 
     def tick(self) -> None:
@@ -118,16 +109,12 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
         ]
         said = cell_words(timeline, now if at is None else at, zone).split(" · ")
         what, more = Styled(" · ".join(said[:4]), "strong"), Styled(" · ".join(said[4:]), "muted")
-        span, drawn_with = (
-            Styled(" · ".join(words), "muted"),
-            tuple(Styled(*one) for one in lane_legend(self.console.dots)),
-        )
+        span = Styled(" · ".join(words), "muted")
+        drawn_with = tuple(Styled(*one) for one in lane_legend(self.console.dots))
         beside = [Split(what, span), Split(more, drawn_with)]
         self._reading.show([what, more, Split(span, drawn_with)] if self.has_class("-narrow") else beside)
         marks = reversed(timeline.marks)
         self._marks.show([(Styled(f"{clock(one.at, zone)}  ", "muted"), mark_words(one)) for one in marks])
-
-    # what is selected
 
     @property
     def lane(self) -> LanePane:
@@ -139,8 +126,6 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
         view = self.console.live_state.origins.get(self.lane.origin)
         origins = (view,) if view is not None else ()
         return Situation(Where.timeline, origins=origins, newer=not self.span.follows)
-
-    # what is done
 
     def on_descendant_focus(self, _event: DescendantFocus) -> None:
         self._show_reading()

@@ -87,7 +87,6 @@ class OpenBranch:
         self.judging: Query[TreeReports, Mapping[str, TrapSuspicion]] | None = None
 
     def _piece(self) -> Query[TreeReports, BranchPiece] | None:
-        """The next piece; None: all is counted."""
         return None if self._next.ended else piece_of(self.prefix, self._next.last)
 
     def take(self, shot: Snapshot, now: int) -> bool:
@@ -101,15 +100,12 @@ class OpenBranch:
             self._next = self._next.plus(piece, MOST_BRANCHES)
             self.shown = self._next if self._next.ended or not self.shown.ended else self.shown
             self.piece, self._ended_at = self._piece(), now
-            self._judge()
+            if self._next.ended:
+                # The largest branches are judged for being traps.
+                counts = self.shown.counts.items()
+                found = [(-one.known, name) for name, one in counts if one.known >= LEAST_PAGES and name]
+                self.judging = traps_of(tuple(self.prefix + name for _, name in sorted(found)[:MOST_JUDGED]))
         return any(one is not other for one, other in zip(before, (self.listed, self.traps, self._next), strict=True))
-
-    def _judge(self) -> None:
-        """Once all is counted, the largest branches are judged for being traps."""
-        found = [(-one.known, name) for name, one in self.shown.counts.items() if one.known >= LEAST_PAGES and name]
-        prefixes = tuple(self.prefix + name for _, name in sorted(found)[:MOST_JUDGED])
-        if self._next.ended:
-            self.judging = traps_of(prefixes)
 
     def count_again(self, now: int) -> None:
         """Counts anew where the counts are old; to be called while they may change."""

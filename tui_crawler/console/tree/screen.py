@@ -37,7 +37,6 @@ from tui_crawler.console.urls.cells import host_of
 from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
-    from tui_crawler.console.panes.line import Line
     from tui_crawler.console.reading.refresh import Query
     from tui_crawler.console.tree.queries import TreeReports
     from tui_crawler.domain.exclusion import Exclusion
@@ -100,7 +99,7 @@ class TreeScreen(RowsScreen):
         """The tree above the branch under the cursor."""
         self._table = BranchTable(lambda key: self._held.get(key))  # noqa: PLW0108  what is held is replaced
         self._info = Lines(id="tree-info", classes="pane", still=True)
-        self._exclusion = ExclusionEntry(self, lambda: self._listed, self._show_exclusion, self._show_branch)
+        self._exclusion = ExclusionEntry(self, lambda: self._listed, ("#tree-info", "Exclude"), self._show_branch)
         yield Vertical(self._table, self._info, id="body")
 
     def on_mount(self) -> None:
@@ -109,8 +108,6 @@ class TreeScreen(RowsScreen):
 
     def on_unmount(self) -> None:
         self._exclusion.close()
-
-    # what is shown
 
     def wants(self) -> ReadingRequest:
         """What is unfolded, and one piece of the counts, while nothing is typed: that of the branch unfolded last."""
@@ -142,9 +139,6 @@ class TreeScreen(RowsScreen):
             self._show()
         self.console.read_soon()
 
-    def thaw(self) -> None:
-        self.console.read_soon()
-
     def tick(self) -> None:
         """Counts again what may have changed."""
         run = self.console.live_state.run
@@ -167,17 +161,11 @@ class TreeScreen(RowsScreen):
             title(self._info, "Branch")
             self._info.show(branch_lines(self._node(), hint=self.key_names.said(_TRAP_HINT)))
 
-    def _show_exclusion(self, lines: list[Line]) -> None:
-        title(self._info, "Exclude")
-        self._info.show(lines)
-
     def _show_title(self) -> None:
         counting = max(one.counting for one in self._opened.values())
         words = f" · counting, {count(counting)} URLs so far" if counting else ""
         held = f"‖ frozen · {self.missed} changes" if self.frozen else ""
         title(self._table, f"Site tree · {host_of(self._origin)}{words}", held)
-
-    # what is selected
 
     def _node(self) -> Node | None:
         return self._held.get(self._table.cursor_key)
@@ -198,8 +186,6 @@ class TreeScreen(RowsScreen):
 
     def crumbs(self) -> tuple[str, ...]:
         return ("Overview", host_of(self._origin), "Site tree")
-
-    # what is done
 
     def open_selected(self) -> None:
         """Unfolds a branch or folds it; opens a page."""
@@ -230,7 +216,6 @@ class TreeScreen(RowsScreen):
             self._exclusion.open(f"pattern: {pattern}")
 
     def _pattern(self) -> str | None:
-        """The pattern of what is under the cursor; says so where none is."""
         node = self._node()
         pattern = branch_pattern(node) if node is not None else ""
         if not pattern:
@@ -273,8 +258,6 @@ class TreeScreen(RowsScreen):
         """Asks nothing."""
         super().give_up()
         self._retried = None
-
-    # messages
 
     def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
         self._show_branch()

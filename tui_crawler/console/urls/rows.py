@@ -42,29 +42,20 @@ def url_row(page: PageView, now: int, outlook: NextRequest) -> Row:
     state = state_of(page)
     mark = state_mark(state.value)
     left = page.attempts_remaining
-    return Row(
-        page.page_id,
-        (
-            Styled(mark.label, mark.role),
-            _exit(page, state),
-            status_cell(page.last_http_status),
-            page.url.removeprefix("https://"),
-            Styled(page.title, "muted"),
-            Styled(str(page.depth), "muted"),
-            (str(page.attempts), Styled(f"/{page.attempts + left}", "muted")),
-            due_cell(outlook, page.not_before - now, page.due_at - now if page.due_at else None),
-            _last(page, now),
-            Styled(size(page.size) if page.size else ABSENT, "muted"),
-        ),
+    untried = Styled("not tried", "faint") if state is PageListState.queued else Styled(mark.label, mark.role)
+    cells = (
+        Styled(mark.label, mark.role),
+        exit_cell(page.last_exit_code) if page.last_exit_code else untried,
+        status_cell(page.last_http_status),
+        page.url.removeprefix("https://"),
+        Styled(page.title, "muted"),
+        Styled(str(page.depth), "muted"),
+        (str(page.attempts), Styled(f"/{page.attempts + left}", "muted")),
+        due_cell(outlook, page.not_before - now, page.due_at - now if page.due_at else None),
+        _last(page, now),
+        Styled(size(page.size) if page.size else ABSENT, "muted"),
     )
-
-
-def _exit(page: PageView, state: PageListState) -> Styled:
-    """How it ended last; before that, what else is to be said of it."""
-    if page.last_exit_code:
-        return exit_cell(page.last_exit_code)
-    mark = state_mark(state.value)
-    return Styled("not tried", "faint") if state is PageListState.queued else Styled(mark.label, mark.role)
+    return Row(page.page_id, cells)
 
 
 def _last(page: PageView, now: int) -> Styled:

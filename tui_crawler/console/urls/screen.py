@@ -70,8 +70,6 @@ class UrlsScreen(LiveFilterScreen):
         self._show_title()
         title(self._info, "Page")
 
-    # what is shown
-
     def wants(self) -> ReadingRequest:
         """Windows of the list, how many match where that shows only by counting, and the pivot."""
         counts = self.keyset.started and self.keyset.total is None
@@ -110,7 +108,6 @@ class UrlsScreen(LiveFilterScreen):
         return url_row(page, self.console.clock.wall_ms(), self.console.command_queue.outlook_of(page))
 
     def _show(self) -> None:
-        """Tells what is held."""
         self._table.placeholder = nothing_words(self.keyset, self.key_names)
         self._show_page()
 
@@ -161,8 +158,6 @@ class UrlsScreen(LiveFilterScreen):
         """Whether the rows are those of the filter and order that hold now."""
         return super().rows_read and self.keyset.started
 
-    # what is selected
-
     def _page(self) -> PageView | None:
         return self.keyset.row(self._table.cursor_key)
 
@@ -210,8 +205,6 @@ class UrlsScreen(LiveFilterScreen):
     def choose(self, words: Mapping[str, str]) -> None:
         self._sort_by(words.get("order") if words.get("order") in dict(_ORDERS) else None)
         self._filter(words.get("filter", ""))
-
-    # what is done
 
     def open_filter(self, text: str) -> None:
         """Filters all pages by a text, or by what is typed from now on."""
@@ -301,8 +294,6 @@ class UrlsScreen(LiveFilterScreen):
             self._look(PageListWindow(narrowing, newest_first=self.keyset.newest_first))
         self._show_title()
         self.tell_footer()
-
-    # messages
 
     def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
         """The first or the last row of all, not only of those held."""

@@ -41,8 +41,6 @@ _SHARE = 10
 
 
 class _Piecewise(Generic[P]):
-    """What is to be read next for it, if anything is."""
-
     _part: P | None = None
 
     @property
@@ -51,7 +49,6 @@ class _Piecewise(Generic[P]):
         return () if self._part is None else (self._part,)
 
     def _read(self, read: Mapping[Part, object], kind: type[V]) -> tuple[P, V] | None:
-        """The piece and what was read of it; None where nothing was."""
         found = None if self._part is None else read.get(self._part)
         return (self._part, found) if self._part is not None and isinstance(found, kind) else None
 

@@ -20,8 +20,6 @@ SESSIONS_SHOWN = 200
 """So many of the last processes are read, ended ones among them."""
 
 
-def _sessions(reports: SessionReports, _now: int) -> tuple[SessionView, ...]:
-    return reports.sessions(SESSIONS_SHOWN)
-
-
-SESSIONS = Query(_sessions, SLOW_MS, by_time=True)
+SESSIONS: Query[SessionReports, tuple[SessionView, ...]] = Query(
+    lambda reports, _now: reports.sessions(SESSIONS_SHOWN), SLOW_MS, by_time=True
+)

@@ -60,26 +60,22 @@ def worker_row(one: WorkerView, spent: float | None, zone: tzinfo) -> Row:
     mark, late = worker_mark(one.state), one.state is WorkerState.silent
     silent, flying = one.heartbeat_age_ms, count(one.in_flight)
     beat = Styled(f"{'⚠ ' * late}{ago(silent)}", "warning" if late else "muted", f"{'⚠' * late}{coarse(silent)}")
-    return Row(
-        one.session_id,
-        (
-            Styled(mark.label, mark.role),
-            Styled(one.name or ABSENT, "strong"),
-            Styled(f"{flying} of {count(one.slots)}", "active" if one.in_flight else "faint", f"{flying}/{one.slots}"),
-            Styled(compact(one.pages_per_minute), "" if one.pages_per_minute else "faint"),
-            ABSENT if spent is None else f"{spent / 1_000:.0%}",
-            Styled(count(one.origins), "" if one.origins else "faint", compact(one.origins)),
-            beat,
-            _place(one.host, one.pid),
-            Styled(
-                f"{'=' * one.matchonly}{' '.join(one.tags)}" or ABSENT, "" if one.tags else "faint"
-            ),  # =: these only
-            Styled(size(one.free_bytes or None), "muted"),
-            Styled(one.version or ABSENT, "muted"),
-            Styled(date_time(one.started_at, zone), "muted"),
-            ABSENT,
-        ),
+    cells = (
+        Styled(mark.label, mark.role),
+        Styled(one.name or ABSENT, "strong"),
+        Styled(f"{flying} of {count(one.slots)}", "active" if one.in_flight else "faint", f"{flying}/{one.slots}"),
+        Styled(compact(one.pages_per_minute), "" if one.pages_per_minute else "faint"),
+        ABSENT if spent is None else f"{spent / 1_000:.0%}",
+        Styled(count(one.origins), "" if one.origins else "faint", compact(one.origins)),
+        beat,
+        _place(one.host, one.pid),
+        Styled(f"{'=' * one.matchonly}{' '.join(one.tags)}" or ABSENT, "" if one.tags else "faint"),  # =: these only
+        Styled(size(one.free_bytes or None), "muted"),
+        Styled(one.version or ABSENT, "muted"),
+        Styled(date_time(one.started_at, zone), "muted"),
+        ABSENT,
     )
+    return Row(one.session_id, cells)
 
 
 def session_row(one: SessionView, now: int, zone: tzinfo) -> Row:

@@ -74,8 +74,6 @@ class WorkersScreen(RowsScreen):
         title(self._info, "Worker")
         self._show_title()
 
-    # what is shown
-
     def wants(self) -> ReadingRequest:
         """Who crawls, and who has."""
         return ReadingRequest(parts=(WORKERS, SESSIONS))
@@ -90,16 +88,14 @@ class WorkersScreen(RowsScreen):
             self._show()
         self._show_title()
 
-    def thaw(self) -> None:
-        self.console.read_soon()
-
     def _show(self) -> None:
         clock = self.console.clock
         spent: dict[Hashable, float] = {one.session_id: one.cpu_ms for one in self._sessions if one.cpu_ms is not None}
         cpu, at_work = self._cpu.of(spent, clock.mono_ms()), {one.session_id for one in self._workers}
-        others = (one for one in self._sessions if one.session_id not in at_work and (one.rest or one.ended_at))
+        others = [one for one in self._sessions if one.session_id not in at_work and (one.rest or one.ended_at)]
         rows = [worker_row(one, cpu.get(one.session_id), clock.zone) for one in self._workers]
-        rows += [session_row(one, clock.wall_ms(), clock.zone) for one in sorted(others, key=_has_ended)]
+        others = sorted(others, key=lambda one: bool(one.ended_at))
+        rows += [session_row(one, clock.wall_ms(), clock.zone) for one in others]
         self._table.set_rows(rows)
         self._shared_height.take(len(rows) + FRAME)
         if self._sought:
@@ -131,8 +127,6 @@ class WorkersScreen(RowsScreen):
         whole = f" of {worker.name} · {part}{count(worker.origins)} · most to do first" if worker is not None else ""
         title(self._held, f"Origins{whole}")
 
-    # what is selected
-
     def situation(self) -> Situation:
         live, chosen = self.console.live_state.origins, self._table.chosen
         held = self._held.chosen if self.table_filter.table is self._held else ()
@@ -156,8 +150,6 @@ class WorkersScreen(RowsScreen):
         elif self.has_read:
             self.console.tell("no", f"there is no worker {name}", "warning")
 
-    # what is done
-
     def open_selected(self) -> None:
         """Opens an origin; shows all origins that a worker holds."""
         if self.focused is self._held and self._held.cursor_key is not None:
@@ -177,7 +169,6 @@ class WorkersScreen(RowsScreen):
     @handles_selected("worker.drain", "drain")
     @handles_selected("worker.stop", "stop")
     def _leave(self, now: Situation, order: str) -> None:
-        """Asks whether workers are to leave."""
         if (asked := leave(order, now.workers, self._workers)) is None:
             self._carry_out(None, order)
         else:
@@ -185,7 +176,6 @@ class WorkersScreen(RowsScreen):
 
     @handles_both("worker.tags")
     def _tag(self, typed: str, now: Situation) -> None:
-        """Takes the tags that were typed with the word, or opens the line for them."""
         words = worker_words([one.name for one in now.workers])
 
         def entered(text: str) -> None:
@@ -205,13 +195,7 @@ class WorkersScreen(RowsScreen):
             self.console.command_queue.carry_out(intent)
             self._table.clear_marks()
 
-    # messages
-
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         if event.table is self._table:
             self._show_info()
         self.tell_footer()
-
-
-def _has_ended(one: SessionView) -> bool:
-    return bool(one.ended_at)
