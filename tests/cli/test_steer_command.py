@@ -123,6 +123,8 @@ def test_seeds_without_a_scheme_are_read_as_the_console_reads_them(here: Path, s
     )
     assert said.err.count("https was taken, http where it is local or only that is known") == 1
     assert "seeds.txt:3: nonsense" in said.err
+    assert say("add", "example.net").status == 0, "a host under a public suffix needs no slash"
+    assert wiring.commands.pop()[1] == AddSeeds(("https://example.net/",))
     said = say("add", "seedz.txt")
     assert said.status == 2
     assert "there is no file seedz.txt; did you mean https://seedz.txt/?" in said.err

@@ -176,7 +176,8 @@ class MemoryStore:
         free = [page for page in free if page.job_id not in held]
         open_pages = [page for page in free if page.remaining]
         found = [page for page in open_pages if page.not_before <= now]
-        found += [page for page in free if not page.remaining and self.rows.is_due(self.run, page, now)]
+        done = [page for page in free if not page.remaining and page.not_before <= now]
+        found += [page for page in done if self.rows.is_due(self.run, page, now) or (first_fill and page.sitemap)]
         ranked = sorted(found, key=lambda page: (not (first_fill and page.seed), *page.rank()))
         if ranked:
             return Candidates(tuple(self.rows.todo_page(self.run, page) for page in ranked[:limit]))

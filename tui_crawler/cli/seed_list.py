@@ -54,13 +54,14 @@ class SeedList:
         yield from self._chunks(size)
 
     def _take_words(self, words: Sequence[str]) -> None:
-        """Those among the arguments. A word that has neither a path nor a port may be a mistyped file, and is none."""
+        """Those among the arguments. A word without path and port is no seed unless it is a host under a public suffix:
+        it may be a mistyped file."""
         bad: list[str] = []
         for word in words:
             url = self._take(word)
             if isinstance(url, InvalidUrl):
                 bad.append(f"{url.raw} {url.reason}")
-            elif "/" not in word and ":" not in word:
+            elif "/" not in word and ":" not in word and not _is_public(url.host):
                 bad.append(f"there is no file {word}; did you mean {url.href}?")
         if bad:
             raise UsageProblem(*bad)
@@ -78,6 +79,12 @@ class SeedList:
         urls = tuple(map(Href, self._urls.values()))
         self._urls.clear()
         yield from (urls[start : start + size] for start in range(0, len(urls), size))
+
+
+def _is_public(host: str) -> bool:
+    from publicsuffixlist import PublicSuffixList  # it takes 50 ms
+
+    return PublicSuffixList(accept_unknown=False).privatesuffix(host) is not None
 
 
 def _is_file(word: str) -> bool:

@@ -135,7 +135,7 @@ class TurnRunner:
         denied: list[tuple[TodoPage, Denied]] = []
         for page in found.pages:
             checks = {EXTERNAL: settings.check_external, EMBEDDED: settings.check_embedded}
-            wanted = page.sitemap or checks.get(page.external, True)
+            wanted = settings.sitemaps or page.seed if page.sitemap else checks.get(page.external, True)
             if page.page_id in listed or not wanted or (state.external and not page.external):
                 continue
             verdict = self._judge(origin, page, _url_of(page.url))

@@ -63,7 +63,7 @@ def candidates(
     if first_fill:
         rows = _best(transaction, free, (_pending_seeds, _done_seeds), values)
         values["limit"] = limit - len(rows)
-        rows += _best(transaction, free, (_pending_others, _done_others), values)
+        rows += _best(transaction, free, (_pending_others, _done_others, _kept_sitemaps), values)
     else:
         rows = _best(transaction, free, (_pending, _done), values)
     pages = tuple(todo_page(row, claim.tries) for row in rows)
@@ -168,15 +168,15 @@ def _due_bounds(claim: Claim, now: int) -> DueBounds:
 
 
 def _best(
-    transaction: Transaction, jobs: Sequence[JobRow], builds: tuple[Build, Build], values: Mapping[str, int]
+    transaction: Transaction, jobs: Sequence[JobRow], builds: tuple[Build, ...], values: Mapping[str, int]
 ) -> list[Row]:
-    """The best rows of all jobs together: of those with tries left, and of those that are due."""
+    """The best rows of all jobs together: of those with tries left, and of those that are due, or sitemaps."""
     limit = values["limit"]
     if limit <= 0:
         return []
     rows: list[Row] = []
     for job in jobs:
-        for build, any_there in zip(builds, (job.pending, job.attempted), strict=True):
+        for build, any_there in zip(builds, (job.pending, job.attempted, job.attempted), strict=False):
             if any_there:
                 rows += transaction.all(build, {**values, "job_id": job.job_id})
     return sorted(rows, key=_rank)[:limit]
@@ -221,11 +221,23 @@ def _open_choice(origin: Any = None) -> Any:
     return _is_open(_Choice, origin) & (_Choice.todo_order == ZERO)
 
 
+def _done_choice(origin: Any = None) -> Any:
+    done = (_Choice.status == ZERO) & (_Choice.attempts_remaining == ZERO) & (_Choice.beyond_depth == ZERO)
+    return _of_job(_Choice, origin) & done
+
+
+def _is_due() -> Any:
+    return (_Choice.last_crawled_at <= slot("crawled_before")) & (_Choice.fresh_until <= slot("fresh_before"))
+
+
 def _due_choice(origin: Any = None) -> Any:
     """A done page on the todo list is on the ignore list, too: the index alone can tell."""
-    done = _of_job(_Choice, origin) & (_Choice.status == ZERO) & (_Choice.attempts_remaining == ZERO)
-    due = (_Choice.last_crawled_at <= slot("crawled_before")) & (_Choice.fresh_until <= slot("fresh_before"))
-    return done & (_Choice.beyond_depth == ZERO) & due
+    return _done_choice(origin) & _is_due()
+
+
+def _kept_choice() -> Any:
+    """Sitemaps that are not due: they are read in each run, as they say which pages have changed."""
+    return _done_choice() & (_Choice.sitemap == ONE) & ~_is_due()
 
 
 def _best_of(choice: Build, priority: Any, narrowed: Any = None) -> Build:
@@ -248,6 +260,7 @@ _pending_others = _best_of(_open_choice, _CHOICE_PRIORITY, _Choice.seed == ZERO)
 _done = _best_of(_due_choice, _Choice.nice)
 _done_seeds = _best_of(_due_choice, _Choice.nice, _Choice.seed == ONE)
 _done_others = _best_of(_due_choice, _Choice.nice, _Choice.seed == ZERO)
+_kept_sitemaps = _best_of(_kept_choice, _Choice.nice)
 
 
 def _next_due() -> Any:

@@ -358,10 +358,10 @@ def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bo
 
 
 def _with_checks(transaction: Transaction, plan: RunPlan) -> set[int]:
-    """The origins where links that leave the crawl wait to be checked, or sitemaps to be read, or are due again."""
+    """The origins where links that leave the crawl wait to be checked or are due again, or sitemaps are to be read."""
     asked = [1] * plan.finds_sitemaps + [0] * plan.check_external
     before = transaction.now if plan.force_recrawl else transaction.now - plan.recrawl_interval_ms
-    waits = (Page.attempts_remaining > 0) | (Page.last_crawled_at <= before)
+    waits = (Page.attempts_remaining > 0) | (Page.last_crawled_at <= before) | (Page.sitemap == ONE)
     found = (Page.external == ONE) & (Page.status == ZERO) & waits & Page.sitemap.in_(asked)
     return {row[0] for row in transaction.fetch(Page.select(Page.origin).where(found).distinct())}
 

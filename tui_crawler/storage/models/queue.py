@@ -263,6 +263,7 @@ add_index(
 add_index("page_todo", Page, "origin todo_order", where=Page.todo_order > 0)
 add_index("page_claimed", Page, "claimed_at", where=Page.status == CLAIMED)
 add_index("page_seed", Page, "origin job", where=Page.seed == 1)
+add_index("page_sitemap", Page, "origin job", where=Page.sitemap == 1)
 add_index("page_failed", Page, "id", where=Page.failed == 1)
 add_index("page_failed_origin", Page, "origin", where=Page.failed == 1)
 add_index("page_failed_code", Page, "last_exit_code", where=Page.failed == 1)

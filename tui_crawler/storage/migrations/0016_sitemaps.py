@@ -1,0 +1,9 @@
+"""Sitemaps are read in each run; they are found without a look at all pages."""
+
+from __future__ import annotations
+
+from tui_crawler.storage.migrations import statements
+
+up = statements("""
+CREATE INDEX "page_sitemap" ON "page" ("origin_id", "job_id") WHERE ("sitemap" = 1);
+""")
