@@ -138,6 +138,23 @@ class LinkCollector:
         return True
 
 
+class _Within:
+    """Which elements of a document are within one of this tag; each element around them is looked at once."""
+
+    def __init__(self, tag: str) -> None:
+        self._tag = tag
+        self._known: dict[Element, bool] = {None: False}
+
+    def has(self, element: Element) -> bool:
+        around, at = list[Element](), element.getparent()
+        while at not in self._known:
+            around.append(at)
+            at = None if at.tag == self._tag else at.getparent()
+        found = self._known[at] or bool(around and around[-1].tag == self._tag)
+        self._known.update(dict.fromkeys(around, found))
+        return found
+
+
 def anchor_names(root: Element) -> tuple[str, ...]:
     """What a fragment may name in an HTML document: ids, and the names of `a` elements."""
     return tuple(dict.fromkeys(map(str, root.xpath("//@id | //a/@name"))))
@@ -145,17 +162,22 @@ def anchor_names(root: Element) -> tuple[str, ...]:
 
 def html_candidates(root: Element) -> Iterator[Candidate]:
     """Every link of an HTML document as it is written there, in document order."""
+    in_svg, in_math = _Within("svg"), _Within("math")
     for element in root.iter(*_LINK_TAGS):
         tag = element.tag
         raw = element.get("href") if tag == "a" else None  # most of them by far
-        if raw is None:
+        if raw is not None:
+            if not (raw[:1] in _BEGINS_INLINE and _is_inline(raw)):
+                yield LinkKind.a, raw, element
+        elif tag != "a":
             yield from _of_tag(tag, element)
-        elif not (raw[:1] in _BEGINS_INLINE and _is_inline(raw)):
-            yield LinkKind.a, raw, element
+        elif any(map(element.get, _HREFS[1:])) and in_svg.has(element):
+            yield from _of_svg(element)
     for math in root.iter("math"):
-        if next(math.iterancestors("math"), None) is None:
+        if not in_math.has(math):
             for element in math.iterdescendants("*"):
-                yield from _attribute(LinkKind.a, element, "href")
+                if element.tag.startswith("m"):  # as elements of MathML do; others have no such attribute
+                    yield from _attribute(LinkKind.a, element, "href")
 
 
 def plain_candidates(tags: Iterable[PlainTag]) -> Iterator[Candidate]:
@@ -172,11 +194,6 @@ def _of_tag(tag: str, element: Element) -> Iterator[Candidate]:
         yield from _attribute(kind, element, name)
     if (more := _MORE.get(tag)) is not None:
         yield from more(element)
-
-
-def _anchor(element: Element) -> Iterator[Candidate]:
-    if any(map(element.get, _HREFS[1:])) and next(element.iterancestors("svg"), None) is not None:
-        yield from _of_svg(element)
 
 
 def _link(element: Element) -> Iterator[Candidate]:
@@ -290,7 +307,7 @@ def _srcset(element: Element) -> Iterator[Candidate]:
             yield LinkKind.img, raw, element
 
 
-_MORE = {"a": _anchor, "iframe": _iframe, "img": _srcset, "input": _input, "link": _link, "meta": _meta}
+_MORE = {"iframe": _iframe, "img": _srcset, "input": _input, "link": _link, "meta": _meta}
 _MORE |= {"source": _source, **dict.fromkeys(_LOADED_BY_SVG, _of_svg)}
 _LINK_TAGS = tuple({**_SIMPLE, **_MORE})
 
