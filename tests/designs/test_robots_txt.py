@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import gzip
+import re
+
 from tests.designs.crawling import DAY, HOUR, MINUTE, Crawling
 from tests.designs.web import Answer, Site
 
@@ -40,8 +43,12 @@ def test_it_is_not_obeyed_at_own_sites_where_that_is_switched_off(crawl: Crawlin
     mine, other = with_pages(crawl, "/a"), with_pages(crawl, "/a")
     for site in (mine, other):
         site.robots("User-agent: *\nDisallow: /a")
-    crawl.run(f"own_sites: [{mine.origin!r}]\ncrawl: {{obey_robots: false}}")
+    crawl.run(f"own_sites: [{mine.origin!r}]\ncrawl: {{obey_robots: false}}\nstorage: {{warc: live}}")
     assert (mine.asked, other.asked) == (["/", "/a"], ["/"])
+    crawl.ask("export", "bodies", "--format", "warc", "--output", str(crawl.folder / "later.warc"))
+    (live,) = (crawl.folder / "live").glob("*.warc.gz")
+    for begins in (gzip.decompress(live.read_bytes())[:2_000], (crawl.folder / "later.warc").read_bytes()[:2_000]):
+        assert re.search(rf"robots: .*{mine.origin}.*crawl.obey_robots".encode(), begins), "archives say so, too"
     message = crawl.value("SELECT message FROM v_attempt WHERE url = ?", mine.url("/a"))
     assert ("Disallow: /a" in message, "crawl.obey_robots" in message) == (True, True)
     assert mine.origin in crawl.ask("status", "--json").json["coverage"]["waived"]

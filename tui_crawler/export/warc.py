@@ -54,12 +54,14 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """What is said of an archive as a whole. `filename` is empty when it has none; `gzip`: each record by itself."""
+    """What is said of an archive as a whole. `filename` is empty when it has none; `gzip`: each record by itself;
+    `waived`: which rules of sites were not obeyed, where, and what decided it."""
 
     filename: str = ""
     user_agent: str = ""
     crawl: str = ""
     gzip: bool = True
+    waived: str = ""
 
 
 class _Head(StatusAndHeaders):  # type: ignore[misc]  # warcio ships no types
@@ -98,7 +100,7 @@ class WarcFile:
             "software": f"tui-crawler/{__version__}",
             "format": "WARC File Format 1.1",
             "conformsTo": _FORMAT,
-            "robots": "classic",
+            "robots": _one_line(archive.waived) or "classic",
             "description": _DESCRIPTION,
             "http-header-user-agent": _one_line(archive.user_agent),
             "isPartOf": _one_line(archive.crawl),

@@ -7,6 +7,7 @@ from base64 import b64encode
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
+from tui_crawler.domain.failure import BadKeptConfig
 from tui_crawler.domain.run_diff import text_of
 from tui_crawler.export.text_rows import columns_of, write_csv, write_jsonl
 from tui_crawler.storage.reports.export import Narrowing, StoredBody
@@ -43,10 +44,15 @@ def write_export(reports: Reports, plan: ExportPlan, output: Output) -> int:
     """
     if plan.what == "bodies" and plan.form == "warc":
         from tui_crawler.export.warc import Archive, write_warc  # noqa: PLC0415  # the other formats need no warcio
+        from tui_crawler.wiring.origin_settings import stored_config, waived_rules  # noqa: PLC0415  # the same
 
         run = reports.run()
         user_agent, crawl = (run.user_agent, run.config_name) if run else ("", "")
-        archive = Archive(plan.filename, user_agent, crawl, gzip=plan.gzip)
+        try:
+            waived = waived_rules(stored_config(reports.config_text(), run))
+        except BadKeptConfig as failure:
+            waived = f"unknown: {failure}"
+        archive = Archive(plan.filename, user_agent, crawl, plan.gzip, waived)
         return write_warc(reports.export_bodies(plan.narrowing), archive, output, plan.index)
     if plan.what == "bodies" and plan.form == "jsonl":
         stored = (

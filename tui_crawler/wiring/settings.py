@@ -183,7 +183,8 @@ def fetcher_of(
         from tui_crawler.export.warc import Archive  # noqa: PLC0415  few crawls need warcio
         from tui_crawler.export.warc_folder import WarcFolder  # noqa: PLC0415  the same
 
-        recorder = WarcFolder(Path(config.storage.warc), Archive(user_agent=config.user_agent, crawl=config.name))
+        archive = Archive(user_agent=config.user_agent, crawl=config.name, waived=waived_rules(config))
+        recorder = WarcFolder(Path(config.storage.warc), archive)
     guard = AddressGuard(_PRIVATE[network.allow_private_addresses], seed_hosts, excluded)
     return HttpFetcher(
         limits,
