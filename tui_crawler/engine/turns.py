@@ -12,7 +12,7 @@ from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, Reque
 from tui_crawler.domain.content_kind import OTHER
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.exit_code import FAILURES, ExitCode
-from tui_crawler.domain.intake import Find, Intake, Queue, admit, is_sitemap, sitemaps_of
+from tui_crawler.domain.intake import Find, Intake, Queue, admit, is_sitemap, may_be_sitemap, sitemaps_of
 from tui_crawler.domain.origin import Check, OriginState, RobotsHop, record_of
 from tui_crawler.domain.outcome import (
     Crawled,
@@ -282,7 +282,7 @@ class TurnRunner:
             return False
         self._store.mark_in_flight(page.page_id, origin, page.url)
         plan, finds = table.settings.plan, table.settings.finds_sitemaps
-        maybe = finds and (page.seed or "sitemap" in page.url.lower())  # a text or a gzip file is read to find out
+        maybe = finds and may_be_sitemap(page)
         condition = condition_of(page, plan.force_recrawl and not plan.recheck)
         agent = verdict.user_agent or plan.user_agent
         request = FetchRequest(

@@ -138,21 +138,20 @@ class LinkCollector:
         return True
 
 
-class _Within:
-    """Which elements of a document are within one of this tag; each element around them is looked at once."""
+def _within(tag: str) -> Callable[[Element], bool]:
+    """What tells elements within one of this tag; it looks at each element around them once."""
+    known: dict[Element, bool] = {None: False}
 
-    def __init__(self, tag: str) -> None:
-        self._tag = tag
-        self._known: dict[Element, bool] = {None: False}
-
-    def has(self, element: Element) -> bool:
+    def is_within(element: Element) -> bool:
         around, at = list[Element](), element.getparent()
-        while at not in self._known:
+        while at not in known:
             around.append(at)
-            at = None if at.tag == self._tag else at.getparent()
-        found = self._known[at] or bool(around and around[-1].tag == self._tag)
-        self._known.update(dict.fromkeys(around, found))
+            at = None if at.tag == tag else at.getparent()
+        found = known[at] or bool(around and around[-1].tag == tag)
+        known.update(dict.fromkeys(around, found))
         return found
+
+    return is_within
 
 
 def anchor_names(root: Element) -> tuple[str, ...]:
@@ -162,7 +161,7 @@ def anchor_names(root: Element) -> tuple[str, ...]:
 
 def html_candidates(root: Element) -> Iterator[Candidate]:
     """Every link of an HTML document as it is written there, in document order."""
-    in_svg, in_math = _Within("svg"), _Within("math")
+    in_svg, in_math = _within("svg"), _within("math")
     for element in root.iter(*_LINK_TAGS):
         tag = element.tag
         raw = element.get("href") if tag == "a" else None  # most of them by far
@@ -171,10 +170,10 @@ def html_candidates(root: Element) -> Iterator[Candidate]:
                 yield LinkKind.a, raw, element
         elif tag != "a":
             yield from _of_tag(tag, element)
-        elif any(map(element.get, _HREFS[1:])) and in_svg.has(element):
+        elif any(map(element.get, _HREFS[1:])) and in_svg(element):
             yield from _of_svg(element)
     for math in root.iter("math"):
-        if not in_math.has(math):
+        if not in_math(math):
             for element in math.iterdescendants("*"):
                 if element.tag.startswith("m"):  # as elements of MathML do; others have no such attribute
                     yield from _attribute(LinkKind.a, element, "href")
