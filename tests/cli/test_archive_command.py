@@ -45,7 +45,7 @@ def test_all_kinds_of_resources_are_kept_with_their_bodies(
     assert archived(web, home.url(), "--own") == 0
 
     found = bodies(here / f"{stem(home)}.warc.gz")
-    assert set(found) == {home.url(path) for path in ("/robots.txt", "/", "/two", *files)}
+    assert set(found) == {home.url(path) for path in ("/robots.txt", "/sitemap.xml", "/", "/two", *files)}
     assert {path: found[home.url(path)] for path in files} == {path: f"body of {path}".encode() for path in files}
     assert far.seen == []
     err = capsys.readouterr().err

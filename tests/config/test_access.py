@@ -25,12 +25,12 @@ HOSTS = """hosts:
       sid: &sid file:sid.txt
       other: *sid
     basic_auth:
-      user: me
+      user: zoe-q
       password: |
         pass: word
   - {host: 'intern.example.org:8080', headers: {Authorization: 'Bearer ${TOKEN}'}}
 """
-SECRETS = ("plain-secret", "4711", "pass: word", "from-env", "from-file", "me", "bWU6c")
+SECRETS = ("plain-secret", "4711", "pass: word", "from-env", "from-file", "zoe-q", "em9lLXE6c")
 
 
 def url(text: str) -> CrawlUrl:
@@ -54,7 +54,7 @@ def test_what_is_sent_to_which_origin(tmp_path: Path) -> None:
         "X-Plain": "plain-secret",
         "X-Number": "4711",
         "Cookie": "sid=from-file; other=from-file",
-        "Authorization": "Basic bWU6cGFzczogd29yZA==",
+        "Authorization": "Basic em9lLXE6cGFzczogd29yZA==",
     }
     for other in ("http://intern.example.org/", "https://intern.example.org:444/", "https://a.intern.example.org/"):
         assert access(url(other)).headers == ()
@@ -70,7 +70,7 @@ def test_nothing_of_it_is_shown_or_stored(tmp_path: Path) -> None:
     shown = json.dumps([setting.value for setting in effective(config)], ensure_ascii=False) + repr(config.hosts)
     for secret in SECRETS[1:]:
         assert secret not in shown.replace('"name"', "").replace("name=", ""), secret
-        if secret != "me":
+        if secret != "zoe-q":
             assert secret not in config.text, secret
     assert "plain-secret" not in config.text
     assert "•••" in shown

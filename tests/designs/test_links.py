@@ -84,6 +84,7 @@ def test_frames_of_crawled_origins_become_pages(crawl: Crawling) -> None:
     assert (depths[home.url("/menu.html")], depths[home.url("/news")]) == (1, 2)
     rows = crawl.rows("SELECT to_url, kind, frame FROM v_link WHERE kind = 'object' ORDER BY to_url")
     marked = {row["to_url"].removeprefix(home.origin): row["frame"] for row in rows}
+    assert marked.pop("/hidden") == 1, "recorded, though nothing of a nofollow page is followed"
     assert marked == {"/menu.html": 1, "/start.html": 1, "/news": 1, "/shown-by-itself": 0, far.url("/framed"): 1}
     assert {row["type"] for row in crawl.rows("SELECT type FROM crawler_links")} == {"a", "object"}
     found = crawl.ask("links", home.url("/news"), "--json").json["inlinks"]
@@ -120,6 +121,8 @@ def test_other_links_are_recorded_and_never_requested(crawl: Crawling) -> None:
     """A form is not sent, whatever its method, and what has no reader is not crawled."""
     site = crawl.site()
     site.file("/", OTHERS, HTML)
+    for path in ("/i.png", "/o.png", "/t.vtt"):
+        site.file(path, "there", "image/png")
     crawl.run("crawl: {check_embedded: true, check_external: true, link_kinds_queued: [a, object]}")
     assert sorted(site.asked) == ["/", "/i.png", "/o.png", "/t.vtt"]
     others = {"/de", "/2", "/0", "/me", "/app", "/delete", "/search", "/source", "/buy"}

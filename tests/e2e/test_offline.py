@@ -132,7 +132,7 @@ def write_config(folder: Path, *seeds: str, delay: str = "5ms", **sections: str)
     text = [
         f"seeds: {json.dumps(seeds)}",
         "user_agent: 'test-crawler (for http://127.0.0.1/)'",
-        f"crawl: {{mode: {mode}, max_in_flight: 4}}",
+        f"crawl: {{mode: {mode}, max_in_flight: 4, sitemaps: robots}}",
         f"delay: {{default: {delay}, floor: {delay}, start_politeness: 0, allow_impolite: true}}",
         "policies: {url_query_parameters: [{allow: [page]}]}",
         *(f"{name}: {section}" for name, section in given.items()),

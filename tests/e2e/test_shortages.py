@@ -62,7 +62,7 @@ def configured(folder: Path, port: int, origins: int, in_flight: int, delay: str
     seeds = "".join(f"  - http://127.0.0.{number}:{port}/\n" for number in range(1, origins + 1))
     config.write_text(
         f"name: short\nuser_agent: 'test-crawler (for http://127.0.0.1/)'\ndatabase: {database}\nseeds:\n{seeds}"
-        f"crawl: {{max_in_flight: {in_flight}}}\n"
+        f"crawl: {{max_in_flight: {in_flight}, sitemaps: robots}}\n"
         f"delay: {{default: {delay}, floor: {delay}, allow_impolite: true}}\n",
         encoding="utf-8",
     )

@@ -64,7 +64,7 @@ def test_an_address_is_asked_by_one_worker_at_a_time(
     config.write_text(
         f"seeds: {json.dumps([site.url() for site in sites])}\nuser_agent: 'test (for http://localhost/)'\n"
         f"delay: {{default: {DELAY_MS}ms, floor: {DELAY_MS}ms, start_politeness: 0, allow_impolite: true}}\n"
-        "crawl: {politeness_key: ip}\n"
+        "crawl: {politeness_key: ip, sitemaps: robots}\n"
     )
     run_until(config, place, 3, signal.SIGTERM)
     with ExitStack() as both:

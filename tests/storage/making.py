@@ -108,6 +108,7 @@ def outcome(page: TodoPage, code: ExitCode, at: int, status: int | None = 200, *
         forget_ignored=code is not ExitCode.cancelled and left > 0 and retries_in_run(code, status),
         depth=page.depth,
         unlinks=unlinks(code, status),
+        sitemap=page.sitemap,
     )
     return replace(made, **more)
 

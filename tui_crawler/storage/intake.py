@@ -289,9 +289,10 @@ def _find_again(
     changed: list[Known] = []
     lowered: list[int] = []
     for page, wanted in found:
-        if not standing_of(page).learns_of(wanted):
+        learns = standing_of(page).learns_of(wanted)
+        new = _found_once_more(page, claim, source, wanted, max_depth) if learns else page
+        if new == page:
             continue
-        new = _found_once_more(page, claim, source, wanted, max_depth)
         changed.append(new)
         moves.add(page.origin_id, new.tally().minus(page.tally()))
         if new.depth < page.depth:
