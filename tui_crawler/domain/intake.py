@@ -35,13 +35,16 @@ def may_be_sitemap(page: TodoPage) -> bool:
 def is_sitemap(body: bytes, is_seed: bool) -> bool:
     """Return whether a body is a sitemap or an index, packed or not, whatever its type says; a seed may be a list of
     URLs, too. The first 64 KiB decide."""
-    begin = body[:_SIGN_BYTES]
+    begin = body
     if begin.startswith(b"\x1f\x8b"):
         with contextlib.suppress(zlib.error):
             begin = zlib.decompressobj(31).decompress(begin, _SIGN_BYTES)
-    begin = begin.replace(b"\0", b"")  # UTF-16
-    whole_lines = begin if len(begin) < _SIGN_BYTES else begin[: begin.rfind(b"\n") + 1]
-    return bool(_SITEMAP.match(begin) or (is_seed and _URL_LIST.fullmatch(whole_lines)))
+    if b"\0" in begin[:64]:  # UTF-16
+        begin = begin[:_SIGN_BYTES].replace(b"\0", b"")
+    if (is_one := _SITEMAP.match(begin, 0, _SIGN_BYTES) is not None) or not is_seed:
+        return is_one
+    begin = begin[:_SIGN_BYTES]
+    return _URL_LIST.fullmatch(begin if len(begin) < _SIGN_BYTES else begin[: begin.rfind(b"\n") + 1]) is not None
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,33 +5,40 @@ from __future__ import annotations
 import re
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from email.message import Message
-from http.cookiejar import CookieJar, DefaultCookiePolicy
 from types import SimpleNamespace
-from typing import Any, cast
-from urllib.request import Request
+from typing import TYPE_CHECKING, Any, cast
 
 from tui_crawler.domain.attempt import Headers
 from tui_crawler.domain.content_kind import CookieMode
 from tui_crawler.domain.url import CrawlUrl
 
+if TYPE_CHECKING:
+    from http.cookiejar import CookieJar
+
 _RETURNS = 3  # so often a chain of redirects comes back to a URL
 _CHAINS, _COOKIES = 10_000, 50  # remembered at once; of one jar (RFC 6265, 6.1)
-_HOST_ONLY = DefaultCookiePolicy(strict_ns_domain=DefaultCookiePolicy.DomainStrictNonDomain)  # RFC 6265, 5.4
 _SENDABLE = re.compile(r"[\x20-\x7e]{1,4096}")
+
+
+def _new_jar() -> CookieJar:
+    from http.cookiejar import CookieJar, DefaultCookiePolicy  # noqa: PLC0415  it takes 70 ms, and few sites need it
+
+    return CookieJar(DefaultCookiePolicy(strict_ns_domain=DefaultCookiePolicy.DomainStrictNonDomain))  # RFC 6265, 5.4
 
 
 @dataclass(slots=True)
 class Chain:
-    """A chain of redirects: its cookies, and the URLs it came by with the cookies that each was sent."""
+    """A chain of redirects: its cookies (None: it got none), and the URLs it came by with those that each was sent."""
 
-    jar: CookieJar = field(default_factory=lambda: CookieJar(_HOST_ONLY), repr=False)
+    jar: CookieJar | None = field(default=None, repr=False)
     passed: list[tuple[str, str]] = field(default_factory=list, repr=False)
 
     def cookies(self, url: CrawlUrl) -> str:
         """The Cookie field for a URL, empty for none."""
-        if not len(self.jar):
+        if self.jar is None:
             return ""
+        from urllib.request import Request  # noqa: PLC0415  as http.cookiejar
+
         request = Request(url.href)  # noqa: S310  it is never opened
         self.jar.add_cookie_header(request)
         return str(request.get_header("Cookie", ""))
@@ -56,18 +63,21 @@ class ChainCookies:
     def take(self, url: CrawlUrl) -> Chain:
         """The chain that leads to a URL; a new one where none does."""
         chain = self._chains.pop(url.href, None) or Chain()
-        kept = self._kept.get(url.origin)
-        for cookie in kept if kept is not None else ():
-            chain.jar.set_cookie(cookie)
+        if (kept := self._kept.get(url.origin)) is not None:
+            chain.jar = chain.jar if chain.jar is not None else _new_jar()
+            for cookie in kept:
+                chain.jar.set_cookie(cookie)
         return chain
 
     def follow(self, chain: Chain, url: CrawlUrl, headers: Headers, target: CrawlUrl | None) -> bool | None:
         """Take in what a URL answered that redirects to `target` (None: nowhere). Return whether that is asked again,
         None if it does not come back to where it was."""
         chain.passed.append((url.href, chain.cookies(url)))
-        if self._mode != "off":
-            self._take_in(chain.jar, url, headers)
-        if self._mode == "origin" and len(chain.jar):
+        set_cookies = [text for name, text in headers if name.lower() == "set-cookie" and _SENDABLE.fullmatch(text)]
+        if set_cookies and self._mode != "off":
+            chain.jar = chain.jar if chain.jar is not None else _new_jar()
+            self._take_in(chain.jar, url, set_cookies)
+        if self._mode == "origin" and chain.jar is not None:
             self._kept[url.origin] = chain.jar
         again = None if target is None else chain.asks_again(target)
         if target is not None and (again or target.href not in self._chains):  # one that comes back goes before others
@@ -76,14 +86,15 @@ class ChainCookies:
                 del self._chains[next(iter(self._chains))]
         return again
 
-    def _take_in(self, jar: CookieJar, url: CrawlUrl, headers: Headers) -> None:
-        """The cookies of an answer, without those that cannot be sent back, are for a public suffix, or too many."""
+    def _take_in(self, jar: CookieJar, url: CrawlUrl, set_cookies: list[str]) -> None:
+        """The cookies of an answer, without those that are for a public suffix, or too many."""
+        from email.message import Message  # noqa: PLC0415  as http.cookiejar
+        from urllib.request import Request  # noqa: PLC0415  as http.cookiejar
+
         answer = Message()
-        for name, value in headers:
-            if name.lower() == "set-cookie" and _SENDABLE.fullmatch(value):
-                answer[name] = value
-        if len(answer):
-            jar.extract_cookies(cast("Any", SimpleNamespace(info=lambda: answer)), Request(url.href))  # noqa: S310
+        for text in set_cookies:
+            answer["Set-Cookie"] = text
+        jar.extract_cookies(cast("Any", SimpleNamespace(info=lambda: answer)), Request(url.href))  # noqa: S310
         for number, cookie in enumerate(list(jar)):
             domain = cookie.domain.lstrip(".")
             is_wide = cookie.domain_specified and domain != url.host and self._registrable(domain) is None

@@ -295,7 +295,8 @@ class TurnRunner:
         if page.is_check:
             request = FetchRequest(url, agent, check_method(table.states[origin], page.attempts), status_only=True)
         chain = self._cookies.take(url)
-        request = replace(request, cookies=chain.cookies(url))
+        if cookies := chain.cookies(url):
+            request = replace(request, cookies=cookies)
         kept = self._looked_for.pop(url.href, None)
         kept = await self._store.kept_answer(page.page_id) if page.kept else kept
         exchange = kept or await self._exchange(request)
@@ -342,7 +343,7 @@ class TurnRunner:
         code, exchange = final_code(crawled), crawled.exchange
         sent = None if code is ExitCode.not_canonical else redirect_of(crawled, code)
         again = self._cookies.follow(chain, crawled.url, exchange.headers, sent[0] if sent else None)
-        crawled = replace(crawled, again=again)
+        crawled = crawled if again is None else replace(crawled, again=again)
         answer = _answer_of(crawled.page, code, exchange)
         intake = table.intake(crawled.page.job_id)
         if crawled.reading is not None and crawled.reading.sitemaps:

@@ -228,6 +228,8 @@ class PageReading:
             (None, in_header, RedirectSource.refresh_header),
             (resolver, said.refresh, RedirectSource.meta_refresh),
         ):
+            if not content:
+                continue
             raw, is_late = refresh_target(content)
             target = self._target(by, raw)
             if target is not None and target != self._url:
