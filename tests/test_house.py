@@ -163,7 +163,7 @@ def test_a_public_name_is_that_of_one_class() -> None:
     assert {name: places for name, places in found.items() if len(places) > 1 and not name.startswith("_")} == {}
 
 
-MOST_LINES = 84_852 + 1_343 + 1_152  # issues 23 and 24, features with a budget of 1,500 each
+MOST_LINES = 84_852 + 1_343 + 1_173  # issues 23 and 24, features with a budget of 1,500 each
 """The most lines of Python in the package. The total only falls, except by a feature whose issue states a budget."""
 
 

@@ -349,6 +349,14 @@ def test_links_of_feeds_are_relative_to_the_xml_base_in_scope(content_type: str)
     assert (reading.invalid_links, reading.invalid_sample) == (1, "xml:base=tag:else,2020 nowhere")
 
 
+def test_a_relative_base_within_an_invalid_one_is_relative_to_nothing_else() -> None:
+    long = "x" * 70_000
+    for outer in ("tag:else,2020", "http://[", long):
+        feed = f"""<rss xml:base="{outer}"><channel xml:base="b/"><link>y</link>
+        <item xml:base="http://else.example/"><link>z</link></item></channel></rss>"""
+        assert hrefs(read(feed, "application/rss+xml")) == ["http://else.example/z"], outer[:20]
+
+
 def test_xml_base_counts_in_rss_and_other_xml_and_not_in_xhtml() -> None:
     rss = """<rss><channel xml:base="http://else.example/a/"><link>x</link><item xml:base="b/"><link>y</link>
     <enclosure url="z.mp3" type="audio/mpeg"/></item></channel></rss>"""

@@ -216,15 +216,16 @@ def in_xml_base(raw: str, bases: tuple[str, ...], document: str) -> str:
     """Return a URL for its absolute one by these `xml:base` (XML Base; RFC 4287, 2); an invalid one stays invalid."""
     if not bases:
         return raw
-    base = _xml_base(bases, document)
+    base = xml_base(bases, document)
     found = normalise(raw, base, CLIENT_MAX_LENGTH)
     if isinstance(found, InvalidUrl):
-        return raw if base else f"xml:base={bases[-1]} {raw}"  # not relative to something else
+        return raw if base else f"xml:base={bases[-1].removeprefix('invalid:')} {raw}"  # not relative to something else
     return f"{found.href}#{found.fragment}" if found.fragment else found.href
 
 
 @lru_cache(256)
-def _xml_base(bases: tuple[str, ...], document: str) -> str | None:
+def xml_base(bases: tuple[str, ...], document: str) -> str | None:
+    """Return the absolute base that these say, from the outermost on; None where one is invalid."""
     base: str | None = document
     for written in bases:
         url = normalise(written, base, CLIENT_MAX_LENGTH)

@@ -10,7 +10,7 @@ from lxml import etree
 
 from tui_crawler.domain.attempt import FoundFragment, FoundLink
 from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.url import InvalidUrl, LinkResolver, in_xml_base, without_fragment, without_userinfo
+from tui_crawler.domain.url import InvalidUrl, LinkResolver, in_xml_base, without_fragment, without_userinfo, xml_base
 from tui_crawler.fetch.plain_html import PlainTag
 
 Element = Any  # an lxml element (lxml ships no types), or what a `PlainTag` has in its place
@@ -246,7 +246,27 @@ def with_xml_base(candidates: Iterable[Candidate], root: Element, url: str) -> I
     """Return the links of the XML at `url`, as they would be written without `xml:base`."""
     if not _HAS_BASE(root):
         return candidates
-    return ((kind, raw if at is None else in_xml_base(raw, xml_bases(at), url), at) for kind, raw, at in candidates)
+    bases = _bases_at(url)
+    return ((kind, raw if at is None else in_xml_base(raw, bases(at), url), at) for kind, raw, at in candidates)
+
+
+def _bases_at(url: str) -> Callable[[Element], tuple[str, ...]]:
+    """What gives the base at an element: none, one absolute URL, or one that is invalid. Each element is read once."""
+    known: dict[Element, tuple[str, ...]] = {None: ()}
+
+    def at(element: Element) -> tuple[str, ...]:
+        inner = list[Element]()
+        while element not in known:
+            inner.append(element)
+            element = element.getparent()
+        bases = known[element]
+        for each in reversed(inner):
+            if (written := each.get(_XML_BASE)) is not None:
+                bases = (xml_base((*bases, written), url) or f"invalid:{written}",)
+            known[each] = bases
+        return bases
+
+    return at
 
 
 def feed_candidates(root: Element) -> Iterator[Candidate]:
