@@ -38,7 +38,7 @@ v_document, v_attempt, v_link, v_redirect; failures are failed pages with their 
 found, bodies in warc all stored responses with their requests and an index next to the file, in jsonl the stored bodies
 as text or Base64. Times are epoch milliseconds, UTC. In JSON Lines and CSV booleans are 0 and 1; in CSV what a
 spreadsheet would run is prefixed with an apostrophe and control characters are spelled out. Excel opens a CSV file that
-was written with --bom by a double click. A file stands under its name when the export is complete, and not before.
+was written with --bom by a double click. A file gets its name when the export is complete.
 """
 
 

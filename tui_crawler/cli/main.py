@@ -177,7 +177,7 @@ def _carry_out(given: Sequence[str] | None, printer: Printer) -> int:
 
 def _fail(printer: Printer, words: Sequence[str], status: ExitStatus, lines: Sequence[str], hint: str = "") -> int:
     """Show an error, with --json as one JSON object on stderr; return the exit status."""
-    if "--json" in words and "--join" not in words:  # what joins a run tells its parent in words
+    if "--json" in words and "--join" not in words:  # the parent of a joining worker reads its error as text
         said = as_json({"error": {"message": "\n".join(lines), "hint": hint, "exit_status": status}})
         printer.detail(said, len(said))
         return status

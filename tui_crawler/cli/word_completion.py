@@ -89,7 +89,7 @@ def _completed(values: Values, prefix: str, parsed_args: argparse.Namespace, **_
     """The values that begin with what is typed, without those a terminal would obey. Called by argcomplete."""
     try:
         return [value for value in values(prefix, parsed_args) if value.isprintable()]
-    except Exception:  # whatever is wrong with a database or folder, the shell is told nothing and goes on
+    except Exception:  # completion stays silent, whatever is wrong with a database or folder
         return []
 
 

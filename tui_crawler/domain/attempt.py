@@ -233,7 +233,7 @@ class Reading:
 
 CRAWL_DELAY = "crawl_delay_ms"
 ERROR_BODY = "error_body"
-"""What an error or a redirect was sent with: compressed (zlib), as base64."""
+"""The body of an error or a redirect: compressed (zlib), as base64."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -53,7 +53,7 @@ GROUP_COLUMNS = "origin reason count sample_url decided_by"
 SAME_COLUMNS = "sha256 bytes count exit_code urls"
 
 ALIKE = 10
-"""So many URLs with one content are named: often they say "not found", with status 200."""
+"""The fewest URLs with one content that are named: often they say "not found", with status 200."""
 
 
 @dataclass(frozen=True, slots=True)

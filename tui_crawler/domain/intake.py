@@ -28,7 +28,7 @@ _CALLED_SITEMAP = re.compile("sitemap", re.IGNORECASE)
 
 
 def may_be_sitemap(page: TodoPage) -> bool:
-    """Whether a text or a gzip file is read to find out: a seed is, and what is called so."""
+    """Return whether to read a text or gzip file to find out: a seed, or a URL that contains "sitemap"."""
     return page.seed or _CALLED_SITEMAP.search(page.url) is not None
 
 

@@ -71,7 +71,7 @@ class Crawled:
 
     @property
     def nofollow(self) -> bool:
-        """Whether no link of the page is followed because the page says so."""
+        """Whether the page asks that none of its links is followed, and that is obeyed."""
         return self.obeys_nofollow and self.reading is not None and self.reading.nofollow
 
     @property

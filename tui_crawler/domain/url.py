@@ -137,12 +137,12 @@ def normalise(raw: str, base: str | None = None, max_length: int = DEFAULT_MAX_L
 
 
 def has_scheme(raw: str) -> bool:
-    """Whether a person wrote a scheme in front of a URL, be it one that is not crawled."""
+    """Return whether a URL was written with a scheme, also with one that is not crawled."""
     return _WRITTEN_SCHEME.match(raw) is not None
 
 
 def read_seed(raw: str, known: Set[str] = frozenset(), max_length: int = CLIENT_MAX_LENGTH) -> CrawlUrl | InvalidUrl:
-    """A URL as a person writes it, without the blanks around it. Where no scheme stands before a host it is https; http
+    """Return a URL as a person writes it, without the blanks around it. Without a scheme it is https; http
     for loopback and private addresses. If only one of the two origins is `known`, it is that one."""
     text = raw.strip()
     if has_scheme(text) or not _HOST.match(text):

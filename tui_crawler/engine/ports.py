@@ -71,10 +71,10 @@ class Store(Protocol):
         """Pages that may go on the todo list at `now` (epoch ms); seeds come first in the first fill of a run."""
 
     async def resolve_claims(self) -> int:
-        """Decides the open canonical claims, as no other page will be crawled; answers how many pages come back."""
+        """Decide the open canonical claims at the end of a run; return how many pages are queued again."""
 
     async def kept_answer(self, page_id: int) -> Exchange:
-        """What a page gave that is kept aside (`TodoPage.kept`)."""
+        """Return the response of a page that is kept aside (`TodoPage.kept`)."""
 
     async def fill(self, record: FillRecord) -> Settled:
         """Stores the outcome of a fill; answers where the counters of its origin stand now."""

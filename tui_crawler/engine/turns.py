@@ -471,7 +471,7 @@ class TurnRunner:
 
 
 def _answer_of(page: TodoPage, code: ExitCode, exchange: Exchange) -> CrawlAnswer:
-    """The outcome of an exchange for a page, as it is folded into the state of its origin."""
+    """Return the outcome of an exchange as it is folded into the state of its origin."""
     return CrawlAnswer(
         page.page_id,
         code,

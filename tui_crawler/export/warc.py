@@ -1,6 +1,6 @@
 """Web archives (WARC/1.1, ISO 28500): for each answer a `response` record, the `request` that brought it, `metadata`.
 
-Two sources write the same records. A crawl with `storage.warc` has its answers as they came: a payload keeps its
+Two sources write the same records. A crawl with `storage.warc` has responses as they were received: a payload keeps its
 content coding. An export has what the database stores: bodies are decoded, so Content-Encoding would be untrue. In both
 the payload has no transfer coding. What the server said and is no longer true is kept under the names that the archives
 of Common Crawl use: X-Crawler-Content-Encoding, X-Crawler-Transfer-Encoding, X-Crawler-Content-Length. All other
@@ -54,7 +54,7 @@ _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 @dataclass(frozen=True, slots=True)
 class Archive:
-    """What is said of an archive as a whole. `filename` is empty when it has none; `gzip`: each record by itself;
+    """Facts about an archive as a whole. `filename` is empty when it has none; `gzip`: each record by itself;
     `waived`: which rules of sites were not obeyed, where, and what decided it."""
 
     filename: str = ""

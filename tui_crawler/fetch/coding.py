@@ -147,7 +147,7 @@ class BodyDecoder:
 
     @property
     def complete(self) -> bool:
-        """Whether all codings have come to their end, with their checksums; False without any."""
+        """Whether all codings are complete, with their checksums; False without any."""
         return bool(self._layers) and all(layer._members and layer._stream is None for layer in self._layers)
 
     def finish(self) -> bytes:

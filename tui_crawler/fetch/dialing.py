@@ -133,7 +133,7 @@ def _failure(address: str, port: int, error: BaseException) -> TransferFailed:
 
 
 def told(error: BaseException) -> str:
-    """What the operating system, or TLS, said."""
+    """Return the message of the operating system, or of TLS."""
     if isinstance(error, OSError) and error.errno is not None and not isinstance(error, ssl.SSLError):
         return os.strerror(error.errno) if error.errno > 0 else str(error)
     return str(error) or type(error).__name__

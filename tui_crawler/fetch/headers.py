@@ -22,7 +22,7 @@ _POINTING = frozenset({b"location", b"content-location", b"refresh"})
 _SEPARATORS_BYTES = 4  # ": " and the line end
 _MIME = re.compile(r"[!#$%&'*+.^_`|~0-9a-z-]+/[!#$%&'*+.^_`|~0-9a-z-]+")
 _FIELD = re.compile(rb"[!#$%&'*+\-.^_`|~0-9A-Za-z]++:[^\0\r\n\v\f]*+")
-_ORDINARY = re.compile(  # a status line, then fields of which at most one is Content-Length: most heads
+_ORDINARY = re.compile(  # most heads: a status line, then fields, at most one of them Content-Length
     rb".*+\n(?:(?!%(length)s)%(field)s)*+(?:%(length)s:[ \t]*+[0-9]++[ \t]*+\r?\n(?:(?!%(length)s)%(field)s)*+)?+\r?\n"
     % {b"length": rb"[Cc](?i:ontent-length)", b"field": rb"[\w\-]++:.*+\n"}
 )

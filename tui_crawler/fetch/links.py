@@ -139,7 +139,7 @@ class LinkCollector:
 
 
 def _within(tag: str) -> Callable[[Element], bool]:
-    """What tells elements within one of this tag; it looks at each element around them once."""
+    """Return a test for being inside an element of this tag; it visits each ancestor once."""
     known: dict[Element, bool] = {None: False}
 
     def is_within(element: Element) -> bool:
@@ -220,7 +220,7 @@ def _input(element: Element) -> Iterator[Candidate]:
 
 
 def _of_svg(element: Element) -> Iterator[Candidate]:
-    """What an element of SVG refers to outside of its document."""
+    """Yield what an element of SVG refers to outside of its document."""
     name = next((name for name in _HREFS if element.get(name) is not None), None)
     if name is not None and not element.get(name).lstrip().startswith("#"):
         tag = "use" if isinstance(element, dict) else element.tag.rpartition("}")[2]
@@ -251,7 +251,7 @@ def with_xml_base(candidates: Iterable[Candidate], root: Element, url: str) -> I
 
 
 def _bases_at(url: str) -> Callable[[Element], tuple[str, ...]]:
-    """What gives the base at an element: none, one absolute URL, or one that is invalid. Each element is read once."""
+    """Return a function for the base at an element: none, one absolute URL, or one that is invalid."""
     known: dict[Element, tuple[str, ...]] = {None: ()}
 
     def at(element: Element) -> tuple[str, ...]:

@@ -222,7 +222,7 @@ class PageReading:
         )
 
     def _refreshes(self, resolver: LinkResolver, said: Statements) -> Iterator[tuple[CrawlUrl, RedirectSource, bool]]:
-        """Where refreshes of header and document lead, and whether late; one to this page again only reloads it."""
+        """Yield where refreshes of header and document lead, and whether late; a reload is left out."""
         in_header = location_text(self._exchange.header("Refresh"))
         for by, content, source in (
             (None, in_header, RedirectSource.refresh_header),

@@ -251,7 +251,7 @@ class FailuresScreen(RowsScreen):
                 self._page_table.set_rows(())  # nothing is read where nothing has failed
             self._make_room()
         self.missed += waits or another
-        if not self.frozen and self._outcomes != self._outcomes_now():  # the run has ended, or an origin goes on
+        if not self.frozen and self._outcomes != self._outcomes_now():  # the run has ended, or an origin has resumed
             self.tick()
         self._show_titles()
 
