@@ -9,7 +9,7 @@ from tests.console.sample_crawl import API, attempt
 from tests.console.support import Stage, stage
 from tui_crawler.console.origin.screen import OriginScreen
 from tui_crawler.console.reading import window
-from tui_crawler.console.reading.refresh import WINDOW
+from tui_crawler.console.reading.ask import WINDOW
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.view import AttemptView
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Self, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Self, cast
 
 from textual import events
 from textual.app import ComposeResult
@@ -34,7 +34,8 @@ from tui_crawler.console.theme import Colours
 from tui_crawler.text.format import plural
 
 if TYPE_CHECKING:
-    from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
+    from tui_crawler.console.reading.ask import Ask
+    from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.console.terminal_app import TerminalApp
     from tui_crawler.console.urls.whole_list import PageExport
     from tui_crawler.domain.page_view import PageView
@@ -137,6 +138,8 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         super().__init__()
         self.has_read = False
         """Whether anything was read for it."""
+        self.asker = object()
+        """Known again in what was read for this screen, also for what it asked a moment ago."""
         self.frozen = False
         self.missed = 0
         self._styled_by = ""  # the theme of its styles when it was last on top
@@ -171,12 +174,8 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         """The panes of this screen."""
 
     @abstractmethod
-    def wants(self) -> ReadingRequest:
+    def wants(self) -> tuple[Ask[Any], ...]:
         """What this screen shows, so that nothing else is read."""
-
-    def accepts(self, wants: ReadingRequest) -> bool:
-        """Whether what was read for `wants` is for this screen as it stands now; also as it was a moment ago."""
-        return wants.alike(self.wants())
 
     def take_in(self, shot: Snapshot) -> None:
         """Shows what was read."""
