@@ -59,9 +59,10 @@ class CountedFailures:
 
 
 @asks(by_time=True)
-def _groups_counted(
+def groups_counted(
     reports: FailureReports, now: int, by: tuple[str, ...], _asked: int, sought: tuple[str, ...], limit: int
 ) -> CountedFailures:
+    """Count failed pages in groups."""
     count = reports.failure_count(by, limit, now, sought)
     return CountedFailures(now, count, reports.contract("").not_checked)
 
@@ -75,12 +76,13 @@ def failure_groups(
     does so without a commit.
     """
     rate = SLOW_MS if looked_at <= FEW else LATER_MS if looked_at <= MANY else ONCE_MS
-    return _groups_counted(by, asked, sought, limit).every(rate)
+    return groups_counted(by, asked, sought, limit).every(rate)
 
 
-def _window(
+def pages_of_group(
     reports: FailureReports, after_id: int, newest_first: bool, key: GroupKey, sought: tuple[str, ...]
 ) -> PageWindow:
+    """Read a window of the pages of a group."""
     return reports.failure_window(key, after_id, WINDOW, newest_first, sought)
 
 
@@ -91,7 +93,7 @@ def failure_window(key: GroupKey, sought: tuple[str, ...] = ()) -> PageAsk:
     what is looked for in them is not.
     """
     indexed = all(name in _INDEXED for name, _ in key) and not sought
-    return PageAsk(_window, (key, sought), SLOW_MS if indexed else LATER_MS, counted=not sought)
+    return PageAsk(pages_of_group, (key, sought), SLOW_MS if indexed else LATER_MS, counted=not sought)
 
 
 @asks()

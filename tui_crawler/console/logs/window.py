@@ -161,8 +161,8 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
         elif self.at_last:
             self.newest = up_to
 
-    def _drop(self, gone: Span[LogPlace, LogLine], *, from_top: bool) -> None:
-        super()._drop(gone, from_top=from_top)
+    def drop(self, gone: Span[LogPlace, LogLine], *, from_top: bool) -> None:
+        super().drop(gone, from_top=from_top)
         self._ended = self._ended and from_top
 
     def _in_order(self, rows: Iterable[LogLine]) -> Iterable[LogLine]:
@@ -191,7 +191,7 @@ class LogList(WindowList[LogListWindow, "Ask[Any]", LogLine]):
     def look(self, keyset: LogListWindow, *, keep: bool = False, goal: LogLine | None = None) -> None:
         """Goes elsewhere, to the entry `goal` if there is one, which is read with the next beat; `keep`: until then the
         rows stay."""
-        self._go_elsewhere(keyset, keep=keep)
+        self.go_elsewhere(keyset, keep=keep)
         self._goal, self.fell_behind = goal, False
 
     @property
@@ -229,7 +229,7 @@ class LogList(WindowList[LogListWindow, "Ask[Any]", LogLine]):
             yield keyset.below if keyset.at_last else keyset.latest
         if self.in_part:
             return
-        above, below = self._near()
+        above, below = self.near()
         older, newer = (below <= AHEAD, above < AHEAD) if self._on_top else (above < AHEAD, below <= AHEAD)
         if newer and not keyset.at_last:
             self._edge = keyset.below
@@ -239,7 +239,7 @@ class LogList(WindowList[LogListWindow, "Ask[Any]", LogLine]):
 
     def take(self, read: Mapping[Ask[Any], Any]) -> bool:
         """Takes what was read; True when the rows are others now."""
-        keyset, following, anchor = self.keyset, self.following, self._looked_at()
+        keyset, following, anchor = self.keyset, self.following, self.looked_at()
         changed = False
         for ask in self._asked:
             found = read.get(ask)

@@ -49,6 +49,7 @@ from tui_crawler.console.panes.lines import Lines, LongLines, lay_out_line
 from tui_crawler.console.panes.shared_lines import FRAME
 from tui_crawler.console.panes.tabs import Tab, TabBar
 from tui_crawler.console.reading.ask import WINDOW, Ask
+from tui_crawler.console.reading.reading import Reading
 from tui_crawler.console.reading.refresh import ORIGINS, Snapshot
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.waiting import RowsScreen
@@ -431,15 +432,16 @@ class RobotsScreen(ConsoleScreen):
     WHERE = Where.robots
     HERE = frozenset({"nav.open", "origin.add", "filter.open", "sort.pick", "copy.pick", "view.export", "table.pivot"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.robots)]
+    LIVE = (ORIGINS,)
     AUTO_FOCUS = "#robots-text"
 
     def __init__(self, origin: str, url: str = "", came_from: tuple[str, ...] = ("Overview",)) -> None:
         """`origin` is raw text as stored; `url` is the one that is judged, empty for none. `came_from` are crumbs."""
         super().__init__()
         self._origin, self._came_from, self._url = origin, came_from, url
-        self._sheet: RobotsSheet | None = None
-        self._read = False
-        self._contract: Contract | None = None
+        self._contract = Reading(lambda: contract_of(self._origin))
+        self._file = Reading(self._ask_file, lambda _: self._judge())
+        self.readings = (self._contract, self._file)
         self._decision: RobotsDecision | None = None
 
     def body(self) -> Iterable[Widget]:
@@ -450,42 +452,18 @@ class RobotsScreen(ConsoleScreen):
     def on_mount(self) -> None:
         title(self._text, f"{host_of(self._origin)}/robots.txt")
         title(self._facts, "What it means")
-        self._show()
+        self.show_live()
 
-    def wants(self) -> tuple[Ask[Any], ...]:
-        """The origin, its contract and its file."""
-        file = self._file()
-        return (ORIGINS, contract_of(self._origin), *(() if file is None else (file,)))
-
-    def _file(self) -> Ask[RobotsSheet | None] | None:
+    def _ask_file(self) -> Ask[RobotsSheet | None] | None:
         view = self._view()
         return None if view is None else robots_file(self._origin, view.robots_fetched_at)
 
-    def take(self, shot: Snapshot) -> None:
-        """Takes what changed; held still, the picture stays."""
-        if self.frozen:
-            self.missed += 1
-            return
-        self._contract = contract_of(self._origin).found_in(shot) or self._contract
-        file = self._file()
-        if file is not None and file in shot.parts and (shot.parts[file] is not self._sheet or not self._read):
-            self._sheet, self._read = shot.parts[file], True
-            self._judge()
-        self._show()
-
-    def thaw(self) -> None:
-        self.console.read_soon()
-        self._show()
-
-    def tick(self) -> None:
-        if not self.frozen:
-            self._show()
-
     def _judge(self) -> None:
-        self._decision = decide(self._sheet, self._url) if self._sheet is not None and self._url else None
+        sheet = self._file.latest
+        self._decision = decide(sheet, self._url) if sheet is not None and self._url else None
 
-    def _show(self) -> None:
-        view = self._view()
+    def show_live(self) -> None:
+        view, sheet, contract = self._view(), self._file.latest, self._contract.value
         if view is None:
             unknown = f"{host_of(self._origin)} is not an origin of this crawl." if self.has_read else ""
             self._text.show_sheet(None, None, unknown, obeyed=False)
@@ -495,14 +473,13 @@ class RobotsScreen(ConsoleScreen):
         now, zone = console.clock.wall_ms(), console.clock.zone
         in_force = view.robots_status == RobotsStatus.parsed
         decided = self._decision.line_number if self._decision is not None and in_force else None
-        held = self._sheet is not None and in_force
-        empty = "The file is empty." if held else _nothing(view) if self._read else READING
-        sheet = self._sheet if self._sheet is not None and self._sheet.size else None
-        self._text.show_sheet(sheet, decided, empty, obeyed=in_force)
-        lines = robots_lines(view, self._sheet, self._url, self._decision, now, zone, self.key_names)
-        lines += ["", clock_line(view, now, self._contract)]
-        if self._contract is not None:
-            lines += ["", *contract_lines(self._contract, view, now, zone, self.key_names)]
+        held = sheet is not None and in_force
+        empty = "The file is empty." if held else _nothing(view) if self._file.read else READING
+        self._text.show_sheet(sheet if sheet is not None and sheet.size else None, decided, empty, obeyed=in_force)
+        lines = robots_lines(view, sheet, self._url, self._decision, now, zone, self.key_names)
+        lines += ["", clock_line(view, now, contract)]
+        if contract is not None:
+            lines += ["", *contract_lines(contract, view, now, zone, self.key_names)]
         self._facts.show(lines)
 
     def _view(self) -> OriginView | None:
@@ -534,7 +511,7 @@ class RobotsScreen(ConsoleScreen):
             return
         self._url = url
         self._judge()
-        self._show()
+        self.show_live()
 
     def _tried(self, text: str) -> None:
         self.focus_main()

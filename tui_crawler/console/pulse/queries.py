@@ -19,7 +19,8 @@ class PulseReports(Protocol):
 
 
 @asks()
-def _pulse(reports: PulseReports, _now: int, of: PulseOf, since: int, step_ms: int, steps: int) -> Pulse:
+def pulse(reports: PulseReports, _now: int, of: PulseOf, since: int, step_ms: int, steps: int) -> Pulse:
+    """Read the pulse of a span."""
     return reports.pulse(of, since, step_ms, steps)
 
 
@@ -30,7 +31,7 @@ def pulse_of(of: PulseOf, length: int, end: int) -> Ask[Pulse]:
     if step < MINUTE_MS and of.scope in {PulseScope.job, PulseScope.worker}:
         step = MINUTE_MS
     steps = max(1, length // step)
-    return _pulse(of, (end // step - steps + 1) * step, step, steps).every(SLOW_MS if step <= MINUTE_MS else RARE_MS)
+    return pulse(of, (end // step - steps + 1) * step, step, steps).every(SLOW_MS if step <= MINUTE_MS else RARE_MS)
 
 
 _YOUNG_MS = 15 * MINUTE_MS

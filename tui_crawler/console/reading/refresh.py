@@ -1,8 +1,7 @@
 """What was read for a screen: frozen values, read from the database only when they changed.
 
-A `SnapshotReader` lives in one thread. Each ask has its own rate (CONSOLE.md, refresh policy) and is read again only
-after another connection has committed, or when it depends on the time. What a reading leaves out is kept from the last
-one.
+A `SnapshotReader` lives in one thread. Each ask has its own rate (docs/console.md) and is read again only after another
+connection has committed, or when it depends on the time. What a reading leaves out is kept from the last one.
 """
 
 from __future__ import annotations
@@ -71,19 +70,21 @@ def lock_words(lock: Lock, zone: tzinfo, *, crawling: bool) -> str:
     return f"by another program{who} since {clock(lock.since, zone)}; {waits}"
 
 
-def _origins(reports: Reports, _now: int, since: int) -> tuple[int, tuple[OriginView, ...]]:
+def origins_since(reports: Reports, _now: int, since: int) -> tuple[int, tuple[OriginView, ...]]:
+    """Read the origins that changed since a change number, and the last one."""
     changes = reports.origins_changed(since)
     return changes.change, changes.rows
 
 
-def _events(reports: Reports, _now: int, since: int) -> tuple[int, tuple[AttemptView, ...]]:
+def attempts_since(reports: Reports, _now: int, since: int) -> tuple[int, tuple[AttemptView, ...]]:
+    """Read the newest attempts after an id, and the last id."""
     events = reports.attempts(after_id=since, limit=WINDOW)
     return max((event.attempt_id for event in events), default=since), events
 
 
-ORIGINS: NewsAsk[OriginView] = NewsAsk(_origins, every_ms=FAST_MS)
+ORIGINS: NewsAsk[OriginView] = NewsAsk(origins_since, every_ms=FAST_MS)
 """The origins that changed. Every reading has them for the header; asked for where their rows are shown, more often."""
-EVENTS: NewsAsk[AttemptView] = NewsAsk(_events, every_ms=COUNTER_MS)
+EVENTS: NewsAsk[AttemptView] = NewsAsk(attempts_since, every_ms=COUNTER_MS)
 """The newest attempts of the whole crawl, newest first."""
 
 
@@ -165,8 +166,10 @@ class SnapshotReader:
             self._first = self._anew = True
         self._at_once = wants.at_once
         others = wants != self._last.wants
-        if others:
-            self._forget(wants)
+        if others:  # what another screen asked for is dropped, so that it is read at once when it is wanted again
+            known = {*wants.asks, ORIGINS, EVENTS, TOTALS, COVERAGE, _RUN, _LOCK}
+            self._last = replace(self._last, parts={ask: one for ask, one in self._last.parts.items() if ask in known})
+            self._seen = {ask: at for ask, at in self._seen.items() if ask in known}
         before, seen, reached = self._last, dict(self._seen), dict(self._reached)
         try:
             fresh = self._read_due(wants, self._read_lock(self._read_run(before, began), began), began)
@@ -184,12 +187,6 @@ class SnapshotReader:
     def close(self) -> None:
         """Closes the connection."""
         self._reports.close()
-
-    def _forget(self, wants: ReadingRequest) -> None:
-        """Drops what another screen asked for, so that it is read at once when it is wanted again."""
-        kept = {*wants.asks, ORIGINS, EVENTS, TOTALS, COVERAGE, _RUN, _LOCK}
-        self._last = replace(self._last, parts={ask: one for ask, one in self._last.parts.items() if ask in kept})
-        self._seen = {ask: at for ask, at in self._seen.items() if ask in kept}
 
     def _due(self, ask: object, every_ms: int, now: int, *, by_time: bool = False) -> bool:
         """Whether an ask is to be read; notes that it is. What is `by_time` changes without a commit."""

@@ -79,14 +79,14 @@ class KeysetWindow(Generic[E, R]):
             gone = self.spans[0 if from_top else -1]
             if any(self.key_of(row) == anchor for row in gone.rows):
                 return
-            self._drop(gone, from_top=from_top)
+            self.drop(gone, from_top=from_top)
             self._arrange()
 
     @abstractmethod
     def key_of(self, row: R) -> Hashable:
         """The key of a row."""
 
-    def _drop(self, gone: Span[E, R], *, from_top: bool) -> None:
+    def drop(self, gone: Span[E, R], *, from_top: bool) -> None:
         self.spans.remove(gone)
 
     def _arrange(self) -> None:
@@ -221,8 +221,8 @@ class SpanWindow(KeysetWindow[int, "PageView"]):
             self.spans[at : at + 1] = fresh
         return True
 
-    def _drop(self, gone: Span[int, PageView], *, from_top: bool) -> None:
-        super()._drop(gone, from_top=from_top)
+    def drop(self, gone: Span[int, PageView], *, from_top: bool) -> None:
+        super().drop(gone, from_top=from_top)
         if from_top and self.first is not None:
             self.first += len(gone.rows)
 

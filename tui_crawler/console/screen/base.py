@@ -35,6 +35,7 @@ from tui_crawler.text.format import plural
 
 if TYPE_CHECKING:
     from tui_crawler.console.reading.ask import Ask
+    from tui_crawler.console.reading.reading import Readable
     from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.console.terminal_app import TerminalApp
     from tui_crawler.console.urls.whole_list import PageExport
@@ -93,7 +94,7 @@ class TableMarks:
 NARROW_BELOW = 81
 LOW_BELOW = 24
 STILL_MS = 1_000
-"""So long after the last key rows stay where they are (CONSOLE.md, refresh policy)."""
+"""So long after the last key rows stay where they are (docs/console.md, refresh policy)."""
 LEAST = Size(40, 10)
 
 
@@ -173,18 +174,32 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     def body(self) -> Iterable[Widget]:
         """The panes of this screen."""
 
-    @abstractmethod
+    LIVE: ClassVar[tuple[Ask[Any], ...]] = ()
+    """What is asked for besides, which the console keeps (`LiveState`)."""
+    readings: tuple[Readable, ...] = ()
+    """What is read for it."""
+
     def wants(self) -> tuple[Ask[Any], ...]:
         """What this screen shows, so that nothing else is read."""
+        read = (ask for one in self.readings for ask in one.asks(frozen=self.frozen))
+        return tuple(dict.fromkeys((*self.LIVE, *read)))
 
     def take_in(self, shot: Snapshot) -> None:
         """Shows what was read."""
         self.has_read = True
         self.take(shot)
 
-    @abstractmethod
     def take(self, shot: Snapshot) -> None:
-        """Shows what was read."""
+        """Shows what was read, or counts what is held back."""
+        news = [one.take(shot, frozen=self.frozen) for one in self.readings]
+        self.missed += any(news)
+        self.tick()
+
+    def show_live(self) -> None:
+        """Shows what changes by time or with the origins; called after every reading and twice a second."""
+
+    def show_titles(self) -> None:
+        """Brings the titles of the panes up to date; called with that, and whatever else they say changes."""
 
     @abstractmethod
     def situation(self) -> Situation:
@@ -236,6 +251,9 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     def tick(self) -> None:
         """Twice a second: what changes by time alone."""
+        if not self.frozen:
+            self.show_live()
+        self.show_titles()
 
     def move_on(self) -> None:
         """Twice a second: what changes by time alone; rows that stood still for their marks once there are none."""
@@ -245,6 +263,9 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     def thaw(self) -> None:
         """Shows what came while the picture was held still; it is read again."""
+        for one in self.readings:
+            one.thaw()
+        self.tick()
         self.console.read_soon()
 
     def left(self) -> None:

@@ -61,18 +61,18 @@ class WindowList(Generic[B, A, R]):
     def _windows(self, *, frozen: bool) -> Iterable[A | None]:
         """What is to be read for the view as it is; notes the edge that is awaited."""
 
-    def _go_elsewhere(self, keyset: B, *, keep: bool) -> None:
+    def go_elsewhere(self, keyset: B, *, keep: bool) -> None:
         """Another book, which is read with the next beat; `keep`: until then the rows stay."""
         self.keyset, self._edge, self._asked, self._rows, self._turned = keyset, None, (), {}, True
         if not keep or not self.table.row_count:
             self.table.await_rows(keep_marks=self.KEEPS_MARKS)
 
-    def _near(self) -> tuple[int, int]:
+    def near(self) -> tuple[int, int]:
         """How many rows there are above the view, and from its last one on to the end."""
         top = round(self.table.scroll_y)
         return top, self.table.row_count - top - len(self.table.visible_keys) + 1
 
-    def _looked_at(self) -> Hashable:
+    def looked_at(self) -> Hashable:
         """The key of what is looked at: under the cursor, or the topmost row while that is out of view."""
         keys = self.table.visible_keys
         return self.table.cursor_key if self.table.cursor_key in keys or not keys else keys[0]
@@ -121,7 +121,7 @@ class PageList(WindowList[SpanWindow, PageAsk, "PageView"]):
     def look(self, keyset: SpanWindow, *, keep: bool = False, at: Hashable | None = None) -> None:
         """Goes elsewhere, which is read with the next beat; `keep`: until then the rows stay. What was read of it
         before is shown at once, with the cursor on the row `at`."""
-        self._go_elsewhere(keyset, keep=keep)
+        self.go_elsewhere(keyset, keep=keep)
         self._seen, self._held = {}, {}
         self._cursor = "last" if keyset.from_end else "first"
         if keyset.started:
@@ -141,7 +141,7 @@ class PageList(WindowList[SpanWindow, PageAsk, "PageView"]):
             return
         keys = table.visible_keys
         yield from (keyset.again(key) for key in (table.cursor_key, *keys[:1]) if key is not None and key in keys)
-        above, below = self._near()
+        above, below = self.near()
         if below <= 1:
             yield keyset.end_again
         if self.in_part:
@@ -183,7 +183,7 @@ class PageList(WindowList[SpanWindow, PageAsk, "PageView"]):
         """Shows what is held. On the first row of a list that begins with the newest the cursor stays on the first
         while that is in view."""
         keyset, table = self.keyset, self.table
-        keyset.let_go(self._looked_at())
+        keyset.let_go(self.looked_at())
         in_view = round(table.scroll_y) == 0
         follows = keyset.newest_first and keyset.at_first and in_view and table.cursor_index <= 0
         rule: CursorRule = "first" if follows else "pin"

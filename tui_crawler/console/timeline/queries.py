@@ -20,10 +20,11 @@ class TimelineReports(Protocol):
 
 
 @asks()
-def _lane(reports: TimelineReports, _now: int, origin: str, span: LaneSpan) -> Timeline:
+def timeline(reports: TimelineReports, _now: int, origin: str, span: LaneSpan) -> Timeline:
+    """Read the politeness of an origin over a span."""
     return reports.timeline(origin, span)
 
 
 def lane_of(origin: str, span: LaneSpan) -> Ask[Timeline]:
     """Return the ask for a lane."""
-    return _lane(origin, span).every(min(max(int(span.cell_ms / 2), SOONEST_MS), RARE_MS))
+    return timeline(origin, span).every(min(max(int(span.cell_ms / 2), SOONEST_MS), RARE_MS))
