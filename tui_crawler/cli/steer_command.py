@@ -213,7 +213,7 @@ def _telling_retry(database: DatabasePlace) -> Tell:
     put_back = _telling("put back")
 
     def tell(before: object, after: object) -> Iterable[str]:
-        from tui_crawler.console.operator.retry_start import gave_up, gave_up_words
+        from tui_crawler.console.operator.retry_start import gave_up_words
 
         yield from put_back(before, after)
         names = after.get("retried") if isinstance(after, dict) else None
@@ -222,7 +222,7 @@ def _telling_retry(database: DatabasePlace) -> Tell:
         with reports_of(database) as reports:
             run = reports.run()
             views = [reports.origin(str(name)) for name in names] if run is not None and run.live else []
-        weary = [view.origin for view in views if view is not None and gave_up(view)]
+        weary = [view.origin for view in views if view is not None and view.gave_up]
         if weary:
             yield f"{safe(gave_up_words(weary))} tui-crawler top-up {safe(weary[0]) if len(weary) == 1 else 'ORIGIN'}"
 

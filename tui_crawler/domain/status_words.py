@@ -28,6 +28,10 @@ class FinishReason(StrEnum):
     operator = "operator"
 
 
+GAVE_UP = frozenset({FinishReason.patience, FinishReason.database_error})
+"""How an origin ends that gave up: with patience it continues, and without it the exit status of the run is 1."""
+
+
 class RunReason(StrEnum):
     """Why a run ended; the value is the name in `v_run.finish_reason` and in the events."""
 

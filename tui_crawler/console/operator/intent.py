@@ -10,7 +10,6 @@ from tui_crawler.console.operator.retry_start import (
     RetryEstimate,
     RetryStart,
     estimate_words,
-    gave_up,
     gave_up_words,
     held_word,
 )
@@ -182,7 +181,7 @@ def retry_failed(origins: Sequence[OriginView], estimate: RetryEstimate = _LIVE,
     runs_on, note = estimate.retry_start is RetryStart.this_run, ""
     weary = [v for v in origins if runs_on and v.origin in names and v.patience < v.patience_max]
     if weary:
-        ended = [view.origin for view in weary if gave_up(view)]
+        ended = [view.origin for view in weary if view.gave_up]
         note = gave_up_words(ended) or "It has lost patience in this run."
     return Confirmation(
         f"Retry {plural(failed, 'failed page')}?",
