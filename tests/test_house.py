@@ -178,3 +178,47 @@ MOST_COMPLEX = 6
 def test_functions_that_are_more_complex_than_ten_do_not_become_more():
     found = [path for path in MODULES for line in path.read_text(encoding="utf-8").splitlines() if "noqa: C901" in line]
     assert len(found) == MOST_COMPLEX
+
+
+LARGEST_CIRCLE = 73
+"""The most modules that import each other, imports for types and in functions included. May only fall."""
+
+
+def _import_graph() -> dict[str, set[str]]:
+    """What each module of the package imports, wherever in the file that is written."""
+    names = {
+        ".".join(path.relative_to(ROOT).with_suffix("").parts).removesuffix(".__init__"): ast.parse(
+            path.read_text(encoding="utf-8")
+        )
+        for path in MODULES
+    }
+    found: dict[str, set[str]] = {name: set() for name in names}
+    for name, tree in names.items():
+        for node in ast.walk(tree):
+            match node:
+                case ast.Import(names=modules):
+                    found[name] |= {one.name for one in modules}
+                case ast.ImportFrom(module=str(module), names=members):
+                    full = {f"{module}.{one.name}" for one in members}
+                    found[name] |= {one for one in full if one in names} or {module}
+    return {name: imported & names.keys() - {name} for name, imported in found.items()}
+
+
+def _circles(graph: dict[str, set[str]]) -> list[set[str]]:
+    """The sets of modules each of which reaches every other one of its set."""
+    reached: dict[str, set[str]] = {}
+    for name in graph:
+        seen, todo = set[str](), [name]
+        while todo:
+            new = graph[todo.pop()] - seen
+            seen |= new
+            todo += new
+        reached[name] = seen
+    found = {frozenset(one for one in reached[name] if name in reached[one]) for name in graph if name in reached[name]}
+    return [set(circle) for circle in found]
+
+
+def test_no_large_circle_of_imports() -> None:
+    assert _circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [{"b", "c"}]
+    largest = max(_circles(_import_graph()), key=len, default=set[str]())
+    assert len(largest) <= LARGEST_CIRCLE, sorted(largest)
