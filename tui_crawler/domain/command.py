@@ -329,14 +329,9 @@ STOP_WORKERS = _of_workers("stop", "end, as by SIGTERM")
 OF_WORKERS = (PAUSE_WORKERS, RESUME_WORKERS, DRAIN_WORKERS, STOP_WORKERS)
 
 
-def _first_field(command: Any) -> Names | str:
-    found: Names | str = getattr(command, fields(command)[0].name)
-    return found
-
-
 @dataclass(frozen=True, slots=True)
 class Verb(Generic[C]):
-    """A kind of command, by its `name` in the operator journal, and what it is `about` there.
+    """A kind of command, by its `name` in the operator journal; `about` is what it is about there, if not its first field.
 
     `line` is the command line that does the same, with fields in braces: an option without a value is left out, of
     `{names…}` there are a few, `{names|--all}` says what no names are. A function makes the words where that is not
@@ -346,7 +341,7 @@ class Verb(Generic[C]):
     kind: type[C]
     name: str
     line: str | Callable[[C], Names]
-    about: Callable[[C], Names | str] = _first_field
+    about: Callable[[C], Names | str] | None = None
 
     def words(self, command: C) -> Names:
         """The words of the command line that does the same; empty: there is none."""
@@ -379,16 +374,6 @@ def _listed(names: Sequence[str]) -> str:
     return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
 
 
-def _add_line(command: AddSeeds) -> Names:
-    plain = AddSeeds(command.urls, left_out=command.left_out)
-    return ("add", *shortened(command.urls, command.left_out)) if command == plain else ()
-
-
-def _delay_line(command: SetDelay) -> Names:
-    ms = command.delay_ms
-    return "delay", command.origin, f"{ms}ms" if ms % 1_000 else f"{ms // 1_000}s"
-
-
 def _job_line(command: SetJob) -> Names:
     limits = (("--depth", command.depth), ("--concurrency", command.concurrency))
     given = [
@@ -399,16 +384,17 @@ def _job_line(command: SetJob) -> Names:
     return ("jobs", "set", command.job, *words) if words and command.tag is command.note is None else ()
 
 
-def _reclaim_line(command: ReclaimPages) -> Names:
-    older = ("--older", f"{command.older_ms}ms") if command.older_ms and not command.urls else ()
-    return ("pages", "reclaim", *shortened(command.urls), *older, "--reason", command.reason)
-
-
 _VERBS: tuple[Verb[Any], ...] = (
     Verb(PauseOrigins, "pause", "pause {origins…|--all}"),
     Verb(ResumeOrigins, "resume", "resume {origins…|--all}"),
     Verb(StopOrigins, "stop", "stop {origins…|--all}"),
-    Verb(AddSeeds, "add", _add_line),
+    Verb(
+        AddSeeds,
+        "add",
+        lambda one: (
+            ("add", *shortened(one.urls, one.left_out)) if one == AddSeeds(one.urls, left_out=one.left_out) else ()
+        ),
+    ),
     Verb(
         RetryPages,
         "retry",
@@ -416,7 +402,14 @@ _VERBS: tuple[Verb[Any], ...] = (
         lambda one: one.urls + one.exit_codes + one.origins,
     ),
     Verb(TopUpPatience, "top_up", "top-up {origins…|--all}"),
-    Verb(SetDelay, "delay", _delay_line),
+    Verb(
+        SetDelay,
+        "delay",
+        lambda one: (
+            *("delay", one.origin),
+            f"{one.delay_ms}ms" if one.delay_ms % 1_000 else f"{one.delay_ms // 1_000}s",
+        ),
+    ),
     Verb(RefetchRobots, "refetch_robots", "refetch {origins…|--all}"),
     Verb(
         Exclude,
@@ -430,7 +423,16 @@ _VERBS: tuple[Verb[Any], ...] = (
     Verb(StashPages, "stash", "pages stash {name} {urls…} --origin {origins…} --pattern {pattern} --job {job}"),
     Verb(UnstashPages, "unstash", "pages unstash {name} --limit {limit} --job {job}"),
     Verb(SetDripfeed, "dripfeed", "pages dripfeed {name} {ready} --job {job}"),
-    Verb(ReclaimPages, "reclaim", _reclaim_line, lambda one: one.urls or one.reason),
+    Verb(
+        ReclaimPages,
+        "reclaim",
+        lambda one: (
+            *("pages", "reclaim", *shortened(one.urls)),
+            *(("--older", f"{one.older_ms}ms") if one.older_ms and not one.urls else ()),
+            *("--reason", one.reason),
+        ),
+        lambda one: one.urls or one.reason,
+    ),
     Verb(ProbeUrls, "probe", "pages probe {urls…}"),
     Verb(LoadSegment, "load", "queue load {path}"),
     Verb(
@@ -471,7 +473,7 @@ def action_of(command: Command) -> tuple[str, str]:
     """The name under which the operator journal keeps a command ("pause", "add", …), and what it is about, in one line;
     "all" where it names nothing."""
     verb = VERBS[type(command)]
-    about = verb.about(command)
+    about = verb.about(command) if verb.about is not None else getattr(command, fields(command)[0].name)
     return verb.name, (about if isinstance(about, str) else _listed(about)) or "all"
 
 
