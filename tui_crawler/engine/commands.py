@@ -290,7 +290,6 @@ class CommandExecutor:
         return most if few or state is None else max(0, most - len(state.todo))
 
     async def _put_off(self, origins: Sequence[str], urls: Set[str]) -> None:
-        """Added seeds that are to wait leave the todo lists of their origins."""
         for some in pieces([origin for origin in origins if origin in self._table.states]):
             placed: list[tuple[OriginRecord, tuple[int, ...]]] = []
             fills: list[FillRecord] = []

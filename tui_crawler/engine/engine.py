@@ -183,7 +183,6 @@ class Engine:
         return reason
 
     async def _enter(self, origins: Iterable[StoredOrigin], continued: bool, unclean: bool) -> None:
-        """Origins come into the hands of this engine, and begin."""
         now, entered, as_stored = self._clock.now(), [], set[str]()
         for stored in origins:
             takeover = Takeover(continued or stored.handed_on, unclean or stored.unclean)
@@ -242,7 +241,6 @@ class Engine:
         await fold_origins(self._table, self._store, vain, lambda state: finish(state, FinishReason.exhausted))
 
     async def _take_rules(self, start: RunStart) -> None:
-        """The rules in force, as the database has them, and the exclusions that operators added."""
         job_filters = self._table.job_filters
         job_filters.adopt(start.rulesets, start.jobs, self._settings.plan.job)
         job_filters.exclude(await self._store.exclusions())
@@ -278,7 +276,6 @@ class Engine:
             await asyncio.gather(*(self._waiting.find_key(state.origin, self._fetcher) for state in some))
 
     async def _join(self, origin: str, external: bool = False, start_path: str = "") -> None:
-        """An origin that was first linked or added while the run is live."""
         if self._table.takes_part(origin, external=external):
             return
         await self._executor.queue.join((origin,), external, start_path)
@@ -288,7 +285,6 @@ class Engine:
             self._next_poll = 0
 
     async def _is_elsewhere(self, origin: str) -> bool:
-        """Whether another worker holds an origin: then no request may be made to it from here."""
         if self._peers is None or origin in self._table.states:
             return False
         return bool(await self._peers.store.held_elsewhere((origin,)))
@@ -337,7 +333,6 @@ class Engine:
         return bool(found)
 
     def _ending(self) -> RunReason | None:
-        """Why the run ends now, None while there is more to do."""
         if self._slots.lost:
             self._reason = self._reason or RunReason.error
         if self._reason is not None:
@@ -357,7 +352,6 @@ class Engine:
         return None
 
     def _patience_of_loop(self) -> int:
-        """How long the loop may wait for something to happen (ms)."""
         now = self._clock.now().mono_ms
         due = [self._poll_due(), self._next_heartbeat]
         if self._cancel_at is not None:
@@ -377,7 +371,6 @@ class Engine:
         return at_work and not self._at_limit(len(self._slots))
 
     def _may_ask(self) -> bool:
-        """Whether this worker is not paused, and its lease holds."""
         return (self._peers is None or self._peers.order is WorkerOrder.work) and self._store.may_ask()
 
     def _on_held_up(self, trouble: str) -> None:
@@ -459,7 +452,6 @@ class Engine:
             self._drop(slots.leaving)
 
     def _drop(self, origins: Iterable[str]) -> None:
-        """Origins that are in other hands from now on."""
         now = self._clock.now().wall_ms
         for name in [name for name in origins if name in self._table.states]:
             self._tell(events.origin_left(now, name))

@@ -93,7 +93,6 @@ class Probes:
         return results
 
     def _refusal(self, url: CrawlUrl) -> str:
-        """Why an origin cannot be probed now; empty when it can."""
         state = self._table.states.get(url.origin)
         if state is None:
             return f"{url.origin} is not an origin of this crawl; add it first"

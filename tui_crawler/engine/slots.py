@@ -144,7 +144,6 @@ class Slots:
                     assert_never(turn)
 
     async def _may_take(self, origin: str, page: TodoPage) -> bool:
-        """Among several workers, whether the job of a page has room over all of them (B)."""
         job = self._table.job_filters.jobs.get(page.job_id)
         if self.peers is None or job is None or job.concurrency is None:
             return True

@@ -358,7 +358,6 @@ class TurnRunner:
         self._tell_attempt(table.states[origin], settle, settled)
 
     async def _queue(self, crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
-        """What becomes a page; of a long list that is judged off the event loop."""
         reading = crawled.reading
         if reading is None or len(reading.links) + len(reading.entries) <= _LONG_READING:
             return queue_of(crawled, code, intake)
