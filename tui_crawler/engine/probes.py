@@ -26,13 +26,13 @@ class _ProbeState:
     answers: dict[str, dict[str, object]] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
 class Probes:
     """Which probes are open. An action is finished when all its URLs are answered, be it with a refusal."""
 
-    def __init__(self, table: OriginTable, clock: Clock) -> None:
-        self._table = table
-        self._clock = clock
-        self._asked: dict[int, _ProbeState] = {}
+    _table: OriginTable
+    _clock: Clock
+    _asked: dict[int, _ProbeState] = field(default_factory=dict)
 
     @property
     def open(self) -> bool:
