@@ -98,7 +98,6 @@ DECIDED_BY_TEXT = {
     "console/failures/rows.py": 3,  # dimensions of groups
     "console/rules/rows.py": 1,
     "console/stats/rows.py": 1,
-    "console/dialogs/help.py": 1,
     "console/stats/screen.py": 1,
     "domain/explanation.py": 3,
     "domain/ruleset_change.py": 1,
