@@ -331,7 +331,7 @@ OF_WORKERS = (PAUSE_WORKERS, RESUME_WORKERS, DRAIN_WORKERS, STOP_WORKERS)
 
 @dataclass(frozen=True, slots=True)
 class Verb(Generic[C]):
-    """A kind of command, by its `name` in the operator journal; `about` is what it is about there, if not its first field.
+    """A kind of command, by its `name` in the journal. `about` is what it concerns there (None: its first field).
 
     `line` is the command line that does the same, with fields in braces: an option without a value is left out, of
     `{names…}` there are a few, `{names|--all}` says what no names are. A function makes the words where that is not
