@@ -89,7 +89,7 @@ class TestShow:
             "  - {pattern: /members/, reason: they asked, who: the society}  # my.yaml:7",
             "whitelist:",
             "  domains:",
-            '    - "*.example"',
+            "    - '*.example'",
             "  patterns:",
         ]
 

@@ -67,8 +67,8 @@ def test_whatever_is_written_says_the_same_and_is_seen_whole(written: PolicySet)
     ("entry", "line"),
     [
         (Rule("/calendar/", skip=True, source="my.yaml:3"), "  - {match: /calendar/, skip: true}  # my.yaml:3"),
-        (Rule("[0-9]+, a: b", skip=True), '  - {match: "[0-9]+, a: b", skip: true}'),
-        (Rule("true", skip=True), '  - {match: "true", skip: true}'),
+        (Rule("[0-9]+, a: b", skip=True), "  - {match: '[0-9]+, a: b', skip: true}"),
+        (Rule("true", skip=True), "  - {match: 'true', skip: true}"),
         (Rule("a\u200bb", skip=False), '  - {match: "a\\U0000200bb", skip: false}'),
         (Rule("/f/", accept=False, ua="me", source="my x:1"), "  - {match: /f/, accept: false, ua: me}  # my?x:1"),
     ],

@@ -279,11 +279,16 @@ def difference(before: PolicySet, after: PolicySet) -> tuple[RulesetLine, ...]:
     A rule that changed its place stands in both lists, since the last matching one wins (B); elsewhere the order
     decides nothing.
     """
+    from difflib import SequenceMatcher  # noqa: PLC0415  most starts compare nothing
+
     lines: list[RulesetLine] = []
     for (section, former), (_, latter) in zip(sections_of(before), sections_of(after), strict=True):
         former_keys, latter_keys = [bare_entry(each) for each in former], [bare_entry(each) for each in latter]
         if section == "rules":
-            gone, new = _out_of_order(former_keys, latter_keys)
+            steps = SequenceMatcher(None, former_keys, latter_keys, autojunk=False).get_opcodes()
+            moves = [step for step in steps if step[0] != "equal"]
+            gone = [place for step in moves for place in range(step[1], step[2])]
+            new = [place for step in moves for place in range(step[3], step[4])]
         else:
             gone, new = _missing(former_keys, latter_keys), _missing(latter_keys, former_keys)
         lines += [line_of(section, former[place], added=False) for place in gone]
@@ -301,15 +306,6 @@ def _missing(entries: Sequence[RulesetEntry], others: Sequence[RulesetEntry]) ->
         else:
             places.append(place)
     return places
-
-
-def _out_of_order(before: Sequence[RulesetEntry], after: Sequence[RulesetEntry]) -> tuple[list[int], list[int]]:
-    """Return the places, in each list, of the entries outside what both lists have in the same order."""
-    from difflib import SequenceMatcher  # noqa: PLC0415  most starts compare nothing
-
-    steps = [step for step in SequenceMatcher(None, before, after, False).get_opcodes() if step[0] != "equal"]
-    gone = [place for _, start, end, _, _ in steps for place in range(start, end)]
-    return gone, [place for _, _, _, start, end in steps for place in range(start, end)]
 
 
 def sections_of(policies: PolicySet) -> list[tuple[Section, Sequence[RulesetEntry]]]:

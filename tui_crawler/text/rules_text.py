@@ -6,7 +6,7 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tui_crawler.domain.policy import PolicySet, QueryPolicy, Rule, Whitelist
+from tui_crawler.domain.policy import PolicySet, Whitelist
 from tui_crawler.domain.ruleset import RulesetEntry, matcher_document
 from tui_crawler.text.safe_text import without_unseen, yaml_quoted
 
@@ -25,9 +25,22 @@ def rules_document(policies: PolicySet) -> dict[str, Any]:
     return {
         "policies": {
             "do_not_crawl": [matcher_document(each.matcher) for each in policies.do_not_crawl],
-            "url_query_parameters": [_query_policy(each) for each in policies.url_query_parameters],
+            "url_query_parameters": [
+                _given(
+                    {
+                        "match": None if each.match is None else matcher_document(each.match),
+                        "allow": sorted(each.allow),
+                        "values": dict(each.values),
+                        "allow_any": each.allow_any or None,
+                    }
+                )
+                for each in policies.url_query_parameters
+            ],
         },
-        "rules": [_rule(each) for each in policies.rules],
+        "rules": [
+            _given({name: getattr(each, name) for name in ("match", "accept", "skip", "ua", "custom_js")})
+            for each in policies.rules
+        ],
         "exclusions": [
             _given({each.kind: each.value, "reason": each.reason, "who": each.who}) for each in policies.exclusions
         ],
@@ -83,7 +96,10 @@ def flow_scalar(text: str) -> str:
     """Return a text as a scalar of YAML in which every character is seen."""
     if _PLAIN.fullmatch(text) and text.lower() not in _WORDS:
         return text
-    return yaml_quoted(text, only_ascii=without_unseen(text) != text)
+    if without_unseen(text) != text:
+        return yaml_quoted(text, only_ascii=True)
+    quoted = text.replace("'", "''")
+    return f"'{quoted}'"
 
 
 def _section(indent: str, name: str, document: Mapping[str, Any], entries: Sequence[RulesetEntry]) -> Iterator[str]:
@@ -106,15 +122,4 @@ def _flow(value: object) -> str:
 
 
 def _given(values: Mapping[str, Any]) -> dict[str, Any]:
-    return {name: value for name, value in values.items() if value}
-
-
-def _query_policy(policy: QueryPolicy) -> dict[str, Any]:
-    match = None if policy.match is None else matcher_document(policy.match)
-    values = {"allow": sorted(policy.allow), "values": dict(policy.values), "allow_any": policy.allow_any}
-    return _given({"match": match, **values})
-
-
-def _rule(rule: Rule) -> dict[str, Any]:
-    effects = {"accept": rule.accept, "skip": rule.skip, "ua": rule.ua, "custom_js": rule.custom_js}
-    return {"match": rule.match} | {name: value for name, value in effects.items() if value is not None}
+    return {name: value for name, value in values.items() if value or value is False}
