@@ -82,7 +82,7 @@ class Crawled:
 
     @property
     def canonical(self) -> CrawlUrl | None:
-        """The other URL that the page names as canonical, where it is obeyed (CRAWL.md sections 5 and 9)."""
+        """The other URL that the page names as canonical, where it is obeyed (docs/behaviour.md)."""
         return None if self.ignored else self._named()
 
     @property
@@ -99,7 +99,7 @@ class Crawled:
 
 
 def final_code(crawled: Crawled) -> ExitCode:
-    """The exit code of a crawl: the body's own word replaces a 2xx code (CRAWL.md sections 3 and 5)."""
+    """The exit code of a crawl: the body's own word replaces a 2xx code (docs/behaviour.md)."""
     code, reading = crawled.exchange.exit_code, crawled.reading
     if code not in _READ or reading is None:
         return code
@@ -163,7 +163,6 @@ def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
 
 
 def _with_invalid(queue: Queue, reading: Reading | None) -> Queue:
-    """The same with the links that are no URLs, or too long ones, counted."""
     if reading is None or not (reading.invalid_links or reading.too_long_links):
         return queue
     invalid = RefusedCount(Refusal.invalid_url, reading.invalid_links, reading.invalid_sample)

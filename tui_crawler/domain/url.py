@@ -1,4 +1,4 @@
-"""URLs as the crawler knows them: WHATWG parsing plus the few rules of CRAWL.md section 2.
+"""URLs as the crawler knows them: WHATWG parsing plus the few rules of docs/behaviour.md.
 
 Nothing here raises for a bad URL: what cannot be crawled becomes an `InvalidUrl` with its reason.
 """
@@ -317,7 +317,6 @@ def is_loopback(host: str) -> bool:
 
 
 def _is_near(host: str) -> bool:
-    """Whether a host is a loopback name, or an address that is not a public one."""
     try:
         return ip_address(host.strip("[]")).is_private
     except ValueError:
