@@ -242,7 +242,6 @@ def _many(number: int, noun: str) -> str:
 
 
 def _run_words(run: RunView | None) -> list[str]:
-    """Why the run itself left something out. That a limit ended it is said with what it stopped."""
     if run is None:
         return ["no run has started yet"]
     if run.live or not run.finished_at:

@@ -163,7 +163,6 @@ def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
 
 
 def _with_invalid(queue: Queue, reading: Reading | None) -> Queue:
-    """The same with the links that are no URLs, or too long ones, counted."""
     if reading is None or not (reading.invalid_links or reading.too_long_links):
         return queue
     invalid = RefusedCount(Refusal.invalid_url, reading.invalid_links, reading.invalid_sample)

@@ -113,7 +113,6 @@ def _matcher(value: Any, at: str, level: int = 0) -> Matcher:
 
 
 def _mapping(value: Any, at: str, keys: Collection[str]) -> dict[str, Any]:
-    """The value if it is a mapping with exactly these keys, in their order."""
     if not isinstance(value, dict) or value.keys() != set(keys):
         _refuse(at, f"a mapping of {', '.join(keys)}")
     return {key: value[key] for key in keys}

@@ -49,7 +49,6 @@ def silent_ms(stream: httpcore.AsyncNetworkStream | asyncio.BaseTransport | sock
 
 
 def _arrival(stream: httpcore.AsyncNetworkStream | socket.socket | None, now: Callable[[], Moment]) -> Moment:
-    """When the other side was heard last; the present moment without one."""
     silent = 0 if stream is None else silent_ms(stream)  # before the clock: rather too late than too early
     return now().later(-silent)
 

@@ -251,7 +251,6 @@ class HttpxWire:
             await self.forget(name)
 
     def _transport(self, trust: Trust | None) -> httpx.AsyncHTTPTransport:
-        """A transport for one origin; without `trust` for one that has no TLS. Raises OSError."""
         transport = httpx.AsyncHTTPTransport(
             verify=_NO_TLS if trust is None else self._contexts.of(trust),
             trust_env=False,

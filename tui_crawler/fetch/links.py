@@ -220,7 +220,6 @@ def _input(element: Element) -> Iterator[Candidate]:
 
 
 def _of_svg(element: Element) -> Iterator[Candidate]:
-    """Yield what an element of SVG refers to outside of its document."""
     name = next((name for name in _HREFS if element.get(name) is not None), None)
     if name is not None and not element.get(name).lstrip().startswith("#"):
         tag = "use" if isinstance(element, dict) else element.tag.rpartition("}")[2]
@@ -332,7 +331,6 @@ _LINK_TAGS = tuple({**_SIMPLE, **_MORE})
 
 
 def _is_inline(raw: str) -> bool:
-    """Whether this is the thing itself and no link to it."""
     return raw.lstrip()[:5].lower() == "data:"
 
 

@@ -247,7 +247,6 @@ def _found(item: Element) -> Iterator[_Found]:
 
 
 def _text(item: Element, tags: tuple[str, ...]) -> str:
-    """The text of the first child with one of these tags."""
     for child in item:
         if child.tag in tags:
             return (child.text or "").strip()

@@ -392,7 +392,6 @@ class Transfer:
         return True
 
     def _refuse_announced(self, fields: dict[str, str], most: int) -> None:
-        """Refuses a body by its Content-Length, before any of it is read."""
         announced = _announced(fields)
         if announced is not None and announced > most:
             message = f"a body of {announced} bytes was announced, more than {most}"
@@ -479,7 +478,6 @@ def _explain(code: ExitCode, status: int, location: CrawlUrl | InvalidUrl | None
 def _record(
     request: FetchRequest, call: WireRequest, progress: _Progress, ending: _Ending, ended: Moment, *, fluke_retry: bool
 ) -> RequestRecord:
-    """The request as it is kept."""
     sent, connection = progress.sent, progress.connection
     return RequestRecord(
         url=call.url.href,
