@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 
 from tests.fetch.asking import answered, crawl_url
 from tests.fetch.reading import LIMITS, hrefs, read
+from tui_crawler.domain.attempt import RefusedCount
 from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.fetch.extract import PageReader
@@ -184,7 +185,7 @@ async def test_a_style_sheet_is_resolved_against_itself() -> None:
         (IMG, "/css/i.png", "", False),
         (OBJECT, "/f.woff", "", False),
     ]
-    assert (reading.invalid_links, reading.invalid_sample) == (1, "http://[/")
+    assert reading.refused == (RefusedCount("invalid_url", 1, "http://[/"),)
 
 
 def test_style_elements_and_attributes_of_a_page() -> None:
