@@ -49,7 +49,7 @@ from tui_crawler.console.panes.lines import Lines, LongLines, lay_out_line
 from tui_crawler.console.panes.shared_lines import FRAME
 from tui_crawler.console.panes.tabs import Tab, TabBar
 from tui_crawler.console.reading.ask import WINDOW, Ask
-from tui_crawler.console.reading.reading import Reading
+from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.reading.refresh import ORIGINS, Snapshot
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.waiting import RowsScreen
@@ -439,8 +439,8 @@ class RobotsScreen(ConsoleScreen):
         """`origin` is raw text as stored; `url` is the one that is judged, empty for none. `came_from` are crumbs."""
         super().__init__()
         self._origin, self._came_from, self._url = origin, came_from, url
-        self._contract = Reading(lambda: contract_of(self._origin))
-        self._file = Reading(self._ask_file, lambda _: self._judge())
+        self._contract = PaneReading(lambda: contract_of(self._origin))
+        self._file = PaneReading(self._ask_file, lambda _: self._judge())
         self.readings = (self._contract, self._file)
         self._decision: RobotsDecision | None = None
 

@@ -12,7 +12,7 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class Readable(Protocol):
+class AnyReading(Protocol):
     """What is read for a part of a screen."""
 
     def asks(self, *, frozen: bool) -> Iterable[Ask[Any]]:
@@ -25,7 +25,7 @@ class Readable(Protocol):
         """Show what was held back."""
 
 
-class Reading(Generic[T]):
+class PaneReading(Generic[T]):
     """One thing that is asked for, and what was read of it.
 
     What comes while the picture is held still is kept for later; the first that is read is shown even then.

@@ -36,7 +36,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tui_crawler.console.reading.ask import Ask
-    from tui_crawler.console.reading.reading import Readable
+    from tui_crawler.console.reading.reading import AnyReading
     from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.console.replay.bar import ReplayBar
     from tui_crawler.domain.page_view import PageView
@@ -133,7 +133,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     LIVE: ClassVar[tuple[Ask[Any], ...]] = ()
     """What is asked for besides, which the console keeps (`LiveState`)."""
-    readings: tuple[Readable, ...] = ()
+    readings: tuple[AnyReading, ...] = ()
     """What is read for it."""
 
     def wants(self) -> tuple[Ask[Any], ...]:
