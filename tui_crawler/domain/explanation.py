@@ -32,7 +32,13 @@ from tui_crawler.domain.standing import (
     page_steps,
 )
 from tui_crawler.domain.status import OriginPhase, PageStatus, RobotsStatus
-from tui_crawler.domain.status_words import FinishReason, origin_end_words, unavailable_words, unreachable_words
+from tui_crawler.domain.status_words import (
+    GAVE_UP,
+    FinishReason,
+    origin_end_words,
+    unavailable_words,
+    unreachable_words,
+)
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl
 from tui_crawler.domain.verdict import JUDGEMENT_CODES, Admitted, Refusal, Step, Verdict
 
@@ -327,8 +333,8 @@ def _origin_advice(question: Question) -> str:
         return f"tui-crawler resume {origin.origin}"
     if origin.finish_reason == FinishReason.patience.value and question.run is not None and question.run.live:
         return f"tui-crawler top-up {origin.origin}, or the next run, begins its origin again"
-    ended = {FinishReason.patience.value, FinishReason.database_error.value, FinishReason.max_requests.value}
-    return "the next run begins its origin again" if origin.finish_reason in ended else ""
+    ended = origin.finish_reason in GAVE_UP | {FinishReason.max_requests}
+    return "the next run begins its origin again" if ended else ""
 
 
 def _held(question: Question, page: PageStanding) -> str:
