@@ -39,7 +39,7 @@ if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
     from tui_crawler.config.sections import HostConfig, JobConfig
     from tui_crawler.fetch.transfer import Recorder
-    from tui_crawler.wiring import RunOptions
+    from tui_crawler.wiring.launch import Launch
 
 _SITEMAPS = {"auto": (True, True), "robots": (True, False), "off": (False, False)}  # read, and found
 _PRIVATE: dict[str, Literal["auto"] | bool] = {"auto": "auto", "always": True, "never": False}
@@ -56,11 +56,11 @@ def _job_plan(job: JobConfig, config: Config) -> JobPlan:
     return JobPlan(job.name, seeds, job.nice, depth, job.concurrency, job.tag, job.note, job.rules)
 
 
-def plan_of(config: Config, options: RunOptions) -> RunPlan:
+def plan_of(config: Config, launch: Launch) -> RunPlan:
     """What a start asks of the store."""
     force, recheck = config.crawl.force_recrawl, config.crawl.recheck
     return RunPlan(
-        **same_named(RunPlan, config.crawl, config.worker, options, but=("max_in_flight", "force_recrawl", "recheck")),
+        **same_named(RunPlan, config.crawl, config.worker, launch, but=("max_in_flight", "force_recrawl", "recheck")),
         force_recrawl=force or recheck,
         recheck=recheck and not force,
         config_name=config.name,
@@ -71,7 +71,7 @@ def plan_of(config: Config, options: RunOptions) -> RunPlan:
         start_politeness=config.delay.start_politeness,
         config_text=config.text,
         unverified=-1 if not config.network.verify else sum(host.verify is False for host in config.hosts),
-        worker=_worker_name(config, options),
+        worker=_worker_name(config, launch),
         jobs=tuple(_job_plan(job, config) for job in config.jobs),
         policies=config.policy_set,
         start_paths=tuple((site.origin, site.start_path) for site in config.sites),
@@ -82,11 +82,11 @@ def plan_of(config: Config, options: RunOptions) -> RunPlan:
     )
 
 
-def _worker_name(config: Config, options: RunOptions) -> str:
+def _worker_name(config: Config, launch: Launch) -> str:
     """The readable name of this worker; with several each has a number. Empty: the store makes one up."""
-    if options.workers == 1:
+    if launch.workers == 1:
         return config.worker.name or ""
-    return f"{config.worker.name or 'worker'}-{options.worker_number}"
+    return f"{config.worker.name or 'worker'}-{launch.join or 1}"
 
 
 def sites(config: Config) -> Callable[[str], str]:
@@ -129,7 +129,7 @@ def _suffixes() -> PublicSuffixList:
     return PublicSuffixList()
 
 
-def engine_settings(config: Config, options: RunOptions) -> EngineSettings:
+def engine_settings(config: Config, launch: Launch) -> EngineSettings:
     """What the engine is told."""
     mode = config.crawl.politeness_key
 
@@ -141,7 +141,7 @@ def engine_settings(config: Config, options: RunOptions) -> EngineSettings:
         return politeness_key(mode, origin, host, _registrable, address)
 
     return EngineSettings(
-        plan=plan_of(config, options),
+        plan=plan_of(config, launch),
         settings_of=settings_by_origin(config),
         key_of=key_of,
         by_address=mode == "ip",
