@@ -174,10 +174,7 @@ from tui_crawler.__main__ import main
 
 wiring = ModuleType("tui_crawler.wiring")
 
-class RunOptions:
-    def __init__(self, **options): pass
-
-def run_headless(config, database, options, listener, shown):
+def run_headless(config, database, launch, listener, shown):
     stopped = []
     listener.stop_run = lambda: stopped.append(True)
     for number in itertools.count():
@@ -186,7 +183,7 @@ def run_headless(config, database, options, listener, shown):
             return 0
         listener.on_event(Event(number, "origin_paused", "https://example.org"))
 
-wiring.RunOptions, wiring.run_headless = RunOptions, run_headless
+wiring.run_headless = run_headless
 sys.modules["tui_crawler.wiring"] = wiring
 sys.exit(main())
 """
@@ -212,9 +209,9 @@ def test_a_closed_pipe_ends_the_run_quietly_and_properly(config: Path, option: t
 @pytest.mark.parametrize("way", [">&-", ">/dev/full", "2>&-", ">&- 2>&-"])
 def test_a_run_whose_output_nobody_can_take_ends_with_its_own_status(config: Path, way: str, option: tuple[str, ...]):
     script = _ENDLESS_RUN.replace("itertools.count()", "range(99)")
-    script = script.replace("wiring.RunOptions,", "whole = run_headless\nwiring.RunOptions,").replace(
-        "wiring.run_headless = RunOptions, run_headless",
-        "wiring.run_headless = RunOptions, lambda *given: 1 if whole(*given) is None else 9",
+    script = script.replace(
+        "wiring.run_headless = run_headless",
+        "wiring.run_headless = lambda *given: 1 if run_headless(*given) is None else 9",
     )
     words = ["sh", "-c", f'exec "$@" {way}', "sh", sys.executable, "-c", script, "run", "my.yaml", *option]
     done = subprocess.run(words, capture_output=True, env=environment(), check=False, timeout=PATIENT_S)

@@ -5,7 +5,6 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -32,10 +31,9 @@ from tui_crawler.wiring.origin_settings import (
     urls_of,
     waived_rules,
 )
+from tui_crawler.wiring.public_suffix import registrable
 
 if TYPE_CHECKING:
-    from publicsuffixlist import PublicSuffixList
-
     from tui_crawler.config.schema import Config
     from tui_crawler.config.sections import HostConfig, JobConfig
     from tui_crawler.fetch.transfer import Recorder
@@ -60,7 +58,11 @@ def plan_of(config: Config, launch: Launch) -> RunPlan:
     """What a start asks of the store."""
     force, recheck = config.crawl.force_recrawl, config.crawl.recheck
     return RunPlan(
-        **same_named(RunPlan, config.crawl, config.worker, launch, but=("max_in_flight", "force_recrawl", "recheck")),
+        **same_named(RunPlan, config.crawl, config.worker, but=("max_in_flight", "force_recrawl", "recheck")),
+        new_run=launch.new_run,
+        workers=launch.workers,
+        joins=launch.join is not None,
+        may_join=launch.may_join,
         force_recrawl=force or recheck,
         recheck=recheck and not force,
         config_name=config.name,
@@ -99,8 +101,8 @@ def sites(config: Config) -> Callable[[str], str]:
     def site_of(origin: str) -> str:
         url = normalise(origin)
         host = url.host if isinstance(url, CrawlUrl) else origin
-        domain = politeness_key("registrable_domain", origin, host, _registrable, None)
-        alone = by_origin and _registrable(domain) != domain
+        domain = politeness_key("registrable_domain", origin, host, registrable, None)
+        alone = by_origin and registrable(domain) != domain
         return origin if alone else domain
 
     return site_of
@@ -110,23 +112,10 @@ def _follows(config: Config) -> Callable[[CrawlUrl, CrawlUrl], bool]:
     """Whether a seed that redirects from one URL to another takes the crawl there."""
 
     def site(url: CrawlUrl) -> str:
-        return politeness_key("registrable_domain", url.origin, url.host, _registrable, None)
+        return politeness_key("registrable_domain", url.origin, url.host, registrable, None)
 
     mode = config.crawl.follow_seed_redirects
     return lambda one, other: mode == "any" or (mode == "same_site" and site(one) == site(other))
-
-
-def _registrable(host: str) -> str | None:
-    """The registrable domain of a host name, None if it has none, as an address."""
-    is_address = host.endswith("]") or host.rpartition(".")[2].isdigit()
-    return None if is_address else _suffixes().privatesuffix(host)
-
-
-@cache
-def _suffixes() -> PublicSuffixList:
-    from publicsuffixlist import PublicSuffixList  # noqa: PLC0415  a crawl of addresses needs it not, and it takes 50 ms
-
-    return PublicSuffixList()
 
 
 def engine_settings(config: Config, launch: Launch) -> EngineSettings:
@@ -138,7 +127,7 @@ def engine_settings(config: Config, launch: Launch) -> EngineSettings:
             return origin
         url = normalise(origin)
         host = url.host if isinstance(url, CrawlUrl) else origin
-        return politeness_key(mode, origin, host, _registrable, address)
+        return politeness_key(mode, origin, host, registrable, address)
 
     return EngineSettings(
         plan=plan_of(config, launch),
@@ -156,7 +145,7 @@ def engine_settings(config: Config, launch: Launch) -> EngineSettings:
         check_embedded=config.crawl.check_embedded,
         follows=_follows(config),
         cookies=config.crawl.cookies,
-        registrable=_registrable,
+        registrable=registrable,
         offline=config.crawl.mode == "offline",
         min_origins=config.queue.min_origins,
         load_next=config.queue.on_few_origins == "load_next",
