@@ -9,6 +9,7 @@ import stat
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -18,6 +19,7 @@ from tui_crawler.config.problem import (
     BUILT_INTO,
     COMMAND_LINE,
     LONGEST_PATH,
+    MAX_PROBLEMS,
     BadValue,
     ConfigErrors,
     Incomplete,
@@ -299,6 +301,8 @@ def config_from_seeds(
     return _finish(replace(config, text=kept, database=unguarded, impolite_everywhere=allow_impolite_cli), reader)
 
 
+_CONFLICT_MARKER = re.compile(r"^(?:<{7}|={7}|>{7})(?= |$).*", re.MULTILINE)
+"""What a merge of two texts of rules leaves where both changed the same lines."""
 _RULES_FILE = Table(
     (
         ConfigKey("policies", POLICIES, "Policies."),
@@ -322,9 +326,17 @@ def load_rules(path: Path) -> RulesetChange:
 
 
 def read_rules(text: str, name: str, folder: Path) -> RulesetChange:
-    """The same for a text; `name` stands where it was written, `folder` is where it looks for files."""
+    """The same for a text; `name` stands where it was written, `folder` is where it looks for files.
+
+    A text with markers of a conflict is refused by their lines."""
     from tui_crawler.domain.ruleset import RulesetChange  # noqa: PLC0415  a start reads no rules by themselves
 
+    if markers := list(islice(_CONFLICT_MARKER.finditer(text), MAX_PROBLEMS)):
+        places = [SourcePlace(name, text.count("\n", 0, found.start()) + 1, 1) for found in markers]
+        raise ConfigErrors(
+            problem_at(place, "", f"a conflict is not resolved: {visible(found[0])}", "keep one side, without markers")
+            for place, found in zip(places, markers, strict=True)
+        )
     reader = ConfigReader(places_of(_RULES_FILE), {}, folder, SourcePlace(visible(name, LONGEST_PATH), 1, 1))
     values = _read(text, reader, _RULES_FILE)
     given = reader.marks
