@@ -114,6 +114,11 @@ class Where(Enum):
         return one
 
     @property
+    def remembered(self) -> bool:
+        """Whether filters and orders of the view are there again the next time."""
+        return self.view is not None and self.view.layout
+
+    @property
     def goes_there(self) -> str:
         """The id of the action that goes there, where it is a numbered view."""
         return f"view.{self.name}"

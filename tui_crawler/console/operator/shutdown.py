@@ -127,7 +127,7 @@ class ExitActions(Handles):
             self.read_a_last_time()
         else:
             hosting.drain(self._clock.mono_ms())
-            app.push_screen(QuitScreen(detachable=not self.hindrance))
+            app.push_screen(QuitScreen(self.force, None if self.hindrance else self.detach))
 
     def terminal_went_away(self) -> None:
         """Nobody can see or press anything any more."""
