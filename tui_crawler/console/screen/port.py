@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from tui_crawler.console.operator.retry_start import NextRequest, RetryEstimate
     from tui_crawler.console.panes.notice import Notify, ReportedError
     from tui_crawler.console.ports import RuleQueries
-    from tui_crawler.console.reading.refresh import Part
+    from tui_crawler.console.reading.ask import Ask
     from tui_crawler.console.reading.snapshot import LiveState
     from tui_crawler.console.replay.player import ReplayControls
     from tui_crawler.console.session import SessionFile
     from tui_crawler.console.table.layouts import ViewLayout
+    from tui_crawler.domain.explanation import Explanation
     from tui_crawler.domain.page_view import PageView, TodoView
     from tui_crawler.domain.view import OriginView
     from tui_crawler.text.charts import Dots
@@ -47,7 +48,7 @@ class Commands(Protocol):
 class Explanations(Protocol):
     """What is read to say why a URL was (not) crawled."""
 
-    def parts(self, url: str) -> tuple[Part, ...]: ...
+    def of(self, url: str, /) -> Ask[Explanation] | None: ...
 
 
 class Readings(Protocol):
