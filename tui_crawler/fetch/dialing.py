@@ -116,8 +116,8 @@ class Dialer:
 
 
 def _failure(address: str, port: int, error: BaseException) -> TransferFailed:
-    """What the failure of an address means. Raises what the next address cannot mend: OutOfDescriptors, TransferFailed
-    for a certificate, and what is no OSError."""
+    """Return what the failure of an address means. Raises what the next address cannot mend: OutOfDescriptors,
+    TransferFailed for a certificate, and what is no OSError."""
     if not isinstance(error, OSError):
         raise error
     if isinstance(error, ssl.SSLCertVerificationError):
