@@ -7,14 +7,16 @@ or `{"error": message}` and exit status 1.
 import argparse
 import asyncio
 import json
+import os
 import signal
 import sys
 from collections.abc import Sequence
+from contextlib import suppress
 from pathlib import Path
+from threading import Thread
 from urllib.parse import urlsplit
 
 from tui_crawler.demo.web import DemoWeb
-from tui_crawler.fetch.child import end_with_stdin
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -44,8 +46,17 @@ async def _serve(web: DemoWeb) -> None:
             for site, seed in zip(web.sites, web.seeds, strict=True)
         ]
         _say({"sites": sites})
-        end_with_stdin(stop.set)
+        Thread(target=_watch_input, args=(loop, stop), daemon=True).start()
         await stop.wait()
+
+
+def _watch_input(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> None:
+    """Read standard input to its end in a thread, which works for pipes, terminals and files alike."""
+    with suppress(OSError):
+        while os.read(0, 4096):
+            pass
+    with suppress(RuntimeError):
+        loop.call_soon_threadsafe(stop.set)
 
 
 def _say(message: dict[str, object]) -> None:

@@ -15,6 +15,7 @@ import logging
 import os
 import signal
 import sys
+import threading
 import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
@@ -23,7 +24,6 @@ from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.status_words import Ended, RunReason
-from tui_crawler.fetch.child import end_with_stdin
 from tui_crawler.wiring.launch import Launch, program
 
 if TYPE_CHECKING:
@@ -175,7 +175,7 @@ async def crawl_headless(
     if hasattr(stoppable, "stop_run"):
         stoppable.stop_run = interrupt
     if launch.join is not None:
-        end_with_stdin(interrupt)  # the first worker is gone
+        end_with_stdin(interrupt)
     steering = steer(crawl, interrupt) if steer is not None else None  # noqa: F841  kept while it crawls
     if workers is None:
         return await crawl.run(), stop.received
@@ -303,3 +303,17 @@ async def _last_error(process: asyncio.subprocess.Process) -> str:
     while process.stderr is not None and (line := await process.stderr.readline()):
         said = line if line.startswith(_ERROR) else said
     return said.removeprefix(_ERROR).decode("utf-8", "replace").strip()
+
+
+def end_with_stdin(stop: Callable[[], None]) -> None:
+    """Calls `stop` on this loop when stdin ends: the first worker is gone."""
+    loop = asyncio.get_running_loop()
+
+    def wait() -> None:
+        with contextlib.suppress(OSError):
+            while os.read(0, 4096):  # not sys.stdin: its lock would be missed when the interpreter ends
+                continue
+        with contextlib.suppress(RuntimeError):  # the loop has ended before
+            loop.call_soon_threadsafe(stop)
+
+    threading.Thread(target=wait, name="stdin", daemon=True).start()
