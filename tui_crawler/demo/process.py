@@ -38,6 +38,7 @@ class DemoAddress:
     port: int
 
 
+@dataclass(slots=True)
 class DemoProcess:
     """A running child. It ends when `close` is called or when this process ends, even if it is killed.
 
@@ -45,11 +46,13 @@ class DemoProcess:
     `lifeline`) to another and leaves. It has its own session, so a Ctrl-C in the terminal ends the console first.
     """
 
-    def __init__(self, child: subprocess.Popen[bytes], sites: tuple[DemoAddress, ...]) -> None:
-        self._child = child
-        self.pid = child.pid
-        self.was_left = False
-        self.sites = sites
+    _child: subprocess.Popen[bytes]
+    sites: tuple[DemoAddress, ...]
+    was_left: bool = False
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
 
     @classmethod
     def start(
