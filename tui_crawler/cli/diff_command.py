@@ -68,7 +68,6 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _document(reports: Reports, span: RunSpan, origin_id: int, limit: int | None) -> dict[str, object]:
-    """What two runs come to; long lists are iterators."""
     paces = (reports.run_pace(run) for run in (span.older, span.newer))
     robots = reports.robots_diffs(span, origin_id)
     return {

@@ -150,7 +150,6 @@ def _load(arguments: argparse.Namespace, printer: Printer) -> int:
 def _chosen(
     arguments: argparse.Namespace, database: DatabasePlace, printer: Printer
 ) -> Sequence[tuple[Path, SegmentHead]]:
-    """The segments that are meant. Raises UsageProblem for what is none."""
     from tui_crawler.domain.failure import BadSegment
     from tui_crawler.wiring.offline import segment_folder, waiting_segment
 
