@@ -25,9 +25,9 @@ Connection = TypeVar("Connection")
 
 @dataclass(slots=True)
 class Dialer:
-    """Connects to hosts, each within `timeout_s` for the look-up of its name and all of its addresses.
+    """Connects to hosts, each within `_timeout_s` for the look-up of its name and all of its addresses.
 
-    `guard` judges every address that is connected to; None: all are of the proxy, which the operator has chosen.
+    `_guard` judges every address that is connected to; None: all are of the proxy, which the operator has chosen.
     """
 
     _guard: AddressGuard | None

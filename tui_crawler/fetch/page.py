@@ -89,7 +89,7 @@ class _QueryResolver(LinkResolver):
 
 @dataclass(slots=True)
 class PageReading:
-    """Reads one body, once. `out_of_time` is asked between pieces of work. `tags`: so many it may have; `with_tree`:
+    """Reads one body, once. `_out_of_time` is asked between pieces of work. `_tags`: so many it may have; `_with_tree`:
     somebody wants its tree."""
 
     _url: CrawlUrl
