@@ -47,7 +47,7 @@ from tui_crawler.console.failures.rows import (
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.operator.intent import retry_group, retry_named
-from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
 from tui_crawler.console.reading.reading import AnyReading, PaneReading
 from tui_crawler.console.rules.pattern import Cluster, clusters_of, pattern_of
@@ -211,13 +211,10 @@ class FailuresScreen(RowsScreen):
         self._page_table = CrawlTable(page_columns(GROUPINGS[0]), placeholder="no pages", id="pages", classes="pane")
         self._page_table.filter_hint = PAGE_HINT
         self._list = PageList(self._page_table, self._keyset, self._page_row, self._show_pages, self.console.read_soon)
-        self._info = Lines(id="page-info", classes="pane", still=True)
+        self._info = FactsPane(lambda: page_lines(self._page()), "Page", id="page-info", still=True)
         self._referrers = CrawlTable(REFERRER_COLUMNS, placeholder=_UNNAMED, id="referrers", classes="pane")
         upper = Horizontal(self._group_table, self._page_table, id="failures-upper")
         yield Vertical(upper, self._info, self._referrers, id="body")
-
-    def on_mount(self) -> None:
-        title(self._info, "Page")
 
     def on_resize(self, _event: events.Resize) -> None:
         """The groups are as tall as they need to be at this size."""
@@ -298,7 +295,6 @@ class FailuresScreen(RowsScreen):
             near = [one for one in map(self._keyset.row, table.row_order[first : first + 2 * _AROUND]) if one]
             self._clusters = clusters_of([one.url for one in near])
             self._clustered = frozenset(one.page_id for one in near)
-        self._info.show(page_lines(page))
         if page is None or page.page_id != self._shown_id:
             self._shown_id = page.page_id if page is not None else 0
             self._named_by.forget()

@@ -44,7 +44,7 @@ from tui_crawler.console.origin.rows import (
 )
 from tui_crawler.console.overview.events import go_to_problem
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
-from tui_crawler.console.panes.lines import Lines, LongLines, lay_out_line
+from tui_crawler.console.panes.lines import FactsPane, LongLines, lay_out_line
 from tui_crawler.console.panes.shared_lines import FRAME
 from tui_crawler.console.panes.tabs import Tab, TabBar
 from tui_crawler.console.reading.ask import WINDOW, Ask
@@ -67,6 +67,7 @@ from tui_crawler.text.format import READING, count
 
 if TYPE_CHECKING:
     from tui_crawler.console.logs.rows import LogLine
+    from tui_crawler.console.panes.line import Line
     from tui_crawler.domain.page_view import ExitCountView, TodoView
     from tui_crawler.domain.robots import RobotsDecision
     from tui_crawler.domain.view import OriginView
@@ -110,9 +111,9 @@ class OriginScreen(LaneScreen, RowsScreen):
     def body(self) -> Iterable[Widget]:
         """State and exit codes at the left, todo list, politeness, attempts at the right; or one of them below a line
         of tabs."""
-        self._why = Lines(id="why-here")
+        why = FactsPane(self._head, id="why-here", classes="")
         self._tabs = TabBar(id="origin-tabs")
-        self._state = Lines(id="state", classes="pane")
+        state = FactsPane(self._state, "State", id="state")
         self._todo = CrawlTable(TODO_COLUMNS, placeholder="the todo list is empty", id="todo", classes="pane")
         self._exits = CrawlTable(EXIT_COLUMNS, placeholder="no attempts yet", id="exits", classes="pane")
         self._attempts = CrawlTable(LOG_COLUMNS, placeholder="no attempts yet", id="attempts", classes="pane")
@@ -123,15 +124,14 @@ class OriginScreen(LaneScreen, RowsScreen):
         self._lane = LanePane(self._origin, alone=True, id="lane", classes="pane")
         told = (self._contract, self._given, self._history, self._todo_read, self._exits_read)
         self.reads = (*told, self.read_lane(self._lane), self._list)
-        left = Vertical(self._state, self._exits, id="origin-left")
+        left = Vertical(state, self._exits, id="origin-left")
         right = Vertical(self._todo, self._lane, self._attempts, id="origin-right")
         panes = Horizontal(left, right, id="origin-panes")
-        self._body = Vertical(self._why, self._tabs, panes, id="body", classes=f"tab-{self._tab}")
+        self._body = Vertical(why, self._tabs, panes, id="body", classes=f"tab-{self._tab}")
         yield self._body
 
     def on_mount(self) -> None:
         """Names the panes, and shows what the overview knows already."""
-        title(self._state, "State")
         title(self._exits, "Exit codes")
         self._lane.show_title()
 
@@ -146,8 +146,7 @@ class OriginScreen(LaneScreen, RowsScreen):
         return self._lane.size.width
 
     def show_live(self) -> None:
-        """Clocks, and when the pages in view are asked for."""
-        self._show_state()
+        """When the pages in view are asked for."""
         seen = frozenset(self._todo.visible_keys)
         for number, item in enumerate(self._todo_read.value or (), 1):
             if item.url in seen:
@@ -231,22 +230,23 @@ class OriginScreen(LaneScreen, RowsScreen):
         outlook = self.console.command_queue.outlook_on_list(item, self._view())
         return todo_row(number, item, self._origin, self.console.clock.wall_ms(), outlook)
 
-    def _show_state(self) -> None:
-        console = self.console
-        view = self._view()
+    def _head(self) -> Sequence[Line]:
+        console, view = self.console, self._view()
+        now, zone, run = console.clock.wall_ms(), console.clock.zone, console.live_state.run
+        return [] if view is None else [head_line(view, now, run, zone, console.who, self._contract.value)]
+
+    def _state(self) -> Sequence[Line]:
+        console, view, history = self.console, self._view(), self._history.value
         if view is None:
-            self._state.show(unknown_lines(self._origin) if self.has_read else [])
-            return
-        now, zone = console.clock.wall_ms(), console.clock.zone
+            return unknown_lines(self._origin) if self.has_read else []
+        if history is None:
+            return []
         meter = console.live_state.meters.get(view.origin)
         line = meter.line(console.live_state.counted_ms(), RATE_WIDTH) if meter else []
-        run = console.live_state.run
-        contract, history = self._contract.value, self._history.value
-        self._why.show([head_line(view, now, run, zone, console.who, contract)])
-        if history is not None:
-            suspicion = suspect(self._origin, history.refused, self._newest)
-            past = OriginContext(history, self._given.value or (), run, contract, suspicion)
-            self._state.show(state_lines(view, past, now, zone, line, self.key_names))
+        suspicion = suspect(self._origin, history.refused, self._newest)
+        given, run, contract = self._given.value or (), console.live_state.run, self._contract.value
+        past = OriginContext(history, given, run, contract, suspicion)
+        return state_lines(view, past, console.clock.wall_ms(), console.clock.zone, line, self.key_names)
 
     def show_titles(self) -> None:
         """Whether the attempts follow, which the wheel changes, too."""
@@ -407,13 +407,11 @@ class RobotsScreen(ConsoleScreen):
 
     def body(self) -> Iterable[Widget]:
         self._text = RobotsLines()
-        self._facts = Lines(id="robots-facts", classes="pane")
-        yield Vertical(Horizontal(self._text, self._facts, id="robots-panes"), id="body")
+        facts = FactsPane(self._facts, "What it means", id="robots-facts")
+        yield Vertical(Horizontal(self._text, facts, id="robots-panes"), id="body")
 
     def on_mount(self) -> None:
         title(self._text, f"{host_of(self._origin)}/robots.txt")
-        title(self._facts, "What it means")
-        self.show_live()
 
     def _ask_file(self) -> Ask[RobotsSheet | None] | None:
         view = self._view()
@@ -426,24 +424,27 @@ class RobotsScreen(ConsoleScreen):
         self._decision = decide(sheet, self._url) if sheet is not None and self._url else None
 
     def show_live(self) -> None:
-        view, sheet, contract = self._view(), self._file.latest, self._contract.value
+        view, sheet = self._view(), self._file.latest
         if view is None:
             unknown = f"{host_of(self._origin)} is not an origin of this crawl." if self.has_read else ""
             self._text.show_sheet(None, None, unknown, obeyed=False)
-            self._facts.show([])
             return
-        console = self.console
-        now, zone = console.clock.wall_ms(), console.clock.zone
         in_force = view.robots_status == RobotsStatus.parsed
         decided = self._decision.line_number if self._decision is not None and in_force else None
         held = sheet is not None and in_force
         empty = "The file is empty." if held else _nothing(view) if self._file.read else READING
         self._text.show_sheet(sheet if sheet is not None and sheet.size else None, decided, empty, obeyed=in_force)
-        lines = robots_lines(view, sheet, self._url, self._decision, now, zone, self.key_names)
+
+    def _facts(self) -> Sequence[Line]:
+        view, contract, clock = self._view(), self._contract.value, self.console.clock
+        if view is None:
+            return []
+        now, zone = clock.wall_ms(), clock.zone
+        lines = robots_lines(view, self._file.latest, self._url, self._decision, now, zone, self.key_names)
         lines += ["", clock_line(view, now, contract)]
         if contract is not None:
             lines += ["", *contract_lines(contract, view, now, zone, self.key_names)]
-        self._facts.show(lines)
+        return lines
 
     def _view(self) -> OriginView | None:
         return self.console.live_state.origins.get(self._origin)
@@ -475,6 +476,7 @@ class RobotsScreen(ConsoleScreen):
         self._url = url
         self._judge()
         self.show_live()
+        self.show_facts()
 
     def _tried(self, text: str) -> None:
         self.focus_main()

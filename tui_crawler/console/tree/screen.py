@@ -14,7 +14,7 @@ from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.operator.intent import retry_named
-from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.rules.exclusions import ExclusionEntry
@@ -38,6 +38,7 @@ from tui_crawler.console.urls.cells import host_of
 from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
+    from tui_crawler.console.panes.line import Line
     from tui_crawler.console.reading.ask import Ask
     from tui_crawler.domain.exclusion import Exclusion
 
@@ -100,12 +101,9 @@ class TreeScreen(RowsScreen):
     def body(self) -> Iterable[Widget]:
         """The tree above the branch under the cursor."""
         self._table = BranchTable(lambda key: self._held.get(key))  # noqa: PLW0108  what is held is replaced
-        self._info = Lines(id="tree-info", classes="pane", still=True)
-        self._exclusion = ExclusionEntry(self, self._listed, ("#tree-info", "Exclude"), self._show_branch)
+        self._info = FactsPane(self._facts, "Branch", id="tree-info", still=True)
+        self._exclusion = ExclusionEntry(self, self._listed, ("#tree-info", "Exclude"), self.tick)
         yield Vertical(self._table, self._info, id="body")
-
-    def on_mount(self) -> None:
-        self._show_branch()
 
     def on_unmount(self) -> None:
         self._exclusion.close()
@@ -151,18 +149,20 @@ class TreeScreen(RowsScreen):
         self._held = {node.key: node for node in found}
         kept = {row.key: row for row in self._table.held_rows() if before.get(row.key) == self._held.get(row.key)}
         self._table.set_rows([kept.get(node.key) or LateRow(node.key, partial(tree_row, node)) for node in found])
-        self._show_branch()
+        self.show_facts()
         self.show_titles()
 
-    def _show_branch(self) -> None:
-        if not self._exclusion.is_open:
-            title(self._info, "Branch")
-            self._info.show(branch_lines(self._node(), hint=self.key_names.said(_TRAP_HINT)))
+    def _facts(self) -> Sequence[Line]:
+        if self._exclusion.is_open:
+            return self._info.lines
+        return branch_lines(self._node(), hint=self.key_names.said(_TRAP_HINT))
 
     def show_titles(self) -> None:
         counting = max(one.counting for one in self._opened.values())
         words = f" · counting, {count(counting)} URLs so far" if counting else ""
         title(self._table, f"Site tree · {host_of(self._origin)}{words}")
+        if not self._exclusion.is_open:
+            title(self._info, "Branch")
 
     def _node(self) -> Node | None:
         return self._held.get(self._table.cursor_key)
@@ -253,6 +253,3 @@ class TreeScreen(RowsScreen):
         """Asks nothing."""
         super().give_up()
         self._retried = None
-
-    def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
-        self._show_branch()

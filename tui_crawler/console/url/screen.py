@@ -19,7 +19,7 @@ from tui_crawler.console.handlers import handles, handles_typed
 from tui_crawler.console.keys import keys_of, only_at
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.line import Line, heading
-from tui_crawler.console.panes.lines import Lines, LongLines
+from tui_crawler.console.panes.lines import FactsPane, LongLines
 from tui_crawler.console.panes.tabs import Tab, TabBar
 from tui_crawler.console.reading.ask import WINDOW, Ask
 from tui_crawler.console.reading.reading import AnyReading, PaneReading
@@ -154,9 +154,7 @@ class UrlScreen(RowsScreen):
         self._came_from = came_from
         self._tab = tab
         self._page_read = PaneReading(lambda: page_of(url), lambda _: self._show())
-        self._explanation = PaneReading(
-            lambda: self.console.inquiry.of(url) if self._tab == "why" else None, lambda _: self._show_trace()
-        )
+        self._explanation = PaneReading(lambda: self.console.inquiry.of(url) if self._tab == "why" else None)
         self._body = PaneReading(self._ask_body, lambda _: self._show_body())
         self._raw: bool | None = None
         self._text = PageText()  # without rows unless the body is shown as text to be read
@@ -166,39 +164,33 @@ class UrlScreen(RowsScreen):
 
     def body(self) -> Iterable[Widget]:
         self._tabs = TabBar(id="url-tabs")
-        self._page = Lines(id="url-page", classes="pane")
-        self._path = Lines(id="url-path", classes="pane")
-        self._trace = Lines(id="url-trace", classes="pane")
+        page = FactsPane(self._page_facts, "Page", id="url-page")
+        path = FactsPane(self._path_facts, "Why is it here?", id="url-path")
+        self._trace = FactsPane(self._trace_facts, id="url-trace")
         self._attempts = CrawlTable(ATTEMPT_COLUMNS, placeholder="never tried", id="url-attempts", classes="pane")
         self._requests = CrawlTable(REQUEST_COLUMNS, placeholder="no request", id="url-requests", classes="pane")
-        self._sent = Lines(id="url-sent", classes="pane")
-        self._received = Lines(id="url-received", classes="pane")
-        self._redirects = Lines(id="url-redirects", classes="pane")
-        self._content = Lines(id="url-content", classes="pane")
+        sent = FactsPane(lambda: sent_lines(self._request()), "Sent", id="url-sent")
+        self._received = FactsPane(lambda: received_lines(self._request()), "Received", id="url-received")
+        self._redirects = FactsPane(self._redirect_facts, "Redirects", id="url-redirects")
+        content = FactsPane(self._content_facts, "Document", id="url-content")
         self._body_pane = PageTextPane(id="url-body", classes="pane")
         yield self._tabs
         yield Vertical(
-            Horizontal(Vertical(self._page, self._path, id="url-left"), self._trace, id="url-upper"),
+            Horizontal(Vertical(page, path, id="url-left"), self._trace, id="url-upper"),
             self._attempts,
             self._requests,
-            Horizontal(self._sent, self._received, id="url-lower"),
+            Horizontal(sent, self._received, id="url-lower"),
             Vertical(self._inward.make_table(), self._outward.make_table(), self._redirects, id="url-links"),
-            Horizontal(self._content, self._body_pane, id="url-stored"),
+            Horizontal(content, self._body_pane, id="url-stored"),
             id="body",
             classes=f"url-panes tab-{self._tab}",
         )
 
     def on_mount(self) -> None:
-        title(self._page, "Page")
-        title(self._path, "Why is it here?")
         title(self._trace, "Decision trace", f"{self.key_names('url.inspect_why')} in full")
         title(self._requests, "Requests")
-        title(self._sent, "Sent")
-        title(self._received, "Received")
         for links in (self._inward, self._outward):
             title(links.table, links.words)
-        title(self._redirects, "Redirects")
-        title(self._content, "Document")
         title(self._body_pane, "Stored body")
         self._trace.display = self.console.inquiry.of(self._url) is not None
         if self._tab != TABS[0]:
@@ -207,7 +199,7 @@ class UrlScreen(RowsScreen):
     def fit(self, size: Size) -> None:
         super().fit(size)
         self._show_tabs()
-        self._show_trace()
+        self.show_facts()
         self.call_after_refresh(self._show_body)
 
     # what is shown
@@ -228,28 +220,38 @@ class UrlScreen(RowsScreen):
     def show_titles(self) -> None:
         title(self._attempts, "Attempts")
 
-    def _show_trace(self) -> None:
+    def _page_facts(self) -> Sequence[Line]:
+        if self._detail is not None:
+            return page_lines(self._detail.page, self.console.clock.zone)
+        return unknown_lines(self._url) if self._page_read.read else []
+
+    def _path_facts(self) -> Sequence[Line]:
+        return path_lines(self._detail, self.console.clock.zone) if self._detail is not None else []
+
+    def _content_facts(self) -> Sequence[Line]:
+        return content_lines(self._detail, self.console.clock.zone) if self._detail is not None else []
+
+    def _redirect_facts(self) -> Sequence[Line]:
+        redirects = redirect_lines(self._detail) if self._detail is not None else []
+        self._redirects.display = bool(redirects)
+        return redirects
+
+    def _trace_facts(self) -> Sequence[Line]:
         """The trace; where there is one column only, with the path from a seed below it."""
         clock, said = self.console.clock, self._explanation.latest
         lines = short_trace_lines(said, clock.wall_ms(), clock.zone) if said is not None else []
         if self.has_class("-narrow") and self._detail is not None:
-            lines += ["", heading("Why is it here?"), *path_lines(self._detail, self.console.clock.zone)]
-        self._trace.show(lines)
+            lines += ["", heading("Why is it here?"), *self._path_facts()]
+        return lines
 
     def _show(self) -> None:
         detail = self._detail
         self._show_tabs()
         if detail is None:
-            self._page.show(unknown_lines(self._url))
             for table in self.query(CrawlTable):
                 table.set_rows(())
             return
-        clock = self.console.clock
-        self._page.show(page_lines(detail.page, clock.zone))
-        self._path.show(path_lines(detail, clock.zone))
-        self._show_trace()
-        self._attempts.set_rows(attempt_rows(detail, clock.zone))
-        self._content.show(content_lines(detail, clock.zone))
+        self._attempts.set_rows(attempt_rows(detail, self.console.clock.zone))
         self._show_links()
         self._show_requests()
 
@@ -273,9 +275,6 @@ class UrlScreen(RowsScreen):
             return
         for links in (self._inward, self._outward):
             links.show(detail, self.console.clock.zone)
-        redirects = redirect_lines(detail)
-        self._redirects.show(redirects)
-        self._redirects.display = bool(redirects)
 
     @handles("list.older", True)
     @handles("list.newer", False)
@@ -299,15 +298,10 @@ class UrlScreen(RowsScreen):
         key = self._attempts.cursor_key
         mine = [one for one in detail.requests if one.attempt_id == key]
         self._requests.set_rows([request_row(one, self.console.clock.zone) for one in mine])
-        self._show_headers()
 
-    def _show_headers(self) -> None:
-        detail = self._detail
-        key = self._requests.cursor_key
-        requests = detail.requests if detail is not None else ()
-        request = next((one for one in requests if one.request_id == key), None)
-        self._sent.show(sent_lines(request))
-        self._received.show(received_lines(request))
+    def _request(self) -> RequestRecord | None:
+        requests = self._detail.requests if self._detail is not None else ()
+        return next((one for one in requests if one.request_id == self._requests.cursor_key), None)
 
     def _show_body(self) -> None:
         body, width = self._body.latest, self._body_pane.scrollable_content_region.width
@@ -435,8 +429,6 @@ class UrlScreen(RowsScreen):
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         if event.table is self._attempts:
             self._show_requests()
-        elif event.table is self._requests:
-            self._show_headers()
 
     def row_selected(self, event: CrawlTable.RowSelected) -> None:
         """From an attempt to its requests, from a request to its headers, from a link to its other end."""

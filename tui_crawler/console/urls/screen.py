@@ -12,7 +12,7 @@ from textual.widget import Widget
 from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.dialogs.choose import ChooseScreen
 from tui_crawler.console.keys import only_at
-from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.reading.reading import AnyReading
 from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.screen.base import title
@@ -28,6 +28,7 @@ from tui_crawler.domain.page_filter import FilterProblem, PageFilter, read_page_
 from tui_crawler.text.format import READING, count, plural
 
 if TYPE_CHECKING:
+    from tui_crawler.console.panes.line import Line
     from tui_crawler.domain.page_view import PageView
 
 _ORDERS = (("@found", "the order found · all rows"), ("@newest", "newest first · all rows"))
@@ -64,11 +65,7 @@ class UrlsScreen(LiveFilterScreen):
         self._table = CrawlTable(URL_COLUMNS, placeholder=nothing, id="urls", classes="pane")
         self.pages = PageList(self._table, self.keyset, self._row, self._show, self.console.read_soon, keep_marks=True)
         self._table.marks_beyond = self._marking.pressed
-        self._info = Lines(id="url-info", classes="pane", still=True)
-        yield Vertical(self._table, self._info, id="body")
-
-    def on_mount(self) -> None:
-        title(self._info, "Page")
+        yield Vertical(self._table, FactsPane(self._facts, "Page", id="url-info", still=True), id="body")
 
     def readings(self) -> tuple[AnyReading, ...]:
         """Windows of the list, how many match where that shows only by counting, and what is done with all of them."""
@@ -82,7 +79,6 @@ class UrlsScreen(LiveFilterScreen):
     def show_live(self) -> None:
         """How long ago, and when due, of the rows in view."""
         self.pages.show_live()
-        self._show_page()
         run = self.console.live_state.run
         if run is not None and run.live:
             self._matches.count_again()
@@ -92,11 +88,10 @@ class UrlsScreen(LiveFilterScreen):
 
     def _show(self) -> None:
         self._table.placeholder = nothing_words(self.keyset, self.key_names)
-        self._show_page()
 
-    def _show_page(self) -> None:
+    def _facts(self) -> Sequence[Line]:
         page, console = self._page(), self.console
-        self._info.show(url_lines(page, console.command_queue.outlook_of(page), console.clock.zone) if page else [])
+        return url_lines(page, console.command_queue.outlook_of(page), console.clock.zone) if page else []
 
     def show_titles(self) -> None:
         keyset, table = self.keyset, self._table
@@ -259,7 +254,7 @@ class UrlsScreen(LiveFilterScreen):
     def _gone_to(self, keyset: PageListWindow) -> None:
         self.keyset = keyset
         self._table.placeholder = nothing_words(keyset, self.key_names)
-        self._show_page()
+        self.show_facts()
         self.show_titles()
         if not keyset.started:
             self.console.read_instead()
@@ -283,9 +278,6 @@ class UrlsScreen(LiveFilterScreen):
         keyset = PageListWindow(self.keyset.narrowing, newest_first=self.keyset.newest_first, from_end=event.bottom)
         if event.table is self._table and self.pages.go_to_end(keyset):
             self._gone_to(keyset)
-
-    def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
-        self._show_page()
 
     def row_selected(self, event: CrawlTable.RowSelected) -> None:
         """Opens the page; where others are being read, the first of them then."""

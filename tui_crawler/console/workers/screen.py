@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
@@ -13,7 +13,7 @@ from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.handlers import handles_both, handles_selected
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
-from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.reading.refresh import WORKERS
@@ -40,6 +40,7 @@ from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
     from tui_crawler.console.operator.intent import Intent
+    from tui_crawler.console.panes.line import Line
     from tui_crawler.domain.operator_view import SessionView
     from tui_crawler.domain.worker import WorkerView
 
@@ -66,14 +67,11 @@ class WorkersScreen(RowsScreen):
         unheld = "no process has held this database yet"
         self._table = CrawlTable(WORKER_COLUMNS, placeholder=unheld, id="workers", classes="pane")
         self._table.holds_while_marked = True
-        self._info = Lines(id="worker-info", classes="pane", still=True)
+        info = FactsPane(self._facts, "Worker", id="worker-info", still=True)
         self._held = CrawlTable(HELD_COLUMNS, placeholder="it holds no origin", id="held", classes="pane")
         self._held.holds_while_marked = True
         self._shared_height = SharedHeight(self._table)
-        yield Vertical(self._table, self._info, self._held, id="body")
-
-    def on_mount(self) -> None:
-        title(self._info, "Worker")
+        yield Vertical(self._table, info, self._held, id="body")
 
     @property
     def _workers(self) -> tuple[WorkerView, ...]:
@@ -98,25 +96,24 @@ class WorkersScreen(RowsScreen):
         self._shared_height.take(len(rows) + FRAME)
         if self._sought:
             self.seek(self._sought)
-        self._show_info()
+        self._show_held()
 
     def show_titles(self) -> None:
         title(self._table, f"Workers · {self._table.told(f'{count(len(self._workers))} at work')}")
 
-    def _show_info(self) -> None:
-        key, clock = self._table.cursor_key, self.console.clock
-        worker = next((one for one in self._workers if one.session_id == key), None)
+    def _worker(self) -> WorkerView | None:
+        return next((one for one in self._workers if one.session_id == self._table.cursor_key), None)
+
+    def _facts(self) -> Sequence[Line]:
+        key, clock, worker = self._table.cursor_key, self.console.clock, self._worker()
         session = next((one for one in self._sessions if one.session_id == key), None)
         lines = alone_lines(self._workers) if self.has_read else []
-        self._show_held(worker)
         if worker is not None:
-            lines = [*worker_lines(worker, clock.zone, clock.wall_ms()), *lines]
-        elif session is not None:
-            lines = [*session_lines(session, clock.zone, clock.wall_ms()), *lines]
-        self._info.show(lines)
+            return [*worker_lines(worker, clock.zone, clock.wall_ms()), *lines]
+        return lines if session is None else [*session_lines(session, clock.zone, clock.wall_ms()), *lines]
 
-    def _show_held(self, worker: WorkerView | None) -> None:
-        live, clock = self.console.live_state, self.console.clock
+    def _show_held(self) -> None:
+        live, clock, worker = self.console.live_state, self.console.clock, self._worker()
         held = held_origins(live.origins.values(), worker.name) if worker is not None else []
         now, run = clock.wall_ms(), live.run
         self._held.set_rows([held_row(view, now, run, clock.zone, live.in_flight(view)) for view in held])
@@ -197,4 +194,4 @@ class WorkersScreen(RowsScreen):
 
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         if event.table is self._table:
-            self._show_info()
+            self._show_held()
