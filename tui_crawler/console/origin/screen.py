@@ -13,9 +13,9 @@ from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Input
 
-from tui_crawler.console.actions import BY_ID, Situation, Where
+from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.handlers import handles, handles_typed
-from tui_crawler.console.keys import keys_of, only_at
+from tui_crawler.console.keys import only_at
 from tui_crawler.console.logs.attempts import LOG_COLUMNS, log_row, meaning
 from tui_crawler.console.logs.rows import url_of
 from tui_crawler.console.logs.window import LogList, LogListWindow
@@ -46,12 +46,12 @@ from tui_crawler.console.overview.events import go_to_problem
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import FactsPane, LongLines, lay_out_line
 from tui_crawler.console.panes.shared_lines import FRAME
-from tui_crawler.console.panes.tabs import Tab, TabBar
+from tui_crawler.console.panes.tabs import TabBar
 from tui_crawler.console.reading.ask import WINDOW, Ask
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.reading.refresh import ORIGINS
 from tui_crawler.console.screen.base import ConsoleScreen, title
-from tui_crawler.console.screen.waiting import RowsScreen
+from tui_crawler.console.screen.tabs import TabScreen
 from tui_crawler.console.stats.queries import exit_counts_of
 from tui_crawler.console.stats.rows import exit_rows
 from tui_crawler.console.table.cells import Piece, Styled
@@ -77,17 +77,9 @@ RATE_WIDTH = 20
 TALL = 36
 """On so many lines of the screen there is room for the lane, too; on fewer it has a screen of its own, or its tab."""
 EXITS_SHOWN = 8
-TABS: Mapping[str, tuple[str, str]] = {
-    "state": ("State", "origin.tab_state"),
-    "attempts": ("Attempts", "origin.tab_attempts"),
-    "todo": ("Todo", "origin.tab_todo"),
-    "exits": ("Exit codes", "origin.tab_exits"),
-    "lane": ("Politeness", "timeline.open"),
-}
-"""The panes in the order of the line of tabs that stands where there is one column only, with what goes there."""
 
 
-class OriginScreen(LaneScreen, RowsScreen):
+class OriginScreen(LaneScreen, TabScreen):
     """Everything about one origin."""
 
     WHERE = Where.origin
@@ -95,6 +87,14 @@ class OriginScreen(LaneScreen, RowsScreen):
     LIVE = (ORIGINS,)
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.origin)]
     AUTO_FOCUS = "#attempts"
+    TABS: ClassVar = {
+        "state": ("State", "origin.tab_state"),
+        "attempts": ("Attempts", "origin.tab_attempts"),
+        "todo": ("Todo", "origin.tab_todo"),
+        "exits": ("Exit codes", "origin.tab_exits"),
+        "lane": ("Politeness", "timeline.open"),
+    }
+    """The panes in the order of the line of tabs that is shown where there is one column only."""
 
     def __init__(self, origin: str) -> None:
         """`origin` is raw text as stored."""
@@ -106,13 +106,12 @@ class OriginScreen(LaneScreen, RowsScreen):
         self._todo_read = PaneReading(lambda: todo_of(origin), self._show_todo)
         self._exits_read = PaneReading(lambda: exit_counts_of(origin), self._show_exits)
         self._newest: tuple[AttemptView, ...] = ()
-        self._tab = next(iter(TABS))
+        self.tab = next(iter(self.TABS))
 
     def body(self) -> Iterable[Widget]:
         """State and exit codes at the left, todo list, politeness, attempts at the right; or one of them below a line
         of tabs."""
         why = FactsPane(self._head, id="why-here", classes="")
-        self._tabs = TabBar(id="origin-tabs")
         state = FactsPane(self._state, "State", id="state")
         self._todo = CrawlTable(TODO_COLUMNS, placeholder="the todo list is empty", id="todo", classes="pane")
         self._exits = CrawlTable(EXIT_COLUMNS, placeholder="no attempts yet", id="exits", classes="pane")
@@ -127,7 +126,7 @@ class OriginScreen(LaneScreen, RowsScreen):
         left = Vertical(state, self._exits, id="origin-left")
         right = Vertical(self._todo, self._lane, self._attempts, id="origin-right")
         panes = Horizontal(left, right, id="origin-panes")
-        self._body = Vertical(why, self._tabs, panes, id="body", classes=f"tab-{self._tab}")
+        self._body = Vertical(why, TabBar(id="origin-tabs"), panes, id="body", classes=f"tab-{self.tab}")
         yield self._body
 
     def on_mount(self) -> None:
@@ -155,31 +154,24 @@ class OriginScreen(LaneScreen, RowsScreen):
     def fit(self, size: Size) -> None:
         super().fit(size)
         self._body.set_class(size.height >= TALL, "-tall")
-        self._show_tabs()
+        self.show_tabs()
         self.console.read_soon()
 
     def focus_main(self) -> None:
         """The attempts; where there is one column, the pane that is shown."""
-        self.set_focus(self.query_one(f"#{self._tab}" if self.has_class("-narrow") else "#attempts"))
+        self.set_focus(self.query_one(f"#{self.tab}" if self.has_class("-narrow") else "#attempts"))
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """The pane that has the focus is the one that is shown where there is one column."""
-        if event.widget.id in TABS and event.widget is self.focused:
-            self._open_tab(str(event.widget.id))
-
-    def _open_tab(self, name: str) -> None:
-        """Shows a pane in place of the others, where there is one column."""
-        self._body.remove_class(*(f"tab-{tab}" for tab in TABS))
-        self._body.add_class(f"tab-{name}")
-        self._tab = name
-        self._show_tabs()
+        if event.widget.id in self.TABS and event.widget is self.focused:
+            self.show_tab(str(event.widget.id))
 
     @handles("origin.tab_state", "state")
     @handles("origin.tab_attempts", "attempts")
     @handles("origin.tab_todo", "todo")
     @handles("origin.tab_exits", "exits")
     def _go_to_tab(self, name: str) -> None:
-        self._open_tab(name)
+        self.show_tab(name)
         self.set_focus(self.query_one(f"#{name}"))
         self.tell_footer()
 
@@ -204,17 +196,10 @@ class OriginScreen(LaneScreen, RowsScreen):
     def shown_lanes(self) -> Sequence[LanePane]:
         return [self._lane] if self._lane.size.width else []
 
-    def _show_tabs(self) -> None:
+    def tab_notes(self) -> Mapping[str, str]:
         view, exits = self._view(), self._exits_read.value
-        notes = {"todo": count(view.todo) if view is not None else ""}
-        if exits is not None:
-            notes["exits"] = str(len(exits))
-        tabs = []
-        for name, (words, action_id) in TABS.items():
-            action = BY_ID[action_id]
-            key = next(iter(keys_of(action.id, action.keys, self.console.appearance.own_keys)), "")
-            tabs.append(Tab(action.id, key, words, notes.get(name, "")))
-        self._tabs.tell(tabs, TABS[self._tab][1])
+        todo = {"todo": count(view.todo)} if view is not None else {}
+        return todo if exits is None else {**todo, "exits": str(len(exits))}
 
     def _show_todo(self, todo: tuple[TodoView, ...]) -> None:
         self._todo.set_rows([self._todo_row(*numbered) for numbered in enumerate(todo, 1)])
@@ -251,7 +236,7 @@ class OriginScreen(LaneScreen, RowsScreen):
     def show_titles(self) -> None:
         """Whether the attempts follow, which the wheel changes, too."""
         self._list.seen()
-        self._show_tabs()
+        self.show_tabs()
         view = self._view()
         shown = len(self._todo.held_rows())
         todo = "Todo"
@@ -290,9 +275,9 @@ class OriginScreen(LaneScreen, RowsScreen):
 
     def _url(self) -> str:
         narrow = self.has_class("-narrow")
-        if narrow and self._tab not in {"todo", "attempts"}:
+        if narrow and self.tab not in {"todo", "attempts"}:
             return ""
-        if (self._tab == "todo") if narrow else self.focused is self._todo:
+        if (self.tab == "todo") if narrow else self.focused is self._todo:
             return str(self._todo.cursor_key or "")
         line = self._list.keyset.row(self._attempts.cursor_key)
         return url_of(line) if line is not None else ""
@@ -300,14 +285,14 @@ class OriginScreen(LaneScreen, RowsScreen):
     def go_to_pane(self, step: int) -> None:
         """Where one tab is seen at a time, to the next one."""
         if self.has_class("-narrow") and not isinstance(self.focused, Input):
-            names = list(TABS)
-            self._go_to_tab(names[(names.index(self._tab) + step) % len(names)])
+            names = list(self.TABS)
+            self._go_to_tab(names[(names.index(self.tab) + step) % len(names)])
         else:
             super().go_to_pane(step)
 
     def open_filter(self, text: str) -> None:
         """Filters the list that is seen; where none is, the attempts."""
-        if self._tab == "state" and self.has_class("-narrow"):
+        if self.tab == "state" and self.has_class("-narrow"):
             self._go_to_tab("attempts")
         super().open_filter(text)
 
@@ -337,7 +322,7 @@ class OriginScreen(LaneScreen, RowsScreen):
 
     def _see_attempts(self) -> None:
         """What is done to the attempts is seen."""
-        if self.has_class("-narrow") and self._tab != "attempts":
+        if self.has_class("-narrow") and self.tab != "attempts":
             self._go_to_tab("attempts")
 
     def _look(self, keyset: LogListWindow, *, keep: bool = True) -> None:
