@@ -41,6 +41,7 @@ from tui_crawler.console.rules.pattern import clusters_of, pattern_of
 from tui_crawler.console.rules.rule_hits import RuleHits
 from tui_crawler.console.sql import rows as sql_rows
 from tui_crawler.console.stats import rows as stat_rows
+from tui_crawler.console.table.cells import rows_of
 from tui_crawler.console.url import rows as stored_body
 from tui_crawler.console.url import rows as url_detail
 from tui_crawler.console.url import why_lines as why
@@ -51,7 +52,7 @@ from tui_crawler.console.workers import rows as worker_rows
 from tui_crawler.domain.command import PauseOrigins, RetryPages, to_json
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.operator_view import ActionView, ValidationTotals
+from tui_crawler.domain.operator_view import ActionView
 from tui_crawler.domain.page_view import OriginHistory
 from tui_crawler.domain.policy import Rule
 from tui_crawler.domain.preview import OriginImpact, Preview, Sample
@@ -60,7 +61,15 @@ from tui_crawler.domain.robots import RobotsDecision
 from tui_crawler.domain.ruleset import RulesetChange
 from tui_crawler.domain.trap import TrapSuspicion
 from tui_crawler.domain.view import OriginView, RunView
+from tui_crawler.text.columns import Present
 from tui_crawler.text.glyphs import StateGlyph
+from tui_crawler.text.relations.actions import ACTIONS
+from tui_crawler.text.relations.jobs import JOBS
+from tui_crawler.text.relations.limbo import LIMBO
+from tui_crawler.text.relations.refused import REFUSED, by_reason
+from tui_crawler.text.relations.runs import RUNS
+from tui_crawler.text.relations.stashes import STASHES
+from tui_crawler.text.relations.validations import VALIDATIONS
 from tui_crawler.text.same_as import command_line_of, same_as
 
 
@@ -100,17 +109,19 @@ def every_line_of_the_log(reports: PoisonedReports, now: int) -> Iterator[Line]:
         for needle in ("", "x", "/"):
             yield from log_lines.log_row(entry, now, UTC, needle, relative=bool(needle)).cells
         yield from log_lines.log_lines(entry, UTC)
-    rows = [stat_rows.job_row(job) for job in reports.groups_of_pages]
-    rows += [stat_rows.refused_row(one) for one in stat_rows.by_reason(reports.refused(""))]
-    rows += [stat_rows.limbo_row(one) for one in reports.limbo(0)]
-    rows += [stat_rows.stash_row(one) for one in reports.stashes()]
-    rows += [stat_rows.validation_row(*one) for one in reports.validations(9).sums]
-    rows += [stat_rows.run_row(run, now, UTC, live=False) for run in reports.past_runs]
+    present = Present(now)
+    rows = rows_of(JOBS, reports.groups_of_pages, present)
+    rows += rows_of(REFUSED, by_reason(reports.refused("")), present)
+    rows += rows_of(LIMBO, reports.limbo(0), present)
+    rows += rows_of(STASHES, reports.stashes(), present)
+    rows += rows_of(VALIDATIONS, reports.validations(9).sums, present)
+    rows += rows_of(RUNS, reports.past_runs, present)
+    rows += rows_of(ACTIONS, reports.asked_for, present)
     rows += [worker_rows.worker_row(one, 9.0, UTC) for one in reports.workers()]
-    rows += stat_rows.origin_rows(stat_rows.top_origins(reports.rows.values(), "failed"), "failed")
-    rows += stat_rows.exit_rows(reports.exit_counts("", now))
+    views = stat_rows.top_origins(reports.rows.values(), "failed")
+    rows += rows_of(stat_rows.busiest("failed", views), views, present)
+    rows += rows_of(stat_rows.EXITS, reports.exit_counts("", now), present)
     rows += [worker_rows.session_row(one, now, UTC) for one in reports.sessions(9)]
-    rows += [stat_rows.action_row(one, UTC) for one in reports.asked_for]
     yield from (line for one in reports.workers() for line in worker_rows.worker_lines(one, UTC, now))
     yield from (line for one in reports.sessions(9) for line in worker_rows.session_lines(one, UTC, now))
     rows += pivot.pivot_rows(pivot.pivot_of([reports.payload, reports.payload, ""], reports.payload))
@@ -220,7 +231,7 @@ def lines_of_tools(payload: str) -> Iterator[Line]:
             asked = ActionView(1, NOW, payload, payload, payload, "", "", undone=False, applied=False, command=written)
             yield command_line_of(asked)
     yield pattern_of((f"https://a/{payload}", f"https://a/{payload}/2"))
-    yield stat_rows.validation_row(*ValidationTotals(1, False, ((payload, 1, 2),)).sums[0]).cells[0]
+    yield VALIDATIONS.cells((payload, 1, 2), Present())[0]
 
 
 def printed(reports: PoisonedReports, payload: str) -> Iterator[str]:
@@ -254,7 +265,7 @@ def every_line(payload: str) -> Iterator[Line]:
         yield from log_row(one, zone).cells
     for number, item in enumerate(reports.todo(API, 9)):
         yield from origin_detail.todo_row(number, item, API, now, NextRequest(NextTry.now)).cells
-    for exits in stat_rows.exit_rows(reports.exit_counts(API, now), 6):
+    for exits in rows_of(stat_rows.EXITS, reports.exit_counts(API, now), Present(now)):
         yield from exits.cells
     for by in failure_rows.GROUPINGS:
         for group in reports.failure_count(by, 9, now).groups:

@@ -24,11 +24,12 @@ from tui_crawler.console.dialogs.choose import CopyScreen
 from tui_crawler.console.session import SessionFile
 from tui_crawler.console.table import export as view_export
 from tui_crawler.console.table import row_actions as row_desk
-from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row, Styled
+from tui_crawler.console.table.crawl_table import CrawlTable, Row, Styled
 from tui_crawler.console.table.export import TableText, export
 from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail
+from tui_crawler.text.columns import Column, plain
 
-COLUMNS = (Column("name", "NAME"), Column("number", "N", align="right"))
+COLUMNS = (Column("name", "NAME"), Column("number", "N", plain(), align="right"))
 
 
 @pytest.fixture(autouse=True)

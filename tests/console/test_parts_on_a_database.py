@@ -15,7 +15,7 @@ from tui_crawler.console.logs.queries import BEGINNING, LogActions, LogAfter
 from tui_crawler.console.origin.queries import ContractOf, RobotsFile, TopUpsOf
 from tui_crawler.console.overview.queries import NextPageOf, OriginSummaryPart, RecentActions, Suspicions
 from tui_crawler.console.reading.window import LogListWindow
-from tui_crawler.console.stats.queries import JOBS, LEDGER_QUERIES, ExitCounts
+from tui_crawler.console.stats.queries import JOBS_READ, LEDGER_QUERIES, ExitCounts
 from tui_crawler.domain.command import PauseOrigins, TopUpPatience
 from tui_crawler.domain.operator_view import ValidationTotals
 from tui_crawler.storage.journal import Journal
@@ -40,7 +40,7 @@ def test_runs_newest_first_with_how_they_ended(reports: ConsoleReports) -> None:
 
 
 def test_counters_jobs_limbo_and_stashes(reports: ConsoleReports) -> None:
-    assert [job.job for job in JOBS.read(reports, NOW)] == ["main", "news"]
+    assert [job.job for job in JOBS_READ.read(reports, NOW)] == ["main", "news"]
     assert {page.origin for page in LEDGER_QUERIES["limbo"].read(reports, NOW)} == {A}
     assert ExitCounts().read(reports, NOW) == ExitCounts(A).read(reports, NOW) == ()
     assert LEDGER_QUERIES["refused"].read(reports, NOW) == ()

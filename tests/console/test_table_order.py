@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 
 from tui_crawler.console.dialogs.pivot_rows import MOST_VALUES, pivot_of, pivot_rows, pivot_words
 from tui_crawler.console.table.cells import Row
-from tui_crawler.console.table.columns import Column
 from tui_crawler.console.table.crawl_table import begins_with_the_greatest, in_place, order_key, ordered
 from tui_crawler.console.table.filter_terms import needle_for, read_needle
+from tui_crawler.text.columns import Column
 from tui_crawler.text.format import count, duration, percent, size
 
 COLUMNS = (Column("name", "NAME"), Column("size", "SIZE"))

@@ -14,7 +14,8 @@ from textual.widgets import Button, Static
 
 from tui_crawler.console.dialogs.pivot_rows import PIVOT_COLUMNS, Pivot, pivot_rows, pivot_words
 from tui_crawler.console.screen.base import Dialog
-from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row
+from tui_crawler.console.table.crawl_table import CrawlTable, Row
+from tui_crawler.text.columns import Column, plain
 from tui_crawler.text.format import plural
 from tui_crawler.text.safe_text import safe
 
@@ -41,7 +42,7 @@ class ChooseScreen(Dialog):
     def compose(self) -> ComposeResult:
         with Vertical(classes="dialog chooser") as box:
             box.border_title = Content(self._heading)
-            table = CrawlTable([Column("text", "", None)], show_header=False)
+            table = CrawlTable([Column("text", "", plain(), None)], show_header=False)
             table.styles.height = len(self._options)
             table.styles.max_height = max(1, self.app.size.height - _FRAME)
             yield table
@@ -85,7 +86,7 @@ class ColumnsScreen(Dialog):
             box.border_title = Content("Columns")
             box.border_subtitle = Content("space: with or without · K J: move · enter: show")
             box.styles.width = _WIDTH
-            table = CrawlTable([Column("text", "", None)], show_header=False)
+            table = CrawlTable([Column("text", "", plain(), None)], show_header=False)
             table.styles.height = min(len(self._rows), max(1, self.app.size.height - _FRAME))
             yield table
 

@@ -12,7 +12,7 @@ from tui_crawler.console.dialogs.search import SearchDialog, SearchEntry
 from tui_crawler.console.keys import keys_of, table_keys
 from tui_crawler.console.panes.line import Flow, Paragraph, width_of
 from tui_crawler.console.table.cells import Cell, Styled
-from tui_crawler.console.table.crawl_table import Column
+from tui_crawler.text.columns import Column, plain
 from tui_crawler.text.format import plural
 from tui_crawler.text.glyphs import state_mark
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.key_presets import KeyMap
     from tui_crawler.console.panes.line import Line
 
-_COLUMNS = (Column("line", "", None),)
+_COLUMNS = (Column("line", "", plain(), None),)
 _KEY, _BEFORE_TEXT = 8, 24
 """Cells of a key, and of key and label before the text; a longer one takes more."""
 _LEGEND: tuple[Mapping[str, str], ...] = (

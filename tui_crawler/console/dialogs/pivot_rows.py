@@ -11,15 +11,15 @@ from datetime import date
 
 from tui_crawler.console.logs.attempts import exit_cell, exit_code_of
 from tui_crawler.console.table.cells import Row, Styled
-from tui_crawler.console.table.columns import Column
+from tui_crawler.text.columns import AnyColumn, Column, plain
 from tui_crawler.text.format import ABSENT, compact, count, percent, plural
 from tui_crawler.text.sparkline import bar
 
-PIVOT_COLUMNS: tuple[Column, ...] = (
-    Column("value", "VALUE", None, 0, min_width=14),
-    Column("count", "COUNT", 9, 0, "right", min_width=5),
-    Column("share", "SHARE", 6, 1, "right"),
-    Column("bar", "", 24, 2, min_width=8, kind="name"),
+PIVOT_COLUMNS: tuple[AnyColumn, ...] = (
+    Column("value", "VALUE", plain(), None, 0, min_width=14),
+    Column("count", "COUNT", plain(), 9, 0, "right", min_width=5),
+    Column("share", "SHARE", plain(), 6, 1, "right"),
+    Column("bar", "", plain(), 24, 2, min_width=8, kind="name"),
 )
 MOST_VALUES = 1_000
 """So many different values are listed; the rarer ones are only counted."""

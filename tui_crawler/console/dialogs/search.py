@@ -20,7 +20,8 @@ from tui_crawler.console.panes.lines import Lines, lay_out_line
 from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.screen.base import Dialog
 from tui_crawler.console.table.cells import Styled
-from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row
+from tui_crawler.console.table.crawl_table import CrawlTable, Row
+from tui_crawler.text.columns import AnyColumn, Column, plain
 from tui_crawler.text.standing import standing
 
 if TYPE_CHECKING:
@@ -69,7 +70,7 @@ class SearchDialog(Dialog):
         self,
         heading: str,
         hint: str,
-        columns: Sequence[Column],
+        columns: Sequence[AnyColumn],
         entries: Sequence[SearchEntry],
         notes: Sequence[Line] = (),
     ) -> None:
@@ -186,9 +187,9 @@ ORIGIN = "origin "
 """What the key of an entry begins with that is an origin."""
 
 _COLUMNS = (
-    Column("what", "", 40, 0, min_width=18),
-    Column("hint", "", None, 1, min_width=20),
-    Column("key", "", 10, 0, "right", min_width=6),
+    Column("what", "", plain(), 40, 0, min_width=18),
+    Column("hint", "", plain(), None, 1, min_width=20),
+    Column("key", "", plain(), 10, 0, "right", min_width=6),
 )
 _HIDDEN = frozenset({"cmd.palette", "nav.open", "nav.back", "focus.next", "focus.previous", "app.ask_quit"})
 

@@ -7,30 +7,30 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.panes.line import Line, heading
 from tui_crawler.console.table.cells import Row, Styled
-from tui_crawler.console.table.columns import Column
 from tui_crawler.console.urls.cells import host_of, path_of
 from tui_crawler.domain.run_diff import ChangeKind, OriginDiff
 from tui_crawler.text import run_diff as said
+from tui_crawler.text.columns import AnyColumn, Column, plain
 from tui_crawler.text.format import ABSENT, count
 
 if TYPE_CHECKING:
     from tui_crawler.console.diff.queries import PageLines, RunDiff
     from tui_crawler.domain.run_diff import PageChange, PageDiff
 
-ORIGIN_COLUMNS: tuple[Column, ...] = (
-    Column("origin", "ORIGIN", None, 0, min_width=14, kind="place"),
-    Column("new", "+ NEW", 8, 0, "right", min_width=6),
-    Column("gone", "− GONE", 8, 0, "right", min_width=6),
-    Column("changed", "~ CHANGED", 9, 0, "right", min_width=6, short="~ CHG"),
-    Column("same", "= SAME", 9, 1, "right", min_width=6),
-    Column("failing", "✗ NEW", 7, 2, "right"),
-    Column("mended", "✓ MENDED", 8, 3, "right"),
+ORIGIN_COLUMNS: tuple[AnyColumn, ...] = (
+    Column("origin", "ORIGIN", plain(), None, 0, min_width=14, kind="place"),
+    Column("new", "+ NEW", plain(), 8, 0, "right", min_width=6),
+    Column("gone", "− GONE", plain(), 8, 0, "right", min_width=6),
+    Column("changed", "~ CHANGED", plain(), 9, 0, "right", min_width=6, short="~ CHG"),
+    Column("same", "= SAME", plain(), 9, 1, "right", min_width=6),
+    Column("failing", "✗ NEW", plain(), 7, 2, "right"),
+    Column("mended", "✓ MENDED", plain(), 8, 3, "right"),
 )
-PAGE_COLUMNS: tuple[Column, ...] = (
-    Column("change", "CHANGE", 9, 0, min_width=1, short=""),
-    Column("url", "URL", None, 0, min_width=16, kind="place"),
-    Column("fields", "WHAT", 26, 1, min_width=12),
-    Column("status", "STATUS", 14, 2, min_width=9),
+PAGE_COLUMNS: tuple[AnyColumn, ...] = (
+    Column("change", "CHANGE", plain(), 9, 0, min_width=1, short=""),
+    Column("url", "URL", plain(), None, 0, min_width=16, kind="place"),
+    Column("fields", "WHAT", plain(), 26, 1, min_width=12),
+    Column("status", "STATUS", plain(), 14, 2, min_width=9),
 )
 _ROLES: Mapping[ChangeKind | None, str] = {
     ChangeKind.NEW: "ok",

@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING, assert_never
 
 from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, short_name, status_cell
 from tui_crawler.console.table.cells import Cell, Row, Styled
-from tui_crawler.console.table.columns import Column
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
 from tui_crawler.domain.recovery import NextTry
+from tui_crawler.text.columns import AnyColumn, Column, plain
 from tui_crawler.text.format import READING, ago, coarse, compact, count, plural, seconds
 from tui_crawler.text.sparkline import sparkline
 
@@ -45,33 +45,33 @@ _WORDS = {
 }
 _NONE = {"http_status": "no status", "message": "no message"}
 _KEYS = {
-    "exit_code": Column("exit_code", "EXIT", None, 0, min_width=14, kind="word"),
-    "origin": Column("origin", "ORIGIN", None, 0, min_width=12, kind="place"),
-    "http_status": Column("http_status", "STATUS", None, 0, min_width=9),
-    "pattern": Column("pattern", "PATH PATTERN", None, 0, min_width=14, kind="place"),
-    "message": Column("message", "MESSAGE", None, 0, min_width=16),
+    "exit_code": Column("exit_code", "EXIT", plain(), None, 0, min_width=14, kind="word"),
+    "origin": Column("origin", "ORIGIN", plain(), None, 0, min_width=12, kind="place"),
+    "http_status": Column("http_status", "STATUS", plain(), None, 0, min_width=9),
+    "pattern": Column("pattern", "PATH PATTERN", plain(), None, 0, min_width=14, kind="place"),
+    "message": Column("message", "MESSAGE", plain(), None, 0, min_width=16),
 }
 _TREND = 12
-_ORIGIN_COLUMN = Column("origin", "ORIGIN", 20, 2, min_width=14, kind="place")
-_EXIT_COLUMN = Column("exit", "EXIT", 15, 5, min_width=14, kind="word")
-_STATUS_COLUMN = Column("status", "ST", 3, 7, "right")
-_MESSAGE_COLUMN = Column("message", "MESSAGE", None, 8, min_width=20)
-_URL_COLUMN = Column("url", "URL", None, 0, min_width=18, kind="place")
-_PAGE_COLUMNS: tuple[Column, ...] = (
-    Column("tries", "TRIES", 5, 1, "right"),
-    Column("took", "TOOK", 6, 4, "right"),
-    Column("retry", "RETRY", 14, 3, min_width=9),
-    Column("last", "LAST", 8, 6, "right"),
+_ORIGIN_COLUMN = Column("origin", "ORIGIN", plain(), 20, 2, min_width=14, kind="place")
+_EXIT_COLUMN = Column("exit", "EXIT", plain(), 15, 5, min_width=14, kind="word")
+_STATUS_COLUMN = Column("status", "ST", plain(), 3, 7, "right")
+_MESSAGE_COLUMN = Column("message", "MESSAGE", plain(), None, 8, min_width=20)
+_URL_COLUMN = Column("url", "URL", plain(), None, 0, min_width=18, kind="place")
+_PAGE_COLUMNS: tuple[AnyColumn, ...] = (
+    Column("tries", "TRIES", plain(), 5, 1, "right"),
+    Column("took", "TOOK", plain(), 6, 4, "right"),
+    Column("retry", "RETRY", plain(), 14, 3, min_width=9),
+    Column("last", "LAST", plain(), 8, 6, "right"),
 )
-REFERRER_COLUMNS: tuple[Column, ...] = (
-    Column("kind", "KIND", 8, 1, min_width=4),
-    Column("url", "LINKED FROM", None, 0, min_width=18, kind="place"),
-    Column("text", "TEXT", None, 2, min_width=12),
+REFERRER_COLUMNS: tuple[AnyColumn, ...] = (
+    Column("kind", "KIND", plain(), 8, 1, min_width=4),
+    Column("url", "LINKED FROM", plain(), None, 0, min_width=18, kind="place"),
+    Column("text", "TEXT", plain(), None, 2, min_width=12),
 )
-_TITLE_COLUMN = Column("title", "TITLE", None, 9, min_width=20)
+_TITLE_COLUMN = Column("title", "TITLE", plain(), None, 9, min_width=20)
 
 
-def page_columns(by: Sequence[str]) -> tuple[Column, ...]:
+def page_columns(by: Sequence[str]) -> tuple[AnyColumn, ...]:
     """The columns of the pages of one group: what the group has in common is left out."""
     origin = () if "origin" in by else (_ORIGIN_COLUMN,)
     exits = () if "exit_code" in by else (_EXIT_COLUMN,)
@@ -80,15 +80,15 @@ def page_columns(by: Sequence[str]) -> tuple[Column, ...]:
     return (*exits, *origin, _URL_COLUMN, *status, *_PAGE_COLUMNS, *message, _TITLE_COLUMN)
 
 
-def group_columns(by: Sequence[str]) -> tuple[Column, ...]:
+def group_columns(by: Sequence[str]) -> tuple[AnyColumn, ...]:
     return (
         *(_KEYS[name] for name in by),
-        Column("count", "TOTAL", 7, 0, "right", min_width=5),
-        Column("recent", "5 MIN", 5, 3, "right"),
-        Column("recoverable", "RECOVERS", 8, 2, "right", min_width=6, short="RECOV"),
-        *(() if "origin" in by else (Column("origins", "ORIGINS", 7, 5, "right", 4, "ORIG"),)),
-        Column("trend", "TREND 1h", _TREND, 4),
-        Column("last", "LAST", 8, 6, "right"),
+        Column("count", "TOTAL", plain(), 7, 0, "right", min_width=5),
+        Column("recent", "5 MIN", plain(), 5, 3, "right"),
+        Column("recoverable", "RECOVERS", plain(), 8, 2, "right", min_width=6, short="RECOV"),
+        *(() if "origin" in by else (Column("origins", "ORIGINS", plain(), 7, 5, "right", 4, "ORIG"),)),
+        Column("trend", "TREND 1h", plain(), _TREND, 4),
+        Column("last", "LAST", plain(), 8, 6, "right"),
     )
 
 

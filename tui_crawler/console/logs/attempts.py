@@ -7,10 +7,10 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.table.cells import Row, Styled
-from tui_crawler.console.table.columns import Column
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
 from tui_crawler.domain import exit_code
 from tui_crawler.domain.exit_code import DISPOSITIONS, AttemptKind, ExitCode
+from tui_crawler.text.columns import AnyColumn, Column, plain
 from tui_crawler.text.format import clock, count, seconds, size
 from tui_crawler.text.glyphs import StateGlyph, exit_mark
 
@@ -93,24 +93,24 @@ def status_cell(http_status: int | None) -> Styled:
     return Styled(str(http_status), next((role for below, role in roles if http_status < below), "local"))
 
 
-EVENT_COLUMNS: tuple[Column, ...] = (
-    Column("time", "TIME", 8, 1),
-    Column("origin", "ORIGIN", 22, 2, min_width=14, kind="place"),
-    Column("exit", "EXIT", 15, 0, min_width=14, kind="word"),
-    Column("status", "ST", 3, 5, "right"),
-    Column("took", "TOOK", 6, 6, "right"),
-    Column("url", "URL", None, 0, min_width=16, kind="place"),
-    Column("note", "NOTE", None, 4, min_width=20),
+EVENT_COLUMNS: tuple[AnyColumn, ...] = (
+    Column("time", "TIME", plain(), 8, 1),
+    Column("origin", "ORIGIN", plain(), 22, 2, min_width=14, kind="place"),
+    Column("exit", "EXIT", plain(), 15, 0, min_width=14, kind="word"),
+    Column("status", "ST", plain(), 3, 5, "right"),
+    Column("took", "TOOK", plain(), 6, 6, "right"),
+    Column("url", "URL", plain(), None, 0, min_width=16, kind="place"),
+    Column("note", "NOTE", plain(), None, 4, min_width=20),
 )
-LOG_COLUMNS: tuple[Column, ...] = (
-    Column("time", "TIME", 8, 1),
-    Column("exit", "EXIT", 15, 0, min_width=14, kind="word"),
-    Column("status", "ST", 3, 4, "right"),
-    Column("took", "TOOK", 6, 3, "right"),
-    Column("bytes", "BYTES", 7, 6, "right"),
-    Column("new", "NEW", 4, 7, "right"),
-    Column("url", "URL", None, 0, min_width=16, kind="place"),
-    Column("note", "NOTE", None, 2, min_width=18),
+LOG_COLUMNS: tuple[AnyColumn, ...] = (
+    Column("time", "TIME", plain(), 8, 1),
+    Column("exit", "EXIT", plain(), 15, 0, min_width=14, kind="word"),
+    Column("status", "ST", plain(), 3, 4, "right"),
+    Column("took", "TOOK", plain(), 6, 3, "right"),
+    Column("bytes", "BYTES", plain(), 7, 6, "right"),
+    Column("new", "NEW", plain(), 4, 7, "right"),
+    Column("url", "URL", plain(), None, 0, min_width=16, kind="place"),
+    Column("note", "NOTE", plain(), None, 2, min_width=18),
 )
 
 

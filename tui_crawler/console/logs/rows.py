@@ -11,17 +11,17 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, note, severity_of, status_cell
-from tui_crawler.console.overview.event_rows import action_mark
 from tui_crawler.console.panes.line import Line, Paragraph, fact
 from tui_crawler.console.table.cells import Row, Styled
-from tui_crawler.console.table.columns import Column
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
 from tui_crawler.domain.cut import cut_words
 from tui_crawler.domain.exit_code import DISPOSITIONS, FAILURES, AttemptKind, Severity
 from tui_crawler.domain.operator_view import ActionView, ActivityView
 from tui_crawler.domain.status_words import FinishReason, what_happened
 from tui_crawler.domain.view import AttemptView, LogTerms
+from tui_crawler.text.columns import AnyColumn, Column, plain
 from tui_crawler.text.format import ago, clock, count, date_time, plural, seconds, size
+from tui_crawler.text.relations.actions import action_mark
 from tui_crawler.text.same_as import command_line_of
 from tui_crawler.text.sparkline import LEVELS
 
@@ -91,13 +91,13 @@ def histogram(lines: Sequence[LogLine], width: int, zone: tzinfo) -> Line:
     return (ends[0], *bars, ends[1], *told)
 
 
-LOG_COLUMNS: tuple[Column, ...] = (
-    Column("time", "TIME", 12, 0, min_width=8),
-    Column("what", "EVENT", 29, 0, min_width=14, kind="name"),
-    Column("origin", "ORIGIN", 22, 2, min_width=14, kind="place"),
-    Column("text", "DETAILS", None, 0, min_width=18, kind="place"),
+LOG_COLUMNS: tuple[AnyColumn, ...] = (
+    Column("time", "TIME", plain(), 12, 0, min_width=8),
+    Column("what", "EVENT", plain(), 29, 0, min_width=14, kind="name"),
+    Column("origin", "ORIGIN", plain(), 22, 2, min_width=14, kind="place"),
+    Column("text", "DETAILS", plain(), None, 0, min_width=18, kind="place"),
 )
-NARROW_LOG_COLUMNS: tuple[Column, ...] = (
+NARROW_LOG_COLUMNS: tuple[AnyColumn, ...] = (
     replace(LOG_COLUMNS[0], width=8),
     replace(LOG_COLUMNS[1], width=17),
     replace(LOG_COLUMNS[2], width=14),

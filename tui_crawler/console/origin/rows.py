@@ -13,7 +13,6 @@ from tui_crawler.console.overview.rows import patience_parts
 from tui_crawler.console.overview.summary import count_lines, eta_line, rate_line, robots_line, trap_lines
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact, heading
 from tui_crawler.console.table.cells import Cell, Row, Styled
-from tui_crawler.console.table.columns import Column
 from tui_crawler.console.urls.cells import host_of, path_of
 from tui_crawler.console.urls.rows import due_cell
 from tui_crawler.domain.contract import Contract, contact_of, least_delay
@@ -22,6 +21,7 @@ from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.status import DelayReason, OriginPhase, RobotsStatus
 from tui_crawler.domain.status_words import unavailable_words, unreachable_words
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
+from tui_crawler.text.columns import AnyColumn, Column, plain
 from tui_crawler.text.format import ago, clock, count, due, plural, seconds
 from tui_crawler.text.glyphs import CURSOR
 from tui_crawler.text.standing import standing
@@ -104,20 +104,20 @@ def delay_past(view: OriginView, delays: Sequence[AttemptView], run: RunView | N
     return [Paragraph(" " * LABEL + " → ".join(steps), "muted", LABEL, 3)]
 
 
-TODO_COLUMNS: tuple[Column, ...] = (
-    Column("number", "#", 3, 2, "right"),
-    Column("url", "URL", None, 0, min_width=18, kind="place"),
-    Column("depth", "DEPTH", 5, 3, "right"),
-    Column("nice", "NICE", 4, 8, "right"),
-    Column("due", "DUE", 8, 4, "right"),
-    Column("from", "FROM", 20, 1, min_width=12, kind="place"),
-    Column("title", "TITLE", None, 7, min_width=20),
+TODO_COLUMNS: tuple[AnyColumn, ...] = (
+    Column("number", "#", plain(), 3, 2, "right"),
+    Column("url", "URL", plain(), None, 0, min_width=18, kind="place"),
+    Column("depth", "DEPTH", plain(), 5, 3, "right"),
+    Column("nice", "NICE", plain(), 4, 8, "right"),
+    Column("due", "DUE", plain(), 8, 4, "right"),
+    Column("from", "FROM", plain(), 20, 1, min_width=12, kind="place"),
+    Column("title", "TITLE", plain(), None, 7, min_width=20),
 )
-EXIT_COLUMNS: tuple[Column, ...] = (
-    Column("exit", "EXIT", 15, 0, min_width=14, kind="word"),
-    Column("run", "RUN", 7, 0, "right", min_width=4),
-    Column("recent", "5 MIN", 5, 0, "right"),
-    Column("bar", "", None, 2, min_width=8, kind="name"),
+EXIT_COLUMNS: tuple[AnyColumn, ...] = (
+    Column("exit", "EXIT", plain(), 15, 0, min_width=14, kind="word"),
+    Column("run", "RUN", plain(), 7, 0, "right", min_width=4),
+    Column("recent", "5 MIN", plain(), 5, 0, "right"),
+    Column("bar", "", plain(), None, 2, min_width=8, kind="name"),
 )
 _REFUSED_SHOWN = 8
 _TRAP_HINT = "{rule.from_selection} on one of these URLs drafts a rule that skips them; nothing is refused by itself"

@@ -14,13 +14,13 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from tui_crawler.console.actions import BY_ID, Situation, Where
+from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles, handles_typed
 from tui_crawler.console.keys import keys_of, only_at
 from tui_crawler.console.logs.attempts import LOG_COLUMNS, log_row, meaning
 from tui_crawler.console.logs.rows import url_of
 from tui_crawler.console.origin.queries import ContractOf, RobotsFile, RobotsSheet, TopUp, TopUpsOf
 from tui_crawler.console.origin.rows import (
-    EXIT_COLUMNS,
     TODO_COLUMNS,
     OriginContext,
     clock_line,
@@ -43,7 +43,7 @@ from tui_crawler.console.reading.refresh import WINDOW, OriginDetail, ReadingReq
 from tui_crawler.console.reading.window import LogListWindow
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.waiting import RowsScreen
-from tui_crawler.console.stats.rows import exit_rows
+from tui_crawler.console.stats.rows import EXITS, exits_of
 from tui_crawler.console.table.cells import Piece, Styled
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.console.table.window_list import LogList
@@ -104,7 +104,7 @@ class OriginScreen(LaneScreen, RowsScreen):
         self._tabs = TabBar(id="origin-tabs")
         self._state = Lines(id="state", classes="pane")
         self._todo = CrawlTable(TODO_COLUMNS, placeholder="the todo list is empty", id="todo", classes="pane")
-        self._exits = CrawlTable(EXIT_COLUMNS, placeholder="no attempts yet", id="exits", classes="pane")
+        self._exits = CrawlTable(EXITS, id="exits", classes="pane")
         self._attempts = CrawlTable(LOG_COLUMNS, placeholder="no attempts yet", id="attempts", classes="pane")
         keyset = LogListWindow(self._origin, attempts_only=True)
         self._list = LogList(self._attempts, keyset, self._attempt_row, newest_on_top=True)
@@ -244,7 +244,7 @@ class OriginScreen(LaneScreen, RowsScreen):
         if before is None or detail.todo is not before.todo:
             self._todo.set_rows([self._todo_row(*numbered) for numbered in enumerate(detail.todo, 1)])
         if before is None or detail.exits is not before.exits:
-            self._exits.set_rows(exit_rows(detail.exits, short=6))
+            self._exits.fill(detail.exits, present(self.console.clock), relation=exits_of(detail.exits, short=6))
             self._exits.styles.height = min(max(len(detail.exits), 1), EXITS_SHOWN) + FRAME
         self._show_state()
         self._show_titles()

@@ -7,22 +7,13 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.table.cells import Row, Styled
 from tui_crawler.console.urls.cells import bare_host, host_of
 from tui_crawler.text.format import clock
-from tui_crawler.text.glyphs import StateGlyph
+from tui_crawler.text.relations.actions import action_mark
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tui_crawler.console.panes.notice import ReportedError
     from tui_crawler.domain.operator_view import ActionView
-
-
-def action_mark(action: ActionView) -> StateGlyph:
-    """What became of an action."""
-    if action.error:
-        return StateGlyph("✗", "refused", "error")
-    if not action.applied:
-        return StateGlyph("◷", "waits", "waiting")
-    return StateGlyph("↻", "undone", "muted") if action.undone else StateGlyph("✎", "done", "accent")
 
 
 def action_row(action: ActionView, zone: tzinfo) -> Row:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence, Set
-from functools import partial
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.attempts import EVENT_COLUMNS, event_row, is_problem
 from tui_crawler.console.overview.event_rows import action_row, trouble_row
 from tui_crawler.console.reading.snapshot import EVENTS_KEPT
 from tui_crawler.console.screen.stack import ReachesConsole
-from tui_crawler.console.table.cells import LateRow
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.text.format import count, plural
 
@@ -47,7 +45,7 @@ class EventsPane(ReachesConsole, CrawlTable):
             return
         zone = self.console.clock.zone
         self._attempts = (*fresh, *self._attempts)[:EVENTS_KEPT]
-        rows = (LateRow(attempt.attempt_id, partial(event_row, attempt, zone)) for attempt in fresh)
+        rows = (event_row(attempt, zone) for attempt in fresh)
         self._rows_made = (*rows, *self._rows_made)[:EVENTS_KEPT]
         self._show()
 
@@ -61,9 +59,7 @@ class EventsPane(ReachesConsole, CrawlTable):
         if tuple(actions) != self._actions or tuple(troubles) != self._troubles:
             self._actions, self._troubles = tuple(actions), tuple(troubles)
             zone = self.console.clock.zone
-            made: list[tuple[int, Row]] = [
-                (one.at, LateRow(("action", one.action_id), partial(action_row, one, zone))) for one in actions
-            ]
+            made: list[tuple[int, Row]] = [(one.at, action_row(one, zone)) for one in actions]
             made += [(one.at, trouble_row(one, zone)) for one in troubles]
             self._others = tuple(sorted(made, key=lambda other: other[0]))
             self._show()

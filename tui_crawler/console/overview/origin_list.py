@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.overview.order import OverviewFilter, arrange, fields_of, read_origin_needle
 from tui_crawler.console.overview.rows import NARROW_COLUMNS, RATE_CELLS, chosen_columns, counts_down, origin_row
 from tui_crawler.console.reading.snapshot import RATE_CELL_MS
-from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row
+from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.console.urls.cells import twin_of
+from tui_crawler.text.columns import AnyColumn
 
 if TYPE_CHECKING:
     from tui_crawler.console.screen.base import ConsoleScreen
@@ -34,7 +35,7 @@ class OriginList:
         self.suspicions: Mapping[str, TrapSuspicion] = {}
         self._narrow = False
         self._rows: dict[str, Row] = {}
-        self._columns: tuple[Column, ...] = ()
+        self._columns: tuple[AnyColumn, ...] = ()
         self.fit(narrow=False)
         self._dirty: set[str] = set()  # origins whose rows are older than what is known of them
         self._missed: set[str] = set()  # origins that changed while the picture was held still

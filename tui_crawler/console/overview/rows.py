@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.attempts import exit_cell
 from tui_crawler.console.table.cells import Cell, Row, Styled, clip_host
-from tui_crawler.console.table.columns import Column
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
 from tui_crawler.domain.idle_reason import idle_reason
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.record import replace
 from tui_crawler.domain.status import DelayReason, OriginPhase
 from tui_crawler.text.charts import heat
+from tui_crawler.text.columns import AnyColumn, Column, plain
 from tui_crawler.text.format import compact, count, due, seconds, size
 from tui_crawler.text.safe_text import safe
 from tui_crawler.text.sparkline import patience_dots, sparkline
@@ -32,34 +32,34 @@ RATE_CELLS, _FEW_CELLS = 20, 7
 """Cells of the small graphs in a row, five seconds each: they stand where no other column wants the room; where they
 are chosen, the few will do."""
 _LEAST_ORIGIN = 16
-COLUMNS: tuple[Column, ...] = (
-    Column("state", "STATE", 14, 0, min_width=11),
-    Column("origin", "ORIGIN", None, 0, min_width=_LEAST_ORIGIN, kind="place"),
-    Column("todo", "TODO", 7, 4, "right", min_width=5),
-    Column("done", "DONE", 8, 3, "right", min_width=6),
-    Column("fail", "FAIL", 5, 1, "right"),
-    Column("patience", "PAT", 5, 2),
-    Column("delay", "DELAY", 7, 6, "right", min_width=6),
-    Column("next", "NEXT", 6, 5, "right"),
-    Column("exit", "LAST EXIT", 15, 7, min_width=14, kind="word"),
-    Column("rate", "RATE", RATE_CELLS, 14),
-    Column("latency", "LATENCY", RATE_CELLS, 15),
-    Column("took", "TOOK", 6, 9, "right"),
-    Column("blocked", "BLOCKED", 7, 10, "right"),
-    Column("pending", "PENDING", 9, 11, "right", min_width=7),
-    Column("bytes", "BYTES", 7, 12, "right"),
-    Column("why", "WHY", None, 13, min_width=36),
+COLUMNS: tuple[AnyColumn, ...] = (
+    Column("state", "STATE", plain(), 14, 0, min_width=11),
+    Column("origin", "ORIGIN", plain(), None, 0, min_width=_LEAST_ORIGIN, kind="place"),
+    Column("todo", "TODO", plain(), 7, 4, "right", min_width=5),
+    Column("done", "DONE", plain(), 8, 3, "right", min_width=6),
+    Column("fail", "FAIL", plain(), 5, 1, "right"),
+    Column("patience", "PAT", plain(), 5, 2),
+    Column("delay", "DELAY", plain(), 7, 6, "right", min_width=6),
+    Column("next", "NEXT", plain(), 6, 5, "right"),
+    Column("exit", "LAST EXIT", plain(), 15, 7, min_width=14, kind="word"),
+    Column("rate", "RATE", plain(), RATE_CELLS, 14),
+    Column("latency", "LATENCY", plain(), RATE_CELLS, 15),
+    Column("took", "TOOK", plain(), 6, 9, "right"),
+    Column("blocked", "BLOCKED", plain(), 7, 10, "right"),
+    Column("pending", "PENDING", plain(), 9, 11, "right", min_width=7),
+    Column("bytes", "BYTES", plain(), 7, 12, "right"),
+    Column("why", "WHY", plain(), None, 13, min_width=36),
 )
 UNORDERED = {"rate": "requests, last 100 s", "latency": "slowest answers, last 100 s", "why": "why nothing moves"}
 """What columns show by which nothing is ordered."""
-NARROW_COLUMNS: tuple[Column, ...] = (
-    Column("state", "", 2, 0),
-    Column("origin", "ORIGIN", None, 0, min_width=20, kind="place"),
-    Column("todo", "TODO", 6, 3, "right", min_width=4),
-    Column("fail", "FAIL", 5, 1, "right"),
-    Column("patience", "PAT", 5, 2, min_width=3),
-    Column("next", "NEXT", 6, 4, "right"),
-    Column("exit", "LAST EXIT", 14, 5, kind="word"),
+NARROW_COLUMNS: tuple[AnyColumn, ...] = (
+    Column("state", "", plain(), 2, 0),
+    Column("origin", "ORIGIN", plain(), None, 0, min_width=20, kind="place"),
+    Column("todo", "TODO", plain(), 6, 3, "right", min_width=4),
+    Column("fail", "FAIL", plain(), 5, 1, "right"),
+    Column("patience", "PAT", plain(), 5, 2, min_width=3),
+    Column("next", "NEXT", plain(), 6, 4, "right"),
+    Column("exit", "LAST EXIT", plain(), 14, 5, kind="word"),
 )
 """The columns below 81 cells; the state is its glyph alone, the word stands under the table."""
 
@@ -150,7 +150,7 @@ def latency_cell(latency: Sequence[float | None]) -> Styled:
 _SOON_MS, _LATE_MS = 50, 5_000
 
 
-def chosen_columns(ids: Sequence[str]) -> tuple[tuple[Column, ...], tuple[int, ...]]:
+def chosen_columns(ids: Sequence[str]) -> tuple[tuple[AnyColumn, ...], tuple[int, ...]]:
     """The columns of these ids in their order, and which cells of a row are theirs; all where none is named. Where
     there is too little room those chosen last drop out first; the origin always stays."""
     places = {column.id: at for at, column in enumerate(COLUMNS)}

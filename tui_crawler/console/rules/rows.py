@@ -11,11 +11,11 @@ from tui_crawler.console.rules.draft import DraftRow, Entry, Rebased, RuleDraft
 from tui_crawler.console.rules.impact_lines import impact_lines
 from tui_crawler.console.rules.rule_hits import RuleHits, without_entry
 from tui_crawler.console.table.cells import Cell, Row, Styled, cell_text
-from tui_crawler.console.table.columns import Column
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY, QueryPolicy
 from tui_crawler.domain.ruleset import Ruleset, RulesetChange, Section, difference
 from tui_crawler.domain.ruleset_change import keys_of
+from tui_crawler.text.columns import AnyColumn, Column, plain
 from tui_crawler.text.format import clock, compact, count, date_time, plural
 from tui_crawler.text.rule_words import change_text, change_words, counted_changes, section_word
 
@@ -29,21 +29,25 @@ if TYPE_CHECKING:
     from tui_crawler.domain.ruleset_change import EntryChange
 
 
-ENTRY_COLUMNS: tuple[Column, ...] = (
-    Column("section", "SECTION", 14, 1, min_width=13),
-    Column("entry", "ENTRY", None, 0, min_width=34),
-    Column("why", "WHY", 20, 3, min_width=18),
-    Column("source", "WRITTEN", 12, 2, min_width=10),
+ENTRY_COLUMNS: tuple[AnyColumn, ...] = (
+    Column("section", "SECTION", plain(), 14, 1, min_width=13),
+    Column("entry", "ENTRY", plain(), None, 0, min_width=34),
+    Column("why", "WHY", plain(), 20, 3, min_width=18),
+    Column("source", "WRITTEN", plain(), 12, 2, min_width=10),
 )
-RULE_COLUMNS: tuple[Column, ...] = (*ENTRY_COLUMNS[:2], Column("fired", "FIRED", 7, 1, "right", 6), *ENTRY_COLUMNS[2:])
+RULE_COLUMNS: tuple[AnyColumn, ...] = (
+    *ENTRY_COLUMNS[:2],
+    Column("fired", "FIRED", plain(), 7, 1, "right", 6),
+    *ENTRY_COLUMNS[2:],
+)
 """With how often each entry has refused a URL."""
 
-VERSION_COLUMNS: tuple[Column, ...] = (
-    Column("version", "RULESET", 7, 0, "right"),
-    Column("state", "", 10, 2),
-    Column("at", "WHEN", 16, 1),
-    Column("who", "WHO", 13, 4, min_width=8),
-    Column("note", "NOTE", None, 3, min_width=12),
+VERSION_COLUMNS: tuple[AnyColumn, ...] = (
+    Column("version", "RULESET", plain(), 7, 0, "right"),
+    Column("state", "", plain(), 10, 2),
+    Column("at", "WHEN", plain(), 16, 1),
+    Column("who", "WHO", plain(), 13, 4, min_width=8),
+    Column("note", "NOTE", plain(), None, 3, min_width=12),
 )
 
 EXAMPLES = "skip: /calendar/   rule: match: /feed/, ua: special   exclusion: host: a.example, reason: they asked"
@@ -83,7 +87,7 @@ def entry_row(row: DraftRow) -> Row:
     return Row(entry.key, (section, words, Styled(reason_of(entry), "muted"), Styled(entry.line.source, "muted")))
 
 
-def without_empty(columns: Sequence[Column], rows: Sequence[Row]) -> tuple[tuple[Column, ...], list[Row]]:
+def without_empty(columns: Sequence[AnyColumn], rows: Sequence[Row]) -> tuple[tuple[AnyColumn, ...], list[Row]]:
     """Columns and rows without those columns that may be dropped and in which nothing stands: others have their room.
     Without rows all columns stay."""
     kept = [

@@ -214,7 +214,8 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     def record(self, table: CrawlTable, key: Hashable) -> object | None:
         """The row as it was read, for copies and exports; None: what the table shows has to do."""
-        return None
+        row = table.row(key)
+        return None if row is None else row.source
 
     def exporter(self, table: CrawlTable) -> PageExport | None:
         """What writes a list of which the table holds a part only; None: the rows shown are written."""

@@ -13,8 +13,8 @@ from rich.cells import cell_len
 
 from tui_crawler.console.dialogs.completion import Completion
 from tui_crawler.console.panes.line import HangingText, Line
-from tui_crawler.console.table.cells import LateRow, Row, Styled
-from tui_crawler.console.table.columns import Column
+from tui_crawler.console.table.cells import Row, Styled
+from tui_crawler.text.columns import AnyColumn, Column, plain
 from tui_crawler.text.format import count, date_time, plural, seconds
 from tui_crawler.text.safe_text import safe
 
@@ -90,11 +90,11 @@ _BYTES_SHOWN = 32
 _TIME_ENDINGS = ("_at", "_before", "_until")
 
 
-def answer_columns(answer: QueryAnswer) -> tuple[Column, ...]:
+def answer_columns(answer: QueryAnswer) -> tuple[AnyColumn, ...]:
     """One column for each of the answer; the last ones drop out first. Equal names get a number."""
     names: Counter[str] = Counter()
     taken = set(answer.columns)
-    made: list[Column] = []
+    made: list[AnyColumn] = []
     for at, name in enumerate(answer.columns):
         names[name] += 1
         title = name
@@ -108,20 +108,22 @@ def answer_columns(answer: QueryAnswer) -> tuple[Column, ...]:
     return tuple(replace(column, width=None) if column is widest else column for column in made)
 
 
-def _column(title: str, at: int, values: Sequence[object]) -> Column:
+def _column(title: str, at: int, values: Sequence[object]) -> AnyColumn:
     wide = max((cell_len(safe(value_text(value), WIDEST + 1)) for value in values), default=1)
     numbers = bool(values) and all(value is None or isinstance(value, int | float) for value in values)
     width = min(max(wide, cell_len(safe(title, WIDEST)), 1), WIDEST)
     least = width if numbers else min(width, 16 if wide >= _LONG else _LEAST)
     places = any(isinstance(value, str) and "://" in value for value in values)
-    return Column(title, title, width, at, "right" if numbers else "left", least, kind="place" if places else "")
+    return Column(
+        title, title, plain(), width, at, "right" if numbers else "left", least, kind="place" if places else ""
+    )
 
 
 def answer_rows(answer: QueryAnswer) -> list[Row]:
     """The rows; the keys are their numbers."""
 
     def row(number: int, values: Sequence[object]) -> Row:
-        return LateRow(number, lambda: Row(number, tuple(_cell(value) for value in values)))
+        return Row(number, lambda: tuple(_cell(value) for value in values))
 
     return [row(number, values) for number, values in enumerate(answer.rows)]
 

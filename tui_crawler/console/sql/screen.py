@@ -29,8 +29,9 @@ from tui_crawler.console.sql.rows import (
     complete,
 )
 from tui_crawler.console.table.cells import Row, Styled
-from tui_crawler.console.table.crawl_table import Column, CrawlTable
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.operator_view import QueryAnswer
+from tui_crawler.text.columns import Column, plain
 from tui_crawler.text.format import elapsed
 
 if TYPE_CHECKING:
@@ -172,7 +173,7 @@ class SqlScreen(ConsoleScreen):
         self._editor.ask, self._editor.recall = self._ask, self._recall
         self._editor.offer, self._editor.nothing_fits = self._offer, self._nothing_fits
         self._hint = Lines(id="sql-hint", still=True)
-        self._table = CrawlTable((Column("answer", "", None),), placeholder="", id="sql-rows", classes="pane")
+        self._table = CrawlTable((Column("answer", "", plain(), None),), placeholder="", id="sql-rows", classes="pane")
         self._info = Lines(id="sql-info", classes="pane")
         yield Vertical(self._editor, self._hint, self._table, self._info, id="body")
 
@@ -244,7 +245,7 @@ class SqlScreen(ConsoleScreen):
         table.order_by(None)
         table.clear_marks()
         table.placeholder = "the answer has no rows"
-        table.set_columns(answer_columns(answer) or (Column("answer", "", None),))
+        table.set_columns(answer_columns(answer) or (Column("answer", "", plain(), None),))
         table.set_rows(answer_rows(answer), cursor="first")
         self._show_row()
         self._show_title()

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
 from tui_crawler.console.ports import ActionReports, OriginReports, RefusedReports
 from tui_crawler.console.reading.refresh import COUNTER_MS, ONCE_MS, RARE_MS, SLOW_MS, Part, Query
-from tui_crawler.console.stats.rows import by_reason
+from tui_crawler.text.relations.refused import by_reason
 
 if TYPE_CHECKING:
     from tui_crawler.domain.operator_view import JobView, LimboView, StashView, ValidationTotals
@@ -66,7 +66,7 @@ def _query(of: Callable[[LedgerReports, int], T], every_ms: int = SLOW_MS, *, by
     return Query(of, every_ms, by_time)
 
 
-JOBS = _query(lambda reports, _: reports.jobs(), COUNTER_MS)
+JOBS_READ = _query(lambda reports, _: reports.jobs(), COUNTER_MS)
 LEDGER_QUERIES: Mapping[str, Query[Any, Any]] = {
     "refused": _query(lambda reports, _: by_reason(reports.refused("")), RARE_MS),
     "limbo": _query(lambda reports, _: reports.limbo(0), by_time=True),

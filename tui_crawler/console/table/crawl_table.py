@@ -9,7 +9,8 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Container, Hashable, Iterable, Sequence
-from typing import ClassVar
+from operator import itemgetter
+from typing import Any, ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -18,11 +19,11 @@ from textual.message import Message
 from tui_crawler.console.panes.border import write_subtitle, write_title
 from tui_crawler.console.panes.zoom import zoom_words
 from tui_crawler.console.table.cells import Cell, Row, Styled, cell_text
-from tui_crawler.console.table.columns import Column
 from tui_crawler.console.table.filter_terms import HINT, ParsedFilter, read_needle
 from tui_crawler.console.table.paint import Sort
 from tui_crawler.console.table.rows import CursorRule
 from tui_crawler.console.table.view import TableView
+from tui_crawler.text.columns import AnyColumn, is_missing, order_of
 from tui_crawler.text.format import count
 
 OrderKey = tuple[int, float, str]
@@ -59,16 +60,28 @@ def order_key(text: str) -> OrderKey:
     return (2, 0.0, bare.casefold())
 
 
-def ordered(rows: Iterable[Row], columns: Sequence[Column], column_id: str, *, descending: bool) -> list[Row]:
-    """Rows by one column; equal ones as they came. Without such a column: as they came."""
+def _values(rows: Iterable[Row], columns: Sequence[AnyColumn], column_id: str) -> list[Any] | None:
     index = next((at for at, column in enumerate(columns) if column.id == column_id), None)
     if index is None:
-        return list(rows)
+        return None
+    return [
+        order_key(cell_text(row.cells[index]) if index < len(row.cells) else "")
+        if row.record is None
+        else columns[index].value_of(row.record)
+        for row in rows
+    ]
 
-    def key(row: Row) -> OrderKey:
-        return order_key(cell_text(row.cells[index])) if index < len(row.cells) else (0, 0.0, "")
 
-    return sorted(rows, key=key, reverse=descending)
+def ordered(rows: Iterable[Row], columns: Sequence[AnyColumn], column_id: str, *, descending: bool) -> list[Row]:
+    """Return rows in the order of the values of one column, those without a value last; equal ones as they came.
+    Without such a column: as they came."""
+    rows = list(rows)
+    values = _values(rows, columns, column_id)
+    if values is None:
+        return rows
+    held = [(order_of(value), row) for value, row in zip(values, rows, strict=True) if not is_missing(value)]
+    missing = [row for value, row in zip(values, rows, strict=True) if is_missing(value)]
+    return [row for _, row in sorted(held, key=itemgetter(0), reverse=descending)] + missing
 
 
 def in_place(shown: Iterable[Hashable], coming: Sequence[Row]) -> tuple[list[Row], int]:
@@ -82,13 +95,11 @@ def in_place(shown: Iterable[Hashable], coming: Sequence[Row]) -> tuple[list[Row
     return [*placed.values(), *new], len(new)
 
 
-def begins_with_the_greatest(rows: Iterable[Row], columns: Sequence[Column], column_id: str) -> bool:
-    """Whether an order by this column begins with the greatest: where most cells are numbers."""
-    index = next((at for at, column in enumerate(columns) if column.id == column_id), None)
-    if index is None:
-        return False
-    ranks = [order_key(cell_text(row.cells[index]))[0] for row in rows if index < len(row.cells)]
-    return ranks.count(1) > ranks.count(2)
+def begins_with_the_greatest(rows: Iterable[Row], columns: Sequence[AnyColumn], column_id: str) -> bool:
+    """Return whether an order by this column begins with the greatest: where it has numbers."""
+    held = [value for value in _values(rows, columns, column_id) or () if not is_missing(value)]
+    numbers = [value for value in held if order_of(value)[0] == 0 or (isinstance(value, tuple) and value[0] == 1)]
+    return len(numbers) > len(held) / 2
 
 
 LOOKING = "looking for it…"
@@ -179,11 +190,11 @@ class SiftedTable(TableView):
         return [self._rows.at(index) for index in range(len(self._rows))]
 
     @property
-    def columns(self) -> Sequence[Column]:
+    def columns(self) -> Sequence[AnyColumn]:
         """All columns, those among them that have no room."""
         return self._columns
 
-    def set_columns(self, columns: Sequence[Column]) -> None:
+    def set_columns(self, columns: Sequence[AnyColumn]) -> None:
         """As in the view; an order by a column that is gone ends."""
         super().set_columns(columns)
         if self._order is not None and self._order[0] not in {column.id for column in columns}:
@@ -330,7 +341,7 @@ class SiftedTable(TableView):
         """Called when other rows are marked than before."""
 
 
-__all__ = ["Cell", "Column", "CrawlTable", "CursorRule", "Row", "Sort", "Styled"]
+__all__ = ["Cell", "CrawlTable", "CursorRule", "Row", "Sort", "Styled"]
 
 
 class CrawlTable(SiftedTable):

@@ -22,7 +22,7 @@ from tui_crawler.text.glyphs import EXIT_GROUPS, STATES
 from tui_crawler.text.safe_text import safe, unlike_formula
 
 if TYPE_CHECKING:
-    from tui_crawler.console.table.columns import Column
+    from tui_crawler.text.columns import AnyColumn
 
 FORMATS: tuple[tuple[str, str], ...] = (
     ("csv", "CSV, for a spreadsheet"),
@@ -45,7 +45,7 @@ _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>|#~!&$]")
 class TableText:
     """What a table shows: columns, rows in their order, and the record of each row (None: it has none)."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[AnyColumn, ...]
     rows: tuple[Row, ...]
     records: tuple[object | None, ...]
 
@@ -84,7 +84,7 @@ def lines(table: TableText, format_id: str) -> str:
             return "".join(_markdown(_escaped(text) for text in _texts(row)) for row in table.rows)
 
 
-def as_json(columns: Sequence[Column], row: Row, record: object | None) -> str:
+def as_json(columns: Sequence[AnyColumn], row: Row, record: object | None) -> str:
     """A row as one JSON object in ASCII: its record, or what is shown of it by column."""
     value: object = dict(zip((column.id for column in columns), _texts(row), strict=False))
     if is_dataclass(record) and not isinstance(record, type):
@@ -103,7 +103,7 @@ def _texts(row: Row) -> list[str]:
     return [safe(cell_text(cell), _LONGEST).strip() for cell in row.cells]
 
 
-def _name(column: Column) -> str:
+def _name(column: AnyColumn) -> str:
     """The title of a column, which in an answer to SQL is whatever the question or the database calls it."""
     return safe(column.title or column.id, _LONGEST).strip()
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from abc import abstractmethod
 from bisect import bisect_left
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from functools import partial
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -13,7 +12,6 @@ from tui_crawler.console.logs.queries import BEGINNING, END, LogEntries, LogPart
 from tui_crawler.console.logs.rows import LogLine
 from tui_crawler.console.reading.refresh import PagePart
 from tui_crawler.console.reading.window import KEPT, KeysetWindow, LogListWindow, SpanWindow
-from tui_crawler.console.table.cells import LateRow
 from tui_crawler.domain.page_filter import PageWindow
 
 if TYPE_CHECKING:
@@ -89,7 +87,7 @@ class WindowList(Generic[B, R]):
             key = self.keyset.key_of(one)
             had = kept.get(key)
             same = had is not None and (had[0] is one or had[0] == one)
-            self._rows[key] = had if had is not None and same else (one, LateRow(key, partial(self._row, one)))
+            self._rows[key] = had if had is not None and same else (one, self._row(one))
         key = table.cursor_key
         if visible and not self._turned and key not in visible and key not in self._rows:
             top = round(table.scroll_y)

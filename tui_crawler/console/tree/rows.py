@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.overview.summary import TRAP
 from tui_crawler.console.rules.pattern import literal
 from tui_crawler.console.table.cells import Row, Styled
-from tui_crawler.console.table.columns import Column
 from tui_crawler.console.tree.queries import MOST_BRANCHES, level_of, piece_of, traps_of
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.site_tree import OWN_PAGES, BranchCounts, BranchTally, end_of
 from tui_crawler.domain.trap import LEAST_PAGES
+from tui_crawler.text.columns import AnyColumn, Column, plain
 from tui_crawler.text.format import compact, count, phase, rate, size
 
 if TYPE_CHECKING:
@@ -23,17 +23,17 @@ if TYPE_CHECKING:
     from tui_crawler.domain.site_tree import BranchList, BranchPiece
     from tui_crawler.domain.trap import TrapSuspicion
 
-TREE_COLUMNS: tuple[Column, ...] = (
-    Column("path", "PATH", None, 0, min_width=18, kind="place"),
-    Column("known", "KNOWN", 10, 0, "right", min_width=5),
-    Column("done", "DONE", 10, 2, "right", min_width=5),
-    Column("failed", "FAILED", 8, 1, "right", min_width=5, short="FAIL"),
-    Column("blocked", "BLOCKED", 8, 4, "right", min_width=5, short="BLOCK"),
-    Column("refused", "REFUSED", 8, 6, "right", min_width=5, short="REFUS"),
-    Column("size", "SIZE", 7, 7, "right"),
-    Column("mean", "MEAN", 7, 5, "right"),
-    Column("growth", "+/MIN", 6, 3, "right"),
-    Column("trap", "", 7, 1),
+TREE_COLUMNS: tuple[AnyColumn, ...] = (
+    Column("path", "PATH", plain(), None, 0, min_width=18, kind="place"),
+    Column("known", "KNOWN", plain(), 10, 0, "right", min_width=5),
+    Column("done", "DONE", plain(), 10, 2, "right", min_width=5),
+    Column("failed", "FAILED", plain(), 8, 1, "right", min_width=5, short="FAIL"),
+    Column("blocked", "BLOCKED", plain(), 8, 4, "right", min_width=5, short="BLOCK"),
+    Column("refused", "REFUSED", plain(), 8, 6, "right", min_width=5, short="REFUS"),
+    Column("size", "SIZE", plain(), 7, 7, "right"),
+    Column("mean", "MEAN", plain(), 7, 5, "right"),
+    Column("growth", "+/MIN", plain(), 6, 3, "right"),
+    Column("trap", "", plain(), 7, 1),
 )
 RECOUNT_MS, SHARE = 10_000, 10
 """Counts hold so long at least while a run is live, and so many times as long as counting took."""

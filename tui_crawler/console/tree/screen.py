@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
@@ -20,7 +19,6 @@ from tui_crawler.console.rules.exclusions import ExclusionEntry
 from tui_crawler.console.rules.queries import RULES
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import RowsScreen
-from tui_crawler.console.table.cells import LateRow
 from tui_crawler.console.table.crawl_table import CrawlTable, Row, Sort
 from tui_crawler.console.tree.queries import failures_of
 from tui_crawler.console.tree.rows import (
@@ -152,7 +150,7 @@ class TreeScreen(RowsScreen):
         before, found = self._held, [*nodes(self._root, self._opened, self._turned)]
         self._held = {node.key: node for node in found}
         kept = {row.key: row for row in self._table.held_rows() if before.get(row.key) == self._held.get(row.key)}
-        self._table.set_rows([kept.get(node.key) or LateRow(node.key, partial(tree_row, node)) for node in found])
+        self._table.set_rows([kept.get(node.key) or tree_row(node) for node in found])
         self._show_branch()
         self._show_title()
 

@@ -11,11 +11,11 @@ from rich.cells import cell_len, get_character_cell_size
 from tui_crawler.console.logs.attempts import exit_cell, meaning, status_cell
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, Split, fact, heading, width_of
 from tui_crawler.console.table.cells import Cell, Row, Styled
-from tui_crawler.console.table.columns import Column
 from tui_crawler.console.urls.cells import path_of
 from tui_crawler.console.urls.queries import MOST_LINKS
 from tui_crawler.domain.cut import cut_names, cut_words
 from tui_crawler.domain.exit_code import AttemptKind
+from tui_crawler.text.columns import AnyColumn, Column, plain
 from tui_crawler.text.format import ABSENT, clock, count, date_time, phase, plural, size
 from tui_crawler.text.safe_text import safe
 
@@ -61,43 +61,43 @@ def connection_words(request: RequestRecord) -> str:
     return f"{made}: {taken}" if taken else made
 
 
-ATTEMPT_COLUMNS: tuple[Column, ...] = (
-    Column("number", "#", 3, 6, "right"),
-    Column("time", "TIME", 19, 0, min_width=8),
-    Column("rules", "RULESET", 7, 8, "right", min_width=5, short="RULES"),
-    Column("exit", "EXIT", 27, 0, min_width=14, kind="name"),
-    Column("status", "ST", 3, 1, "right"),
-    Column("dns", "DNS", 5, 11, "right"),
-    Column("connect", "CONN", 5, 9, "right"),
-    Column("tls", "TLS", 5, 10, "right"),
-    Column("head", "TTFB", 6, 4, "right", min_width=5),
-    Column("total", "TOTAL", 6, 2, "right", min_width=5),
-    Column("bytes", "BYTES", 6, 5, "right"),
-    Column("remote", "REMOTE", 21, 7, min_width=15),
-    Column("requests", "REQ", 3, 12, "right"),
-    Column("note", "NOTE", None, 3, min_width=24),
+ATTEMPT_COLUMNS: tuple[AnyColumn, ...] = (
+    Column("number", "#", plain(), 3, 6, "right"),
+    Column("time", "TIME", plain(), 19, 0, min_width=8),
+    Column("rules", "RULESET", plain(), 7, 8, "right", min_width=5, short="RULES"),
+    Column("exit", "EXIT", plain(), 27, 0, min_width=14, kind="name"),
+    Column("status", "ST", plain(), 3, 1, "right"),
+    Column("dns", "DNS", plain(), 5, 11, "right"),
+    Column("connect", "CONN", plain(), 5, 9, "right"),
+    Column("tls", "TLS", plain(), 5, 10, "right"),
+    Column("head", "TTFB", plain(), 6, 4, "right", min_width=5),
+    Column("total", "TOTAL", plain(), 6, 2, "right", min_width=5),
+    Column("bytes", "BYTES", plain(), 6, 5, "right"),
+    Column("remote", "REMOTE", plain(), 21, 7, min_width=15),
+    Column("requests", "REQ", plain(), 3, 12, "right"),
+    Column("note", "NOTE", plain(), None, 3, min_width=24),
 )
-REQUEST_COLUMNS: tuple[Column, ...] = (
-    Column("time", "SENT", 12, 0),
-    Column("method", "METHOD", 6, 3),
-    Column("status", "ST", 3, 0, "right"),
-    Column("dns", "DNS", 5, 9, "right"),
-    Column("connect", "CONN", 5, 7, "right"),
-    Column("tls", "TLS", 5, 8, "right"),
-    Column("head", "TTFB", 7, 2, "right", min_width=5),
-    Column("total", "TOTAL", 7, 1, "right", min_width=5),
-    Column("remote", "REMOTE", 22, 5, min_width=15),
-    Column("kind", "KIND", 24, 6),
-    Column("error", "ERROR", None, 4, min_width=14),
+REQUEST_COLUMNS: tuple[AnyColumn, ...] = (
+    Column("time", "SENT", plain(), 12, 0),
+    Column("method", "METHOD", plain(), 6, 3),
+    Column("status", "ST", plain(), 3, 0, "right"),
+    Column("dns", "DNS", plain(), 5, 9, "right"),
+    Column("connect", "CONN", plain(), 5, 7, "right"),
+    Column("tls", "TLS", plain(), 5, 8, "right"),
+    Column("head", "TTFB", plain(), 7, 2, "right", min_width=5),
+    Column("total", "TOTAL", plain(), 7, 1, "right", min_width=5),
+    Column("remote", "REMOTE", plain(), 22, 5, min_width=15),
+    Column("kind", "KIND", plain(), 24, 6),
+    Column("error", "ERROR", plain(), None, 4, min_width=14),
 )
-LINK_COLUMNS: tuple[Column, ...] = (
-    Column("kind", "KIND", 6, 3, min_width=4),
-    Column("url", "URL", None, 0, min_width=18, kind="place"),
-    Column("title", "TITLE", None, 2, min_width=14),
-    Column("text", "TEXT", 20, 4, min_width=12),
-    Column("exit", "EXIT", 16, 1, min_width=12, kind="name"),
-    Column("seen", "SEEN", 16, 6, min_width=8),
-    Column("note", "", 8, 5),
+LINK_COLUMNS: tuple[AnyColumn, ...] = (
+    Column("kind", "KIND", plain(), 6, 3, min_width=4),
+    Column("url", "URL", plain(), None, 0, min_width=18, kind="place"),
+    Column("title", "TITLE", plain(), None, 2, min_width=14),
+    Column("text", "TEXT", plain(), 20, 4, min_width=12),
+    Column("exit", "EXIT", plain(), 16, 1, min_width=12, kind="name"),
+    Column("seen", "SEEN", plain(), 16, 6, min_width=8),
+    Column("note", "", plain(), 8, 5),
 )
 _PATH, _INDENTED = 12, 6
 """How many steps of a path are drawn, the last ones; and how many of them are indented further."""

@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, assert_never
 
 from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, status_cell
 from tui_crawler.console.table.cells import Row, Styled
-from tui_crawler.console.table.columns import Column
 from tui_crawler.domain.page_filter import PageListState, TextTerm, state_of
 from tui_crawler.domain.recovery import NextTry
+from tui_crawler.text.columns import AnyColumn, Column, plain
 from tui_crawler.text.format import ABSENT, ago, coarse, count, date_time, due, plural, size
 from tui_crawler.text.glyphs import state_mark
 
@@ -22,17 +22,17 @@ if TYPE_CHECKING:
     from tui_crawler.domain.page_filter import PageTally
     from tui_crawler.domain.page_view import PageView
 
-URL_COLUMNS: tuple[Column, ...] = (
-    Column("state", "STATE", 9, 6),
-    Column("exit", "EXIT", 29, 0, min_width=14, kind="name"),
-    Column("status", "ST", 3, 4, "right"),
-    Column("url", "URL", None, 0, min_width=34, kind="place"),
-    Column("title", "TITLE", None, 5, min_width=16),
-    Column("depth", "DEPTH", 5, 7, "right"),
-    Column("tries", "TRIES", 5, 3, "right"),
-    Column("due", "DUE", 8, 2, "right"),
-    Column("last", "LAST", 7, 1, "right", 4),
-    Column("size", "SIZE", 6, 8, "right"),
+URL_COLUMNS: tuple[AnyColumn, ...] = (
+    Column("state", "STATE", plain(), 9, 6),
+    Column("exit", "EXIT", plain(), 29, 0, min_width=14, kind="name"),
+    Column("status", "ST", plain(), 3, 4, "right"),
+    Column("url", "URL", plain(), None, 0, min_width=34, kind="place"),
+    Column("title", "TITLE", plain(), None, 5, min_width=16),
+    Column("depth", "DEPTH", plain(), 5, 7, "right"),
+    Column("tries", "TRIES", plain(), 5, 3, "right"),
+    Column("due", "DUE", plain(), 8, 2, "right"),
+    Column("last", "LAST", plain(), 7, 1, "right", 4),
+    Column("size", "SIZE", plain(), 6, 8, "right"),
 )
 FILTER_HINT = "part of a URL · ~fuzzy · exit: status: depth: origin: state: title: re: · ! inverts"
 

@@ -30,7 +30,7 @@ from tui_crawler.console.reading.failure_words import failure_words
 from tui_crawler.console.screen.base import Dialog, size_classes
 from tui_crawler.console.screen.lifetime import is_ready, is_stale
 from tui_crawler.console.table.cells import Styled
-from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row
+from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.console.terminal import catch_signals
 from tui_crawler.console.terminal_app import TerminalApp
 from tui_crawler.console.theme import DARK, LIGHT
@@ -47,6 +47,7 @@ from tui_crawler.console.welcome.first_step import (
     StartFolder,
 )
 from tui_crawler.domain.status_words import UNCONFIGURED_USER_AGENT
+from tui_crawler.text.columns import Column, plain
 from tui_crawler.text.format import plural
 from tui_crawler.text.safe_text import safe
 
@@ -54,7 +55,7 @@ _MOST_ROWS = 8
 _WHO = "Who crawls? Server owners see this name in their logs (User-Agent):"
 _WHO_HINT = "e.g. my-project-crawler (for https://example.net/why)"
 _NAMELESS = f"⚠ empty: it goes out as {UNCONFIGURED_USER_AGENT}"
-_COLUMNS = (Column("name", "", 30, min_width=12), Column("about", "", None, priority=1))
+_COLUMNS = (Column("name", "", plain(), 30, min_width=12), Column("about", "", plain(), None, priority=1))
 ART: tuple[Line, ...] = (
     (Styled("       ╭── ", "faint"), Styled("✓", "ok"), Styled(" ──┬── ", "faint"), Styled("✓", "ok")),
     (

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.overview.rows import chosen_columns, origin_row
 from tui_crawler.console.panes.line import Line, Paragraph
 from tui_crawler.console.table.cells import Cell, Row, Styled
-from tui_crawler.console.table.columns import Column
 from tui_crawler.domain.worker import WorkerState
+from tui_crawler.text.columns import AnyColumn, Column, plain
 from tui_crawler.text.format import ABSENT, ago, coarse, compact, count, date_time, duration, size
 from tui_crawler.text.glyphs import StateGlyph, state_mark
 
@@ -26,20 +26,20 @@ LISTED = 200
 ANOTHER = "tui-crawler worker --db DATABASE, from any machine where it is on a server"
 """How another worker is added."""
 
-WORKER_COLUMNS: tuple[Column, ...] = (
-    Column("state", "STATE", 10, 0),
-    Column("worker", "WORKER", None, 0, min_width=10),
-    Column("flight", "IN FLIGHT", 9, 1, "right", min_width=5, short="FLY"),
-    Column("rate", "PAGES/MIN", 9, 0, "right", min_width=5, short="P/MIN"),
-    Column("cpu", "CPU", 5, 6, "right", min_width=4),
-    Column("origins", "ORIGINS", 7, 0, "right", min_width=5, short="ORIG"),
-    Column("beat", "HEARTBEAT", 9, 0, "right", min_width=5, short="BEAT"),
-    Column("host", "HOST AND PROCESS", None, 2, min_width=12, short="HOST"),
-    Column("tags", "TAGS", 14, 3, min_width=6),
-    Column("free", "DISK FREE", 9, 7, "right", min_width=6, short="FREE"),
-    Column("version", "VERSION", 8, 8, min_width=5, short="VER"),
-    Column("since", "SINCE", 19, 9),
-    Column("end", "HOW IT ENDED", None, 4, min_width=26),
+WORKER_COLUMNS: tuple[AnyColumn, ...] = (
+    Column("state", "STATE", plain(), 10, 0),
+    Column("worker", "WORKER", plain(), None, 0, min_width=10),
+    Column("flight", "IN FLIGHT", plain(), 9, 1, "right", min_width=5, short="FLY"),
+    Column("rate", "PAGES/MIN", plain(), 9, 0, "right", min_width=5, short="P/MIN"),
+    Column("cpu", "CPU", plain(), 5, 6, "right", min_width=4),
+    Column("origins", "ORIGINS", plain(), 7, 0, "right", min_width=5, short="ORIG"),
+    Column("beat", "HEARTBEAT", plain(), 9, 0, "right", min_width=5, short="BEAT"),
+    Column("host", "HOST AND PROCESS", plain(), None, 2, min_width=12, short="HOST"),
+    Column("tags", "TAGS", plain(), 14, 3, min_width=6),
+    Column("free", "DISK FREE", plain(), 9, 7, "right", min_width=6, short="FREE"),
+    Column("version", "VERSION", plain(), 8, 8, min_width=5, short="VER"),
+    Column("since", "SINCE", plain(), 19, 9),
+    Column("end", "HOW IT ENDED", plain(), None, 4, min_width=26),
 )
 
 

@@ -1,0 +1,228 @@
+"""Columns and relations: how each value of a record is shown, sorted and filtered. Below console, command line, export.
+
+A column is declared once, in a relation; tables, `--json`, copies and exports are made from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from datetime import UTC, tzinfo
+from operator import attrgetter
+from typing import Any, Generic, Literal, TypeVar
+
+from tui_crawler.domain.record import dataclass
+from tui_crawler.text.format import ABSENT, ago, clock, compact, count, date_time, size
+from tui_crawler.text.glyphs import StateGlyph
+from tui_crawler.text.safe_text import Align, readable_url
+
+FLEXIBLE_MINIMUM = 8
+"""The least width of a flexible column that names none, in cells."""
+
+R = TypeVar("R")
+V = TypeVar("V")
+
+Kind = Literal["", "place", "name", "word"]
+"""What stands in a column. `place`: a URL, a path or a host, cut in the middle, for such differ at their ends. `name`:
+all cells take their short form as soon as one of those that were shown does not fit; `word`: they always do, since
+another column beside it has no room for names."""
+
+
+@dataclass(frozen=True, slots=True)
+class Styled:
+    """A piece of text with a role of `theme.ROLES` and perhaps text attributes: `"error"`, `"muted bold"`.
+
+    `short` stands for the text where the column is too narrow for it (`12k` for `12 004`).
+    """
+
+    text: str
+    role: str = ""
+    short: str = ""
+
+
+Cell = str | Styled | tuple[str | Styled, ...]
+"""What stands in one cell: text as it is (never markup), one styled piece, or several beside each other."""
+
+
+def cell_text(cell: Cell) -> str:
+    """Return the whole text of a cell, unchanged."""
+    return "".join(part.text for part in cell_parts(cell))
+
+
+def cell_parts(cell: Cell, *, decoded: bool = False) -> Sequence[Styled]:
+    """The pieces of a cell, as they are or with the URLs in them `decoded`."""
+    if decoded:
+        return [Styled(readable_url(one.text), one.role, one.short) for one in cell_parts(cell)]
+    match cell:
+        case str():
+            return (Styled(cell),)
+        case Styled():
+            return (cell,)
+        case _:
+            return tuple(Styled(part) if isinstance(part, str) else part for part in cell)
+
+
+@dataclass(frozen=True, slots=True)
+class Present:
+    """The time (epoch ms) and the time zone that cells are made for."""
+
+    now: int = 0
+    zone: tzinfo = UTC
+
+
+Show = Callable[[V, R, Present], Cell]
+"""Returns the cell of a value, given its record."""
+
+
+def words(
+    of: Callable[[V], str], role: str = "", zero: str | None = None, short: Callable[[V], str] | None = None
+) -> Show[V, object]:
+    """Show a value as the text that `of` makes; a false value has the role `zero`, if there is one."""
+
+    def show(value: V, _record: object, _present: Present) -> Cell:
+        shown = role if value or zero is None else zero
+        return Styled(of(value), shown, short(value) if short is not None else "")
+
+    return show
+
+
+def plain(role: str = "", none: str = "") -> Show[object, object]:
+    """Show a text unchanged; `none` stands for an empty one."""
+    return words(lambda value: none if value is None or value == "" else str(value), role)
+
+
+def number(role: str = "", zero: str | None = None) -> Show[int | None, object]:
+    """Show a whole number, in four characters where there is no room."""
+    return words(count, role, zero, compact)
+
+
+def data_size(role: str = "", zero: str | None = None) -> Show[float | None, object]:
+    """Show a number of bytes."""
+    return words(size, role, zero)
+
+
+def state(short: Callable[[StateGlyph], str] | None = None) -> Show[StateGlyph, object]:
+    """Show a state as its glyph and word."""
+    return lambda mark, _, __: Styled(mark.label, mark.role, short(mark) if short is not None else "")
+
+
+def negated(name: str) -> Callable[[Any], int | None]:
+    """Return how to read a time (epoch ms, 0: none) as a number that grows with its age."""
+    of = attrgetter(name)
+    return lambda record: -of(record) or None
+
+
+def since(role: str = "muted") -> Show[int | None, object]:
+    """Show a `negated` time as how long ago it was."""
+    return lambda value, _, present: Styled(ABSENT if value is None else ago(present.now + value), role)
+
+
+def time_of_day(role: str = "muted") -> Show[int | None, object]:
+    """Show a time (epoch ms) without its date."""
+    return lambda value, _, present: Styled(clock(value, present.zone), role)
+
+
+def date_and_time(role: str = "muted", *, shortens: bool = True) -> Show[int | None, object]:
+    """Show a time (epoch ms), perhaps without its date where there is no room."""
+    return lambda value, _, present: Styled(
+        date_time(value, present.zone), role, clock(value, present.zone) if shortens else ""
+    )
+
+
+def is_missing(value: object) -> bool:
+    """Return whether there is nothing to order by."""
+    return value is None or value == ""
+
+
+def order_of(value: object) -> tuple[int, Any]:
+    """Return what a value that is not missing is ordered by: numbers come before texts, whose case does not count."""
+    match value:
+        case int() | float():
+            return 0, value
+        case str():
+            return 1, value.casefold()
+        case StateGlyph():
+            return 1, value.word
+        case bytes():
+            return 2, value
+        case _:
+            return 3, str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[R, V]):
+    """One column.
+
+    `width` is in cells; None takes what the others leave (shared when there are several). `priority` 0 is
+    never dropped; of the others the greatest goes first. `min_width` (cells) is how far the column may shrink
+    before anything is dropped; 0 means not below `width` (flexible: not below `FLEXIBLE_MINIMUM`). `short`
+    stands for the title where the column is too narrow for it.
+
+    `value` reads what rows are ordered by from a record: a number, a text, or None where it is missing. Without one it
+    is the attribute that `id` names.
+    """
+
+    id: str
+    title: str
+    show: Show[V, R] = plain()
+    width: int | None = None
+    priority: int = 0
+    align: Align = "left"
+    min_width: int = 0
+    short: str = ""
+    kind: Kind = ""
+    value: Callable[[R], V] | None = None
+
+    @property
+    def least(self) -> int:
+        """The width below which the column is rather dropped, in cells."""
+        if self.width is None:
+            return max(1, self.min_width or FLEXIBLE_MINIMUM)
+        return max(1, min(self.min_width or self.width, self.width))
+
+    @property
+    def wanted(self) -> int:
+        """The width the column asks for, in cells."""
+        return self.least if self.width is None else max(1, self.width)
+
+    def value_of(self, record: R) -> Any:
+        """Return the value of a record."""
+        return getattr(record, self.id) if self.value is None else self.value(record)
+
+    def cell(self, record: R, present: Present) -> Cell:
+        """Return the cell of a record."""
+        return self.show(self.value_of(record), record, present)
+
+
+AnyColumn = Column[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Relation(Generic[R]):
+    """Records of one kind as a table: its columns, what identifies a record, and what is shown where there are none.
+
+    `source` returns the record as it was read, for copies and exports; None: they have the texts that are shown.
+    `json` names the attributes that a JSON document has. `text` are the columns of the command line, some of them by
+    their ids in `columns`.
+    """
+
+    columns: tuple[Column[R, Any], ...]
+    key: Callable[[R], Hashable]
+    nothing: str = ""
+    source: Callable[[R], object | None] = staticmethod(lambda record: record)
+    json: str = ""
+    text: tuple[str | Column[R, Any], ...] = ()
+
+    def cells(self, record: R, present: Present) -> tuple[Cell, ...]:
+        """Return the cells of a record, in the order of the columns."""
+        return tuple(column.cell(record, present) for column in self.columns)
+
+    @property
+    def text_columns(self) -> tuple[Column[R, Any], ...]:
+        """The columns that the command line prints."""
+        known = {column.id: column for column in self.columns}
+        return tuple(known[one] if isinstance(one, str) else one for one in self.text)
+
+    def documents(self, records: Iterable[R]) -> Iterable[dict[str, object]]:
+        """Return records as members of a JSON document."""
+        names = self.json.split()
+        return ({name: getattr(record, name) for name in names} for record in records)
