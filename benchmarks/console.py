@@ -231,7 +231,7 @@ def _key_times(keys: Keys) -> tuple[float, float]:
 
 
 def show(runs: list[Measured]) -> None:
-    """Prints the medians, beside the goals of CONSOLE.md rule 9."""
+    """Print the medians next to the targets of docs/console.md."""
     titles = {name: title for name, title, _, _ in GOALS}
     medians = {one.name: statistics.median(getattr(run, one.name) for run in runs) for one in fields(Measured)}
     for name, title, unit, goal in GOALS:

@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import ast
+import builtins
+import keyword
 import re
+import sys
 import tomllib
 from pathlib import Path
 
@@ -66,3 +70,68 @@ def test_keys_of_the_readme_are_keys_of_the_console():
     table = README.split("## Keys")[1].split("Every key")[0]
     for key in re.findall(r"`([^`]+)`", table):
         assert f"`{key}`" in page, key
+
+
+PROJECT = [path for part in ("tui_crawler", "tests", "benchmarks") for path in sorted((ROOT / part).rglob("*.py"))]
+"""All modules of the project."""
+FOREIGN = {
+    "DEFERRABLE", "PYTHON", "_ARC_DEBUG", "json_each", "pg_dump", "pg_hba", "conf", "synchronous_standby_names", "wget",
+    "httpx", "Client", "is_readable", "ssl_object", "tui_crawler_response_seconds",
+}  # fmt: skip
+"""Names in documents that are those of other programs, or that code puts together."""
+
+
+def _docstrings(tree: ast.AST) -> dict[int, str]:
+    """The texts that are statements of their own, by the identity of their node."""
+    statements = (node.value for node in ast.walk(tree) if isinstance(node, ast.Expr))
+    return {id(one): one.value for one in statements if isinstance(one, ast.Constant) and isinstance(one.value, str)}
+
+
+def _names_in(path: Path) -> tuple[set[str], list[str]]:
+    """The names that the code of a module uses or has in its texts, and its docstrings."""
+    tree = ast.parse(path.read_text(encoding="utf-8"))
+    docstrings = _docstrings(tree)
+    names = {path.stem, *path.relative_to(ROOT).parts}
+    for node in ast.walk(tree):
+        match node:
+            case ast.Constant(value=str(text)) if id(node) not in docstrings:
+                names |= set(re.findall(r"\w+", text))
+            case ast.Name(id=name) | ast.Attribute(attr=name) | ast.arg(arg=name) | ast.keyword(arg=str(name)):
+                names.add(name)
+            case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name):
+                names.add(name)
+            case ast.alias(name=name, asname=other):
+                names |= {*name.split("."), other or ""}
+    return names, list(docstrings.values())
+
+
+def test_what_documents_and_docstrings_name_in_backticks_exists():
+    known = {*dir(builtins), *sys.stdlib_module_names, *keyword.kwlist, *FOREIGN}
+    texts: dict[str, list[str]] = {}
+    for path in PROJECT:
+        names, docstrings = _names_in(path)
+        known |= names
+        if path.is_relative_to(ROOT / "tui_crawler"):
+            texts[path.name] = docstrings
+    for path in (ROOT / "pyproject.toml", ROOT / "sample_config.yaml", *(ROOT / "tui_crawler").rglob("*.t*")):
+        known |= set(re.findall(r"[\w-]+", path.read_text(encoding="utf-8")))
+    for path in (*(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"):
+        texts[path.name] = [path.read_text(encoding="utf-8")]
+    missing: list[str] = []
+    for page, parts in texts.items():
+        for quoted in re.findall(r"(?<!`)`([A-Za-z_]\w*(?:\.[A-Za-z_]\w*)*)(?:\(\))?`(?!`)", "\n".join(parts)):
+            file = re.fullmatch(r"(.+)\.(?:py|md|yaml|toml)", quoted)
+            words = (file[1] if file else quoted).split(".")
+            missing += [f"{page}: `{quoted}`" for word in words if word not in known and not word.startswith("NNNN")]
+    assert missing == []
+
+
+def test_a_file_that_a_document_or_a_docstring_names_is_in_the_project():
+    pages = [*PROJECT, *(ROOT / "docs").glob("*.md"), ROOT / "README.md", ROOT / "CONTRIBUTING.md"]
+    for page in pages:
+        text = page.read_text(encoding="utf-8")
+        for name in re.findall(r"\b((?:docs|tests|benchmarks|tui_crawler)/[\w/.-]+\.(?:md|py))\b", text):
+            assert (ROOT / name).exists(), f"{page.relative_to(ROOT)}: {name}"
+        assert not re.findall(
+            r"\b(?:CRAWL|CONSOLE|INTERFACE|RELIABILITY|HOUSE|ARCHITECTURE)\.md", text
+        ) or page == Path(__file__)

@@ -11,7 +11,6 @@ Say = Callable[..., Said]
 TEXT = """seeds: [https://example.org/]
 user_agent: example-crawler (for https://example.org/why)
 keymap:
-  preset: emacs
   origin.stop: p
   origin.halt: x
   theme.next: ctrl+h
@@ -26,9 +25,9 @@ class TestKeymap:
         assert said.status == 0
         lines = [line for line in said.err.splitlines() if "keymap" in line]
         assert [line.split(": ", 2)[0] for line in lines] == ["warning"] * 3
-        assert f"{file}:5:1: keymap.origin.stop: p is taken from origin.toggle_pause (on Overview)" in said.err
-        assert f"{file}:6:1: keymap.origin.halt: there is no action origin.halt" in said.err
-        assert f"{file}:7:1: keymap.theme.next: a terminal cannot tell ctrl+h from backspace" in said.err
+        assert f"{file}:4:1: keymap.origin.stop: p is taken from origin.toggle_pause (on Overview)" in said.err
+        assert f"{file}:5:1: keymap.origin.halt: there is no action origin.halt" in said.err
+        assert f"{file}:6:1: keymap.theme.next: a terminal cannot tell ctrl+h from backspace" in said.err
         document = say("check", str(file), "--json").document
         assert document["ok"]
         assert [one["key"] for one in document["warnings"]] == [

@@ -12,8 +12,8 @@ import pytest
 import tui_crawler.console
 from tests.console.support import Stage, stage
 from tui_crawler.console.actions import ACTIONS, BY_ID
-from tui_crawler.console.key_presets import PRESETS, read_keymap
-from tui_crawler.console.keys import KeyNames, key_name, keys_of, table_keys
+from tui_crawler.console.keymap import read_keymap
+from tui_crawler.console.keys import KeyNames, key_name, table_keys
 
 USUAL = {action.id: action.keys for action in ACTIONS} | {
     binding.id: binding.key for binding in table_keys() if binding.id
@@ -152,20 +152,16 @@ async def test_no_screen_names_a_key_that_is_another_one_now(name: str) -> None:
             assert f" {usual_key} {label} " not in text
 
 
-@pytest.mark.parametrize("preset", [name for name in PRESETS if PRESETS[name]])
-async def test_a_preset_is_followed_too(preset: str) -> None:
-    own = read_keymap({"preset": preset}).keys
-    undo = keys_of("journal.undo", BY_ID["journal.undo"].keys, own)[0]
-    async with stage((160, 40), keymap={"preset": preset}) as held:
+async def test_the_key_of_undo_and_that_of_marks_are_named_as_they_were_changed() -> None:
+    async with stage((160, 40), keymap={"journal.undo": "u", "mark.toggle": "ctrl+@"}) as held:
         held.app.dispatcher.do("origin.toggle_pause")
         await held.decided()
         await held.settle()
-        assert f"  {undo} undoes" in held.text()
+        assert "  u undoes" in held.text()
         held.app.dispatcher.do("view.rules")
         await held.settle(3)
         held.app.dispatcher.do("origin.exclude")
-        mark = keys_of("mark.toggle", USUAL["mark.toggle"], own)[0]
-        assert f"{mark} marks one to compare with" in held.text()
+        assert "ctrl+@ marks one to compare with" in held.text()
 
 
 def test_every_key_of_a_text_is_that_of_an_action() -> None:

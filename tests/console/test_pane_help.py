@@ -144,7 +144,7 @@ def test_the_legend_names_states_that_exist_and_every_screen_is_explained() -> N
 
 
 async def test_the_help_sheet_names_the_undo_key_that_holds() -> None:
-    async with stage((120, 40), keymap={"preset": "vim"}) as held:
+    async with stage((120, 40), keymap={"journal.undo": "u"}) as held:
         await held.press("?", rounds=0)
         await held.type("origin.toggle_pause")
         assert "u  takes the pause off" in held.text()

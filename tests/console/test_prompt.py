@@ -241,7 +241,7 @@ async def test_i_begins_with_the_url_under_the_cursor_not_with_a_marked_one() ->
 
 
 async def test_another_key_for_back_leaves_the_prompt_as_escape_does() -> None:
-    async with stage(keymap={"preset": "emacs"}) as held:
+    async with stage(keymap={"nav.back": "ctrl+g,escape"}) as held:
         await held.press("3", rounds=2)
         here = held.app.screen
         await held.type(":pau")

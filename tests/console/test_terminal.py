@@ -39,7 +39,7 @@ def text_of(written: bytes) -> str:
 
 
 def assert_left_with_an_origin_given_up(terminal: Terminal) -> None:
-    """The console hosted the run, and one origin of it has given up: status 1 (CRAWL.md section 8), and why."""
+    """The console hosted the run, and one origin of it has given up: status 1 (docs/behaviour.md), and why."""
     status = terminal.read_to_end()
     shown = terminal.text()
     assert status == 1, f"status {status} after:\n{shown}"

@@ -1,4 +1,4 @@
-"""A model of the origin crawlers of CRAWL.md in virtual time, over the demo's responders: no socket, no waiting.
+"""A model of origin crawlers (docs/behaviour.md) in virtual time, over the demo's responders: no socket, no waiting.
 
 It knows just enough of the specification to foresee how a crawl of the demo web ends, and when.
 """

@@ -1,4 +1,4 @@
-"""Private addresses (CRAWL.md section 3, INTERFACE.md "Configuration"): only where a seed itself names them, also one
+"""Private addresses (docs/behaviour.md, docs/configuration.md): only where a seed itself names them, also one
 that an operator has added while the crawl ran."""
 
 from __future__ import annotations

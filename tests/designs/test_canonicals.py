@@ -1,4 +1,4 @@
-"""A canonical inside the crawl is a claim (CRAWL.md section 9): where it leads to no content the page counts."""
+"""A canonical inside the crawl is a claim (docs/behaviour.md): where it leads to no content the page counts."""
 
 from __future__ import annotations
 

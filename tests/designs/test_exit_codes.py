@@ -1,4 +1,4 @@
-"""Every exit code (U, CRAWL.md section 3), each from a server that really behaves so."""
+"""Every exit code (U, docs/behaviour.md), each from a server that really behaves so."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The exit status of `run` (CRAWL.md section 8), from the command itself, in real time."""
+"""The exit status of `run` (docs/behaviour.md), from the command itself, in real time."""
 
 from __future__ import annotations
 

@@ -1,5 +1,5 @@
 """The configuration that a database keeps of its newest run: with what the command line said, and never a default in
-its place (RELIABILITY.md, third round)."""
+its place (docs/reliability.md)."""
 
 from __future__ import annotations
 

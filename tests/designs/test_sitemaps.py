@@ -1,4 +1,4 @@
-"""Sitemaps (CRAWL.md sections 5 and 9): where they are found, index files, gzip, lastmod; bounded, nothing expanded."""
+"""Sitemaps (docs/behaviour.md): where they are found, index files, gzip, lastmod; bounded, nothing expanded."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The vectors of CRAWL.md section 4, and what must hold for every delay."""
+"""The vectors of docs/behaviour.md, and what must hold for every delay."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""What is said of how crawls end (CRAWL.md, section 5)."""
+"""What is said of how crawls end (docs/behaviour.md)."""
 
 from __future__ import annotations
 

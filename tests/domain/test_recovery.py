@@ -19,7 +19,7 @@ STATUSES = [None, *range(100, 600)]
 
 
 def test_the_final_codes_are_those_of_the_specification():
-    """CRAWL.md section 3: column *left* is 0."""
+    """docs/behaviour.md: column *left* is 0."""
     final = {code.name for code in FAILED if is_final(code, None)}
     assert final == {"file_gone", "file_not_found", "file_too_large", "invalid_url", "blocked_address"}
     of_status = {status for status in range(400, 500) if is_final(ExitCode.server_blamed_client, status)}

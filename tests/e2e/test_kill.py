@@ -1,4 +1,4 @@
-"""SIGKILL at random moments of a crawl of real servers, each followed by a restart (RELIABILITY.md, K1 to K8)."""
+"""SIGKILL at random moments of a crawl of real servers, each followed by a restart (docs/reliability.md, K1 to K8)."""
 
 from __future__ import annotations
 

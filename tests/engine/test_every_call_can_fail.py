@@ -1,6 +1,6 @@
 """The n-th call of a port raises, for every n: the run ends or goes on, and the next start finishes the work.
 
-curl's and SQLite's scheme (RELIABILITY.md). `TUI_CRAWLER_EVERY_CALL=1` tries all n; without it a seeded sample.
+curl's and SQLite's scheme (docs/reliability.md). `TUI_CRAWLER_EVERY_CALL=1` tries all n; without it a seeded sample.
 """
 
 from __future__ import annotations

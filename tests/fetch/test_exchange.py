@@ -379,7 +379,7 @@ KEPT = (ExitCode.file_ingested, PAGE)
 async def test_a_content_encoding_that_names_no_coding_is_ignored(
     web: HostileWeb, fetcher: HttpFetcher, coding: str, kind: str
 ) -> None:
-    """CRAWL.md section 9, K1; for robots.txt, too."""
+    """docs/behaviour.md; for robots.txt, too."""
     fields = (f"Content-Type: {kind}", f"Content-Encoding: {coding}")
     web.on("/", Send(whole(PAGE, *fields)))
     robots = replace(ask(web.url("/")), max_body_bytes=512_000, truncate=True)
@@ -450,7 +450,7 @@ async def test_a_robots_txt_with_an_unknown_label_never_allows_by_being_unreadab
 async def test_a_body_that_is_complete_by_its_coding_is_whole(
     web: HostileWeb, held_time: HeldTime, coding: str, framing: str, ending: str
 ) -> None:
-    """CRAWL.md section 9, K17: whatever the framing says, and however the connection ends."""
+    """docs/behaviour.md: whatever the framing says, and however the connection ends."""
     fetcher = fetching(now=held_time.now)
     data = PAGE
     for name in coding.split(", "):
@@ -532,7 +532,7 @@ ODD = {
 async def test_an_odd_header_line_is_left_out_and_counted(
     web: HostileWeb, fetcher: HttpFetcher, odd: bytes, ending: str
 ) -> None:
-    """CRAWL.md section 9, K2."""
+    """docs/behaviour.md."""
     end = ending.encode()
     early = b"HTTP/1.1 103 Early Hints" + end + odd + end + end
     head = (b"HTTP/1.1 200 OK", b"Content-Type: text/html", odd, b"X-Long: one", b" two", b"Content-Length: 5")

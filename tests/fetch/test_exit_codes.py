@@ -1,4 +1,4 @@
-"""Every exit code that fetching can give, over a real loopback connection and raw bytes (CRAWL.md section 3)."""
+"""Every exit code that fetching can give, over a real loopback connection and raw bytes (docs/behaviour.md)."""
 
 from __future__ import annotations
 

@@ -194,7 +194,7 @@ MANY = " ".join(f"/{number}.png {number}w," for number in range(15_000))
     ],
 )
 def test_an_attribute_over_the_bound_is_cut_by_itself(tag: str, fragments: bool) -> None:
-    """CRAWL.md section 9, K24."""
+    """docs/behaviour.md."""
     name, _, rest = tag.partition(" ")
     with_more = f'{name} id="big" {rest}' if name != "<IMG" else f'{name} {rest[:-1]} id="big">'
     html = f'<p><a href="/first">1</a>{with_more}<h2 id="here">x</h2><a href="/after" title="x">2</a></p>'

@@ -1,4 +1,4 @@
-"""The names of events (INTERFACE.md)."""
+"""The names of events (docs/interface.md)."""
 
 from __future__ import annotations
 

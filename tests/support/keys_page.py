@@ -1,12 +1,9 @@
-"""docs/keys.md: every action with its keys, made from the table of actions, and what the presets change."""
+"""docs/keys.md: every action with its keys, made from the table of actions."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-
 from tui_crawler.console.actions import ACTIONS, Topic, Where
-from tui_crawler.console.key_presets import PRESETS, known_keys
-from tui_crawler.console.keys import canonical, key_name, table_keys
+from tui_crawler.console.keys import key_name, table_keys
 from tui_crawler.console.welcome.actions import WELCOME
 
 
@@ -32,30 +29,11 @@ def keys_markdown() -> str:
             for binding in table_keys():
                 keys = " ".join(f"`{key_name(key)}`" for key in binding.key.split(","))
                 lines.append(f"| {keys} | {binding.id} | {binding.description} | lists | | |")
-    return "\n".join([*lines, *_presets_markdown()]) + "\n"
-
-
-def _presets_markdown() -> list[str]:
-    """The lines of docs/keys.md on presets: what each of them changes."""
-    _, usual = known_keys()
-    names = [name for name in PRESETS if PRESETS[name]]
-    lines = [
+    below = [
         "",
-        "## Presets",
+        "## Changed keys",
         "",
-        f"`keymap: {{preset: {' | '.join(PRESETS)}}}` takes a whole set of keys; keys by id win over it, and `none` in "
-        "place of",
-        "a key takes the keys of an action away. `tui-crawler check` tells keys that are given twice.",
-        "",
-        f"| id | default | {' | '.join(names)} |",
-        f"|---|---|{'---|' * len(names)}",
+        "`keymap: {journal.undo: u, nav.last: none}` gives an action another key (several with commas), or none.",
+        "`tui-crawler check` names keys that are given twice.",
     ]
-    for name in usual:
-        if any(name in PRESETS[preset] for preset in names):
-            cells = [_cell(usual[name]), *(_cell(canonical(PRESETS[one].get(name, ""))) for one in names)]
-            lines.append(f"| {name} | {' | '.join(cells)} |")
-    return lines
-
-
-def _cell(keys: Iterable[str]) -> str:
-    return " ".join(f"`{key_name(key)}`" for key in keys)
+    return "\n".join([*lines, *below]) + "\n"

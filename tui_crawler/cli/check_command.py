@@ -108,7 +108,7 @@ def _keymap_problems(config: Config) -> tuple[ConfigProblem, ...]:
     if not config.keymap:
         return ()
     from tui_crawler.config.problem import SourcePlace, problem_at
-    from tui_crawler.console.key_presets import read_keymap
+    from tui_crawler.console.keymap import read_keymap
 
     problems = []
     for name, words in read_keymap(dict(config.keymap)).problems:

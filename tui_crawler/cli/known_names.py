@@ -1,5 +1,5 @@
 """What a person names, checked before anything is asked for: the configuration and the database a command is about
-(INTERFACE.md, Common), origins and jobs, exit codes, URLs, patterns, notes."""
+(docs/interface.md, Common), origins and jobs, exit codes, URLs, patterns, notes."""
 
 from __future__ import annotations
 

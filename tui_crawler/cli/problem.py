@@ -1,4 +1,4 @@
-"""Exit statuses of the program (CRAWL.md section 8), and what cannot be done as asked: 2 for a mistake, 3 for what
+"""Exit statuses of the program (docs/behaviour.md), and what cannot be done as asked: 2 for a mistake, 3 for what
 stands in the way."""
 
 from __future__ import annotations

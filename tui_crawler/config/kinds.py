@@ -327,7 +327,6 @@ class Pairs:
         return {"type": ["object", "null"], "additionalProperties": self.kind.json_schema()}
 
 
-KEY_PRESETS = ("default", "vim", "emacs")
 THEMES = (
     *("tui-crawler-dark", "tui-crawler-light", "tui-crawler-contrast-dark", "tui-crawler-contrast-light"),
     *("textual-dark", "textual-light", "ansi-dark", "ansi-light", "atom-one-dark", "atom-one-light"),
@@ -338,31 +337,14 @@ THEMES = (
 """The console's own themes, then Textual's: named here so that a crawl without a console loads none of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class Keymap:
-    """Keys of the console: action id -> keys, and under `preset` the name of a whole set of keys they change."""
-
-    pairs: Pairs
-    preset: OneOf
-
-    @property
-    def accepts(self) -> str:
-        return f"{self.pairs.accepts}; preset is {self.preset.accepts}"
+class Keymap(Pairs):
+    """Keys of the console: action id -> keys."""
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> tuple[tuple[str, str], ...]:
-        found: tuple[tuple[str, str], ...] = self.pairs.read(node, at, reader)
-        for key, value in node.entries if isinstance(node, MappingNode) else ():
+        for key, _ in node.entries if isinstance(node, MappingNode) else ():
             path = f"{at}.{key.text}"
             reader.note(path, key.mark)
             if key.text == "preset":
-                try:
-                    self.preset.read(value, path, reader)
-                except BadValue as refused:
-                    raise BadValue(refused.mark, refused.message, refused.suggestion, path) from None
-        return found
-
-    def show(self, value: tuple[tuple[str, str], ...]) -> dict[str, Any]:
-        return self.pairs.show(value)
-
-    def json_schema(self) -> dict[str, Any]:
-        return {**self.pairs.json_schema(), "properties": {"preset": self.preset.json_schema()}}
+                instead = "remove this line and write keys by action, such as journal.undo: u (docs/keys.md lists all)"
+                raise BadValue(key.mark, "there are no presets any more", instead, path)
+        return super().read(node, at, reader)

@@ -10,12 +10,10 @@ from typing import Any, get_args
 
 from tui_crawler.config.database import Database, DatabaseName
 from tui_crawler.config.kinds import (
-    KEY_PRESETS,
     THEMES,
     Keymap,
     Nullable,
     OneOf,
-    Pairs,
     Plain,
     Regex,
     Text,
@@ -166,9 +164,9 @@ class Config:
         ListOf(table_of(JobConfig), "jobs", most=10_000), (), "More jobs than the one named after the crawl."
     )
     keymap: tuple[tuple[str, str], ...] = key(
-        Keymap(Pairs(Text("a key such as p or ctrl+s"), "a mapping of actions to keys"), OneOf(KEY_PRESETS)),
+        Keymap(Text("a key such as p or ctrl+s"), "a mapping of actions to keys"),
         (),
-        "Keys of the console by action, such as `{preset: vim, origin.stop: ctrl+x}`; several with commas, or `none`.",
+        "Keys of the console by action, such as `{origin.stop: ctrl+x}`; several with commas, or `none`.",
     )
     theme: str = key(OneOf(THEMES), "textual-dark", "Theme of the console; where none is given, the first.")
     file: str = ""

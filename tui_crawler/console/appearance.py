@@ -24,7 +24,7 @@ from tui_crawler.text.glyphs import in_ascii
 if TYPE_CHECKING:
     from textual.theme import Theme
 
-    from tui_crawler.console.key_presets import KeyMap
+    from tui_crawler.console.keymap import KeyMap
     from tui_crawler.console.screen.stack import Notify
     from tui_crawler.console.session import ConsoleSession
     from tui_crawler.console.terminal_app import TerminalApp
@@ -191,7 +191,7 @@ class Appearance(Handles):
         return self._app.theme if self._app.theme != (self.configured_theme or DARK.name) else ""
 
     def _take_keys(self) -> None:
-        from tui_crawler.console.key_presets import read_keymap  # noqa: PLC0415  only where keys are changed
+        from tui_crawler.console.keymap import read_keymap  # noqa: PLC0415  only where keys are changed
 
         self.keymap = read_keymap(self._written)
         self.own_keys = self.keymap.keys

@@ -33,7 +33,7 @@ LOOK_KEYS_S, READ_BYTES = 0.1, 4_096
 ESC_S = 0.01
 """How long an ESC may be the beginning of a sequence (as long as tmux waits)."""
 SIGNAL_STATUS = {signal.SIGINT: 130, signal.SIGTERM: 143, signal.SIGHUP: 129}
-"""Exit status after a signal (RELIABILITY.md, Signals)."""
+"""Exit status after a signal (docs/reliability.md, Signals)."""
 
 
 class TerminalFile:

@@ -1,6 +1,6 @@
 """The two decisions about a URL: whether a link found becomes a page, and whether a page may be crawled now.
 
-Both walk a fixed list of stages (CRAWL.md section 2) and stop at the first that refuses; `Admission.explain`
+Both walk a fixed list of stages (docs/behaviour.md) and stop at the first that refuses; `Admission.explain`
 walks all of them with the same code, for the people who ask why.
 """
 

@@ -92,7 +92,7 @@ class RequestRecord:
 class Exchange:
     """What came back: one request, or two when the first was a fluke (U).
 
-    `exit_code` is decided by phase and status alone (CRAWL.md section 3); reading the body may replace a 2xx code.
+    `exit_code` is decided by phase and status alone (docs/behaviour.md); reading the body may replace a 2xx code.
     `response_ms` is the monotonic time of the last request: connecting, and from sending it until the end of the answer
     came to the socket; not what this process did meanwhile, nor the look-up of the name, unless there was no answer.
     `body` is decoded (content coding) and bounded; of an error or a redirect only where it is kept.

@@ -1,4 +1,4 @@
-"""The politeness proof: every gap between two requests to one origin, recomputed from the log (CRAWL.md section 4).
+"""The politeness proof: every gap between two requests to one origin, recomputed from the log (docs/behaviour.md).
 
 A gap runs from the end of a request to the sending of the next one to the same origin, whichever attempt made it: a
 redirect hop of robots.txt to another origin counts for that other origin. What was promised after a request is

@@ -1,4 +1,4 @@
-"""Canonical claims: what becomes of a page by where the URL that it names as canonical leads (CRAWL.md section 9)."""
+"""Canonical claims: what becomes of a page by where the URL that it names as canonical leads (docs/behaviour.md)."""
 
 from __future__ import annotations
 

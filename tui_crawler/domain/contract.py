@@ -42,7 +42,7 @@ class LeastDelay:
 
 
 def least_delay(contract: Contract, origin: OriginView) -> LeastDelay:
-    """The least delay of an origin (CRAWL.md section 4): Crawl-delay up to its cap, else the configured one, at least
+    """The least delay of an origin (docs/behaviour.md): Crawl-delay up to its cap, else the configured one, at least
     the floor. What rate limits add is only known while they decide the present delay."""
     settings = contract.delay
     if origin.crawl_delay_ms is None:

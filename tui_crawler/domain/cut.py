@@ -1,4 +1,4 @@
-"""What reading leaves out, and which bounds of the configuration would let it in (RELIABILITY.md, the hostile web)."""
+"""What reading leaves out, and which bounds of the configuration would let it in (docs/reliability.md)."""
 
 from __future__ import annotations
 

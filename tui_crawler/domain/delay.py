@@ -1,4 +1,4 @@
-"""How long an origin is left alone after a request (CRAWL.md section 4). All times are milliseconds."""
+"""How long an origin is left alone after a request (docs/behaviour.md). All times are milliseconds."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Events: what has happened, told after it is committed. Names and fields are an interface (INTERFACE.md)."""
+"""Events: what has happened, told after it is committed. Names and fields are an interface (docs/interface.md)."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """One event. `at` is epoch ms; `event` is its name (INTERFACE.md); `extra` more fields of its JSON object."""
+    """One event. `at` is epoch ms; `event` is its name (docs/interface.md); `extra` more fields of its JSON object."""
 
     at: int
     event: str

@@ -1,6 +1,6 @@
 """The one table of exit codes: what each outcome of an attempt means for the page and for its origin.
 
-Everything else is made from it: the settle step, colours, filters and docs/exit-codes.md (CRAWL.md section 3).
+Everything else is made from it: the settle step, colours, filters and docs/exit-codes.md (docs/behaviour.md).
 """
 
 from __future__ import annotations
@@ -198,7 +198,7 @@ def retries_in_run(code: ExitCode, http_status: int | None) -> bool:
 
 
 def is_final(code: ExitCode, http_status: int | None) -> bool:
-    """Whether an attempt that ends so leaves the page no tries, however many it had (CRAWL.md section 3: *left* 0)."""
+    """Whether an attempt that ends so leaves the page no tries, however many it had (docs/behaviour.md: *left* 0)."""
     if code is ExitCode.server_blamed_client and http_status in STATUS_WITHOUT_RETRY:
         return True
     return DISPOSITIONS[code].left is Left.zero

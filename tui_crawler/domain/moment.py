@@ -28,7 +28,7 @@ def read_moment(mono_ns: Callable[[], int], wall_ns: Callable[[], int]) -> Momen
     """The present by two clocks (ns each), read so that they mean the same moment.
 
     A process may be put aside between two readings. Then the wall clock is late against the monotonic one, a gap
-    carried over by wall time is shortened by that much, and a response is dated too late (RELIABILITY.md, Clocks).
+    carried over by wall time is shortened by that much, and a response is dated too late (docs/reliability.md, Clocks).
     So the wall clock is read between two readings of the other one, again until those lie close together; of five
     the closest counts.
     """

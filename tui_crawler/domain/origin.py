@@ -1,4 +1,4 @@
-"""An origin crawler: the durable state of the crawl loop of one origin (CRAWL.md section 4), and its settings."""
+"""An origin crawler: the durable state of the crawl loop of one origin (docs/behaviour.md), and its settings."""
 
 from __future__ import annotations
 
@@ -168,7 +168,7 @@ def restore(
     """An origin crawler as the database has it, ready for its next turn.
 
     The wall clock may have jumped back: the wait is never longer than the delay that was promised
-    (RELIABILITY.md, Clocks). After an unclean end any origin may have had a request in flight, since the mark of
+    (docs/reliability.md, Clocks). After an unclean end any origin may have had a request in flight, since the mark of
     it is never waited for: each waits one full delay first (K5), from when that answer should have ended.
     A new run that finds a longer wait than `retry_after_max` finishes the origin at once as rate_limited.
     """

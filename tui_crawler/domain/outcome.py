@@ -82,7 +82,7 @@ class Crawled:
 
     @property
     def canonical(self) -> CrawlUrl | None:
-        """The other URL that the page names as canonical, where it is obeyed (CRAWL.md sections 5 and 9)."""
+        """The other URL that the page names as canonical, where it is obeyed (docs/behaviour.md)."""
         return None if self.ignored else self._named()
 
     @property
@@ -99,7 +99,7 @@ class Crawled:
 
 
 def final_code(crawled: Crawled) -> ExitCode:
-    """The exit code of a crawl: the body's own word replaces a 2xx code (CRAWL.md sections 3 and 5)."""
+    """The exit code of a crawl: the body's own word replaces a 2xx code (docs/behaviour.md)."""
     code, reading = crawled.exchange.exit_code, crawled.reading
     if code not in _READ or reading is None:
         return code

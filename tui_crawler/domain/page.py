@@ -1,4 +1,4 @@
-"""A page: a URL known to a job. Crawl candidate, queue row and result are one row (CRAWL.md section 1)."""
+"""A page: a URL known to a job. Crawl candidate, queue row and result are one row (docs/behaviour.md)."""
 
 from __future__ import annotations
 

@@ -3,7 +3,7 @@ refusals it overturns: only pages whose verdict is another one are for a run to 
 
 A URL counts as blocked when one of the stages that rules can change refuses it: exclusion list, do_not_crawl,
 whitelist, query policy, rule `skip`, rule `accept`. Scope, traps and robots.txt stay what they are. Of the exit
-codes of pages that were not crawled (CRAWL.md section 3), 201, 202 and 203 depend on policies, exclusions and rules,
+codes of pages that were not crawled (docs/behaviour.md), 201, 202 and 203 depend on policies, exclusions and rules,
 221 on `max_url_length`. Depth, scope and start paths refuse no page: they keep it out of the queue, or keep a link from
 becoming a page.
 """
@@ -105,7 +105,7 @@ class RuleSide:
         return ALLOWED
 
     def exit_code(self, url: CrawlUrl) -> ExitCode | None:
-        """What a page is refused with when it is about to be crawled (CRAWL.md section 2), before robots.txt is asked;
+        """What a page is refused with when it is about to be crawled (docs/behaviour.md), before robots.txt is asked;
         None: it is not. `accept` speaks of links only."""
         return JUDGEMENT_CODES.get(self.stage(url))
 

@@ -283,7 +283,7 @@ class OriginReplay:
             self.state = self._obeyed(self.state, self._commands.pop(0))
 
     def _begin(self, at: int, run_id: int) -> None:
-        """The origin takes part in a run from now on: it starts afresh (CRAWL.md section 4)."""
+        """The origin takes part in a run from now on: it starts afresh (docs/behaviour.md)."""
         mine = [one for one in self._sessions.values() if one.run_id == run_id and not one.rest]
         if not mine:
             return

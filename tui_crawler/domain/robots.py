@@ -161,7 +161,7 @@ def parse_robots(body: bytes, token: str, max_bytes: int = MAX_BYTES) -> RobotsR
 
 
 def product_token(user_agent: str) -> str:
-    """The user agent up to its first space or slash (CRAWL.md section 4)."""
+    """The user agent up to its first space or slash (docs/behaviour.md)."""
     return re.split(r"[\s/]", user_agent.strip(), maxsplit=1)[0]
 
 

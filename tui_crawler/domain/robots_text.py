@@ -2,7 +2,7 @@
 
 Lines, keys and groups are read as Google's published parser reads them (RFC 9309 with its tolerance for what
 real files contain). Protego splits lines, groups and misspelt keys otherwise, so it is never given the file
-itself but the text that `protego_text` writes.
+itself but the directives that are `in_force`, written as a plain robots.txt.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The site audit: what a crawl says of the sites it has read (INTERFACE.md, "Site audit"), as tables without a form.
+"""The site audit: what a crawl found on the sites it has read (docs/site-audit.md), as tables without a form.
 
 A section is a table with a bounded number of rows; `total` counts all. Each form of the report (HTML, Markdown, JUnit,
 JSON) is made of the same sections, in the order of `SECTIONS`.

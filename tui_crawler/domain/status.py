@@ -1,5 +1,6 @@
-"""Where a page and an origin stand, as views tell it: status, phase, robots.txt, what decided the delay (CRAWL.md). Few
-lines of their own: what reads the first rows of a crawl needs no more."""
+"""The status of a page and of an origin, as views show it: status, phase, robots.txt, the reason of the delay.
+
+A small module: what reads the first rows of a crawl needs no more."""
 
 from __future__ import annotations
 

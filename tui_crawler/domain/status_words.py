@@ -119,9 +119,10 @@ def ends_words(finish_reasons: Iterable[str], what: str = "") -> str:
 
 
 def elsewhere_words(not_canonical: int, ended: int, left: int) -> str:
-    """The warning over an origin of whose pages that have ended most name another URL as canonical (CRAWL.md section
-    5), with the key to change; empty for any other. Fewer than 20 are told of when they are all there is and no page
-    is `left`: the links of a page that is dropped lead nowhere, so that a crawl may end with its first one."""
+    """Return the warning over an origin most of whose pages name another URL as canonical, with the key to change.
+
+    Empty for others. Fewer than 20 pages count only if they are all there is and no page is `left`: the links of a
+    dropped page lead nowhere, so that a crawl can end with its first page."""
     if 2 * not_canonical <= ended or (not_canonical < _ELSEWHERE_LEAST and (left or not_canonical < ended)):
         return ""
     pages = f"{not_canonical} of {ended} pages name" if ended > 1 else "its only page names"

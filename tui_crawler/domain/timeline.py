@@ -1,4 +1,4 @@
-"""The politeness of an origin over time: what was promised and kept, and what lay between (CONSOLE.md, Time and place).
+"""The politeness of an origin over time: what was promised, what was kept, and what lay between.
 
 It is made of the gaps that the audit judges, folded into cells of equal length as they are read: it holds no more than
 its cells, however many requests were sent. Times are epoch ms.

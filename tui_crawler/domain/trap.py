@@ -1,7 +1,7 @@
 """Whether an origin looks like a trap: pages without end that say nothing new. Pure.
 
-What speaks for it are links that the trap guard refused (CRAWL.md section 2), and one pattern of paths that most of the
-last pages share, each of which brings further pages while their titles repeat (RELIABILITY.md). It is a suspicion:
+What speaks for it are links that the trap guard refused (docs/behaviour.md), and one pattern of paths that most of the
+last pages share, each of which brings further pages while their titles repeat (docs/reliability.md). It is a suspicion:
 nothing is refused because of it.
 """
 

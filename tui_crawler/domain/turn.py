@@ -210,7 +210,7 @@ def after_crawl(state: OriginState, answer: CrawlAnswer, now: Moment, settings: 
 
 def check_method(state: OriginState, attempts: int, wanted: str = "HEAD") -> str:
     """The method of a check: HEAD first, then GET. A host whose HEAD was wrong twice in this run is asked by GET only
-    (CRAWL.md section 9, link check)."""
+    (docs/behaviour.md)."""
     return "GET" if attempts or state.head_errors > 1 else wanted
 
 

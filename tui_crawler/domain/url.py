@@ -1,4 +1,4 @@
-"""URLs as the crawler knows them: WHATWG parsing plus the few rules of CRAWL.md section 2.
+"""URLs as the crawler knows them: WHATWG parsing plus the few rules of docs/behaviour.md.
 
 Nothing here raises for a bad URL: what cannot be crawled becomes an `InvalidUrl` with its reason.
 """

@@ -41,7 +41,7 @@ JUDGEMENT_CODES: Mapping[str, ExitCode] = {
     "rule_skip": ExitCode.skipped_by_rule,
     "robots": ExitCode.blocked_by_robots_txt,
 }
-"""The judgements in their order (CRAWL.md section 2), with the exit code of each."""
+"""The judgements in their order (docs/behaviour.md), with the exit code of each."""
 
 
 @dataclass(frozen=True, slots=True)

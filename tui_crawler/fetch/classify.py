@@ -1,4 +1,4 @@
-"""From what an exchange did to its exit code: by phase and status alone, without I/O (CRAWL.md section 3)."""
+"""From what an exchange did to its exit code: by phase and status alone, without I/O (docs/behaviour.md)."""
 
 from __future__ import annotations
 

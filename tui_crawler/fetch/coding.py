@@ -106,7 +106,7 @@ class BodyDecoder:
     """Takes a body as it comes from the wire and keeps it decoded, within `max_bytes`.
 
     `codings` in the order they were applied; None: the data says by its beginning whether it is gzip or deflate, and is
-    text otherwise (CRAWL.md section 9, K1). `max_between` bounds the data between two codings; with `truncate`
+    text otherwise (docs/behaviour.md). `max_between` bounds the data between two codings; with `truncate`
     what is over the bound is cut (`cut` tells) instead of raising BodyTooLarge.
     """
 

@@ -23,7 +23,7 @@ _REFRESH = re.compile(
     r"\s*+(?=[\d.])0*+(\d*+)[\d.]*+(?:\s*+[;,]\s*+|\s++)(?:url\s*+=\s*+)?(?:'([^']*+)|\"([^\"]*+)|(.*))",
     re.IGNORECASE | re.DOTALL,
 )
-_REDIRECTING_S = 10  # a later refresh is no redirect (CRAWL.md section 9, K6)
+_REDIRECTING_S = 10  # a later refresh is no redirect (docs/behaviour.md)
 _LINK_HEADER = re.compile(r"<([^<>]*+)>([^<]*+)")
 _REL = re.compile(r""";\s*+rel\s*+=\s*+(?:"([^"]*+)"|([^\s";,]++))""", re.IGNORECASE)
 _SEPARATORS = re.compile(r"[,;]")

@@ -52,8 +52,8 @@ class Http1Connection(asyncio.Protocol):
     """A connection to `address`. It carries one exchange at a time: `ask`, then `chunks`, then `close`.
 
     An answer whose head has come has `status` and `headers`, without the `left_out` lines that were not well-formed;
-    `head_bytes` came of it, with all interim ones, and `received` after it. `read_timeout_s` is how long nothing may
-    come while somebody waits, `keep_alive_s` how long it lies idle before it closes itself.
+    `head_bytes` came of it, with all interim ones, and `received` after it. `limits` say how long nothing may
+    come while somebody waits, and how long the connection may be idle before it closes itself.
     """
 
     def __init__(self, address: str, limits: FetchLimits, now: Callable[[], Moment]) -> None:

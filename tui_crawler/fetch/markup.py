@@ -70,7 +70,7 @@ def guard_html(data: bytes, limits: FetchLimits) -> GuardedMarkup:
 
 
 def without_long_attributes(data: bytes, limits: FetchLimits) -> tuple[bytes, bool]:
-    """Return HTML without the longest attributes of tags over `max_tag_bytes` (CRAWL.md section 9, K24), and without
+    """Return HTML without the longest attributes of tags over `max_tag_bytes` (docs/behaviour.md), and without
     all of tags over `max_tag_attributes`; and whether there are such tags. Tags stay, and an attribute in the place of
     each that was too long: without these, what follows could become markup that the guard has not seen."""
     kept: list[bytes] = []

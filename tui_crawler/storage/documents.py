@@ -126,7 +126,7 @@ def _said(document: DocumentRecord) -> tuple[str, str, str]:
 
 
 def store_body(transaction: Transaction, document: DocumentRecord, packed: bytes | None) -> None:
-    """Stores the body of a document, if it has one that is not stored; `packed` as in `store_document`."""
+    """Stores the body of a document, if it has one that is not stored; `packed` as in `store_documents`."""
     packed = packed or pack(document)
     if packed is not None:
         transaction.insert(_insert_body, [(document.sha256, document.size, packed)])

@@ -139,7 +139,7 @@ def join(transaction: Transaction, claim: Claim, row: OriginRow, joined: str) ->
 
 
 def start_afresh(transaction: Transaction, claim: Claim, origin_id: int) -> None:
-    """What a new run resets (CRAWL.md section 4); robots.txt, next_request_at, pause and pages stay."""
+    """What a new run resets (docs/behaviour.md); robots.txt, next_request_at, pause and pages stay."""
     values = {
         "origin_id": origin_id,
         "patience": claim.patience,

@@ -1,6 +1,6 @@
 """Who holds a database: a process, recognised again by its machine, its number and its start.
 
-On the same machine a dead owner is recognised at once; elsewhere only its lease can tell (CRAWL.md section 1).
+On the same machine a dead owner is recognised at once; elsewhere only its lease can tell (docs/behaviour.md).
 """
 
 from __future__ import annotations

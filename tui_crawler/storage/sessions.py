@@ -1,6 +1,6 @@
 """Runs and the sessions that hold them: who may write, what a start continues, what it begins afresh.
 
-A session that was killed is recognised by its process on the same machine, elsewhere by its lease (CRAWL.md, 1).
+A session that was killed is recognised by its process on the same machine, elsewhere by its lease (docs/behaviour.md).
 """
 
 from __future__ import annotations
@@ -270,7 +270,7 @@ def _take_over(transaction: Transaction, starter: Starter) -> bool:
 
 
 def _edited(transaction: Transaction, plan: RunPlan) -> Edited:
-    """What is another than in the last run: pages that were refused may pass then (CRAWL.md section 2)."""
+    """What is another than in the last run: pages that were refused may pass then (docs/behaviour.md)."""
     last = transaction.fetch(Run.select(Run.config_text, Run.user_agent).order_by(Run.id.desc()).limit(1))
     if not last:
         return Edited()

@@ -1,5 +1,5 @@
 # ruff: noqa: S608  # the SQL is made of constants of this program only
-"""The read-only model: every view of INTERFACE.md ("Views"). Tables may move by migration, these columns stay.
+"""The read-only model: every view of docs/views.md. Tables may move by migration, these columns stay.
 
 Texts that are unknown are empty; numbers and times that are unknown are NULL.
 """
@@ -81,7 +81,7 @@ JOB_STATUS = """CASE
 
 VALIDATION_TYPE = """CASE d.validation_type WHEN 'html5' THEN 'html' WHEN 'atom' THEN 'rss'
     ELSE NULLIF(d.validation_type, '') END"""
-"""The kind a validator judged document `d` as: html, xml, css or rss (CRAWL.md section 5). Older versions stored html5
+"""The kind a validator judged document `d` as: html, xml, css or rss (docs/behaviour.md). Older versions stored html5
 and atom."""
 
 IS_CHECKED = "CASE p.external WHEN 0 THEN 0 ELSE 1 END AS external"

@@ -76,7 +76,7 @@ def run_headless(
     listener: Listener,
     shown: Callable[[Alarm], None] | None = None,
 ) -> int:
-    """Crawls until the end; blocking. Answers the exit status (CRAWL.md section 8).
+    """Crawls until the end; blocking. Answers the exit status (docs/behaviour.md).
 
     A listener with an attribute `stop_run` gets a function there that ends the run (a closed pipe).
     `shown` is told alarms on the loop of the crawl.

@@ -17,7 +17,7 @@ from tui_crawler.text.format import plural
 from tui_crawler.text.glyphs import state_mark
 
 if TYPE_CHECKING:
-    from tui_crawler.console.key_presets import KeyMap
+    from tui_crawler.console.keymap import KeyMap
     from tui_crawler.console.panes.line import Line
 
 _COLUMNS = (Column("line", "", plain(), None),)
@@ -191,8 +191,6 @@ def _notes(where: Where, keymap: KeyMap | None) -> list[Line]:
     below: list[Styled] = [Styled("f1", "accent"), Styled(" explains the pane", "muted")]
     if changed := _changed(keymap):
         below.append(Styled(f"   changed keys: ✎ {len(changed)}", "accent"))
-    if keymap is not None and keymap.preset != "default":
-        below.append(Styled(f"   keys of {keymap.preset}", "muted"))
     if keymap is not None and keymap.problems:
         below.append(Styled(f"   ⚠ {plural(len(keymap.problems), 'problem')} in keymap", "warning"))
     return [Paragraph(where.about), *legend, signs, tuple(below)]

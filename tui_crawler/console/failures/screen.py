@@ -112,7 +112,7 @@ class GroupList:
         return held is not None
 
     def _show(self, counted: CountedFailures) -> None:
-        """Rows keep their places for a while after the last key, too (CONSOLE.md, refresh policy)."""
+        """Rows keep their places for a while after the last key, too (docs/console.md, refresh policy)."""
         self._counted = counted
         if len(counted.count.groups) <= FIRST_PAGES:
             self._before[self.by, self._table.plain_words] = counted

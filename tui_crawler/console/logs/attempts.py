@@ -1,5 +1,4 @@
-"""Attempts as rows (events of the whole crawl, the log of one origin), and exit codes as cells: the name of CRAWL.md
-section 3, with the glyph and colour of its group. Pure."""
+"""Attempts as rows (events of the crawl, the log of one origin), and exit codes as cells with name and glyph. Pure."""
 
 from __future__ import annotations
 

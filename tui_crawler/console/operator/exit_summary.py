@@ -53,7 +53,7 @@ class ExitSummary:
 
     @property
     def exit_status(self) -> int:
-        """The exit status (CRAWL.md section 8), without knowledge of what hosting refused: 3 could not run."""
+        """The exit status (docs/behaviour.md), without knowledge of what hosting refused: 3 could not run."""
         if self.signal_status:
             return self.signal_status
         if self.engine_failure or self.crashed or (self.hosted and self.damaged):

@@ -257,7 +257,7 @@ _FILLED, _EMPTY = "▓", "░"
 
 
 def turn_of(view: OriginView, now: int) -> str:
-    """The turn an origin is in, or that comes next (CRAWL.md section 4): robots, fill, crawl; empty when it is over."""
+    """The turn an origin is in, or that comes next (docs/behaviour.md): robots, fill, crawl; empty when it is over."""
     if view.state in {OriginPhase.finished, OriginPhase.resting}:
         return ""
     if view.in_flight_url:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.view import OriginView
 
 ORDER_MS = 1_000
-"""So long an order holds, and so long after the last key nothing moves (CONSOLE.md, refresh policy)."""
+"""So long an order holds, and so long after the last key nothing moves (docs/console.md, refresh policy)."""
 
 _EVERYTHING = "Press {view.problems} or {filter.clear} to see everything."
 

@@ -1,7 +1,7 @@
 """What a screen asks for and what it gets: rows read from the database as frozen values, only when they changed.
 
-A `PartReader` lives in one thread. Each part has its own rate (CONSOLE.md, refresh policy) and is read again only after
-another connection has committed, or when it depends on the time. What a reading leaves out is kept from the last one.
+A `PartReader` lives in one thread. Each part has its own rate (docs/console.md) and is read again only after another
+connection has committed, or when it depends on the time. What a reading leaves out is kept from the last one.
 """
 
 from __future__ import annotations

@@ -92,7 +92,7 @@ class TableMarks:
 NARROW_BELOW = 81
 LOW_BELOW = 24
 STILL_MS = 1_000
-"""So long after the last key rows stay where they are (CONSOLE.md, refresh policy)."""
+"""So long after the last key rows stay where they are (docs/console.md, refresh policy)."""
 LEAST = Size(40, 10)
 
 

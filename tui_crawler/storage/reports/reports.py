@@ -111,7 +111,7 @@ class Reports(_Subjects):
         return self._reader.data_version()
 
     def columns(self, view: str) -> tuple[str, ...]:
-        """The columns of a view of INTERFACE.md. Raises ValueError for another name."""
+        """The columns of a view of docs/views.md. Raises ValueError for another name."""
         if view not in VIEWS:
             raise ValueError(f"there is no view {view!r}")
         return self._reader.columns(view)

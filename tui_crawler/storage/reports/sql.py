@@ -68,7 +68,7 @@ class QueryRunner:
         self._stop = threading.Event()
 
     def schema(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
-        """The views of INTERFACE.md with their columns. Raises StorageFailure."""
+        """The views of docs/views.md with their columns. Raises StorageFailure."""
         with told_of(self._path), closing(connect_readonly(self._path, self._settings)) as database:
             return tuple((view, columns_of(database, view)) for view in VIEWS)
 

@@ -1,70 +1,13 @@
-"""Key maps: presets without clashes that a terminal can send, the operator's keys on top, and what is wrong."""
+"""Key maps: the operator's keys over those of the table, and what is wrong with them."""
 
 from __future__ import annotations
 
-from collections import Counter
-
-import pytest
-from textual import events
-from textual._xterm_parser import XTermParser
-
 from tests.console.sample_crawl import WWW
 from tests.console.support import stage
-from tui_crawler.config.kinds import KEY_PRESETS
-from tui_crawler.console.actions import ACTIONS, BY_ID, Where, actions_at
-from tui_crawler.console.key_presets import PRESETS, is_key, read_keymap
-from tui_crawler.console.keys import canonical, key_name, table_keys
+from tui_crawler.console.actions import ACTIONS, BY_ID
+from tui_crawler.console.keymap import is_key, read_keymap
+from tui_crawler.console.keys import canonical, key_name
 from tui_crawler.console.table.crawl_table import CrawlTable
-
-BYTES = {
-    "ctrl+f": "\x06",
-    "ctrl+v": "\x16",
-    "ctrl+n": "\x0e",
-    "ctrl+@": "\x00",
-    "ctrl+underscore": "\x1f",
-    "ctrl+circumflex_accent": "\x1e",
-    "alt+v": "\x1bv",
-    "alt+x": "\x1bx",
-    "alt+w": "\x1bw",
-    "apostrophe": "'",
-    "less_than_sign": "<",
-    "V": "V",
-}
-"""Keys of presets as an old terminal sends them."""
-
-
-def test_the_presets_are_those_the_configuration_takes() -> None:
-    assert tuple(PRESETS) == KEY_PRESETS
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-@pytest.mark.parametrize("where", Where)
-def test_no_key_means_two_things_on_one_screen(preset: str, where: Where) -> None:
-    keymap = read_keymap({"preset": preset})
-    keys: Counter[str] = Counter()
-    for action in actions_at(where):
-        keys.update(canonical(PRESETS[preset].get(action.id, action.keys)))
-    for binding in table_keys():
-        keys.update(canonical(PRESETS[preset].get(binding.id or "", binding.key)))
-    assert [key for key, number in keys.items() if number > 1] == []
-    assert keymap.problems == ()
-    assert keymap.own == frozenset()
-
-
-@pytest.mark.parametrize("preset", PRESETS)
-def test_presets_name_actions_and_keys_that_exist_and_leave_no_action_without_one(preset: str) -> None:
-    known = {*BY_ID, *(binding.id for binding in table_keys())}
-    for name, keys in PRESETS[preset].items():
-        assert name in known
-        assert all(map(is_key, canonical(keys))), (name, keys)
-    assert "" not in read_keymap({"preset": preset}).keys.values()
-
-
-@pytest.mark.parametrize("key", BYTES)
-def test_keys_of_presets_are_what_a_terminal_sends(key: str) -> None:
-    parser = XTermParser()
-    sent = [*parser.feed(BYTES[key]), *parser.feed("")]
-    assert [event.key for event in sent if isinstance(event, events.Key)] == [key]
 
 
 def test_every_key_of_the_table_is_a_key() -> None:
@@ -107,22 +50,11 @@ def test_the_same_key_twice_is_told_and_the_first_has_it() -> None:
     assert "(everywhere)" in everywhere.problems[0][1]
 
 
-def test_what_is_no_action_no_key_no_preset_is_told() -> None:
-    keymap = read_keymap(
-        {"preset": "nano", "origin.halt": "p", "view.freeze": "foo", "sort.pick": "ctrl+i", "sort.reverse": "none"}
-    )
-    assert [name for name, _ in keymap.problems] == ["preset", "origin.halt", "view.freeze", "sort.pick"]
+def test_what_is_no_action_or_no_key_is_told() -> None:
+    keymap = read_keymap({"origin.halt": "p", "view.freeze": "foo", "sort.pick": "ctrl+i", "sort.reverse": "none"})
+    assert [name for name, _ in keymap.problems] == ["origin.halt", "view.freeze", "sort.pick"]
     assert "a terminal cannot tell ctrl+i from tab" in dict(keymap.problems)["sort.pick"]
     assert keymap.keys == {"sort.reverse": ""}
-    assert keymap.preset == "default"
-
-
-def test_own_keys_lie_over_a_preset() -> None:
-    keymap = read_keymap({"preset": "vim", "journal.undo": "ctrl+y", "view.freeze": "ctrl+e"})
-    assert keymap.keys["journal.undo"] == "ctrl+y"
-    assert keymap.keys["view.freeze"] == "ctrl+e"
-    assert keymap.own == {"journal.undo", "view.freeze"}
-    assert keymap.problems == ()
 
 
 def test_names_of_keys() -> None:
@@ -142,30 +74,18 @@ def test_names_of_keys() -> None:
     ]
 
 
-async def test_emacs_moves_and_leaves_the_letters_alone() -> None:
-    async with stage(keymap={"preset": "emacs"}) as held:
+async def test_the_keys_of_tables_and_of_actions_can_be_changed() -> None:
+    keymap = {"move.down": "ctrl+n", "move.last": "alt+greater_than_sign", "cmd.palette": "alt+x", "nav.back": "ctrl+g"}
+    async with stage(keymap=keymap | {"journal.undo": "u"}) as held:
         table = held.app.screen.query_one("#origins", CrawlTable)
-        await held.press("ctrl+n", "ctrl+n", rounds=0)
+        await held.press("ctrl+n", "ctrl+n", "j", rounds=0)
         assert table.cursor_index == 2
-        await held.press("ctrl+p", rounds=0)
-        assert table.cursor_index == 1
-        await held.press("j", rounds=0)
-        assert table.cursor_index == 1
         await held.press("alt+greater_than_sign", rounds=0)
         assert table.cursor_index == table.row_count - 1
-        await held.press("alt+less_than_sign", rounds=0)
-        assert table.cursor_index == 0
         await held.press("alt+x", rounds=0)
-        assert "Palette" in held.text()
-        await held.press("escape", rounds=0)
-        await held.press("enter", rounds=2)
-        await held.press("ctrl+g", rounds=2)
-        assert "Origins" in held.text()
-
-
-async def test_vim_undoes_with_u() -> None:
-    async with stage(keymap={"preset": "vim"}) as held:
-        table = held.app.screen.query_one("#origins", CrawlTable)
+        assert held.app.screen.is_modal
+        await held.press("ctrl+g", rounds=0)
+        assert not held.app.screen.is_modal
         table.move_cursor(key=WWW)
         await held.press("p", rounds=0)
         await held.decided()
