@@ -85,9 +85,24 @@ def words(
     return show
 
 
-def plain(role: str = "", none: str = "") -> Show[object, object]:
+def plain(role: str = "", none: str = "", zero: str | None = None) -> Show[object, object]:
     """Show a text unchanged; `none` stands for an empty one."""
-    return words(lambda value: none if value is None or value == "" else str(value), role)
+    return words(lambda value: none if value is None or value == "" else str(value), role, zero)
+
+
+def by_value(of: Callable[[V], Cell]) -> Show[V, object]:
+    """Show a value as the cell that `of` makes."""
+    return lambda value, _, __: of(value)
+
+
+def itself(cell: Cell) -> Cell:
+    """Return a value that is a cell already."""
+    return cell
+
+
+def by_record(of: Callable[[R], Cell]) -> Show[object, R]:
+    """Show a record as the cell that `of` makes."""
+    return lambda _, record, __: of(record)
 
 
 def number(role: str = "", zero: str | None = None) -> Show[int | None, object]:
@@ -116,9 +131,9 @@ def since(role: str = "muted") -> Show[int | None, object]:
     return lambda value, _, present: Styled(ABSENT if value is None else ago(present.now + value), role)
 
 
-def time_of_day(role: str = "muted") -> Show[int | None, object]:
+def time_of_day(role: str = "muted", *, millis: bool = False) -> Show[int | None, object]:
     """Show a time (epoch ms) without its date."""
-    return lambda value, _, present: Styled(clock(value, present.zone), role)
+    return lambda value, _, present: Styled(clock(value, present.zone, millis=millis), role)
 
 
 def date_and_time(role: str = "muted", *, shortens: bool = True) -> Show[int | None, object]:
@@ -142,6 +157,8 @@ def order_of(value: object) -> tuple[int, Any]:
             return 1, value.casefold()
         case StateGlyph():
             return 1, value.word
+        case Styled() | tuple():
+            return 1, cell_text(value).casefold()
         case bytes():
             return 2, value
         case _:

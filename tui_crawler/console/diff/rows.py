@@ -2,36 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.panes.line import Line, heading
-from tui_crawler.console.table.cells import Row, Styled
 from tui_crawler.console.urls.cells import host_of, path_of
 from tui_crawler.domain.run_diff import ChangeKind, OriginDiff
 from tui_crawler.text import run_diff as said
-from tui_crawler.text.columns import AnyColumn, Column, plain
+from tui_crawler.text.columns import Cell, Column, Present, Relation, Show, Styled, by_value, plain
 from tui_crawler.text.format import ABSENT, count
 
 if TYPE_CHECKING:
     from tui_crawler.console.diff.queries import PageLines, RunDiff
     from tui_crawler.domain.run_diff import PageChange, PageDiff
 
-ORIGIN_COLUMNS: tuple[AnyColumn, ...] = (
-    Column("origin", "ORIGIN", plain(), None, 0, min_width=14, kind="place"),
-    Column("new", "+ NEW", plain(), 8, 0, "right", min_width=6),
-    Column("gone", "− GONE", plain(), 8, 0, "right", min_width=6),
-    Column("changed", "~ CHANGED", plain(), 9, 0, "right", min_width=6, short="~ CHG"),
-    Column("same", "= SAME", plain(), 9, 1, "right", min_width=6),
-    Column("failing", "✗ NEW", plain(), 7, 2, "right"),
-    Column("mended", "✓ MENDED", plain(), 8, 3, "right"),
-)
-PAGE_COLUMNS: tuple[AnyColumn, ...] = (
-    Column("change", "CHANGE", plain(), 9, 0, min_width=1, short=""),
-    Column("url", "URL", plain(), None, 0, min_width=16, kind="place"),
-    Column("fields", "WHAT", plain(), 26, 1, min_width=12),
-    Column("status", "STATUS", plain(), 14, 2, min_width=9),
-)
 _ROLES: Mapping[ChangeKind | None, str] = {
     ChangeKind.NEW: "ok",
     ChangeKind.GONE: "error",
@@ -40,24 +24,52 @@ _ROLES: Mapping[ChangeKind | None, str] = {
 _LINES = {"+": "ok", "-": "error", "@": "accent"}
 
 
-def origin_row(diff: OriginDiff, *, counted: bool) -> Row:
-    """An origin as a row; its key is its number."""
-    if not counted:
-        return Row(diff.origin_id, (diff.origin, *[Styled("…", "faint")] * (len(ORIGIN_COLUMNS) - 1)))
-    numbers = (diff.new, diff.gone, diff.changed, diff.same, diff.failures_new, diff.failures_mended)
-    roles = ("ok", "error", "warning", "", "error", "ok")
-    cells = (Styled(count(number), role if number else "faint") for number, role in zip(numbers, roles, strict=True))
-    return Row(diff.origin_id, (diff.origin, *cells))
+def _page_mark(kind: ChangeKind | None, change: PageChange, _present: Present) -> Cell:
+    sign = said.sign(change)
+    return Styled("", "muted") if kind is None else Styled(f"{sign} {kind.word}", _ROLES[kind], sign)
 
 
-def page_row(change: PageChange) -> Row:
-    """A page that differs as a row; its key is its place."""
-    kind = change.difference.kind
-    mark = Styled("", "muted")
-    if kind is not None:
-        mark = Styled(f"{said.sign(change)} {kind.word}", _ROLES[kind], said.sign(change))
-    fields = Styled(said.fields(change), "muted")
-    return Row(change.place, (mark, path_of(change.url, change.origin), fields, said.ends(change)))
+def _counted(number: int | None, role: str = "") -> Styled:
+    return Styled("…", "faint") if number is None else Styled(count(number), role if number else "faint")
+
+
+def origins_of(*, counted: bool) -> Relation[OriginDiff]:
+    """Return origins as a relation, with numbers once these are `counted`."""
+
+    def value(name: str) -> Callable[[OriginDiff], int | None]:
+        return lambda diff: getattr(diff, name) if counted else None
+
+    def shown(role: str) -> Show[int | None, object]:
+        return by_value(lambda number: _counted(number, role))
+
+    return Relation(
+        key=lambda diff: diff.origin_id,
+        columns=(
+            Column("origin", "ORIGIN", plain(), None, 0, min_width=14, kind="place"),
+            Column("new", "+ NEW", shown("ok"), 8, 0, "right", min_width=6, value=value("new")),
+            Column("gone", "− GONE", shown("error"), 8, 0, "right", min_width=6, value=value("gone")),
+            Column("changed", "~ CHANGED", shown("warning"), 9, 0, "right", 6, "~ CHG", value=value("changed")),
+            Column("same", "= SAME", shown(""), 9, 1, "right", min_width=6, value=value("same")),
+            Column("failing", "✗ NEW", shown("error"), 7, 2, "right", value=value("failures_new")),
+            Column("mended", "✓ MENDED", shown("ok"), 8, 3, "right", value=value("failures_mended")),
+        ),
+    )
+
+
+def _page_path(change: PageChange) -> str:
+    return path_of(change.url, change.origin)
+
+
+PAGES = Relation[PageChange](
+    key=lambda change: change.place,
+    nothing="no page differs",
+    columns=(
+        Column("change", "CHANGE", _page_mark, 9, 0, min_width=1, short="", value=lambda one: one.difference.kind),
+        Column("url", "URL", plain(), None, 0, min_width=16, kind="place", value=_page_path),
+        Column("fields", "WHAT", plain("muted"), 26, 1, min_width=12, value=said.fields),
+        Column("status", "STATUS", plain(), 14, 2, min_width=9, value=said.ends),
+    ),
+)
 
 
 def summary_lines(diff: RunDiff) -> list[Line]:

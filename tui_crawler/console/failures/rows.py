@@ -2,15 +2,28 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, assert_never
 
 from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, short_name, status_cell
-from tui_crawler.console.table.cells import Cell, Row, Styled
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
+from tui_crawler.console.urls.rows import TRIES, PageLine, next_at, of_page
+from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.recovery import NextTry
-from tui_crawler.text.columns import AnyColumn, Column, plain
-from tui_crawler.text.format import READING, ago, coarse, compact, count, plural, seconds
+from tui_crawler.text.columns import (
+    Cell,
+    Column,
+    Kind,
+    Present,
+    Relation,
+    Styled,
+    by_value,
+    negated,
+    number,
+    plain,
+    since,
+)
+from tui_crawler.text.format import READING, coarse, compact, count, plural, seconds
 from tui_crawler.text.sparkline import sparkline
 
 if TYPE_CHECKING:
@@ -44,52 +57,141 @@ _WORDS = {
     "message": "message",
 }
 _NONE = {"http_status": "no status", "message": "no message"}
-_KEYS = {
-    "exit_code": Column("exit_code", "EXIT", plain(), None, 0, min_width=14, kind="word"),
-    "origin": Column("origin", "ORIGIN", plain(), None, 0, min_width=12, kind="place"),
-    "http_status": Column("http_status", "STATUS", plain(), None, 0, min_width=9),
-    "pattern": Column("pattern", "PATH PATTERN", plain(), None, 0, min_width=14, kind="place"),
-    "message": Column("message", "MESSAGE", plain(), None, 0, min_width=16),
-}
 _TREND = 12
-_ORIGIN_COLUMN = Column("origin", "ORIGIN", plain(), 20, 2, min_width=14, kind="place")
-_EXIT_COLUMN = Column("exit", "EXIT", plain(), 15, 5, min_width=14, kind="word")
-_STATUS_COLUMN = Column("status", "ST", plain(), 3, 7, "right")
-_MESSAGE_COLUMN = Column("message", "MESSAGE", plain(), None, 8, min_width=20)
-_URL_COLUMN = Column("url", "URL", plain(), None, 0, min_width=18, kind="place")
-_PAGE_COLUMNS: tuple[AnyColumn, ...] = (
-    Column("tries", "TRIES", plain(), 5, 1, "right"),
-    Column("took", "TOOK", plain(), 6, 4, "right"),
-    Column("retry", "RETRY", plain(), 14, 3, min_width=9),
-    Column("last", "LAST", plain(), 8, 6, "right"),
-)
-REFERRER_COLUMNS: tuple[AnyColumn, ...] = (
-    Column("kind", "KIND", plain(), 8, 1, min_width=4),
-    Column("url", "LINKED FROM", plain(), None, 0, min_width=18, kind="place"),
-    Column("text", "TEXT", plain(), None, 2, min_width=12),
-)
-_TITLE_COLUMN = Column("title", "TITLE", plain(), None, 9, min_width=20)
 
 
-def page_columns(by: Sequence[str]) -> tuple[AnyColumn, ...]:
-    """The columns of the pages of one group: what the group has in common is left out."""
-    origin = () if "origin" in by else (_ORIGIN_COLUMN,)
-    exits = () if "exit_code" in by else (_EXIT_COLUMN,)
-    status = () if "http_status" in by else (_STATUS_COLUMN,)
-    message = () if "message" in by else (_MESSAGE_COLUMN,)
-    return (*exits, *origin, _URL_COLUMN, *status, *_PAGE_COLUMNS, *message, _TITLE_COLUMN)
+def _origin(origin: str) -> Cell:
+    return Styled(host_of(origin), "strong", short=bare_host(origin))
 
 
-def group_columns(by: Sequence[str]) -> tuple[AnyColumn, ...]:
-    return (
-        *(_KEYS[name] for name in by),
-        Column("count", "TOTAL", plain(), 7, 0, "right", min_width=5),
-        Column("recent", "5 MIN", plain(), 5, 3, "right"),
-        Column("recoverable", "RECOVERS", plain(), 8, 2, "right", min_width=6, short="RECOV"),
-        *(() if "origin" in by else (Column("origins", "ORIGINS", plain(), 7, 5, "right", 4, "ORIG"),)),
-        Column("trend", "TREND 1h", plain(), _TREND, 4),
-        Column("last", "LAST", plain(), 8, 6, "right"),
+def _status(value: str) -> Cell:
+    return status_cell(int(value)) if value.isdecimal() else _text("http_status")(value)
+
+
+def _text(name: str) -> Callable[[str], Cell]:
+    return lambda value: Styled(value, "strong") if value else Styled(_NONE.get(name, "none"), "faint")
+
+
+def _key(name: str) -> Callable[[FailureGroup], str]:
+    return lambda group: dict(group.key)[name]
+
+
+def _key_column(name: str, title: str, of: Callable[[str], Cell], least: int, kind: Kind = "") -> Column[Any, str]:
+    return Column(name, title, by_value(of), None, 0, min_width=least, kind=kind, value=_key(name))
+
+
+_KEYS = {
+    "exit_code": _key_column("exit_code", "EXIT", exit_cell, 14, "word"),
+    "origin": _key_column("origin", "ORIGIN", _origin, 12, "place"),
+    "http_status": _key_column("http_status", "STATUS", _status, 9),
+    "pattern": _key_column("pattern", "PATH PATTERN", _text("pattern"), 14, "place"),
+    "message": _key_column("message", "MESSAGE", _text("message"), 16),
+}
+
+
+def _recovers(recoverable: int, group: FailureGroup, _present: Present) -> Cell:
+    some = "" if recoverable == group.count else f"{compact(recoverable)} "
+    return Styled(f"{some}yes", "ok") if recoverable else Styled("no", "faint")
+
+
+def groups_by(by: Sequence[str]) -> Relation[FailureGroup]:
+    """Return groups of failed pages as a relation."""
+    origins = Column("origins", "ORIGINS", number("muted"), 7, 5, "right", 4, "ORIG", value=_origin_count)
+    return Relation(
+        key=lambda group: group.key,
+        nothing="nothing has failed",
+        columns=(
+            *(_KEYS[name] for name in by),
+            Column("count", "TOTAL", number("strong"), 7, 0, "right", min_width=5),
+            Column("recent", "5 MIN", number("", "faint"), 5, 3, "right"),
+            Column("recoverable", "RECOVERS", _recovers, 8, 2, "right", min_width=6, short="RECOV"),
+            *(() if "origin" in by else (origins,)),
+            Column("trend", "TREND 1h", by_value(_trend), _TREND, 4),
+            Column("last", "LAST", since(), 8, 6, "right", value=negated("last_at")),
+        ),
     )
+
+
+def _origin_count(group: FailureGroup) -> int:
+    return len(group.origins)
+
+
+def _trend(trend: tuple[int, ...]) -> Cell:
+    return Styled(sparkline(trend, _TREND), "accent")
+
+
+def _host(origin: str) -> Cell:
+    return Styled(host_of(origin), "muted", short=bare_host(origin))
+
+
+def _path(line: PageLine) -> str:
+    return path_of(line.page.url, line.page.origin)
+
+
+def _retry(_: object, line: PageLine, present: Present) -> Cell:
+    return retry_cell(line.page, present.now, line.outlook)
+
+
+def _took(ms: int | None) -> Cell:
+    return Styled(seconds(ms), "faint" if ms is None else "muted")
+
+
+def pages_by(by: Sequence[str]) -> Relation[PageLine]:
+    """Return the pages of one group as a relation: what the group has in common is left out."""
+    origin = Column("origin", "ORIGIN", by_value(_host), 20, 2, "left", 14, kind="place", value=of_page("origin"))
+    code = Column("exit", "EXIT", by_value(exit_cell), 15, 5, "left", 14, kind="word", value=of_page("last_exit_code"))
+    status = Column("status", "ST", by_value(status_cell), 3, 7, "right", value=of_page("last_http_status"))
+    message = Column("message", "MESSAGE", plain(), None, 8, min_width=20, value=of_page("message"))
+    return Relation(
+        key=lambda line: line.page.page_id,
+        nothing="no pages",
+        source=lambda line: line.page,
+        columns=(
+            *(() if "exit_code" in by else (code,)),
+            *(() if "origin" in by else (origin,)),
+            Column("url", "URL", plain(), None, 0, min_width=18, kind="place", value=_path),
+            *(() if "http_status" in by else (status,)),
+            replace(TRIES, priority=1),
+            Column("took", "TOOK", by_value(_took), 6, 4, "right", value=of_page("took_ms")),
+            Column("retry", "RETRY", _retry, 14, 3, min_width=9, value=next_at),
+            Column("last", "LAST", since(), 8, 6, "right", value=negated("page.last_crawled_at")),
+            *(() if "message" in by else (message,)),
+            Column("title", "TITLE", plain("muted"), None, 9, min_width=20, value=of_page("title")),
+        ),
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class ReferrerLine:
+    """Who names a page of an origin, and its number in the list."""
+
+    number: int
+    referrer: Referrer
+    origin: str
+
+
+def _linked_from(line: ReferrerLine) -> str:
+    return path_of(line.referrer.url, line.origin).removeprefix("https://")
+
+
+def _link_text(line: ReferrerLine) -> str:
+    return " → ".join((line.referrer.text, *line.referrer.chain))
+
+
+def _link_kind(line: ReferrerLine) -> str:
+    return line.referrer.kind.replace("_", " ")
+
+
+REFERRERS = Relation[ReferrerLine](
+    key=lambda line: line.number,
+    nothing="no page that was crawled names it",
+    source=lambda line: line.referrer,
+    columns=(
+        Column("kind", "KIND", plain("muted"), 8, 1, min_width=4, value=_link_kind),
+        Column("url", "LINKED FROM", plain(), None, 0, min_width=18, kind="place", value=_linked_from),
+        Column("text", "TEXT", plain(), None, 2, min_width=12, value=_link_text),
+    ),
+)
 
 
 def grouping_words(by: Sequence[str]) -> str:
@@ -118,31 +220,6 @@ def counted_at(at: str, keys: KeyNames) -> str:
     return f"as of {at} · {keys('failures.count')} counts again"
 
 
-def group_row(group: FailureGroup, now: int) -> Row:
-    """A group as a row; its key is the group's key."""
-    cells: list[Cell] = []
-    for name, value in group.key:
-        match name:
-            case "exit_code":
-                cells.append(exit_cell(value))
-            case "origin":
-                cells.append(Styled(host_of(value), "strong", short=bare_host(value)))
-            case "http_status" if value.isdecimal():
-                cells.append(status_cell(int(value)))
-            case _:
-                cells.append(Styled(value, "strong") if value else Styled(_NONE.get(name, "none"), "faint"))
-    some = "" if group.recoverable == group.count else f"{compact(group.recoverable)} "
-    cells += [
-        Styled(count(group.count), "strong", short=compact(group.count)),
-        Styled(count(group.recent), "" if group.recent else "faint", short=compact(group.recent)),
-        Styled(f"{some}yes", "ok") if group.recoverable else Styled("no", "faint"),
-    ]
-    if "origin" not in dict(group.key):
-        cells.append(Styled(count(len(group.origins)), "muted", short=compact(len(group.origins))))
-    cells += [Styled(sparkline(group.trend, _TREND), "accent"), Styled(ago(now - group.last_at), "muted")]
-    return Row(group.key, tuple(cells))
-
-
 def retry_cell(page: PageView, now: int, outlook: NextRequest) -> Styled:
     """When a failed page is asked again, `now` in epoch ms."""
     if outlook.held:
@@ -163,35 +240,6 @@ def retry_cell(page: PageView, now: int, outlook: NextRequest) -> Styled:
             return Styled(when.value, "faint")
         case _:
             assert_never(when)
-
-
-def page_row(page: PageView, now: int, by: Sequence[str], outlook: NextRequest) -> Row:
-    """A failed page as a row of `page_columns(by)`; its key is the page id."""
-    left = page.attempts_remaining
-    cells: list[Cell] = []
-    if "exit_code" not in by:
-        cells.append(exit_cell(page.last_exit_code))
-    if "origin" not in by:
-        cells.append(Styled(host_of(page.origin), "muted", short=bare_host(page.origin)))
-    cells.append(path_of(page.url, page.origin))
-    if "http_status" not in by:
-        cells.append(status_cell(page.last_http_status))
-    cells += [
-        (str(page.attempts), Styled(f"/{page.attempts + left}", "muted")),
-        Styled(seconds(page.took_ms), "muted" if page.took_ms is not None else "faint"),
-        retry_cell(page, now, outlook),
-        Styled(ago(now - page.last_crawled_at), "muted"),
-    ]
-    if "message" not in by:
-        cells.append(page.message)
-    return Row(page.page_id, (*cells, Styled(page.title, "muted")))
-
-
-def referrer_row(number: int, referrer: Referrer, page: PageView) -> Row:
-    """Who names a page as a row; its key is its number."""
-    kind = Styled(referrer.kind.replace("_", " "), "muted")
-    url, text = path_of(referrer.url, page.origin), " → ".join((referrer.text, *referrer.chain))
-    return Row(number, (kind, url.removeprefix("https://"), text))
 
 
 def referrers_title(page: PageView | None, found: Referrers | None) -> str:

@@ -3,16 +3,16 @@ this moment, what it can rely on (the contract), and its robots.txt. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.logs.attempts import exit_cell
 from tui_crawler.console.overview.rows import patience_parts
 from tui_crawler.console.overview.summary import count_lines, eta_line, rate_line, robots_line, trap_lines
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact, heading
-from tui_crawler.console.table.cells import Cell, Row, Styled
 from tui_crawler.console.urls.cells import host_of, path_of
 from tui_crawler.console.urls.rows import due_cell
 from tui_crawler.domain.contract import Contract, contact_of, least_delay
@@ -21,7 +21,7 @@ from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.status import DelayReason, OriginPhase, RobotsStatus
 from tui_crawler.domain.status_words import unavailable_words, unreachable_words
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
-from tui_crawler.text.columns import AnyColumn, Column, plain
+from tui_crawler.text.columns import Cell, Column, Present, Relation, Styled, by_value, itself, plain, words
 from tui_crawler.text.format import ago, clock, count, due, plural, seconds
 from tui_crawler.text.glyphs import CURSOR
 from tui_crawler.text.standing import standing
@@ -104,21 +104,6 @@ def delay_past(view: OriginView, delays: Sequence[AttemptView], run: RunView | N
     return [Paragraph(" " * LABEL + " → ".join(steps), "muted", LABEL, 3)]
 
 
-TODO_COLUMNS: tuple[AnyColumn, ...] = (
-    Column("number", "#", plain(), 3, 2, "right"),
-    Column("url", "URL", plain(), None, 0, min_width=18, kind="place"),
-    Column("depth", "DEPTH", plain(), 5, 3, "right"),
-    Column("nice", "NICE", plain(), 4, 8, "right"),
-    Column("due", "DUE", plain(), 8, 4, "right"),
-    Column("from", "FROM", plain(), 20, 1, min_width=12, kind="place"),
-    Column("title", "TITLE", plain(), None, 7, min_width=20),
-)
-EXIT_COLUMNS: tuple[AnyColumn, ...] = (
-    Column("exit", "EXIT", plain(), 15, 0, min_width=14, kind="word"),
-    Column("run", "RUN", plain(), 7, 0, "right", min_width=4),
-    Column("recent", "5 MIN", plain(), 5, 0, "right"),
-    Column("bar", "", plain(), None, 2, min_width=8, kind="name"),
-)
 _REFUSED_SHOWN = 8
 _TRAP_HINT = "{rule.from_selection} on one of these URLs drafts a rule that skips them; nothing is refused by itself"
 
@@ -175,24 +160,51 @@ def unknown_lines(origin: str) -> list[Line]:
     return [Paragraph(f"{origin} is not an origin of this crawl.", "muted")]
 
 
-def todo_row(number: int, item: TodoView, origin: str, now: int, outlook: NextRequest) -> Row:
-    """A page of the todo list as a row at `now` (epoch ms); its key is the URL."""
+@dataclass(frozen=True, slots=True)
+class TodoLine:
+    """A page of the todo list of an origin, its number there, and when it is asked for next."""
+
+    number: int
+    item: TodoView
+    origin: str
+    outlook: NextRequest
+
+
+def _of_item(name: str) -> Callable[[TodoLine], Any]:
+    return attrgetter(f"item.{name}")
+
+
+def _due(not_before: int, line: TodoLine, present: Present) -> Cell:
+    return due_cell(line.outlook, not_before - present.now)
+
+
+def _source(line: TodoLine) -> Styled:
+    item = line.item
     if item.attempts:
-        source = Styled(f"↻ try {item.attempts + 1}", "warning")
-    elif item.seed:
-        source = Styled("◆ seed", "accent")
-    else:
-        source = Styled(path_of(item.found_on, origin) if item.found_on else "link", "muted")
-    cells = (
-        Styled(str(number), "faint"),
-        path_of(item.url, origin),
-        str(item.depth),
-        Styled(str(item.nice), "" if item.nice else "faint"),
-        due_cell(outlook, item.not_before - now),
-        source,
-        Styled(item.title, "muted"),
-    )
-    return Row(item.url, cells)
+        return Styled(f"↻ try {item.attempts + 1}", "warning")
+    if item.seed:
+        return Styled("◆ seed", "accent")
+    return Styled(path_of(item.found_on, line.origin) if item.found_on else "link", "muted")
+
+
+def _todo_path(line: TodoLine) -> str:
+    return path_of(line.item.url, line.origin)
+
+
+TODO = Relation[TodoLine](
+    key=lambda line: line.item.url,
+    nothing="the todo list is empty",
+    source=lambda line: line.item,
+    columns=(
+        Column("number", "#", plain("faint"), 3, 2, "right"),
+        Column("url", "URL", plain(), None, 0, min_width=18, kind="place", value=_todo_path),
+        Column("depth", "DEPTH", plain(), 5, 3, "right", value=_of_item("depth")),
+        Column("nice", "NICE", words(str, "", "faint"), 4, 8, "right", value=_of_item("nice")),
+        Column("due", "DUE", _due, 8, 4, "right", value=_of_item("not_before")),
+        Column("from", "FROM", by_value(itself), 20, 1, min_width=12, kind="place", value=_source),
+        Column("title", "TITLE", plain("muted"), None, 7, min_width=20, value=_of_item("title")),
+    ),
+)
 
 
 _KEYS = {"origin": "this origin", "host": "this host", "registrable_domain": "this domain", "ip": "this address"}

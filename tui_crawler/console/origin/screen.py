@@ -3,8 +3,8 @@ robots.txt: the text with the group in force, the line that decides on a URL, an
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.binding import BindingType
@@ -17,12 +17,13 @@ from tui_crawler.console.actions import BY_ID, Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles, handles_typed
 from tui_crawler.console.keys import keys_of, only_at
-from tui_crawler.console.logs.attempts import LOG_COLUMNS, log_row, meaning
+from tui_crawler.console.logs.attempts import ATTEMPTS, meaning
 from tui_crawler.console.logs.rows import url_of
 from tui_crawler.console.origin.queries import ContractOf, RobotsFile, RobotsSheet, TopUp, TopUpsOf
 from tui_crawler.console.origin.rows import (
-    TODO_COLUMNS,
+    TODO,
     OriginContext,
+    TodoLine,
     clock_line,
     contract_lines,
     decide,
@@ -30,7 +31,6 @@ from tui_crawler.console.origin.rows import (
     robots_lines,
     state_lines,
     text_line,
-    todo_row,
     unknown_lines,
     wanted_url,
 )
@@ -44,8 +44,8 @@ from tui_crawler.console.reading.window import LogListWindow
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.stats.rows import EXITS, exits_of
-from tui_crawler.console.table.cells import Piece, Styled
-from tui_crawler.console.table.crawl_table import CrawlTable, Row
+from tui_crawler.console.table.cells import Piece, Styled, rows_of
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.window_list import LogList
 from tui_crawler.console.timeline.lanes import LanePane, LaneScreen
 from tui_crawler.console.urls.cells import host_of
@@ -58,7 +58,6 @@ from tui_crawler.domain.view import AttemptView
 from tui_crawler.text.format import READING, count
 
 if TYPE_CHECKING:
-    from tui_crawler.console.logs.rows import LogLine
     from tui_crawler.domain.page_view import TodoView
     from tui_crawler.domain.robots import RobotsDecision
     from tui_crawler.domain.view import OriginView
@@ -103,11 +102,11 @@ class OriginScreen(LaneScreen, RowsScreen):
         self._why = Lines(id="why-here")
         self._tabs = TabBar(id="origin-tabs")
         self._state = Lines(id="state", classes="pane")
-        self._todo = CrawlTable(TODO_COLUMNS, placeholder="the todo list is empty", id="todo", classes="pane")
+        self._todo = CrawlTable(TODO, id="todo", classes="pane")
         self._exits = CrawlTable(EXITS, id="exits", classes="pane")
-        self._attempts = CrawlTable(LOG_COLUMNS, placeholder="no attempts yet", id="attempts", classes="pane")
+        self._attempts = CrawlTable(ATTEMPTS, id="attempts", classes="pane")
         keyset = LogListWindow(self._origin, attempts_only=True)
-        self._list = LogList(self._attempts, keyset, self._attempt_row, newest_on_top=True)
+        self._list = LogList(self, self._attempts, keyset, lambda line: line.source, newest_on_top=True)
         self._lane = LanePane(self._origin, alone=True, id="lane", classes="pane")
         left = Vertical(self._state, self._exits, id="origin-left")
         right = Vertical(self._todo, self._lane, self._attempts, id="origin-right")
@@ -169,9 +168,9 @@ class OriginScreen(LaneScreen, RowsScreen):
         if not self.frozen:
             self._show_state()
             seen = frozenset(self._todo.visible_keys)
-            for number, item in enumerate(self._detail.todo if self._detail is not None else (), 1):
-                if item.url in seen:
-                    self._todo.update_row(self._todo_row(number, item))
+            listed = enumerate(self._detail.todo if self._detail is not None else (), 1)
+            lines = self._todo_lines(one for one in listed if one[1].url in seen)
+            self._todo.update_rows(rows_of(TODO, lines, present(self.console.clock)))
         self._list.seen()
         self._show_titles()
 
@@ -242,19 +241,16 @@ class OriginScreen(LaneScreen, RowsScreen):
     def _show(self, detail: OriginDetail) -> None:
         before, self._detail, self._held = self._detail, detail, None
         if before is None or detail.todo is not before.todo:
-            self._todo.set_rows([self._todo_row(*numbered) for numbered in enumerate(detail.todo, 1)])
+            self._todo.fill(self._todo_lines(enumerate(detail.todo, 1)), present(self.console.clock))
         if before is None or detail.exits is not before.exits:
             self._exits.fill(detail.exits, present(self.console.clock), relation=exits_of(detail.exits, short=6))
             self._exits.styles.height = min(max(len(detail.exits), 1), EXITS_SHOWN) + FRAME
         self._show_state()
         self._show_titles()
 
-    def _attempt_row(self, line: LogLine) -> Row:
-        return log_row(cast("AttemptView", line.source), self.console.clock.zone)
-
-    def _todo_row(self, number: int, item: TodoView) -> Row:
-        outlook = self.console.command_queue.outlook_on_list(item, self._view())
-        return todo_row(number, item, self._origin, self.console.clock.wall_ms(), outlook)
+    def _todo_lines(self, items: Iterable[tuple[int, TodoView]]) -> Iterator[TodoLine]:
+        outlook_of, view = self.console.command_queue.outlook_on_list, self._view()
+        return (TodoLine(number, item, self._origin, outlook_of(item, view)) for number, item in items)
 
     def _show_state(self) -> None:
         console = self.console
@@ -300,16 +296,6 @@ class OriginScreen(LaneScreen, RowsScreen):
         url = self._url()
         origins, failed = ((view,), view.failed) if view is not None else ((), 0)
         return Situation(Where.origin, origins=origins, urls=(url,) if url else (), failed=failed)
-
-    def record(self, table: CrawlTable, key: Hashable) -> object | None:
-        """A page of the todo list, an attempt, or how often an exit code came."""
-        detail = self._detail
-        if detail is None:
-            return None
-        if table is self._todo:
-            return next((one for one in detail.todo if one.url == key), None)
-        line = self._list.keyset.row(key)
-        return line.source if line is not None else None
 
     def crumbs(self) -> tuple[str, ...]:
         return ("Overview", host_of(self._origin))

@@ -1,28 +1,38 @@
-"""The overview's table: its columns, and an origin as one row. Pure."""
+"""The origins of the overview as a relation. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import log1p
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.logs.attempts import exit_cell
-from tui_crawler.console.table.cells import Cell, Row, Styled, clip_host
+from tui_crawler.console.table.cells import clip_host
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
 from tui_crawler.domain.idle_reason import idle_reason
 from tui_crawler.domain.moment import HELD
-from tui_crawler.domain.record import replace
+from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.status import DelayReason, OriginPhase
 from tui_crawler.text.charts import heat
-from tui_crawler.text.columns import AnyColumn, Column, plain
-from tui_crawler.text.format import compact, count, due, seconds, size
+from tui_crawler.text.columns import (
+    Cell,
+    Column,
+    Present,
+    Relation,
+    Styled,
+    by_value,
+    data_size,
+    number,
+    words,
+)
+from tui_crawler.text.format import due, seconds
+from tui_crawler.text.glyphs import StateGlyph
 from tui_crawler.text.safe_text import safe
 from tui_crawler.text.sparkline import patience_dots, sparkline
 from tui_crawler.text.standing import standing
 
 if TYPE_CHECKING:
-    from datetime import tzinfo
-
     from tui_crawler.domain.view import OriginView, RunView
 
 CLOCK_MS = 10_000
@@ -32,36 +42,8 @@ RATE_CELLS, _FEW_CELLS = 20, 7
 """Cells of the small graphs in a row, five seconds each: they stand where no other column wants the room; where they
 are chosen, the few will do."""
 _LEAST_ORIGIN = 16
-COLUMNS: tuple[AnyColumn, ...] = (
-    Column("state", "STATE", plain(), 14, 0, min_width=11),
-    Column("origin", "ORIGIN", plain(), None, 0, min_width=_LEAST_ORIGIN, kind="place"),
-    Column("todo", "TODO", plain(), 7, 4, "right", min_width=5),
-    Column("done", "DONE", plain(), 8, 3, "right", min_width=6),
-    Column("fail", "FAIL", plain(), 5, 1, "right"),
-    Column("patience", "PAT", plain(), 5, 2),
-    Column("delay", "DELAY", plain(), 7, 6, "right", min_width=6),
-    Column("next", "NEXT", plain(), 6, 5, "right"),
-    Column("exit", "LAST EXIT", plain(), 15, 7, min_width=14, kind="word"),
-    Column("rate", "RATE", plain(), RATE_CELLS, 14),
-    Column("latency", "LATENCY", plain(), RATE_CELLS, 15),
-    Column("took", "TOOK", plain(), 6, 9, "right"),
-    Column("blocked", "BLOCKED", plain(), 7, 10, "right"),
-    Column("pending", "PENDING", plain(), 9, 11, "right", min_width=7),
-    Column("bytes", "BYTES", plain(), 7, 12, "right"),
-    Column("why", "WHY", plain(), None, 13, min_width=36),
-)
 UNORDERED = {"rate": "requests, last 100 s", "latency": "slowest answers, last 100 s", "why": "why nothing moves"}
 """What columns show by which nothing is ordered."""
-NARROW_COLUMNS: tuple[AnyColumn, ...] = (
-    Column("state", "", plain(), 2, 0),
-    Column("origin", "ORIGIN", plain(), None, 0, min_width=20, kind="place"),
-    Column("todo", "TODO", plain(), 6, 3, "right", min_width=4),
-    Column("fail", "FAIL", plain(), 5, 1, "right"),
-    Column("patience", "PAT", plain(), 5, 2, min_width=3),
-    Column("next", "NEXT", plain(), 6, 4, "right"),
-    Column("exit", "LAST EXIT", plain(), 14, 5, kind="word"),
-)
-"""The columns below 81 cells; the state is its glyph alone, the word stands under the table."""
 
 SUSPECTED = "⚠"
 """Stands after the state of an origin that looks like a trap; WHY and the pane beside the table tell the reason."""
@@ -71,76 +53,69 @@ _ROOM_BESIDE = 8
 _SHORT_STATES: Mapping[str, str] = {"rate limited": "limited", "database error": "db error", "limit reached": "limit"}
 
 
-def origin_row(
-    view: OriginView,
-    now: int,
-    run: RunView | None,
-    zone: tzinfo,
-    *,
-    narrow: bool,
-    you: str = "",
-    suspected: bool = False,
-    in_flight: int | None = None,
-    twin: bool = False,
-    rate: Sequence[float | None] = (),
-    latency: Sequence[float | None] = (),
-) -> Row:
-    """An origin as a row of the overview at `now` (epoch ms), perhaps `suspected` as a trap; its key is the origin.
+@dataclass(frozen=True, slots=True)
+class OriginLine:
+    """An origin with what its row shows next to it, perhaps `suspected` as a trap.
 
     `in_flight` as `idle_reason` has it. A `twin` differs from another origin by its scheme alone, which is shown then.
     `rate` is what it was asked in each of the last spans of time, `latency` how long it took at most (ms).
     """
-    mark = standing(view)
-    done = view.ended
-    name = Styled(host_of(view.origin), "muted" if done else "strong", short=bare_host(view.origin))
-    if twin:
-        scheme = view.origin.partition("://")[0]
-        host = clip_host(safe(bare_host(view.origin)), _LEAST_ORIGIN - len(scheme) - 1)
-        name = Styled(view.origin, name.role, short=f"{scheme} {host}")
+
+    view: OriginView
+    run: RunView | None = None
+    you: str = ""
+    suspected: bool = False
+    in_flight: int | None = None
+    twin: bool = False
+    rate: Sequence[float | None] = ()
+    latency: Sequence[float | None] = ()
+
+
+def _of(name: str) -> Callable[[OriginLine], Any]:
+    return attrgetter(f"view.{name}")
+
+
+def _mark(line: OriginLine) -> StateGlyph:
+    return standing(line.view)
+
+
+def _state(mark: StateGlyph, line: OriginLine, _present: Present) -> Cell:
     short = _SHORT_STATES.get(mark.word, mark.word)
-    gap = "" if suspected and len(short) > _ROOM_BESIDE else " "
-    state = Styled(mark.label, mark.role, short=f"{mark.glyph}{gap}{short}")
-    sign = (Styled(f" {SUSPECTED}", "warning", short=SUSPECTED),) if suspected else ()
-    fail = Styled(count(view.failed), "error" if view.failed else "faint", short=compact(view.failed))
-    todo = Styled(count(view.todo), "" if view.todo else "faint", short=compact(view.todo))
-    last: Cell = exit_cell(view.last_exit_code)
-    if narrow:
-        cells: tuple[Cell, ...] = (
-            (Styled(mark.glyph, mark.role), *(Styled(one.short, one.role) for one in sign)),
-            name,
-            todo,
-            fail,
-            patience_cell(view),
-            next_cell(view, now),
-            last,
-        )
-        return Row(view.origin, cells)
-    idle = idle_reason(view, now, run, zone=zone, you=you, in_flight=in_flight, brief=True)
-    cells = (
-        (state, *sign),
-        name,
-        todo,
-        Styled(count(view.done), "", short=compact(view.done)),
-        fail,
-        patience_cell(view),
-        delay_cell(view),
-        next_cell(view, now),
-        last,
-        Styled(sparkline(rate, RATE_CELLS), "active", short=sparkline(rate, _FEW_CELLS)),
-        latency_cell(latency),
-        Styled(seconds(view.last_response_ms) if view.requests else "-", "" if view.requests else "faint"),
-        Styled(count(view.blocked), "blocked" if view.blocked else "faint", short=compact(view.blocked)),
-        Styled(count(view.pending), "" if view.pending else "faint", short=compact(view.pending)),
-        size(view.bytes),
-        (
-            *((Styled(f"{SUSPECTED} trap suspected  ", "warning"),) if suspected else ()),
-            Styled(idle or requesting(view), "muted"),
-        ),
+    gap = "" if line.suspected and len(short) > _ROOM_BESIDE else " "
+    shown = Styled(mark.label, mark.role, short=f"{mark.glyph}{gap}{short}")
+    return (shown, Styled(f" {SUSPECTED}", "warning", short=SUSPECTED)) if line.suspected else shown
+
+
+def _glyph(mark: StateGlyph, line: OriginLine, _present: Present) -> Cell:
+    return (Styled(mark.glyph, mark.role), *((Styled(SUSPECTED, "warning"),) if line.suspected else ()))
+
+
+def _name(origin: str, line: OriginLine, _present: Present) -> Cell:
+    role = "muted" if line.view.ended else "strong"
+    if not line.twin:
+        return Styled(host_of(origin), role, short=bare_host(origin))
+    scheme = origin.partition("://")[0]
+    host = clip_host(safe(bare_host(origin)), _LEAST_ORIGIN - len(scheme) - 1)
+    return Styled(origin, role, short=f"{scheme} {host}")
+
+
+def _took(line: OriginLine) -> int | None:
+    return line.view.last_response_ms if line.view.requests else None
+
+
+def _why(_: object, line: OriginLine, present: Present) -> Cell:
+    idle = idle_reason(
+        line.view, present.now, line.run, zone=present.zone, you=line.you, in_flight=line.in_flight, brief=True
     )
-    return Row(view.origin, cells)
+    trap = (Styled(f"{SUSPECTED} trap suspected  ", "warning"),) if line.suspected else ()
+    return (*trap, Styled(idle or requesting(line.view), "muted"))
 
 
-def latency_cell(latency: Sequence[float | None]) -> Styled:
+def _rate(rate: Sequence[float | None]) -> Styled:
+    return Styled(sparkline(rate, RATE_CELLS), "active", short=sparkline(rate, _FEW_CELLS))
+
+
+def _latency(latency: Sequence[float | None]) -> Styled:
     """How long the worst answers took, darker for longer, alike for all origins: from 50 ms to 5 s by ratio."""
     shares = [None if ms is None else log1p(ms / _SOON_MS) / log1p(_LATE_MS / _SOON_MS) for ms in latency]
     whole, short = (heat(shares[-cells:], cells, top=1.0) if shares else "" for cells in (RATE_CELLS, _FEW_CELLS))
@@ -148,21 +123,6 @@ def latency_cell(latency: Sequence[float | None]) -> Styled:
 
 
 _SOON_MS, _LATE_MS = 50, 5_000
-
-
-def chosen_columns(ids: Sequence[str]) -> tuple[tuple[AnyColumn, ...], tuple[int, ...]]:
-    """The columns of these ids in their order, and which cells of a row are theirs; all where none is named. Where
-    there is too little room those chosen last drop out first; the origin always stays."""
-    places = {column.id: at for at, column in enumerate(COLUMNS)}
-    picked = tuple(places[one] for one in dict.fromkeys(ids) if one in places)
-    if not picked:
-        return COLUMNS, tuple(range(len(COLUMNS)))
-    if places["origin"] not in picked:
-        picked = (places["origin"], *picked)
-    ranked = [(COLUMNS[at], place if at != places["origin"] else 0) for place, at in enumerate(picked)]
-    least = {"rate": _FEW_CELLS, "latency": _FEW_CELLS}
-    columns = (replace(one, priority=rank, min_width=least.get(one.id, one.min_width)) for one, rank in ranked)
-    return tuple(columns), picked
 
 
 def requesting(view: OriginView) -> str:
@@ -223,3 +183,80 @@ def counts_down(view: OriginView, now: int) -> bool:
     """Whether the row of this origin changes by time alone."""
     wait = max(view.next_request_at, view.asleep_until) - now
     return view.state not in _OVER and not view.paused and not view.in_flight_url and wait < CLOCK_MS
+
+
+def _next_at(line: OriginLine) -> int | None:
+    view = line.view
+    if view.state in _OVER:
+        return None
+    return 0 if view.in_flight_url else HELD if view.paused else max(view.next_request_at, view.asleep_until)
+
+
+_TODO, _FAIL = number("", "faint"), number("error", "faint")
+_EXIT = by_value(exit_cell)
+
+
+def _patience(_: object, line: OriginLine, _present: Present) -> Cell:
+    return patience_cell(line.view)
+
+
+def _delay(_: object, line: OriginLine, _present: Present) -> Cell:
+    return delay_cell(line.view)
+
+
+def _next(_: object, line: OriginLine, present: Present) -> Cell:
+    return next_cell(line.view, present.now)
+
+
+ORIGINS = Relation[OriginLine](
+    key=lambda line: line.view.origin,
+    source=lambda line: line.view,
+    columns=(
+        Column("state", "STATE", _state, 14, 0, min_width=11, value=_mark),
+        Column("origin", "ORIGIN", _name, None, 0, min_width=_LEAST_ORIGIN, kind="place", value=_of("origin")),
+        Column("todo", "TODO", _TODO, 7, 4, "right", min_width=5, value=_of("todo")),
+        Column("done", "DONE", number(), 8, 3, "right", min_width=6, value=_of("done")),
+        Column("fail", "FAIL", _FAIL, 5, 1, "right", value=_of("failed")),
+        Column("patience", "PAT", _patience, 5, 2, value=_of("patience")),
+        Column("delay", "DELAY", _delay, 7, 6, "right", min_width=6, value=_of("delay_ms")),
+        Column("next", "NEXT", _next, 6, 5, "right", value=_next_at),
+        Column("exit", "LAST EXIT", _EXIT, 15, 7, min_width=14, kind="word", value=_of("last_exit_code")),
+        Column("rate", "RATE", by_value(_rate), RATE_CELLS, 14),
+        Column("latency", "LATENCY", by_value(_latency), RATE_CELLS, 15),
+        Column("took", "TOOK", words(seconds, "", "faint"), 6, 9, "right", value=_took),
+        Column("blocked", "BLOCKED", number("blocked", "faint"), 7, 10, "right", value=_of("blocked")),
+        Column("pending", "PENDING", number("", "faint"), 9, 11, "right", min_width=7, value=_of("pending")),
+        Column("bytes", "BYTES", data_size(), 7, 12, "right", value=_of("bytes")),
+        Column("why", "WHY", _why, None, 13, min_width=36, value=_of("state")),
+    ),
+)
+NARROW = replace(
+    ORIGINS,
+    columns=(
+        Column("state", "", _glyph, 2, 0, value=_mark),
+        Column("origin", "ORIGIN", _name, None, 0, min_width=20, kind="place", value=_of("origin")),
+        Column("todo", "TODO", _TODO, 6, 3, "right", min_width=4, value=_of("todo")),
+        Column("fail", "FAIL", _FAIL, 5, 1, "right", value=_of("failed")),
+        Column("patience", "PAT", _patience, 5, 2, min_width=3, value=_of("patience")),
+        Column("next", "NEXT", _next, 6, 4, "right", value=_next_at),
+        Column("exit", "LAST EXIT", _EXIT, 14, 5, kind="word", value=_of("last_exit_code")),
+    ),
+)
+"""Below 81 cells; the state is its glyph alone, the word stands under the table."""
+
+
+def chosen(ids: Sequence[str]) -> Relation[OriginLine]:
+    """Return the columns of these ids in their order; all where none is named. Where there is too little room those
+    chosen last drop out first; the origin always stays."""
+    known = {column.id: column for column in ORIGINS.columns}
+    picked = [one for one in dict.fromkeys(ids) if one in known]
+    if not picked:
+        return ORIGINS
+    if "origin" not in picked:
+        picked.insert(0, "origin")
+    least = {"rate": _FEW_CELLS, "latency": _FEW_CELLS}
+    columns = (
+        replace(known[one], priority=place * (one != "origin"), min_width=least.get(one, known[one].min_width))
+        for place, one in enumerate(picked)
+    )
+    return replace(ORIGINS, columns=tuple(columns))

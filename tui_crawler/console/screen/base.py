@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, ClassVar, Self, cast
 
@@ -211,11 +211,6 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     def choose(self, words: Mapping[str, str]) -> None:
         """Shows what was chosen before anything is read; what means nothing here is left out."""
-
-    def record(self, table: CrawlTable, key: Hashable) -> object | None:
-        """The row as it was read, for copies and exports; None: what the table shows has to do."""
-        row = table.row(key)
-        return None if row is None else row.source
 
     def exporter(self, table: CrawlTable) -> PageExport | None:
         """What writes a list of which the table holds a part only; None: the rows shown are written."""

@@ -40,6 +40,12 @@ class Row:
         row.record, row._relation = record, relation
         return row
 
+    def in_role(self, role: str) -> Row:
+        """Return this row in another role."""
+        row = Row(self.key, self._cells, role)
+        row.record, row._relation = self.record, self._relation
+        return row
+
     @property
     def cells(self) -> tuple[Cell, ...]:
         """The cells; made once."""

@@ -133,7 +133,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         """
         super().__init__(id=id, classes=classes)
         relation = columns if isinstance(columns, Relation) else Relation[Any](tuple(columns), lambda one: one)
-        self._relation, self._columns = relation, relation.columns
+        self.relation, self._columns = relation, relation.columns
         self._rows = TableRows()
         self._seen = SeenWidths(self._columns)
         self._placeholder = relation.nothing if placeholder is None else placeholder
@@ -219,19 +219,24 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def set_relation(self, relation: Relation[Any]) -> None:
         """Put another relation in place of this one, which has no rows yet."""
-        self._relation, self.placeholder = relation, relation.nothing
+        self.relation, self.placeholder = relation, relation.nothing
         self.set_columns(relation.columns)
 
     def fill(
         self, records: Iterable[Any], present: Present, *, relation: Relation[Any] | None = None, **how: Any
     ) -> None:
         """Put the rows of records in place of all rows, as `set_rows` does; `relation`: with another look."""
-        self.set_rows(rows_of(relation or self._relation, records, present), **how)
+        self.set_rows(rows_of(relation or self.relation, records, present), **how)
 
-    def record(self, key: Hashable) -> Any:
+    def record(self, key: Hashable | None) -> Any:
         """Return the record that the row of a key shows, or None."""
         row = self._rows.get(key)
         return None if row is None else row.record
+
+    def source(self, key: Hashable) -> object | None:
+        """Return the record of a row as it was read, for copies and exports; None: the texts shown have to do."""
+        row = self._rows.get(key)
+        return None if row is None else row.source
 
     def set_rows(self, rows: Iterable[Row], *, cursor: CursorRule = "pin", keep_marks: bool = False) -> None:
         """Put `rows`, in this order, in place of all rows. Keys are unique and not None.

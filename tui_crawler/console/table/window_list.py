@@ -8,15 +8,18 @@ from collections.abc import Callable, Hashable, Iterable, Mapping
 from itertools import chain
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
+from tui_crawler.console.clock import present
 from tui_crawler.console.logs.queries import BEGINNING, END, LogEntries, LogPart
 from tui_crawler.console.logs.rows import LogLine
 from tui_crawler.console.reading.refresh import PagePart
 from tui_crawler.console.reading.window import KEPT, KeysetWindow, LogListWindow, SpanWindow
+from tui_crawler.console.table.cells import Row
 from tui_crawler.domain.page_filter import PageWindow
 
 if TYPE_CHECKING:
     from tui_crawler.console.reading.refresh import Part
-    from tui_crawler.console.table.crawl_table import CrawlTable, CursorRule, Row
+    from tui_crawler.console.screen.stack import ReachesConsole
+    from tui_crawler.console.table.crawl_table import CrawlTable, CursorRule
     from tui_crawler.domain.page_view import PageView
 
 AHEAD = 100
@@ -32,15 +35,19 @@ class WindowList(Generic[B, R]):
     KEEPS_MARKS: ClassVar[bool] = False
     """Whether rows that are let go stay marked."""
 
-    def __init__(self, table: CrawlTable, keyset: B, row: Callable[[R], Row]) -> None:
-        """`row` makes the row of an entry; its key is that of the entry. What stands at the top of the table stays
-        there when rows come in above."""
-        self.table, self.keyset, self._row = table, keyset, row
+    def __init__(self, screen: ReachesConsole, table: CrawlTable, keyset: B, line: Callable[[R], Any]) -> None:
+        """`line` makes what the table shows of an entry; its key is that of the entry. What stands at the top of the
+        table stays there when rows come in above."""
+        self._screen, self.table, self.keyset, self._line = screen, table, keyset, line
         self._turned = True  # the rows shown are still those of the book before
         self._edge: Part | None = None  # the neighbours that are awaited
         self._parts: tuple[Part, ...] = ()
         self._rows: dict[Hashable, tuple[R, Row]] = {}
         table.pins_top = True
+
+    def row_of(self, one: R) -> Row:
+        """Return the row of an entry as it is now."""
+        return Row.of(self.table.relation, self._line(one), present(self._screen.console.clock))
 
     @property
     def in_part(self) -> bool:
@@ -87,7 +94,7 @@ class WindowList(Generic[B, R]):
             key = self.keyset.key_of(one)
             had = kept.get(key)
             same = had is not None and (had[0] is one or had[0] == one)
-            self._rows[key] = had if had is not None and same else (one, self._row(one))
+            self._rows[key] = had if had is not None and same else (one, self.row_of(one))
         key = table.cursor_key
         if visible and not self._turned and key not in visible and key not in self._rows:
             top = round(table.scroll_y)
@@ -98,7 +105,7 @@ class WindowList(Generic[B, R]):
     def tick(self) -> None:
         """Makes the rows in view anew: what changes by time, or with their origins."""
         held = (self._rows.get(key) for key in self.table.visible_keys)
-        self.table.update_rows(self._row(one[0]) for one in held if one is not None)
+        self.table.update_rows(self.row_of(one[0]) for one in held if one is not None)
 
 
 class PageList(WindowList[SpanWindow, "PageView"]):
@@ -107,10 +114,16 @@ class PageList(WindowList[SpanWindow, "PageView"]):
     KEEPS_MARKS = True
 
     def __init__(
-        self, table: CrawlTable, keyset: SpanWindow, row: Callable[[PageView], Row], *, keep_marks: bool = False
+        self,
+        screen: ReachesConsole,
+        table: CrawlTable,
+        keyset: SpanWindow,
+        line: Callable[[PageView], Any],
+        *,
+        keep_marks: bool = False,
     ) -> None:
-        """`row` makes the row of a page; its key is the page id. `keep_marks`: also where a page has left the list."""
-        super().__init__(table, keyset, row)
+        """`keep_marks`: also where a page has left the list."""
+        super().__init__(screen, table, keyset, line)
         self.length: int | None = None
         """How many pages the list has, where somebody has counted them."""
         self._keep_marks = keep_marks
@@ -235,9 +248,15 @@ class LogList(WindowList[LogListWindow, LogLine]):
     """The log. It follows the end where the newest entry goes: the bottom, or `newest_on_top`."""
 
     def __init__(
-        self, table: CrawlTable, keyset: LogListWindow, row: Callable[[LogLine], Row], *, newest_on_top: bool = False
+        self,
+        screen: ReachesConsole,
+        table: CrawlTable,
+        keyset: LogListWindow,
+        line: Callable[[LogLine], Any],
+        *,
+        newest_on_top: bool = False,
     ) -> None:
-        super().__init__(table, keyset, row)
+        super().__init__(screen, table, keyset, line)
         self._on_top = newest_on_top
         self._goal: LogLine | None = None  # the entry that gets the cursor with the first rows of a book
         self.fell_behind = False

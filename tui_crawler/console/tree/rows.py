@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.overview.summary import TRAP
 from tui_crawler.console.rules.pattern import literal
-from tui_crawler.console.table.cells import Row, Styled
 from tui_crawler.console.tree.queries import MOST_BRANCHES, level_of, piece_of, traps_of
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.site_tree import OWN_PAGES, BranchCounts, BranchTally, end_of
 from tui_crawler.domain.trap import LEAST_PAGES
-from tui_crawler.text.columns import AnyColumn, Column, plain
+from tui_crawler.text.columns import Cell, Column, Present, Relation, Show, Styled, by_value, itself, plain
 from tui_crawler.text.format import compact, count, phase, rate, size
 
 if TYPE_CHECKING:
@@ -23,18 +22,6 @@ if TYPE_CHECKING:
     from tui_crawler.domain.site_tree import BranchList, BranchPiece
     from tui_crawler.domain.trap import TrapSuspicion
 
-TREE_COLUMNS: tuple[AnyColumn, ...] = (
-    Column("path", "PATH", plain(), None, 0, min_width=18, kind="place"),
-    Column("known", "KNOWN", plain(), 10, 0, "right", min_width=5),
-    Column("done", "DONE", plain(), 10, 2, "right", min_width=5),
-    Column("failed", "FAILED", plain(), 8, 1, "right", min_width=5, short="FAIL"),
-    Column("blocked", "BLOCKED", plain(), 8, 4, "right", min_width=5, short="BLOCK"),
-    Column("refused", "REFUSED", plain(), 8, 6, "right", min_width=5, short="REFUS"),
-    Column("size", "SIZE", plain(), 7, 7, "right"),
-    Column("mean", "MEAN", plain(), 7, 5, "right"),
-    Column("growth", "+/MIN", plain(), 6, 3, "right"),
-    Column("trap", "", plain(), 7, 1),
-)
 RECOUNT_MS, SHARE = 10_000, 10
 """Counts hold so long at least while a run is live, and so many times as long as counting took."""
 MOST_JUDGED = 50
@@ -163,24 +150,61 @@ def _below(branch: OpenBranch, opened: Mapping[str, OpenBranch], turned: frozens
 _FOLDED = {True: "▼ ", False: "▸ ", None: "  "}
 
 
-def tree_row(node: Node) -> Row:
-    """A node as a row."""
-    sign = _FOLDED[node.unfolded]
+def _path(node: Node) -> Cell:
     name = Styled(node.name, "strong" if node.kind is NodeKind.branch else "muted")
-    path = (Styled("  " * node.level + sign, "muted"), name)
-    counts = node.counts
-    if counts is None:
-        return Row(node.key, (path, Styled("…", "faint"), *[""] * (len(TREE_COLUMNS) - 2)))
-    more = "" if node.sure else "+"
-    roles = ("", "ok", "error", "blocked", "muted")
-    numbers = (counts.known, counts.done, counts.failed, counts.blocked, counts.refused)
-    cells = (
-        Styled(count(number) + more, role if number else "faint", short=compact(number) + more)
-        for number, role in zip(numbers, roles, strict=True)
-    )
-    rest = (Styled(size(counts.bytes), "muted"), Styled(phase(counts.mean_ms), "muted"))
-    growth = Styled(f"+{rate(counts.growth)}" if counts.fresh else "", "accent")
-    return Row(node.key, (path, *cells, *rest, growth, Styled("⚠ trap?" if node.trap else "", "warning")))
+    return (Styled("  " * node.level + _FOLDED[node.unfolded], "muted"), name)
+
+
+def _count(name: str) -> Callable[[Node], int | None]:
+    return lambda node: None if node.counts is None else getattr(node.counts, name)
+
+
+def _counted(role: str) -> Show[int | None, Node]:
+    def show(value: int | None, node: Node, _present: Present) -> Cell:
+        if value is None:
+            return ""
+        more = "" if node.sure else "+"
+        return Styled(count(value) + more, role if value else "faint", short=compact(value) + more)
+
+    return show
+
+
+def _known(value: int | None, node: Node, present: Present) -> Cell:
+    return Styled("…", "faint") if value is None else _counted("")(value, node, present)
+
+
+def _muted(of: Callable[[float | None], str]) -> Show[float | None, Node]:
+    return lambda value, node, _: "" if node.counts is None else Styled(of(value), "muted")
+
+
+def _growth(value: float | None) -> Cell:
+    return "" if value is None else Styled(f"+{rate(value)}", "accent")
+
+
+def _grows(node: Node) -> float | None:
+    return node.counts.growth if node.counts is not None and node.counts.fresh else None
+
+
+def _trap(node: Node) -> str:
+    return "⚠ trap?" if node.counts is not None and node.trap else ""
+
+
+TREE = Relation[Node](
+    key=lambda node: node.key,
+    nothing="no URL of this origin is known",
+    columns=(
+        Column("path", "PATH", by_value(itself), None, 0, min_width=18, kind="place", value=_path),
+        Column("known", "KNOWN", _known, 10, 0, "right", min_width=5, value=_count("known")),
+        Column("done", "DONE", _counted("ok"), 10, 2, "right", min_width=5, value=_count("done")),
+        Column("failed", "FAILED", _counted("error"), 8, 1, "right", 5, "FAIL", value=_count("failed")),
+        Column("blocked", "BLOCKED", _counted("blocked"), 8, 4, "right", 5, "BLOCK", value=_count("blocked")),
+        Column("refused", "REFUSED", _counted("muted"), 8, 6, "right", 5, "REFUS", value=_count("refused")),
+        Column("size", "SIZE", _muted(size), 7, 7, "right", value=_count("bytes")),
+        Column("mean", "MEAN", _muted(phase), 7, 5, "right", value=_count("mean_ms")),
+        Column("growth", "+/MIN", by_value(_growth), 6, 3, "right", value=_grows),
+        Column("trap", "", plain("warning"), 7, 1, value=_trap),
+    ),
+)
 
 
 def branch_lines(node: Node | None, *, hint: str) -> list[Line]:

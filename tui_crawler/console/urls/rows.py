@@ -2,15 +2,29 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Callable
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, assert_never
 
 from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, status_cell
-from tui_crawler.console.table.cells import Row, Styled
+from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.page_filter import PageListState, TextTerm, state_of
+from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.recovery import NextTry
-from tui_crawler.text.columns import AnyColumn, Column, plain
-from tui_crawler.text.format import ABSENT, ago, coarse, count, date_time, due, plural, size
-from tui_crawler.text.glyphs import state_mark
+from tui_crawler.text.columns import (
+    Cell,
+    Column,
+    Present,
+    Relation,
+    Styled,
+    by_value,
+    data_size,
+    negated,
+    plain,
+    state,
+)
+from tui_crawler.text.format import ABSENT, ago, coarse, count, date_time, due, plural
+from tui_crawler.text.glyphs import StateGlyph, state_mark
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -22,47 +36,89 @@ if TYPE_CHECKING:
     from tui_crawler.domain.page_filter import PageTally
     from tui_crawler.domain.page_view import PageView
 
-URL_COLUMNS: tuple[AnyColumn, ...] = (
-    Column("state", "STATE", plain(), 9, 6),
-    Column("exit", "EXIT", plain(), 29, 0, min_width=14, kind="name"),
-    Column("status", "ST", plain(), 3, 4, "right"),
-    Column("url", "URL", plain(), None, 0, min_width=34, kind="place"),
-    Column("title", "TITLE", plain(), None, 5, min_width=16),
-    Column("depth", "DEPTH", plain(), 5, 7, "right"),
-    Column("tries", "TRIES", plain(), 5, 3, "right"),
-    Column("due", "DUE", plain(), 8, 2, "right"),
-    Column("last", "LAST", plain(), 7, 1, "right", 4),
-    Column("size", "SIZE", plain(), 6, 8, "right"),
-)
 FILTER_HINT = "part of a URL · ~fuzzy · exit: status: depth: origin: state: title: re: · ! inverts"
 
 
-def url_row(page: PageView, now: int, outlook: NextRequest) -> Row:
-    """A page as a row at `now` (epoch ms); its key is the page id."""
-    state = state_of(page)
-    mark = state_mark(state.value)
-    left = page.attempts_remaining
-    untried = Styled("not tried", "faint") if state is PageListState.queued else Styled(mark.label, mark.role)
-    cells = (
-        Styled(mark.label, mark.role),
-        exit_cell(page.last_exit_code) if page.last_exit_code else untried,
-        status_cell(page.last_http_status),
-        page.url.removeprefix("https://"),
-        Styled(page.title, "muted"),
-        Styled(str(page.depth), "muted"),
-        (str(page.attempts), Styled(f"/{page.attempts + left}", "muted")),
-        due_cell(outlook, page.not_before - now, page.due_at - now if page.due_at else None),
-        _last(page, now),
-        Styled(size(page.size) if page.size else ABSENT, "muted"),
-    )
-    return Row(page.page_id, cells)
+@dataclass(frozen=True, slots=True)
+class PageLine:
+    """A page, and when it is asked for next."""
+
+    page: PageView
+    outlook: NextRequest
 
 
-def _last(page: PageView, now: int) -> Styled:
-    if not page.last_crawled_at:
+def of_page(name: str) -> Callable[[PageLine], Any]:
+    """Return how to read an attribute of the page."""
+    return attrgetter(f"page.{name}")
+
+
+def next_at(line: PageLine) -> int | None:
+    """Return when a page is asked for next (epoch ms; 0: now), by which rows are ordered; None where it is not."""
+    page = line.page
+    match line.outlook.when:
+        case _ if line.outlook.held:
+            return HELD
+        case NextTry.now | NextTry.in_flight:
+            return 0
+        case NextTry.later:
+            return page.not_before
+        case NextTry.next_run:
+            return HELD - 1
+        case _:
+            return page.due_at or None
+
+
+def _mark(line: PageLine) -> StateGlyph:
+    return state_mark(state_of(line.page).value)
+
+
+def _exit(code: str, line: PageLine, _present: Present) -> Cell:
+    if code:
+        return exit_cell(code)
+    mark, queued = _mark(line), state_of(line.page) is PageListState.queued
+    return Styled("not tried", "faint") if queued else Styled(mark.label, mark.role)
+
+
+def _tries(attempts: int, line: PageLine, _present: Present) -> Cell:
+    return (str(attempts), Styled(f"/{attempts + line.page.attempts_remaining}", "muted"))
+
+
+def _due(_: object, line: PageLine, present: Present) -> Cell:
+    page, now = line.page, present.now
+    return due_cell(line.outlook, page.not_before - now, page.due_at - now if page.due_at else None)
+
+
+def _last(value: int | None, _line: PageLine, present: Present) -> Cell:
+    if value is None:
         return Styled("never", "faint", short="-")
-    since = now - page.last_crawled_at
-    return Styled(ago(since), "muted", short=coarse(max(0, since)))
+    return Styled(ago(present.now + value), "muted", short=coarse(max(0, present.now + value)))
+
+
+def _url(line: PageLine) -> str:
+    return line.page.url.removeprefix("https://")
+
+
+def _size(line: PageLine) -> int | None:
+    return line.page.size or None
+
+
+TRIES = Column("tries", "TRIES", _tries, 5, 3, "right", value=of_page("attempts"))
+URLS = Relation[PageLine](
+    key=lambda line: line.page.page_id,
+    source=lambda line: line.page,
+    columns=(
+        Column("state", "STATE", state(), 9, 6, value=_mark),
+        Column("exit", "EXIT", _exit, 29, 0, min_width=14, kind="name", value=of_page("last_exit_code")),
+        Column("status", "ST", by_value(status_cell), 3, 4, "right", value=of_page("last_http_status")),
+        Column("url", "URL", plain(), None, 0, min_width=34, kind="place", value=_url),
+        Column("title", "TITLE", plain("muted"), None, 5, min_width=16, value=of_page("title")),
+        Column("depth", "DEPTH", plain("muted"), 5, 7, "right", value=of_page("depth")),
+        TRIES,
+        Column("due", "DUE", _due, 8, 2, "right", value=next_at),
+        Column("last", "LAST", _last, 7, 1, "right", 4, value=negated("page.last_crawled_at")),
+        Column("size", "SIZE", data_size("muted"), 6, 8, "right", value=_size),
+    ),
+)
 
 
 def due_cell(outlook: NextRequest, wait: int, recrawl: int | None = None) -> Styled:
