@@ -10,7 +10,6 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from tests.config.written import SEEDS, load_text, problem_of
-from tui_crawler.config.document import rules_document
 from tui_crawler.config.load import load_rules
 from tui_crawler.config.policies import FIELDS, OPS, MatcherKind, exclusion_value
 from tui_crawler.config.problem import ConfigErrors
@@ -20,6 +19,7 @@ from tui_crawler.domain.matcher import All, AnyOf, Matcher, Not, Test
 from tui_crawler.domain.pattern import BadPattern
 from tui_crawler.domain.policy import CompiledPolicies, DoNotCrawl, QueryPolicy, Rule, Whitelist
 from tui_crawler.domain.ruleset import RulesetChange
+from tui_crawler.text.rules_text import rules_document
 
 
 def matcher_of(folder, text: str) -> Matcher:
@@ -107,7 +107,7 @@ matchers = st.recursive(
 )
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(matcher=matchers)
 def test_a_matcher_that_is_shown_reads_back(tmp_path, matcher):
     shown = json.dumps(MatcherKind().show(matcher), ensure_ascii=False)  # JSON is YAML

@@ -149,7 +149,7 @@ class FakeReports(DiffReports):
 
     def data_version(self) -> int:
         if self.gate is not None:
-            self.gate.wait(60)
+            self.gate.wait()
         if self.failure:
             raise StorageFailure(self.failure)
         return self.version

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.console.fake_reports import FakeReports
@@ -92,7 +92,6 @@ STEPS = st.lists(st.sampled_from(["above", "below", "latest", "grow", "go"]), ma
 
 @given(entries=TIMES, in_time=st.booleans(), steps=STEPS, from_start=st.booleans(), anchor=st.floats(0, 0.999))
 @example(entries=[(2, 0), (2, 0)], in_time=True, steps=[], from_start=True, anchor=0.0)
-@settings(max_examples=150, deadline=None)
 def test_what_is_held_is_always_a_stretch_of_the_log_also_where_the_clock_went_back(
     entries: list[tuple[int, int]], in_time: bool, steps: list[str], from_start: bool, anchor: float
 ) -> None:
@@ -118,7 +117,6 @@ def test_what_is_held_is_always_a_stretch_of_the_log_also_where_the_clock_went_b
 
 @given(entries=TIMES)
 @example(entries=[(2, 0)] * (PAGE + 2))
-@settings(max_examples=60, deadline=None)
 def test_reading_on_reaches_every_entry_in_either_direction(entries: list[tuple[int, int]]) -> None:
     log = Log(entries)
     for from_start in (False, True):

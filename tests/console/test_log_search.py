@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.console.fake_reports import FakeReports
@@ -92,7 +92,6 @@ IN_TIME = st.lists(st.tuples(st.sampled_from([0, 0, 0, 1, 2]), st.integers(0, 60
 
 
 @given(entries=IN_TIME, quest=st.sampled_from(QUESTS), cut=st.floats(0, 1), older=st.booleans())
-@settings(max_examples=200, deadline=None)
 def test_it_finds_the_nearest_entry_that_fits_and_its_place(
     entries: list[tuple[int, int]], quest: SearchTerms, cut: float, older: bool
 ) -> None:
@@ -124,7 +123,6 @@ def test_it_finds_the_nearest_entry_that_fits_and_its_place(
     quest=st.sampled_from(QUESTS),
     older=st.booleans(),
 )
-@settings(max_examples=80, deadline=None)
 def test_where_the_clock_went_back_it_still_ends_and_finds_something_if_there_is_anything(
     entries: list[tuple[int, int]], quest: SearchTerms, older: bool
 ) -> None:
@@ -167,7 +165,6 @@ def test_nothing_is_older_than_the_beginning() -> None:
 )
 @example(entries=[(2, 0), (2, 0)], level=Severity.info, origin="", from_start=True)
 @example(entries=[(2, 0)] * 6, level=Severity.info, origin="", from_start=True)
-@settings(max_examples=120, deadline=None)
 def test_windows_of_a_level_hold_every_entry_of_it_once(
     entries: list[tuple[int, int]], level: Severity, origin: str, from_start: bool
 ) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.console.fake_reports import FakeReports
@@ -51,7 +51,6 @@ LOOKED_AT = {"below": -1, "above": 0}
 
 
 @given(steps=STEPS, number=st.integers(0, 90), newest=st.booleans(), from_end=st.booleans())
-@settings(max_examples=120, deadline=None)
 def test_what_is_held_is_always_a_stretch_of_the_list(
     steps: list[str], number: int, newest: bool, from_end: bool
 ) -> None:

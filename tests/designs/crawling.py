@@ -263,7 +263,7 @@ class Crawling:
         said: list[Said] = []
         thread = threading.Thread(target=lambda: said.append(self.command(*words)), name="command")
         thread.start()
-        thread.join(60)
+        thread.join()
         return said[0]
 
     def ask(self, *words: str) -> Said:

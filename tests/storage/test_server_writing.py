@@ -19,12 +19,13 @@ from tui_crawler.storage import postgres
 from tui_crawler.storage.activity import note
 from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.database import open_writable
+from tui_crawler.storage.dialect import text_list
 from tui_crawler.storage.faults import ReadOnlyDatabase
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.models import Meta
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.reports.reports import Reports
-from tui_crawler.storage.transaction import Transaction, text_list
+from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.writer import Writer, WriterSettings
 
 PATIENT = WriterSettings(patience_ms=60_000, patience_at_work_ms=60_000, here=False)
@@ -218,7 +219,7 @@ async def test_a_statement_that_nobody_waits_for_fails_for_its_own_job_alone(wri
     assert told(server_place) == 3
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1))
 @example(texts=[None])
 @example(texts=["", None])

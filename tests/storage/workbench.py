@@ -15,7 +15,8 @@ from tui_crawler.domain.run import RunPlan, RunStart, Settled
 from tui_crawler.storage import sessions
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.driver import connection_of, execute, is_server
+from tui_crawler.storage.dialect import is_server
+from tui_crawler.storage.driver import connection_of, execute
 from tui_crawler.storage.models import Session
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.settle import SettleJob

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 import gc
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -19,8 +19,7 @@ from tui_crawler.text.format import count, date_time, plural
 if TYPE_CHECKING:
     from tui_crawler.domain.command import ApplyRules
     from tui_crawler.domain.preview import Preview
-    from tui_crawler.domain.ruleset import Ruleset, RulesetChange, RulesetLine
-    from tui_crawler.domain.ruleset_change import EntryChange
+    from tui_crawler.domain.ruleset import Ruleset, RulesetChange
     from tui_crawler.wiring.origin_settings import JobRules
     from tui_crawler.wiring.rules import RuleQueries, RuleTest
 
@@ -33,7 +32,9 @@ _FILE = "YAML with any of policies, rules, exclusions, whitelist, as in a config
 
 def declare(commands: CommandSet) -> None:
     group = commands.group("rules", "show, test, preview and apply rulesets and policies")
-    show = group.add("show", "show the rules in force", _show, examples=("rules show", "rules show --json | jq .rules"))
+    show = group.add(
+        "show", "show the rules in force as YAML", _show, examples=("rules show", "rules show --json | jq .rules")
+    )
     test = group.add(
         "test",
         "tell what the rules say of a URL",
@@ -104,11 +105,10 @@ def _show(arguments: argparse.Namespace, printer: Printer) -> int:
         if arguments.job:
             known_jobs((arguments.job,), reports)
         rules = rules_in_force(reports, arguments.job)[0]
-    if not arguments.json:
-        return printer.answer(False, {}, rules_lines(rules))
-    from tui_crawler.config.document import rules_document
+    from tui_crawler.text.rules_text import rules_document
 
-    return printer.answer(True, {"ruleset_id": rules.ruleset_id, **rules_document(rules.policies)}, ())
+    document = {"ruleset_id": rules.ruleset_id, **rules_document(rules.policies)}
+    return printer.answer(arguments.json, document, _shown_lines(rules))
 
 
 def _test(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -228,50 +228,33 @@ def _hand_over(
     return ExitStatus.ok
 
 
-def rules_lines(rules: JobRules) -> Iterator[str]:
-    """The rules in force, section by section."""
-    from tui_crawler.domain.policy import EMPTY
-    from tui_crawler.domain.ruleset import difference
+def _shown_lines(rules: JobRules) -> Iterator[str]:
+    """Yield the rules in force as a file that `rules apply` reads; what operators excluded besides is a comment."""
+    from tui_crawler.domain.policy import PolicySet
+    from tui_crawler.text.rules_text import rules_lines
 
     unstored = "the configuration (no version is stored yet)" if rules.kept else "no rules: no configuration is kept"
     number = f"version {rules.ruleset_id}" if rules.ruleset_id else unstored
-    yield f"{number} of job {safe(rules.job)}"
-    section = ""
-    for line in difference(EMPTY, rules.policies):
-        if line.section != section:
-            section = line.section
-            yield f"{section}:"
-        yield f"  {line_text(line)}"
+    yield f"# {number} of job {safe(rules.job)}"
+    yield from rules_lines(rules.own)
+    if rules.added:
+        entries = rules_lines(PolicySet(exclusions=rules.added))
+        yield "# excluded by operators, with every version:"
+        yield from (f"#{line}" for line in entries if line.startswith("  - "))
     if not rules.policies.url_query_parameters:
-        yield "no url_query_parameters policy: every URL with a query is refused"
-
-
-def line_text(line: RulesetLine) -> str:
-    """A line of a comparison in words, with the place it was written at."""
-    return safe(line.text, URL_LENGTH) + (f"  ({safe(line.source)})" if line.source else "")
+        yield "# no url_query_parameters policy: every URL with a query is refused"
 
 
 def _diff_lines(before: Ruleset, after: Ruleset) -> Iterator[str]:
-    from tui_crawler.domain.ruleset_change import changes_along
+    from tui_crawler.domain.ruleset import same_rules
+    from tui_crawler.text.rules_text import rules_difference
 
-    changes = changes_along((), before, after)
-    if not changes:
+    if same_rules(before.policies, after.policies):
         yield f"version {before.ruleset_id} and version {after.ruleset_id} say the same"
         return
-    yield f"from version {before.ruleset_id} to version {after.ruleset_id}"
-    yield from changes_lines(changes)
-
-
-def changes_lines(changes: Sequence[EntryChange]) -> Iterator[str]:
-    """What two versions differ in: how many entries were changed and how, then each of them."""
-    from tui_crawler.text.rule_words import change_text, counted_changes
-
-    yield counted_changes(changes)
-    signs = {"added": "+", "removed": "-", "edited": "~", "moved": ">"}
-    for one in changes:
-        line = one.after or one.before
-        place = f"  ({safe(line.source)})" if line is not None and line.source else ""
-        yield f"{signs[one.kind]} {one.section}: {safe(change_text(one), 2 * URL_LENGTH)}{place}"
+    yield f"--- version {before.ruleset_id}"
+    yield f"+++ version {after.ruleset_id}"
+    yield from rules_difference(before.policies, after.policies)
 
 
 def tested_document(answer: RuleTest) -> dict[str, object]:

@@ -197,7 +197,7 @@ class Faults:
         self._listener.on_event(event)
 
     def _count(self) -> dict[str, int]:
-        from tui_crawler.domain.run_totals import GAVE_UP
+        from tui_crawler.domain.status_words import GAVE_UP
         from tui_crawler.wiring.origin_settings import checks_made
 
         with reports_of(self._database) as reports:

@@ -17,21 +17,15 @@ from tui_crawler.cli.options import CommandSet, add_common, add_watching, positi
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import CannotRun, UsageProblem
 from tui_crawler.cli.run_command import check_workers, terminal_signals
+from tui_crawler.domain.command import OF_WORKERS, Command, MoveOrigins, Order, TagWorker
 
 if TYPE_CHECKING:
     from tui_crawler.cli.run_watch import RunListener
     from tui_crawler.config.schema import Config
-    from tui_crawler.domain.command import Command
     from tui_crawler.domain.database_place import DatabasePlace
 
 IDENTITY_VARIABLE = "TUI_CRAWLER_WORKER_TOKEN"
 MOST_SLOTS = 1_000
-_ORDERS = {
-    "pause": "ask nothing more and keep their origins",
-    "resume": "go on",
-    "drain": "finish what is in flight, give their origins back and end",
-    "stop": "end, as by SIGTERM",
-}
 
 
 def declare(commands: CommandSet) -> None:
@@ -64,8 +58,8 @@ def _declare_group(commands: CommandSet) -> None:
         examples=("workers", "workers --json"),
     )
     add_common(group.parser)
-    for order, summary in _ORDERS.items():
-        parser = group.add(order, summary, partial(_steer, order), examples=(f"workers {order} north",))
+    for order in OF_WORKERS:
+        parser = group.add(order.word, order.summary, partial(_steer, order), examples=order.examples)
         parser.add_argument("names", metavar="NAME", nargs="+", help="their names")
         add_common(parser, of_group=True)
     tags = group.add("tags", "give a worker other tags", _tag, examples=("workers tags north news slow",))
@@ -135,21 +129,15 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     return printer.relation("workers", WORKERS, workers, as_json=arguments.json)
 
 
-def _steer(order: str, arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import SteerWorkers
-
-    return _ask(SteerWorkers(order, tuple(dict.fromkeys(arguments.names))), arguments, printer, "crawling")
+def _steer(order: Order, arguments: argparse.Namespace, printer: Printer) -> int:
+    return _ask(order.make(tuple(dict.fromkeys(arguments.names))), arguments, printer, "crawling")
 
 
 def _tag(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import TagWorker
-
     return _ask(TagWorker(arguments.name, _tags(arguments.tags)), arguments, printer)
 
 
 def _move(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import MoveOrigins
-
     with reports_of(existing_database(arguments)) as reports:
         origins = known_origins((arguments.origin,), reports)
     return _ask(MoveOrigins(origins, arguments.name), arguments, printer)

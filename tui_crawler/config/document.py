@@ -10,11 +10,10 @@ from dataclasses import dataclass
 from typing import Any
 
 from tui_crawler.config.kinds import Duration, Nullable, Size, ValueKind
-from tui_crawler.config.policies import EXCLUSIONS, FIELDS, OPS, POLICIES, RULES, WHITELIST, matcher_schema
+from tui_crawler.config.policies import FIELDS, OPS, matcher_schema
 from tui_crawler.config.schema import DEFAULT, ROOT, Config
 from tui_crawler.config.table import ConfigKey, ListOf, Table, inner_table
 from tui_crawler.config.units import DURATION_FORMS, SIZE_FORMS, show_duration, show_size
-from tui_crawler.domain.policy import PolicySet
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,16 +40,6 @@ def _settings(table: Table, value: Any, at: str) -> Iterator[tuple[str, Any]]:
             yield from _settings(key.kind, inner, path)
         else:
             yield path, key.kind.show(inner)
-
-
-def rules_document(policies: PolicySet) -> dict[str, Any]:
-    """Policies, rules, exclusions and whitelist as JSON in the form of the configuration (`rules show`)."""
-    return {
-        "policies": POLICIES.show(policies),
-        "rules": RULES.show(policies.rules),
-        "exclusions": EXCLUSIONS.show(policies.exclusions),
-        "whitelist": WHITELIST.show(policies.whitelist),
-    }
 
 
 _INTRODUCTION = f"""\

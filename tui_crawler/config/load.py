@@ -6,10 +6,10 @@ from __future__ import annotations
 import json
 import re
 import stat
-from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
+from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -19,6 +19,7 @@ from tui_crawler.config.problem import (
     BUILT_INTO,
     COMMAND_LINE,
     LONGEST_PATH,
+    MAX_PROBLEMS,
     BadValue,
     ConfigErrors,
     Incomplete,
@@ -48,184 +49,147 @@ _ALLOW = "delay.allow_impolite"
 _LONGEST_ESCAPE = 12  # characters that one may become in a URL: four octets
 
 
-def check_config(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
-    """Reports to `reader` what contradicts itself. `start` is the place of what has no place of its own."""
-    _check_delays(config, reader, start)
-    _check_own(config, reader, start)
-    _check_seeds(config, reader, start)
-    _check_names(config, reader, start)
-    _check_hosts(config, reader, start)
-    _warn(config, reader, start)
+def check_config(config: Config, reader: ConfigReader) -> None:
+    """Report to `reader` what contradicts itself."""
+    _check_delays(config, reader)
+    _check_own(config, reader)
+    longest = config.crawl.max_url_length
+    for key, url in _all_seeds(config, longest, least=longest // _LONGEST_ESCAPE + 1):
+        if not isinstance(url, CrawlUrl):
+            reader.report_key(key, f"the seed {url.reason}", "raise crawl.max_url_length")
+    _check_names(config, reader)
+    _check_hosts(config, reader)
+    _warn(config, reader)
 
 
-def _check_delays(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
+def _check_delays(config: Config, reader: ConfigReader) -> None:
     delay = config.delay
     for key, floor in (("delay.floor", delay.floor_ms), ("delay.average.floor", delay.average.floor_ms)):
         if floor < SECOND and not delay.allow_impolite and not config.own_sites:
             message = f"a floor of {show_duration(floor)}, below 1s, needs {_ALLOW}: true"
             hint = "which is for loopback origins; or name the sites that are yours as own_sites"
-            reader.report(reader.mark_of(key, start), key, message, hint)
+            reader.report_key(key, message, hint)
     if delay.max_ms < delay.floor_ms:
         message = f"{show_duration(delay.max_ms)} is shorter than delay.floor ({show_duration(delay.floor_ms)})"
-        reader.report(_mark(reader, start, "delay.max", "delay.floor"), "delay.max", message)
+        reader.report(reader.mark_of("delay.max", "delay.floor"), "delay.max", message)
     if delay.start_politeness > delay.max_politeness:
         message = f"{delay.start_politeness} is more than delay.max_politeness ({delay.max_politeness})"
-        mark = _mark(reader, start, "delay.start_politeness", "delay.max_politeness")
+        mark = reader.mark_of("delay.start_politeness", "delay.max_politeness")
         reader.report(mark, "delay.start_politeness", message)
     if delay.allow_impolite and not config.impolite_everywhere:
-        _check_loopback(config, reader, start)
+        _check_loopback(config, reader)
 
 
-def _check_own(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
-    """Report rules that are switched off although no site is the operator's own."""
+def _check_own(config: Config, reader: ConfigReader) -> None:
     for key, is_obeyed in (("obey_robots", config.crawl.obey_robots), ("obey_nofollow", config.crawl.obey_nofollow)):
         if not is_obeyed and not config.own_sites:
-            at = f"crawl.{key}"
             message = "false is accepted for sites of your own only, and own_sites names none"
-            reader.report(reader.mark_of(at, start), at, message, "name their origins as own_sites, or pass --own")
+            reader.report_key(f"crawl.{key}", message, "name their origins as own_sites, or pass --own")
 
 
-def _check_loopback(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
-    """`allow_impolite` is for loopback origins and own sites: reports the first seed or domain that is neither."""
-    for key, mark, url in _all_seeds(config, reader, start):
+def _check_loopback(config: Config, reader: ConfigReader) -> None:
+    """`allow_impolite` is for loopback origins and own sites: report the first seed or domain that is neither."""
+    hint = "remove it, or say --allow-impolite on the command line as well"
+    for key, url in _all_seeds(config):
         if isinstance(url, CrawlUrl) and not is_loopback(url.host) and url.origin not in config.own_sites:
-            message = f"the seed {url.href} is not loopback, so {_ALLOW} is not accepted"
-            reader.report(mark, key, message, "remove it, or say --allow-impolite on the command line as well")
+            reader.report_key(key, f"the seed {url.href} is not loopback, so {_ALLOW} is not accepted", hint)
             return
     for index, domain in enumerate(config.whitelist.domains if config.whitelist else ()):
         if not is_loopback(host_name(domain)):
-            key = f"whitelist.domains[{index}]"
             message = f"the domain {domain} is not loopback, so {_ALLOW} is not accepted"
-            mark = _item_mark(reader, "whitelist.domains", index, start)
-            reader.report(mark, key, message, "remove it, or say --allow-impolite on the command line as well")
+            reader.report_key(f"whitelist.domains[{index}]", message, hint)
             return
 
 
-def _check_seeds(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
-    longest = config.crawl.max_url_length
-    for key, mark, url in _all_seeds(config, reader, start, longest, least=longest // _LONGEST_ESCAPE + 1):
-        if not isinstance(url, CrawlUrl):
-            reader.report(mark, key, f"the seed {url.reason}", "raise crawl.max_url_length")
-
-
-def _check_names(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
+def _check_names(config: Config, reader: ConfigReader) -> None:
     jobs = [job.name for job in config.jobs]
-    _refuse_repeated(reader, "jobs", "name", jobs, start)
+    _refuse_repeated(reader, "jobs", "name", jobs)
     if config.name in jobs:
-        index = jobs.index(config.name)
         message = f"{config.name} is the name of the whole crawl's own job"
-        reader.report(_item_mark(reader, "jobs", index, start), f"jobs[{index}].name", message, "take another name")
-    _refuse_repeated(reader, "hosts", "host", [host.host for host in config.hosts], start)
-    _refuse_repeated(reader, "sites", "origin", [site.origin for site in config.sites], start)
+        reader.report_key(f"jobs[{jobs.index(config.name)}].name", message, "take another name")
+    _refuse_repeated(reader, "hosts", "host", [host.host for host in config.hosts])
+    _refuse_repeated(reader, "sites", "origin", [site.origin for site in config.sites])
 
 
-def _check_hosts(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
-    unverified = [] if config.network.verify else [("network.verify", reader.mark_of("network.verify", start))]
+def _check_hosts(config: Config, reader: ConfigReader) -> None:
+    unverified = [] if config.network.verify else ["network.verify"]
     for index, host in enumerate(config.hosts):
-        mark = _item_mark(reader, "hosts", index, start)
         if host.basic_auth is not None and "authorization" in {name.lower() for name, _ in host.headers}:
             message = "basic_auth and a header field Authorization would be sent both"
-            reader.report(mark, f"hosts[{index}].basic_auth", message, "keep one of the two")
+            reader.report_key(f"hosts[{index}].basic_auth", message, "keep one of the two")
         if host.verify is False:
-            unverified.append((f"hosts[{index}].verify", mark))
-    for key, mark in unverified:
-        reader.warn(mark, key, UNVERIFIED, "name its certificate as ca_file, and leave verify true")
+            unverified.append(f"hosts[{index}].verify")
+    for key in unverified:
+        reader.warn_key(key, UNVERIFIED, "name its certificate as ca_file, and leave verify true")
 
 
-def _refuse_repeated(reader: ConfigReader, at: str, key: str, names: Sequence[str], start: SourcePlace) -> None:
-    repeated = {name for name, count in Counter(names).items() if count > 1}
+def _refuse_repeated(reader: ConfigReader, at: str, key: str, names: Sequence[str]) -> None:
     seen: set[str] = set()
     for index, name in enumerate(names):
-        if name in repeated and name in seen:
-            path = f"{at}[{index}].{key}"
-            reader.report(_item_mark(reader, at, index, start), path, f"{name} is given twice", "keep one of the two")
+        if name in seen:
+            reader.report_key(f"{at}[{index}].{key}", f"{name} is given twice", "keep one of the two")
         seen.add(name)
 
 
-def _warn(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
+def _warn(config: Config, reader: ConfigReader) -> None:
     if config.user_agent == UNCONFIGURED_USER_AGENT:
-        mark = reader.mark_of("user_agent", start)
-        message = NOBODY
-        reader.warn(mark, "user_agent", message, 'give user_agent: "my-project-crawler (for https://…)"')
-    if config.robots.max_bytes < MIN_ROBOTS_BYTES:
-        message = (
-            f"RFC 9309 asks for at least {MIN_ROBOTS_BYTES} bytes; rules beyond {config.robots.max_bytes} are lost"
-        )
-        reader.warn(reader.mark_of("robots.max_bytes", start), "robots.max_bytes", message)
-    lists = [("rules", config.rules)] + [(f"jobs[{i}].rules", job.rules) for i, job in enumerate(config.jobs)]
-    for at, rules in lists:
+        reader.warn_key("user_agent", NOBODY, 'give user_agent: "my-project-crawler (for https://…)"')
+    if (most := config.robots.max_bytes) < MIN_ROBOTS_BYTES:
+        message = f"RFC 9309 asks for at least {MIN_ROBOTS_BYTES} bytes; rules beyond {most} are lost"
+        reader.warn_key("robots.max_bytes", message)
+    for at, rules in [("rules", config.rules)] + [(f"jobs[{i}].rules", job.rules) for i, job in enumerate(config.jobs)]:
         for index, rule in enumerate(rules):
             if rule.custom_js is not None:
-                mark = _item_mark(reader, at, index, start)
-                reader.warn(
-                    mark, f"{at}[{index}].custom_js", "the browser extra does not exist yet: such pages fail (230)"
-                )
-    _warn_of_delays(config, reader, start)
+                message = "the browser extra does not exist yet: such pages fail (230)"
+                reader.warn_key(f"{at}[{index}].custom_js", message)
+    _warn_of_delays(config, reader)
     if config.sites or config.hosts or config.own_sites:
-        _warn_of_no_effect(config, reader, start)
+        _warn_of_no_effect(config, reader)
 
 
-def _warn_of_delays(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
-    """Names the delays that were given and are shorter than the floor, which takes their place."""
+def _warn_of_delays(config: Config, reader: ConfigReader) -> None:
+    """Name the delays that were given and are shorter than the floor, which takes their place."""
     delay, average = config.delay, config.delay.average
     floors = {"delay.floor": delay.floor_ms}
     given = {"delay.default": delay.default_ms, "delay.crawl_delay_cap": delay.crawl_delay_cap_ms}
     if delay.model == "running_average":
         floors["delay.average.floor"] = given["delay.average.floor"] = average.floor_ms
     key = max(floors, key=floors.__getitem__)
-    found = [(at, reader.marks[at], ms) for at, ms in given.items() if at in reader.marks]
-    for index, host in enumerate(config.hosts):
-        found.append(
-            (f"hosts[{index}].default_delay", _item_mark(reader, "hosts", index, start), host.default_delay_ms)
-        )
+    given = {at: ms for at, ms in given.items() if at in reader.marks}
+    given |= {f"hosts[{index}].default_delay": host.default_delay_ms for index, host in enumerate(config.hosts)}
     leave = "" if delay.allow_impolite else f" and {_ALLOW}: true (beyond loopback also --allow-impolite)"
-    for at, mark, ms in found:
+    for at, ms in given.items():
         if ms is not None and ms < floors[key]:
             message = f"{show_duration(ms)} has no effect: {key} makes it {show_duration(floors[key])}"
-            reader.warn(mark, at, message, f"remove it, or set {key}: {show_duration(ms)}{leave * (ms < SECOND)}")
+            reader.warn_key(at, message, f"remove it, or set {key}: {show_duration(ms)}{leave * (ms < SECOND)}")
     if delay.allow_impolite and min(delay.floor_ms, average.floor_ms) >= SECOND:
         message = f"allows nothing: delay.floor is {show_duration(delay.floor_ms)}, and no delay is shorter"
-        reader.warn(reader.mark_of(_ALLOW, start), _ALLOW, message, "set delay.floor below 1s, or remove it")
+        reader.warn_key(_ALLOW, message, "set delay.floor below 1s, or remove it")
 
 
-def _warn_of_no_effect(config: Config, reader: ConfigReader, start: SourcePlace) -> None:
-    seeds = [url for _, _, url in _all_seeds(config, reader, start) if isinstance(url, CrawlUrl)]
+def _warn_of_no_effect(config: Config, reader: ConfigReader) -> None:
+    seeds = [url for _, url in _all_seeds(config) if isinstance(url, CrawlUrl)]
     origins = {url.origin for url in seeds}
-    named_sites = [("sites", f"sites[{index}].origin", index, site.origin) for index, site in enumerate(config.sites)]
-    named_sites += [
-        ("own_sites", f"own_sites[{index}]", index, origin) for index, origin in enumerate(config.own_sites)
-    ]
-    for at, path, index, origin in named_sites:
+    named = [(f"sites[{index}].origin", site.origin) for index, site in enumerate(config.sites)]
+    named += [(f"own_sites[{index}]", origin) for index, origin in enumerate(config.own_sites)]
+    for key, origin in named:
         if origin not in origins and not config.whitelist:
-            reader.warn(_item_mark(reader, at, index, start), path, f"no seed is of {origin}, so this has no effect")
+            reader.warn_key(key, f"no seed is of {origin}, so this has no effect")
     for index, host in enumerate(config.hosts):
-        secure, named = f"https://{host.host}", sorted({url.origin for url in seeds if url.host == host.host})
-        if named and secure not in named and (host.headers or host.cookies or host.basic_auth):
+        secure, of_host = f"https://{host.host}", sorted({url.origin for url in seeds if url.host == host.host})
+        if of_host and secure not in of_host and (host.headers or host.cookies or host.basic_auth):
             message = f"headers, cookies and basic_auth of a name go to {secure} only, which no seed is of"
-            reader.warn(_item_mark(reader, "hosts", index, start), f"hosts[{index}].host", message, f"name {named[0]}")
+            reader.warn_key(f"hosts[{index}].host", message, f"name {of_host[0]}")
 
 
 def _all_seeds(
-    config: Config, reader: ConfigReader, start: SourcePlace, longest: int = LONGEST_URL, least: int = 0
-) -> Iterator[tuple[str, SourcePlace, CrawlUrl | InvalidUrl]]:
-    """The seeds of `least` characters with their keys and places, as URLs of at most `longest` characters."""
-    lists = [("seeds", config.seeds)] + [(f"jobs[{i}].seeds", job.seeds) for i, job in enumerate(config.jobs)]
-    for at, seeds in lists:
+    config: Config, longest: int = LONGEST_URL, least: int = 0
+) -> Iterator[tuple[str, CrawlUrl | InvalidUrl]]:
+    """Yield the seeds of at least `least` characters with their keys, as URLs of at most `longest` characters."""
+    for at, seeds in [("seeds", config.seeds)] + [(f"jobs[{i}].seeds", job.seeds) for i, job in enumerate(config.jobs)]:
         for index, seed in enumerate(seeds):
-            if len(seed) < least:
-                continue
-            url = normalise(seed, max_length=longest)
-            yield f"{at}[{index}]", _item_mark(reader, at, index, start), url
-
-
-def _item_mark(reader: ConfigReader, at: str, index: int, start: SourcePlace) -> SourcePlace:
-    marks = reader.item_marks.get(at, ())
-    return marks[index] if index < len(marks) else reader.mark_of(at, start)
-
-
-def _mark(reader: ConfigReader, start: SourcePlace, *keys: str) -> SourcePlace:
-    """The place of the first of these keys that was given."""
-    return next((reader.marks[key] for key in keys if key in reader.marks), start)
+            if len(seed) >= least:
+                yield f"{at}[{index}]", normalise(seed, max_length=longest)
 
 
 MAX_FILE_BYTES = 4 * 1024 * 1024
@@ -294,29 +258,27 @@ def _load(
     label: str = "",
 ) -> Config:
     label = label or visible(str(path), LONGEST_PATH)
-    start = SourcePlace(label, 1, 1)
     are_own = overrides.get("own_sites") is True  # the command line's `--own`
     given = {key: value for key, value in overrides.items() if not (are_own and key == "own_sites")}
-    reader = _reader(given, impolite, path.parent, looks_at_files=looks_at_files, resolves=resolves)
-    root = _compose(text, label, reader)
-    config = replace(_read(root, reader), text=_kept_text(reader.stored_text(text), overrides, impolite))
+    start = SourcePlace(label, 1, 1)
+    reader = _reader(given, impolite, path.parent, start, looks_at_files=looks_at_files, resolves=resolves)
+    config = replace(_read(text, reader), text=_kept_text(reader.stored_text(text), overrides, impolite))
     if are_own:
-        seeds = (url.origin for _, _, url in _all_seeds(config, reader, start) if isinstance(url, CrawlUrl))
+        seeds = (url.origin for _, url in _all_seeds(config) if isinstance(url, CrawlUrl))
         config = replace(config, own_sites=tuple(dict.fromkeys((*config.own_sites, *seeds))))
     stem = path.stem or "crawl"
     database = config.database
-    try:
-        if not database.location:
-            location = (path.parent / f"{stem}.db").absolute()
+    if not database.location:
+        database = Database(str((path.parent / f"{stem}.db").absolute()))
+        try:
             if looks_at_files:
-                check_file(location, start)
-            database = Database(str(location))
-    except BadValue as refused:
-        reader.problems.append(problem_at(refused.mark, "database", refused.message, refused.suggestion))
+                check_file(Path(database.location), start)
+        except BadValue as refused:
+            reader.problems.append(refused.problem("database"))
     named = replace(
         config, name=config.name or visible(stem), database=database, file=str(path), impolite_everywhere=impolite
     )
-    return _finish(named, reader, start)
+    return _finish(named, reader)
 
 
 def config_from_seeds(
@@ -331,16 +293,16 @@ def config_from_seeds(
 
     Raises ConfigErrors, as `load_config` does; `guard_database` accepts every database for it.
     """
-    reader = _reader(overrides or {}, allow_impolite_cli, Path.cwd())
+    reader = _reader(overrides or {}, allow_impolite_cli, Path.cwd(), _ON_COMMAND_LINE)
     given = {"seeds": list(seeds), "name": name, "database": location_of(database)}
     config = _read(_node(given), reader)
     kept = _kept_text(json.dumps({"name": name, "seeds": list(config.seeds)}), overrides or {}, allow_impolite_cli)
     unguarded = replace(config.database, given="")
-    return _finish(
-        replace(config, text=kept, database=unguarded, impolite_everywhere=allow_impolite_cli), reader, _ON_COMMAND_LINE
-    )
+    return _finish(replace(config, text=kept, database=unguarded, impolite_everywhere=allow_impolite_cli), reader)
 
 
+_CONFLICT_MARKER = re.compile(r"^(?:<{7}|={7}|>{7})(?= |$).*", re.MULTILINE)
+"""What a merge of two texts of rules leaves where both changed the same lines."""
 _RULES_FILE = Table(
     (
         ConfigKey("policies", POLICIES, "Policies."),
@@ -364,12 +326,19 @@ def load_rules(path: Path) -> RulesetChange:
 
 
 def read_rules(text: str, name: str, folder: Path) -> RulesetChange:
-    """The same for a text; `name` stands where it was written, `folder` is where it looks for files."""
+    """The same for a text; `name` stands where it was written, `folder` is where it looks for files.
+
+    A text with markers of a conflict is refused by their lines."""
     from tui_crawler.domain.ruleset import RulesetChange  # noqa: PLC0415  a start reads no rules by themselves
 
-    reader = ConfigReader(places_of(_RULES_FILE), {}, folder)
-    root = _compose(text, visible(name, LONGEST_PATH), reader)
-    values = _read(root, reader, _RULES_FILE)
+    if markers := list(islice(_CONFLICT_MARKER.finditer(text), MAX_PROBLEMS)):
+        places = [SourcePlace(name, text.count("\n", 0, found.start()) + 1, 1) for found in markers]
+        raise ConfigErrors(
+            problem_at(place, "", f"a conflict is not resolved: {visible(found[0])}", "keep one side, without markers")
+            for place, found in zip(places, markers, strict=True)
+        )
+    reader = ConfigReader(places_of(_RULES_FILE), {}, folder, SourcePlace(visible(name, LONGEST_PATH), 1, 1))
+    values = _read(text, reader, _RULES_FILE)
     given = reader.marks
     policies: PoliciesConfig = values["policies"] or PoliciesConfig()
     change = RulesetChange(
@@ -386,7 +355,13 @@ def read_rules(text: str, name: str, folder: Path) -> RulesetChange:
 
 
 def _reader(
-    overrides: Mapping[str, object], impolite: bool, folder: Path, *, looks_at_files: bool = True, resolves: bool = True
+    overrides: Mapping[str, object],
+    impolite: bool,
+    folder: Path,
+    start: SourcePlace,
+    *,
+    looks_at_files: bool = True,
+    resolves: bool = True,
 ) -> ConfigReader:
     """A reader with the command line's values, each under its canonical key. Raises ConfigErrors for unknown keys."""
     known: dict[str, str] = {}
@@ -407,7 +382,7 @@ def _reader(
             nodes[known[path]] = _node(value)
     if problems:
         raise ConfigErrors(problems)
-    return ConfigReader(PLACES, nodes, folder, looks_at_files=looks_at_files, resolves=resolves)
+    return ConfigReader(PLACES, nodes, folder, start, looks_at_files=looks_at_files, resolves=resolves)
 
 
 def _node(value: object) -> Node:
@@ -417,22 +392,13 @@ def _node(value: object) -> Node:
         raise _errors(refused) from refused
 
 
-def _compose(text: str, file: str, reader: ConfigReader) -> Node:
+def _read(source: str | Node, reader: ConfigReader, table: Table = ROOT) -> Any:
+    """Return the value of a table (a Config, or what the table builds). Raises ConfigErrors."""
     try:
-        return compose(text, file, reader.report)
-    except BadValue as refused:
-        reader.problems.append(problem_at(refused.mark, refused.at, refused.message, refused.suggestion))
-    except TooManyProblems:
-        pass
-    raise ConfigErrors(reader.problems)
-
-
-def _read(root: Node, reader: ConfigReader, table: Table = ROOT) -> Any:
-    """The value of a table (a Config, or what the table builds). Raises ConfigErrors."""
-    try:
+        root = compose(source, reader.start.file, reader.report) if isinstance(source, str) else source
         value = table.read(root, "", reader)
     except BadValue as refused:
-        reader.problems.append(problem_at(refused.mark, refused.at, refused.message, refused.suggestion))
+        reader.problems.append(refused.problem())
     except (Incomplete, TooManyProblems):
         pass
     else:
@@ -441,17 +407,17 @@ def _read(root: Node, reader: ConfigReader, table: Table = ROOT) -> Any:
     raise ConfigErrors(reader.problems)
 
 
-def _finish(config: Config, reader: ConfigReader, start: SourcePlace) -> Config:
-    """The checks between keys, then the places and warnings put into the value. Raises ConfigErrors."""
+def _finish(config: Config, reader: ConfigReader) -> Config:
+    """Check what holds between keys, then put places and warnings into the value. Raises ConfigErrors."""
     with suppress(TooManyProblems):
-        check_config(config, reader, start)
+        check_config(config, reader)
     reader.raise_problems()
     sources = tuple((key, mark.place) for key, mark in reader.marks.items())
     return replace(config, sources=sources, warnings=tuple(reader.warnings))
 
 
 def _errors(refused: BadValue) -> ConfigErrors:
-    return ConfigErrors([problem_at(refused.mark, refused.at, refused.message, refused.suggestion)])
+    return ConfigErrors([refused.problem()])
 
 
 def _read_text(path: Path) -> str:

@@ -53,17 +53,9 @@ class MatcherKind:
         return parts[0] if len(parts) == 1 else All(tuple(parts))
 
     def show(self, value: Matcher) -> Any:
-        match value:
-            case Test(name, op, text):
-                return {name: {op: text}}
-            case All(parts):
-                return {"all": [self.show(part) for part in parts]}
-            case AnyOf(parts):
-                return {"any": [self.show(part) for part in parts]}
-            case Not(part):
-                return {"not": self.show(part)}
-            case _:
-                assert_never(value)
+        from tui_crawler.domain.ruleset import matcher_document  # noqa: PLC0415  a start shows no matcher
+
+        return matcher_document(value)
 
     def json_schema(self) -> dict[str, Any]:
         return {"$ref": "#/$defs/matcher"}

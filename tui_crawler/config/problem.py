@@ -76,6 +76,10 @@ class BadValue(Exception):
         self.suggestion = suggestion
         self.at = at
 
+    def problem(self, key: str = "") -> ConfigProblem:
+        """Return the problem of `key`, or of the key inside it that was refused."""
+        return problem_at(self.mark, self.at or key, self.message, self.suggestion)
+
 
 class Incomplete(Exception):
     """A value could not be built; its problems are reported already."""

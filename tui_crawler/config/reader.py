@@ -19,6 +19,8 @@ from tui_crawler.config.problem import (
 )
 from tui_crawler.config.tree import Node, Scalar
 
+_ITEM = re.compile(r"(?P<at>.*)\[(?P<index>[0-9]+)\]")
+
 
 @dataclass(slots=True)
 class ConfigReader:
@@ -26,6 +28,7 @@ class ConfigReader:
 
     `places` maps the name of each known key to the sections it may stand in. `_overrides` maps dotted keys to
     values of the command line, which win over the file. `folder` is where a relative database path begins;
+    `start` is the place of what has no place of its own;
     `looks_at_files` is False where the database may be open in this process (closing it would cost its locks);
     `resolves` is False where nothing is requested, so that secrets and certificates need not be there.
     """
@@ -33,6 +36,7 @@ class ConfigReader:
     places: Mapping[str, tuple[str, ...]]
     _overrides: Mapping[str, Node]
     folder: Path
+    start: SourcePlace
     looks_at_files: bool = True
     resolves: bool = True
     problems: list[ConfigProblem] = field(default_factory=list)
@@ -42,10 +46,14 @@ class ConfigReader:
     _kept_out: dict[tuple[int, int], str] = field(default_factory=dict)
 
     def report(self, mark: SourcePlace, key: str, message: str, suggestion: str = "") -> None:
-        """Keeps a problem. Raises TooManyProblems with the last one that is kept."""
+        """Keep a problem. Raises TooManyProblems with the last one that is kept."""
         self.problems.append(problem_at(mark, key, message, suggestion))
         if len(self.problems) >= MAX_PROBLEMS:
             raise TooManyProblems
+
+    def report_key(self, key: str, message: str, suggestion: str = "") -> None:
+        """Keep a problem at the place of its key, as `report` does."""
+        self.report(self.mark_of(key), key, message, suggestion)
 
     def keep_out(self, node: Node, instead: str) -> None:
         """A value that must not be stored as it stands in the text; `instead` does."""
@@ -63,12 +71,16 @@ class ConfigReader:
         return text
 
     def refuse(self, refused: BadValue, key: str) -> None:
-        """Keeps a refused value as a problem of `key`, or of the key inside it that was refused."""
+        """Keep a refused value as a problem of `key`, or of the key inside it that was refused."""
         self.report(refused.mark, refused.at or key, refused.message, refused.suggestion)
 
     def warn(self, mark: SourcePlace, key: str, message: str, suggestion: str = "") -> None:
-        """Keeps a warning; the configuration stays usable."""
+        """Keep a warning; the configuration stays usable."""
         self.warnings.append(problem_at(mark, key, message, suggestion))
+
+    def warn_key(self, key: str, message: str, suggestion: str = "") -> None:
+        """Keep a warning at the place of its key."""
+        self.warn(self.mark_of(key), key, message, suggestion)
 
     def override(self, key: str) -> Node | None:
         """The value the command line gives for a dotted key."""
@@ -84,9 +96,17 @@ class ConfigReader:
         if items is not None:
             self.item_marks[key] = tuple(items)
 
-    def mark_of(self, key: str, otherwise: SourcePlace) -> SourcePlace:
-        """Where a key was given; `otherwise` for a default."""
-        return self.marks.get(key, otherwise)
+    def mark_of(self, *keys: str) -> SourcePlace:
+        """Return where the first of these keys was given; `start` for a default. A key inside a list is given where
+        the item of the list is."""
+        for key in keys:
+            if found := _ITEM.match(key):
+                marks = self.item_marks.get(found["at"], ())
+                index = int(found["index"])
+                return marks[index] if index < len(marks) else self.mark_of(found["at"])
+            if key in self.marks:
+                return self.marks[key]
+        return self.start
 
     def raise_problems(self) -> None:
         """Raises ConfigErrors if there is any problem."""

@@ -93,7 +93,6 @@ class Table:
         return entry.kind.read(node, path, reader)
 
     def _given(self, node: Node, at: str, reader: ConfigReader) -> tuple[dict[str, tuple[Scalar, Node]], bool]:
-        """What the mapping gives, by canonical key, and whether all its keys are right."""
         if is_null(node):
             return {}, True
         if not isinstance(node, MappingNode):

@@ -35,9 +35,9 @@ from tui_crawler.console.replay.player import ReplayClock, ReplayControls, Repla
 from tui_crawler.console.screen.base import STILL_MS, ConsoleScreen
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.console.screen.typed_keys import KeyedApp
-from tui_crawler.console.session import SessionFile, session_of
+from tui_crawler.console.session import ConsoleSession, SessionFile
 from tui_crawler.console.sql.queries import QuerySession
-from tui_crawler.console.table.layouts import ViewLayouts
+from tui_crawler.console.table.layouts import ViewLayout
 from tui_crawler.console.terminal import catch_signals
 from tui_crawler.domain.record import dataclass, field, replace
 
@@ -203,7 +203,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self._session = self.memory.recall()
         self.zooms = {view: (pane, level) for view, pane, level in self._session.zooms}
         """What is enlarged in each view: the id of the pane, and how much."""
-        self.looks = ViewLayouts(dict(self._session.looks))
+        self.looks = dict(self._session.looks)
+        """What was chosen to be seen in each view, by its name."""
         self.bookmarks = [*self._session.bookmarks]
         """Places in the log, the oldest first."""
         self.notices: tuple[Notice, ...] = ()
@@ -364,7 +365,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self._show_notices(screen)
         if now - self._header_at >= HEADER_MS:
             self.show_header(screen)
-        self.replay.show_on(screen)
+        screen.show_replay()
 
     def on_crawler_app_delivered(self, message: Delivered) -> None:
         answer = message.answer
@@ -410,8 +411,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
 
     def leave(self, summary: ExitSummary) -> None:
         """Ends the screens and the threads; how it looked is remembered."""
-        session = session_of(self.screen_stack, self.appearance, self.zooms, self.looks)
-        self.memory.keep(replace(session, bookmarks=tuple(self.bookmarks)))
+        self.memory.keep(self.session())
         self.close_threads()
         self.exit(summary)
 
@@ -436,9 +436,34 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
     def _leave_screen(self) -> None:
         self.left_screens += 1
         if isinstance(self.screen, ConsoleScreen):
-            self.looks.keep(self.screen)
+            self._note_look(self.screen)
             if self.is_screen_installed(self.screen):
                 self.screen.left()
+
+    def _note_look(self, screen: ConsoleScreen) -> None:
+        """Note what is chosen in a view, before it is closed."""
+        if not screen.WHERE.remembered or not is_ready(screen):
+            return
+        self.looks.pop(screen.WHERE.name, None)
+        if (look := screen.look()) != ViewLayout():
+            self.looks[screen.WHERE.name] = look
+
+    def session(self) -> ConsoleSession:
+        """Return what is to be remembered of this console as it is now."""
+        stack = [screen for screen in self.screen_stack if isinstance(screen, ConsoleScreen)]
+        view, theme = stack[1].WHERE if len(stack) > 1 else None, self.appearance.chosen_theme
+        for screen in stack:
+            self._note_look(screen)
+        session = ConsoleSession(
+            view=view.goes_there if view is not None and view.view is not None else "",
+            theme=theme,
+            theme_over=self.appearance.configured_theme if theme else "",
+            zooms=tuple((name, pane, level) for name, (pane, level) in sorted(self.zooms.items())),
+            looks=tuple(sorted(self.looks.items(), key=lambda item: item[0])),
+            bookmarks=tuple(self.bookmarks),
+        )
+        overview = next((screen for screen in stack if isinstance(screen, OverviewScreen)), None)
+        return session if overview is None else session.arranged(overview.arrangement)
 
     def screen_came_up(self, screen: ConsoleScreen) -> None:
         """A screen is on top now: it is painted as it was, then read for at once."""
@@ -486,7 +511,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             lock = Lock(0, min(filter(None, known)))
         locked = lock_words(lock, self.clock.zone, crawling=self.hosting.is_crawling(run)) if lock else ""
         standing = self.hosting.standing(run, self.poll_timer.failure, locked)
-        standing = self.replay.show_on(screen) or standing
+        standing = self.replay.standing or standing
+        screen.show_replay()
         state = self.live_state.header(
             self.crawl_name or (run.config_name if run else ""),
             replace(standing, hint=self.host_takeover.hint),

@@ -86,7 +86,6 @@ class _SiteText:
             yield DemoPage(path, body, status=int(status), headers=(("Location", location),))
 
     def _page(self, target: str, text: str, row: Fields) -> DemoPage:
-        """Return the HTML page that `text` describes; `row` has fields of its own."""
         fields = {**self._fields, **row}
         before, _, after = f"\n{text}".partition("\n# ")
         title, _, body = after.partition("\n")
@@ -123,7 +122,6 @@ class _SiteText:
         return replace(self._resource(path, content, type), content_type=type or None, status=status)
 
     def _resource(self, target: str, body: bytes, content_type: str, headers: tuple[Header, ...] = ()) -> DemoPage:
-        """Return a page of any type with the site's validators, dated by its target alone."""
         changed = _FIRST_CHANGE_S + crc32(target.encode()) % _CHANGE_SPAN_S
         return DemoPage(
             target,
@@ -154,7 +152,6 @@ class _Cell(str):
 
 
 def _read_rows(table: str) -> Sequence[Fields]:
-    """Return the rows of a table whose first line names its columns."""
     head, *lines = ([cell.strip() for cell in line.split("|")] for line in table.splitlines())
     rows: list[dict[str, Any]] = [dict(zip(head, map(_Cell, cells), strict=True)) for cells in lines]
     for number, row in enumerate(rows):

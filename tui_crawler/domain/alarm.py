@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.domain.coverage import CoverageEvent
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.run_totals import GAVE_UP, RunTotals
-from tui_crawler.domain.status_words import elsewhere_words, finish_words, run_end_words
+from tui_crawler.domain.run_totals import RunTotals
+from tui_crawler.domain.status_words import GAVE_UP, elsewhere_words, finish_words, run_end_words
 
 if TYPE_CHECKING:
     from tui_crawler.domain.event import Event

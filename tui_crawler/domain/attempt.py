@@ -140,6 +140,33 @@ class Exchange:
         return next((value for key, value in self.headers if key.lower() == wanted), "")
 
 
+@dataclass(frozen=True, slots=True)
+class RefusedCount:
+    """Links of one attempt that a filter refused, counted under the origin of the page that held them."""
+
+    reason: str
+    count: int
+    sample_url: str
+
+
+class RefusedCounts:
+    """Refused links counted by reason, each reason with the first link that it refused."""
+
+    __slots__ = ("_counted",)
+
+    def __init__(self) -> None:
+        self._counted: dict[str, tuple[int, str]] = {}
+
+    def add(self, reason: str, link: str) -> None:
+        """Count one more link."""
+        count, first = self._counted.get(reason, (0, link))
+        self._counted[reason] = (count + 1, first)
+
+    def all(self) -> tuple[RefusedCount, ...]:
+        """Return what was counted, in the order of the reasons met."""
+        return tuple(RefusedCount(reason, *counted) for reason, counted in self._counted.items())
+
+
 class FoundLink(NamedTuple):
     """A link of a page, resolved against its base. `text` is cleaned anchor text, at most 200 characters."""
 
@@ -216,10 +243,7 @@ class Reading:
     noindex: bool = False
     nofollow: bool = False
     links: tuple[FoundLink, ...] = ()
-    invalid_links: int = 0
-    invalid_sample: str = ""
-    too_long_links: int = 0
-    too_long_sample: str = ""
+    refused: tuple[RefusedCount, ...] = ()  # links that are no URLs, or too long ones
     incomplete: tuple[str, ...] = ()
     message: str = ""
     data: tuple[DataValue, ...] = ()
@@ -344,15 +368,6 @@ class RedirectRecord:
     to_fragment: str
     permanent: bool
     source: RedirectSource
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedCount:
-    """Links of one attempt that a filter refused, counted under the origin of the page that held them."""
-
-    reason: str
-    count: int
-    sample_url: str
 
 
 @dataclass(frozen=True, slots=True)

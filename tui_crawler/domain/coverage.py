@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.exit_code import BLOCKED, DOCUMENTS, FAILURES, ExitCode
 from tui_crawler.domain.record import dataclass, field
-from tui_crawler.domain.status_words import FinishReason, RunReason, run_end_words
+from tui_crawler.domain.status_words import GAVE_UP, FinishReason, RunReason, run_end_words
 from tui_crawler.domain.verdict import Refusal
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _OUTSIDE = frozenset({Refusal.scope, Refusal.whitelist, Refusal.start_path, Refu
 """The refusals of what the crawl is not about, mailto: links among them: nothing is missing for them."""
 
 _NOT_BEGUN = frozenset({None, ExitCode.cancelled, ExitCode.someone_stole_my_work})
-_UNTRIED = {FinishReason.patience, FinishReason.database_error, FinishReason.rate_limited, FinishReason.excluded}
+_UNTRIED = GAVE_UP | {FinishReason.rate_limited, FinishReason.excluded}
 _SAID_ELSEWHERE = frozenset({ExitCode.file_not_found, ExitCode.file_gone, ExitCode.file_too_large})
 _HAS_LIMIT = frozenset({RunReason.exhausted, RunReason.max_requests, RunReason.few_origins})
 _LIMITS: Mapping[str, str] = {
@@ -242,7 +242,6 @@ def _many(number: int, noun: str) -> str:
 
 
 def _run_words(run: RunView | None) -> list[str]:
-    """Why the run itself left something out. That a limit ended it is said with what it stopped."""
     if run is None:
         return ["no run has started yet"]
     if run.live or not run.finished_at:

@@ -32,7 +32,13 @@ from tui_crawler.domain.standing import (
     page_steps,
 )
 from tui_crawler.domain.status import OriginPhase, PageStatus, RobotsStatus
-from tui_crawler.domain.status_words import FinishReason, origin_end_words, unavailable_words, unreachable_words
+from tui_crawler.domain.status_words import (
+    GAVE_UP,
+    FinishReason,
+    origin_end_words,
+    unavailable_words,
+    unreachable_words,
+)
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl
 from tui_crawler.domain.verdict import JUDGEMENT_CODES, Admitted, Refusal, Step, Verdict
 
@@ -181,7 +187,6 @@ def answer_for_unknown(question: Question, url: CrawlUrl, chain: Sequence[Step])
 
 
 def _counted(question: Question, refusing: Step) -> str:
-    """What the counters of refused links say of this reason."""
     for each in question.refused:
         if each.reason == refusing.stage:
             links = f"{each.count} link{'s' if each.count != 1 else ''}"
@@ -217,7 +222,6 @@ def answer_for_page(question: Question, url: CrawlUrl, page: PageStanding, chain
 
 
 def _judgement(chain: Sequence[Step]) -> Step | None:
-    """The judgement that refuses the page now, in the order of the judgements."""
     refusing = {step.stage: step for step in chain if step.verdict == "refuse"}
     return next((refusing[stage] for stage in JUDGEMENT_CODES if stage in refusing), None)
 
@@ -266,7 +270,6 @@ def _said(question: Question, page: PageStanding) -> str:
 
 
 def _no_try(question: Question, page: PageStanding) -> str:
-    """How often a failed page was tried, and why it has no try left."""
     tries = f" after {page.attempts} attempt{'s' if page.attempts != 1 else ''}"
     match next_try_of_standing(page, question.standing.schedule, question.now):
         case NextTry.final:
@@ -291,7 +294,6 @@ def _done(question: Question, page: PageStanding, ready: bool) -> Decision:
 
 
 def _waiting(question: Question, page: PageStanding) -> Decision:
-    """Nothing refuses the page: what it waits for."""
     held = _held(question, page)
     if page.held:
         order = "unabort" if page.aborted else "resume"
@@ -324,7 +326,6 @@ def _waiting(question: Question, page: PageStanding) -> Decision:
 
 
 def _origin_advice(question: Question) -> str:
-    """What lets an origin go on that does not."""
     origin = question.origin
     if origin is None:
         return ""
@@ -332,12 +333,11 @@ def _origin_advice(question: Question) -> str:
         return f"tui-crawler resume {origin.origin}"
     if origin.finish_reason == FinishReason.patience.value and question.run is not None and question.run.live:
         return f"tui-crawler top-up {origin.origin}, or the next run, begins its origin again"
-    ended = {FinishReason.patience.value, FinishReason.database_error.value, FinishReason.max_requests.value}
-    return "the next run begins its origin again" if origin.finish_reason in ended else ""
+    ended = origin.finish_reason in GAVE_UP | {FinishReason.max_requests}
+    return "the next run begins its origin again" if ended else ""
 
 
 def _held(question: Question, page: PageStanding) -> str:
-    """What job and origin are doing about it."""
     if page.aborted:
         return f"job {page.job} is aborted"
     if page.concurrency == 0:
@@ -353,7 +353,6 @@ def _outcome(page: PageStanding) -> str:
 
 
 def _advice(question: Question, url: CrawlUrl, refusing: Step) -> str:
-    """What to write into the configuration for a URL that is refused against one's wish."""
     match refusing.stage:
         case "query_policy":
             return query_advice(url, refusing.source, bool(question.admission.policies.url_query_parameters))
@@ -444,7 +443,6 @@ def explain(question: Question) -> Explanation:
 
 
 def _as_it_goes_on(standing: UrlStanding, run: RunView | None) -> UrlStanding:
-    """Where a URL stands, with whether anybody crawls its run."""
     broken_off = run is not None and not run.live and not standing.schedule.over
     return replace(standing, schedule=replace(standing.schedule, broken_off=broken_off))
 
@@ -478,7 +476,6 @@ def _normalised(question: Question, url: CrawlUrl) -> Step:
 
 
 def _origin_step(question: Question, url: CrawlUrl) -> Step:
-    """Whether there is an origin crawler, and what it does."""
     origin = question.origin
     if origin is None:
         if url.origin in question.admission.scope.origins:

@@ -114,10 +114,6 @@ def final_code(crawled: Crawled) -> ExitCode:
     return reading.exit_code
 
 
-def _canonical_record(url: CrawlUrl) -> RedirectRecord:
-    return RedirectRecord(url.href, url.fragment, True, RedirectSource.canonical)
-
-
 def redirect_of(crawled: Crawled, code: ExitCode) -> tuple[CrawlUrl, RedirectRecord] | None:
     """Where the page sends its reader, by Location, refresh or canonical; None when it sends nowhere."""
     reading = crawled.reading
@@ -139,7 +135,7 @@ def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
     """Which URLs become pages, after all filters (first refusal wins, each is counted)."""
     page, reading = crawled.page, crawled.reading
     if not intake.queues:  # what is found is scanned later; what is no URL is not stored
-        return _with_invalid(Queue(), reading)
+        return Queue(refused=reading.refused if reading else ())
     sent = redirect_of(crawled, code)
     if sent is not None:
         if crawled.again is False:
@@ -159,16 +155,8 @@ def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
     found = listed(reading, page) if page.sitemap else linked(crawled.links, page, intake)
     if intake.finds_sitemaps and reading.sitemaps:
         found = chain((Find(url, page.depth, sitemap=True) for url in reading.sitemaps), found)
-    return _with_invalid(admit(found, page, intake), reading)
-
-
-def _with_invalid(queue: Queue, reading: Reading | None) -> Queue:
-    """The same with the links that are no URLs, or too long ones, counted."""
-    if reading is None or not (reading.invalid_links or reading.too_long_links):
-        return queue
-    invalid = RefusedCount(Refusal.invalid_url, reading.invalid_links, reading.invalid_sample)
-    too_long = RefusedCount(Refusal.url_length, reading.too_long_links, reading.too_long_sample)
-    return Queue(queue.pages, (*queue.refused, *(one for one in (invalid, too_long) if one.count)))
+    queue = admit(found, page, intake)
+    return Queue(queue.pages, (*queue.refused, *reading.refused))
 
 
 def settle_crawl(
@@ -183,7 +171,10 @@ def settle_crawl(
     """Everything the crawl of a page changes. `before` and `after` are the origin's states around it; `queue` is what
     `queue_of` has answered, unless it is still to be asked."""
     queue = queue or queue_of(crawled, code, intake)
-    sent = redirect_of(crawled, code)
+    sent, ignored = redirect_of(crawled, code), crawled.ignored
+    redirect = sent[1] if sent else None
+    if redirect is None and ignored is not None:
+        redirect = RedirectRecord(ignored.href, ignored.fragment, True, RedirectSource.canonical)
     kept = code in _READ and crawled.reading is not None
     claims = code is ExitCode.not_canonical
     found = queue_of(crawled, code, dataclasses.replace(intake, queues=True)) if claims else queue
@@ -201,10 +192,10 @@ def settle_crawl(
         fragments=None if links is None or named is None else named if links else (),
         anchors=reading.anchors if reading else None,
         new_pages=queue.pages,
-        redirect=sent[1] if sent else _canonical_record(crawled.ignored) if crawled.ignored else None,
+        redirect=redirect,
         refused=queue.refused,
         claim=crawled.exchange if claims else None,
-        ignores=crawled.ignored is not None,
+        ignores=ignored is not None,
     )
 
 

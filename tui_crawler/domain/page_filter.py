@@ -207,7 +207,6 @@ def state_of(page: PageView) -> PageListState:
 
 
 def _term(word: str, inverted: bool) -> Term | FilterProblem | None:
-    """One word; None while only the name of its field was typed."""
     if word.startswith("~") and len(word) > 1:
         return _pattern_term("(?i)" + ".*".join(map(re.escape, word[1:])), inverted)
     field, colon, value = word.partition(":")

@@ -4,10 +4,10 @@ and what a command that applies rules carries."""
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal, NoReturn, TypeVar, assert_never, get_args
 
-from tui_crawler.domain.entry_order import missing, out_of_order
 from tui_crawler.domain.exclusion import Exclusion, ExclusionKind
 from tui_crawler.domain.matcher import All, AnyOf, Field, Matcher, Not, Op, Test, describe, tests_of
 from tui_crawler.domain.policy import DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
@@ -42,12 +42,12 @@ def to_document(policies: PolicySet) -> dict[str, Any]:
     return {
         "policies": {
             "do_not_crawl": [
-                {"match": _matcher_document(each.matcher, 0), "source": each.source} for each in policies.do_not_crawl
+                {"match": matcher_document(each.matcher), "source": each.source} for each in policies.do_not_crawl
             ],
             "url_query_parameters": [
                 _fields(each)
                 | {
-                    "match": None if each.match is None else _matcher_document(each.match, 0),
+                    "match": None if each.match is None else matcher_document(each.match),
                     "allow": sorted(each.allow),
                 }
                 for each in policies.url_query_parameters
@@ -81,18 +81,19 @@ def from_json(text: str) -> PolicySet:
     )
 
 
-def _matcher_document(matcher: Matcher, level: int) -> dict[str, Any]:
+def matcher_document(matcher: Matcher, level: int = 0) -> dict[str, Any]:
+    """Return a matcher as a configuration writes it. Raises BadRuleset beyond MAX_DEPTH levels."""
     if level > MAX_DEPTH:
         raise BadRuleset(f"a matcher is nested more than {MAX_DEPTH} levels deep")
     match matcher:
         case Test(field, op, value):
             return {field: {op: value}}
         case All(parts):
-            return {"all": [_matcher_document(part, level + 1) for part in parts]}
+            return {"all": [matcher_document(part, level + 1) for part in parts]}
         case AnyOf(parts):
-            return {"any": [_matcher_document(part, level + 1) for part in parts]}
+            return {"any": [matcher_document(part, level + 1) for part in parts]}
         case Not(part):
-            return {"not": _matcher_document(part, level + 1)}
+            return {"not": matcher_document(part, level + 1)}
         case _:
             assert_never(matcher)
 
@@ -113,7 +114,6 @@ def _matcher(value: Any, at: str, level: int = 0) -> Matcher:
 
 
 def _mapping(value: Any, at: str, keys: Collection[str]) -> dict[str, Any]:
-    """The value if it is a mapping with exactly these keys, in their order."""
     if not isinstance(value, dict) or value.keys() != set(keys):
         _refuse(at, f"a mapping of {', '.join(keys)}")
     return {key: value[key] for key in keys}
@@ -241,6 +241,14 @@ class RulesetChange:
 
 
 @dataclass(frozen=True, slots=True)
+class RulesProblem:
+    """One thing that is wrong in a text of rules, in words; `line` counts from 1 (0: the text as a whole)."""
+
+    line: int
+    words: str
+
+
+@dataclass(frozen=True, slots=True)
 class RulesetLine:
     """An entry that one version has and another has not, in words. `source` is file:line."""
 
@@ -270,16 +278,33 @@ def difference(before: PolicySet, after: PolicySet) -> tuple[RulesetLine, ...]:
     A rule that changed its place stands in both lists, since the last matching one wins (B); elsewhere the order
     decides nothing.
     """
+    from difflib import SequenceMatcher  # noqa: PLC0415  most starts compare nothing
+
     lines: list[RulesetLine] = []
     for (section, former), (_, latter) in zip(sections_of(before), sections_of(after), strict=True):
         former_keys, latter_keys = [bare_entry(each) for each in former], [bare_entry(each) for each in latter]
         if section == "rules":
-            gone, new = out_of_order(former_keys, latter_keys)
+            steps = SequenceMatcher(None, former_keys, latter_keys, autojunk=False).get_opcodes()
+            moves = [step for step in steps if step[0] != "equal"]
+            gone = [place for step in moves for place in range(step[1], step[2])]
+            new = [place for step in moves for place in range(step[3], step[4])]
         else:
-            gone, new = missing(former_keys, latter_keys), missing(latter_keys, former_keys)
+            gone, new = _missing(former_keys, latter_keys), _missing(latter_keys, former_keys)
         lines += [line_of(section, former[place], added=False) for place in gone]
         lines += [line_of(section, latter[place], added=True) for place in new]
     return tuple(lines)
+
+
+def _missing(entries: Sequence[RulesetEntry], others: Sequence[RulesetEntry]) -> list[int]:
+    """Return the places of the entries that are not among the others, however those are ordered."""
+    left = Counter(others)
+    places = []
+    for place, entry in enumerate(entries):
+        if left[entry] > 0:
+            left[entry] -= 1
+        else:
+            places.append(place)
+    return places
 
 
 def sections_of(policies: PolicySet) -> list[tuple[Section, Sequence[RulesetEntry]]]:

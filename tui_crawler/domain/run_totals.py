@@ -9,7 +9,7 @@ from tui_crawler.domain.coverage import Coverage, CoverageEvent
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.exit_code import BLOCKED, DISPOSITIONS, AttemptKind, ExitCode, PatienceChange, is_problem
 from tui_crawler.domain.record import dataclass, field
-from tui_crawler.domain.status_words import FinishReason, unreachable_words
+from tui_crawler.domain.status_words import GAVE_UP, unreachable_words
 
 RATE_SECONDS = 30
 """The rate is the mean of so many seconds."""
@@ -18,8 +18,6 @@ MOST_COMPLAINTS = 100
 
 _COMPLAINING = frozenset({"run_started", "worker_ended", "run_finished"})
 _LEFT: Mapping[str, object] = {"todo": 0, "pages_done": 0, "pages_failed": 0}  # of an origin that another worker has
-GAVE_UP = frozenset({FinishReason.patience, FinishReason.database_error})
-"""The finish reasons that make the exit status 1."""
 
 
 @dataclass(slots=True)

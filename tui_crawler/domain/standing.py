@@ -207,7 +207,6 @@ def next_try_of_standing(page: PageStanding, schedule: Schedule, now: int) -> Ne
 
 
 def _tried_next(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -> Step:
-    """When a page with tries left is due."""
     changed = not page.attempts and 0 < page.last_crawled_at < page.lastmod
     why = "its sitemap says that it has changed" if changed else "it has tries left"
     match next_try_of_standing(page, schedule, now):
@@ -292,7 +291,6 @@ def _tries_step(page: PageStanding) -> Step:
 
 
 def _recrawl(page: PageStanding, schedule: Schedule) -> tuple[str, str]:
-    """What makes a done page due, and the key that says so."""
     again = page.last_crawled_at + schedule.recrawl_interval_ms
     if schedule.respect_http_freshness and page.fresh_until > again:
         return "HTTP calls it fresh until then", "crawl.respect_http_freshness"

@@ -28,6 +28,10 @@ class FinishReason(StrEnum):
     operator = "operator"
 
 
+GAVE_UP = frozenset({FinishReason.patience, FinishReason.database_error})
+"""How an origin ends that gave up: with patience it continues, and without it the exit status of the run is 1."""
+
+
 class RunReason(StrEnum):
     """Why a run ended; the value is the name in `v_run.finish_reason` and in the events."""
 
@@ -105,14 +109,17 @@ def run_end_words(reason: str, pending: int | None = None) -> str:
     return ", ".join(filter(None, run_end(reason, pending)))
 
 
-def ends_words(finish_reasons: Iterable[str], what: str = "") -> str:
+def ends_words(finish_reasons: Iterable[str], what: str = "", alone: str = "") -> str:
     """How several origin crawlers ended, each way with its number, those first that need an eye: "2 gave up, 3 have
-    finished". `what` stands after the first number, as one and as many, parted by a slash."""
+    finished". `what` follows the first number, as one and as many, parted by a slash; a single one is called `alone`
+    instead, where that is given."""
     counts = Counter(reason if reason in _SEVERAL else "" for reason in finish_reasons)
     parts: list[str] = []
     for reason, (one, many) in _SEVERAL.items():
         number = counts[reason]
-        if number:
+        if number and alone and counts.total() == 1:
+            parts.append(f"{alone} {one}")
+        elif number:
             noun = "" if parts or not what else f" {what.split('/')[number != 1]}"
             parts.append(f"{number}{noun} {one if number == 1 else many}")
     return ", ".join(parts)

@@ -317,7 +317,6 @@ def is_loopback(host: str) -> bool:
 
 
 def _is_near(host: str) -> bool:
-    """Whether a host is a loopback name, or an address that is not a public one."""
     try:
         return ip_address(host.strip("[]")).is_private
     except ValueError:

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.status import OriginPhase
-from tui_crawler.domain.status_words import UNVERIFIED, RunReason, elsewhere_words
+from tui_crawler.domain.status_words import GAVE_UP, UNVERIFIED, RunReason, elsewhere_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,6 +104,11 @@ class OriginView:
     def ended(self) -> bool:
         """Whether its run is over."""
         return self.state == OriginPhase.finished
+
+    @property
+    def gave_up(self) -> bool:
+        """Whether it requests nothing in this run unless it gets new patience."""
+        return self.ended and self.finish_reason in GAVE_UP
 
     @property
     def warning(self) -> str:

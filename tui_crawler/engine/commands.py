@@ -54,10 +54,6 @@ _IDLE = frozenset({FinishReason.exhausted})
 Elsewhere = Callable[[Sequence[str]], Awaitable[frozenset[str]]]
 
 
-async def _nowhere(origins: Sequence[str]) -> frozenset[str]:
-    return frozenset()
-
-
 @dataclass(frozen=True, slots=True)
 class CommandResult:
     """What became of one action, and which origins it concerns. `result` None: its answers are still to come."""
@@ -70,8 +66,8 @@ class CommandResult:
 class CommandExecutor:
     """Carries out actions on the roster and the store. The engine tells the origins' new places afterwards."""
 
-    def __init__(self, table: OriginTable, store: Store, clock: Clock, elsewhere: Elsewhere = _nowhere) -> None:
-        """`elsewhere` answers which of the origins named another worker of the run holds."""
+    def __init__(self, table: OriginTable, store: Store, clock: Clock, elsewhere: Elsewhere | None = None) -> None:
+        """`elsewhere` returns which of the origins named another worker of the run holds."""
         self._table = table
         self._store = store
         self._clock = clock
@@ -150,7 +146,7 @@ class CommandExecutor:
             return obey(state, command, self._clock.now(), self._table.settings.settings_of(state.origin))
 
         foreign = [name for name in origins if name not in self._table.states]
-        held = await self._elsewhere(foreign) if foreign else frozenset()
+        held = await self._elsewhere(foreign) if foreign and self._elsewhere else frozenset[str]()
         unknown = [name for name in foreign if name not in held]
         if unknown:
             raise ValueError(f"not an origin of this crawl: {', '.join(unknown[:5])}")
@@ -268,9 +264,10 @@ class CommandExecutor:
         holds are left out: it finds them."""
         taken = 0 if few or self.crawls else sum(len(state.todo) for state in self._table.states.values())
         share = max(0, _NEXT_AT_REST - taken) // max(1, len(added)) + 1
-        for some in _portions(
-            {origin: keys[: self._free_places(origin, few, share)] for origin, keys in added.items()}
-        ):
+        most = _FRONT if few or self.crawls else min(share, _FRONT)
+        states = self._table.states
+        taken_of = {name: len(states[name].todo) for name in added if name in states and not few}
+        for some in _portions({name: keys[: max(0, most - taken_of.get(name, 0))] for name, keys in added.items()}):
             found = await self._store.added_pages([key for _, keys in some for key in keys], job)
             pages = {url_hash(page.url): page for page in found}
             placed: list[tuple[OriginRecord, tuple[int, ...]]] = []
@@ -284,13 +281,7 @@ class CommandExecutor:
                 placed.append((record_of(state), tuple(page.page_id for page in first)))
             await self._store.put_first(placed)
 
-    def _free_places(self, origin: str, few: bool, share: int) -> int:
-        state = self._table.states.get(origin)
-        most = _FRONT if few or self.crawls else min(share, _FRONT)
-        return most if few or state is None else max(0, most - len(state.todo))
-
     async def _put_off(self, origins: Sequence[str], urls: Set[str]) -> None:
-        """Added seeds that are to wait leave the todo lists of their origins."""
         for some in pieces([origin for origin in origins if origin in self._table.states]):
             placed: list[tuple[OriginRecord, tuple[int, ...]]] = []
             fills: list[FillRecord] = []

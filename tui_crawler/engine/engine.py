@@ -6,6 +6,7 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Container, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from types import MappingProxyType
 
 from tui_crawler.domain.admission import Admission
@@ -16,11 +17,13 @@ from tui_crawler.domain.job import QueueChange
 from tui_crawler.domain.origin import OriginState, Takeover, record_of, says_all
 from tui_crawler.domain.record import replace
 from tui_crawler.domain.run import RunStart, StoredOrigin
+from tui_crawler.domain.scheduler import PenaltyBox
 from tui_crawler.domain.status_words import FinishReason, RunReason
 from tui_crawler.domain.turn import finish, reopen
 from tui_crawler.domain.worker import WorkerOrder, WorkerOrders
 from tui_crawler.engine import events
 from tui_crawler.engine.commands import CommandExecutor, CommandResult
+from tui_crawler.engine.cookies import ChainCookies
 from tui_crawler.engine.origin_table import Counts, EngineSettings, OriginTable, fold_origins, pieces
 from tui_crawler.engine.peers import PeerStore, PeerWorker
 from tui_crawler.engine.ports import Clock, Fetcher, Listener, Store
@@ -29,15 +32,14 @@ from tui_crawler.engine.turns import Callbacks, TurnRunner
 from tui_crawler.engine.waiting import JobPlaces, Waiting
 
 
+@dataclass(slots=True)
 class FewOrigins:
     """Saves the rest of a run, or loads the next one."""
 
-    def __init__(self, table: OriginTable, store: Store, executor: CommandExecutor) -> None:
-        self._table = table
-        self._store = store
-        self._executor = executor
-        self._exhausted = False
-        self.complaint = ""
+    _store: Store
+    _executor: CommandExecutor
+    _exhausted: bool = False
+    complaint: str = ""
 
     async def save_rest(self) -> None:
         """Saves what is left as a segment; what cannot be saved stays in the queue for the next run."""
@@ -95,13 +97,15 @@ class Engine:
         self._listener = listener
         self._table = OriginTable(settings, admission, store.known_pages)
         callbacks = Callbacks(self._join, self._awaken, self._is_elsewhere)
-        self._runner = TurnRunner(self._table, store, fetcher, clock, listener, callbacks)
-        self._executor = CommandExecutor(self._table, store, clock, *([peers.held_elsewhere] if peers else []))
+        cookies = ChainCookies(settings.cookies, settings.registrable)
+        self._runner = TurnRunner(self._table, store, fetcher, clock, listener, callbacks, cookies)
+        self._executor = CommandExecutor(self._table, store, clock, peers.held_elsewhere if peers else None)
         self._peers = PeerWorker(self._table, self._executor, peers) if peers else None
         self._table.shared = peers is not None
-        self._few = FewOrigins(self._table, store, self._executor)
+        self._few = FewOrigins(store, self._executor)
         self._places = JobPlaces(self._table)
-        self._waiting = Waiting(self._table, self._places, self._runner.counts, clock, listener)
+        box = PenaltyBox(settings.plan.max_in_flight)
+        self._waiting = Waiting(self._table, self._places, self._runner.counts, clock, listener, box)
         probes = self._executor.probes
         self._slots = Slots(self._table, self._runner, self._waiting, self._places, probes, fetcher, clock, listener)
         self._slots.peers = self._peers
@@ -183,7 +187,6 @@ class Engine:
         return reason
 
     async def _enter(self, origins: Iterable[StoredOrigin], continued: bool, unclean: bool) -> None:
-        """Origins come into the hands of this engine, and begin."""
         now, entered, as_stored = self._clock.now(), [], set[str]()
         for stored in origins:
             takeover = Takeover(continued or stored.handed_on, unclean or stored.unclean)
@@ -242,7 +245,6 @@ class Engine:
         await fold_origins(self._table, self._store, vain, lambda state: finish(state, FinishReason.exhausted))
 
     async def _take_rules(self, start: RunStart) -> None:
-        """The rules in force, as the database has them, and the exclusions that operators added."""
         job_filters = self._table.job_filters
         job_filters.adopt(start.rulesets, start.jobs, self._settings.plan.job)
         job_filters.exclude(await self._store.exclusions())
@@ -278,7 +280,6 @@ class Engine:
             await asyncio.gather(*(self._waiting.find_key(state.origin, self._fetcher) for state in some))
 
     async def _join(self, origin: str, external: bool = False, start_path: str = "") -> None:
-        """An origin that was first linked or added while the run is live."""
         if self._table.takes_part(origin, external=external):
             return
         await self._executor.queue.join((origin,), external, start_path)
@@ -288,7 +289,6 @@ class Engine:
             self._next_poll = 0
 
     async def _is_elsewhere(self, origin: str) -> bool:
-        """Whether another worker holds an origin: then no request may be made to it from here."""
         if self._peers is None or origin in self._table.states:
             return False
         return bool(await self._peers.store.held_elsewhere((origin,)))
@@ -337,7 +337,6 @@ class Engine:
         return bool(found)
 
     def _ending(self) -> RunReason | None:
-        """Why the run ends now, None while there is more to do."""
         if self._slots.lost:
             self._reason = self._reason or RunReason.error
         if self._reason is not None:
@@ -357,7 +356,6 @@ class Engine:
         return None
 
     def _patience_of_loop(self) -> int:
-        """How long the loop may wait for something to happen (ms)."""
         now = self._clock.now().mono_ms
         due = [self._poll_due(), self._next_heartbeat]
         if self._cancel_at is not None:
@@ -377,7 +375,6 @@ class Engine:
         return at_work and not self._at_limit(len(self._slots))
 
     def _may_ask(self) -> bool:
-        """Whether this worker is not paused, and its lease holds."""
         return (self._peers is None or self._peers.order is WorkerOrder.work) and self._store.may_ask()
 
     def _on_held_up(self, trouble: str) -> None:
@@ -459,7 +456,6 @@ class Engine:
             self._drop(slots.leaving)
 
     def _drop(self, origins: Iterable[str]) -> None:
-        """Origins that are in other hands from now on."""
         now = self._clock.now().wall_ms
         for name in [name for name in origins if name in self._table.states]:
             self._tell(events.origin_left(now, name))
@@ -562,15 +558,11 @@ class Engine:
             counts = self._runner.counts.values()
             done, failed = sum(c.done for c in counts), sum(c.failed for c in counts)
             reason = RunReason.error if isinstance(self._slots.lost, DatabaseUnusable) else reason
-            at, complaint = self._clock.now().wall_ms, self._complaint or self._unstored() or self._few.complaint
+            lost, at = self._slots.lost, self._clock.now().wall_ms
+            unstored = f"{lost}; {_CONTINUED}" if lost else self._slots.refused
+            unstored = str(lost) if isinstance(lost, DatabaseUnusable) else unstored
+            complaint = self._complaint or unstored or self._few.complaint
             self._tell(events.run_finished(at, reason, self._slots.requests, done, failed, complaint))
-
-    def _unstored(self) -> str:
-        """Why something was not stored, if it was not, and what becomes of it."""
-        lost = self._slots.lost
-        if lost is None:
-            return self._slots.refused
-        return str(lost) if isinstance(lost, DatabaseUnusable) else f"{lost}; {_CONTINUED}"
 
     async def _finish_rest(self) -> None:
         now, names = self._clock.now(), tuple(self._table.states)

@@ -54,7 +54,6 @@ def robots_fetched(at: int, state: OriginState, attempt: AttemptRecord) -> Event
 
 
 def _cut(attempt: AttemptRecord) -> tuple[tuple[str, object], ...]:
-    """What reading has left out; nothing where it was all read."""
     return (("cut", list(attempt.cut)),) if attempt.cut else ()
 
 

@@ -72,11 +72,11 @@ class Counts:
     failed: int = 0
 
 
+@dataclass(frozen=True, slots=True)
 class FullJobs:
     """The jobs of which no more page may be in flight, as a set that is asked for one job at a time."""
 
-    def __init__(self, table: OriginTable) -> None:
-        self._table = table
+    _table: OriginTable
 
     def __contains__(self, job_id: object) -> bool:
         return isinstance(job_id, int) and self._table.is_full(job_id)
@@ -103,10 +103,10 @@ class OriginTable:
         self.token = product_token(settings.plan.user_agent)
         self.full = FullJobs(self)
         self.shared = False  # several workers crawl this run, each the origins it has leased
-        self.denied: set[int] = set()
+        self.denied: set[int] = set()  # jobs with as many pages in flight as all workers together may have
         self.idle: dict[str, None] = {}  # origins without work, which may have got some from another worker
         self._ended: Counter[tuple[FinishReason | None, bool]] = Counter()  # how origins ended, whether external
-        self._in_job: Counter[int] = Counter()
+        self.in_flight: Counter[int] = Counter()  # pages by job
         self._for_agents: dict[str, tuple[bytes, dict[str, RobotsRules]]] = {}
         self._joined: dict[str, bool] = {}  # origins in other hands that take part; whether external
 
@@ -166,32 +166,18 @@ class OriginTable:
 
     def intake(self, job_id: int) -> Intake:
         """What decides over the links of a page of this job, as it stands now."""
-        settings, judge = self.settings, self.job_filters.of(job_id)
-        kinds, queues = settings.link_kinds_queued, not settings.offline
-        checks, known = (settings.check_external, settings.check_embedded), self._known_pages(job_id)
+        settings = self.settings
         return Intake(
-            judge,
-            kinds,
+            self.job_filters.of(job_id),
+            settings.link_kinds_queued,
             self.pages_known,
-            queues,
-            checks[0],
-            known,
-            checks[1],
-            settings.follows,
-            settings.finds_sitemaps,
+            queues=not settings.offline,
+            check_external=settings.check_external,
+            known=self._known_pages(job_id),
+            check_embedded=settings.check_embedded,
+            follows=settings.follows,
+            finds_sitemaps=settings.finds_sitemaps,
         )
-
-    def take_up(self, job_id: int) -> None:
-        """One page more of this job is in flight."""
-        self._in_job[job_id] += 1
-
-    def put_down(self, job_id: int) -> None:
-        """One page less of this job is in flight."""
-        self._in_job[job_id] -= 1
-
-    def deny(self, job_id: int) -> None:
-        """The pages of a job that all workers together may have in flight are taken, for the moment."""
-        self.denied.add(job_id)
 
     def is_full(self, job_id: int) -> bool:
         """Whether no more page of this job may be in flight now (B)."""
@@ -200,7 +186,7 @@ class OriginTable:
             return False
         if job_id in self.denied:
             return True
-        return job.held or (job.concurrency is not None and self._in_job[job_id] >= job.concurrency)
+        return job.held or (job.concurrency is not None and self.in_flight[job_id] >= job.concurrency)
 
     def update(self, state: OriginState) -> OriginState:
         former = self.states.get(state.origin)
@@ -289,20 +275,16 @@ class JobFilters:
     """The filters in force, by job. Jobs with equal rules share one compiled set."""
 
     def __init__(self, configured: Admission) -> None:
-        self._main = configured
+        self.main = configured
+        """The filters of the job named after the configuration; they decide for whole origins and for robots.txt."""
         self._given = configured.policies
         self._exclusions: tuple[Exclusion, ...] = ()
         self._by_job: dict[int, Admission] = {}
         self._rulesets: dict[int, int] = {}
         self.jobs: dict[int, JobState] = {}
 
-    @property
-    def main(self) -> Admission:
-        """The filters of the job named after the configuration; they speak for whole origins and for robots.txt."""
-        return self._main
-
     def of(self, job_id: int) -> Admission:
-        return self._by_job.get(job_id, self._main)
+        return self._by_job.get(job_id, self.main)
 
     def job_named(self, name: str) -> JobState | None:
         """A job by its name, None for an empty or unknown one."""
@@ -311,7 +293,7 @@ class JobFilters:
     def named(self, name: str) -> Admission:
         """The filters of a job by its name; those of the run's job for an empty or unknown one."""
         job = self.job_named(name)
-        return self._main if job is None else self.of(job.job_id)
+        return self.main if job is None else self.of(job.job_id)
 
     def ruleset_id(self, job_id: int) -> int:
         """The version of the rules a job goes by, 0 when there is none."""
@@ -321,19 +303,21 @@ class JobFilters:
         """Takes rulesets over; `main` names the job of the run. Raises BadPattern before anything is changed."""
         self.jobs = {job.job_id: job for job in jobs} or self.jobs
         ids = {job.name: job.job_id for job in self.jobs.values()}
-        made: list[tuple[PolicySet, Admission]] = [(self._given, self._main)]
-        by_job, versions, of_run = dict(self._by_job), dict(self._rulesets), self._main
+        made: list[tuple[PolicySet, Admission]] = [(self._given, self.main)]
+        by_job, versions, of_run = dict(self._by_job), dict(self._rulesets), self.main
         for ruleset in rulesets:
             admission = next((known for policies, known in made if policies == ruleset.policies), None)
             if admission is None:
-                admission = self._overlaid(Admission(ruleset.policies, self._main.scope, self._main.limits))
+                admission = Admission(ruleset.policies, self.main.scope, self.main.limits)
+                for exclusion in self._exclusions:
+                    admission = admission.with_exclusion(exclusion)
                 made.append((ruleset.policies, admission))
             job_id = ids.get(ruleset.job)
             if job_id is not None:
                 by_job[job_id], versions[job_id] = admission, ruleset.ruleset_id
             if ruleset.job == main:
                 of_run, self._given = admission, ruleset.policies
-        self._by_job, self._rulesets, self._main = by_job, versions, of_run
+        self._by_job, self._rulesets, self.main = by_job, versions, of_run
 
     def set_jobs(self, jobs: Iterable[JobState]) -> None:
         """Jobs as they stand now."""
@@ -360,13 +344,8 @@ class JobFilters:
         self._replace({id(one): one.with_origin(origin, start_path) for one in self._all()})
 
     def _all(self) -> list[Admission]:
-        return list({id(one): one for one in (self._main, *self._by_job.values())}.values())
+        return list({id(one): one for one in (self.main, *self._by_job.values())}.values())
 
     def _replace(self, made: dict[int, Admission]) -> None:
         self._by_job = {job_id: made[id(one)] for job_id, one in self._by_job.items()}
-        self._main = made[id(self._main)]
-
-    def _overlaid(self, admission: Admission) -> Admission:
-        for exclusion in self._exclusions:
-            admission = admission.with_exclusion(exclusion)
-        return admission
+        self.main = made[id(self.main)]

@@ -26,13 +26,13 @@ class _ProbeState:
     answers: dict[str, dict[str, object]] = field(default_factory=dict)
 
 
+@dataclass(slots=True)
 class Probes:
     """Which probes are open. An action is finished when all its URLs are answered, be it with a refusal."""
 
-    def __init__(self, table: OriginTable, clock: Clock) -> None:
-        self._table = table
-        self._clock = clock
-        self._asked: dict[int, _ProbeState] = {}
+    _table: OriginTable
+    _clock: Clock
+    _asked: dict[int, _ProbeState] = field(default_factory=dict)
 
     @property
     def open(self) -> bool:
@@ -93,7 +93,6 @@ class Probes:
         return results
 
     def _refusal(self, url: CrawlUrl) -> str:
-        """Why an origin cannot be probed now; empty when it can."""
         state = self._table.states.get(url.origin)
         if state is None:
             return f"{url.origin} is not an origin of this crawl; add it first"

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import assert_never
 
 from tui_crawler.domain.command import (
@@ -34,13 +34,13 @@ _IDLE = frozenset({FinishReason.exhausted})
 _ALLOWED_AGAIN = frozenset({FinishReason.exhausted, FinishReason.excluded})
 
 
+@dataclass(slots=True)
 class QueueCommands:
     """Carries out what concerns the queue on roster and store. Raises ValueError for what cannot be done."""
 
-    def __init__(self, table: OriginTable, store: Store, clock: Clock) -> None:
-        self._table = table
-        self._store = store
-        self._clock = clock
+    _table: OriginTable
+    _store: Store
+    _clock: Clock
 
     async def perform(self, command: QueueCommand, who: str) -> Performed:
         match command:

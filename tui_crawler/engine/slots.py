@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from typing import assert_never
 
 from tui_crawler.domain.exit_code import ExitCode
@@ -22,6 +23,7 @@ from tui_crawler.engine.waiting import JobPlaces, Waiting
 _DESCRIPTORS_MS = 1_000  # so long a turn waits that could not open a connection
 
 
+@dataclass(slots=True)
 class Slots:
     """Starts turns of origins that are released, and performs them.
 
@@ -31,35 +33,24 @@ class Slots:
     that it refused. Both are mostly empty.
     """
 
-    def __init__(
-        self,
-        table: OriginTable,
-        runner: TurnRunner,
-        waiting: Waiting,
-        places: JobPlaces,
-        probes: Probes,
-        fetcher: Fetcher,
-        clock: Clock,
-        listener: Listener,
-    ) -> None:
-        self._table = table
-        self._runner = runner
-        self._waiting = waiting
-        self._places = places
-        self._probes = probes
-        self._fetcher = fetcher
-        self._clock = clock
-        self._listener = listener
-        self._turns: dict[str, asyncio.Task[None]] = {}
-        self.wake = asyncio.Event()
-        self.peers: PeerWorker | None = None
-        self.is_stopping: Callable[[], bool] = lambda: False
-        self.requests = 0
-        self.trouble = ""
-        self.lost: StorageFailure | None = None
-        self.refused = ""
-        self.unsaved: set[str] = set()
-        self.leaving: set[str] = set()  # origins that have no more turns here
+    _table: OriginTable
+    _runner: TurnRunner
+    _waiting: Waiting
+    _places: JobPlaces
+    _probes: Probes
+    _fetcher: Fetcher
+    _clock: Clock
+    _listener: Listener
+    _turns: dict[str, asyncio.Task[None]] = field(default_factory=dict)
+    wake: asyncio.Event = field(default_factory=asyncio.Event)
+    peers: PeerWorker | None = None
+    is_stopping: Callable[[], bool] = lambda: False
+    requests: int = 0
+    trouble: str = ""
+    lost: StorageFailure | None = None
+    refused: str = ""
+    unsaved: set[str] = field(default_factory=set)
+    leaving: set[str] = field(default_factory=set)  # origins that have no more turns here
 
     def __len__(self) -> int:
         return len(self._turns)
@@ -103,7 +94,10 @@ class Slots:
         except StorageFailure as failure:
             self._lose_database(origin, failure)
         except Exception as error:
-            await self._give_up(origin, error)
+            try:
+                await self._runner.give_up(origin, self._places.page_of(origin), error)
+            except StorageFailure as failure:
+                self._lose_database(origin, failure)
         finally:
             self._turns.pop(origin, None)
             self._waiting.hand_back(released)
@@ -144,13 +138,12 @@ class Slots:
                     assert_never(turn)
 
     async def _may_take(self, origin: str, page: TodoPage) -> bool:
-        """Among several workers, whether the job of a page has room over all of them (B)."""
         job = self._table.job_filters.jobs.get(page.job_id)
         if self.peers is None or job is None or job.concurrency is None:
             return True
         if await self.peers.store.claim_page(page.page_id, origin, page.url):
             return True
-        self._table.deny(page.job_id)
+        self._table.denied.add(page.job_id)
         return False
 
     def _drop_hopeless_probes(self, origin: str) -> None:
@@ -187,9 +180,3 @@ class Slots:
             self.trouble = trouble
             at = self._clock.now().wall_ms
             self._listener.on_event(events.database_failed(at, trouble) if trouble else events.database_restored(at))
-
-    async def _give_up(self, origin: str, error: Exception) -> None:
-        try:
-            await self._runner.give_up(origin, self._places.page_of(origin), error)
-        except StorageFailure as failure:
-            self._lose_database(origin, failure)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import hashlib
 from collections.abc import Awaitable, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
 
 from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, RequestRecord, Settle
@@ -85,23 +85,21 @@ class CheckResult:
     doubted: bool = False
 
 
+@dataclass(slots=True)
 class TurnRunner:
     """Performs turns. The state of an origin is read again after every wait: commands may have changed it."""
 
-    def __init__(
-        self, table: OriginTable, store: Store, fetcher: Fetcher, clock: Clock, listener: Listener, callbacks: Callbacks
-    ) -> None:
-        self._table = table
-        self._store = store
-        self._fetcher = fetcher
-        self._clock = clock
-        self._listener = listener
-        self._under_way: set[asyncio.Timeout] = set()
-        self._cancelling = False
-        self._callbacks = callbacks
-        self._cookies = ChainCookies(table.settings.cookies, table.settings.registrable)
-        self._looked_for: dict[str, Exchange | None] = {}  # sitemaps by URL, until they are read
-        self.counts: dict[str, Counts] = {}
+    _table: OriginTable
+    _store: Store
+    _fetcher: Fetcher
+    _clock: Clock
+    _listener: Listener
+    _callbacks: Callbacks
+    _cookies: ChainCookies
+    _under_way: set[asyncio.Timeout] = field(default_factory=set)
+    _cancelling: bool = False
+    _looked_for: dict[str, Exchange | None] = field(default_factory=dict)  # sitemaps by URL, until they are read
+    counts: dict[str, Counts] = field(default_factory=dict)
 
     def cancel_requests(self) -> None:
         """Ends the requests under way and all later ones: their attempts are recorded as cancelled (-2)."""
@@ -113,9 +111,6 @@ class TurnRunner:
     def allow_requests(self) -> None:
         """Later ones are made again."""
         self._cancelling = False
-
-    def _is_cancelling(self) -> bool:
-        return self._cancelling
 
     def tell(self, event: Event) -> None:
         """Hands an event to the listener."""
@@ -206,12 +201,14 @@ class TurnRunner:
         earlier = hop.requests if hop else ()
         exchange = replace(exchange, requests=earlier + exchange.requests)
         began = hop.started_at if hop else started.wall_ms
-        onward = self._onward(exchange, hop, began, settings.robots_max_hops)
+        hops, onward = hop.hops if hop else 0, None
+        if exchange.exit_code in _REDIRECTS and exchange.location and hops < settings.robots_max_hops:  # RFC 9309
+            onward = RobotsHop(exchange.location, hops + 1, began, exchange.requests)
         if onward is not None and await self._callbacks.is_elsewhere(onward.url.origin):
             message = f"leads to {onward.url.origin}, which another worker crawls"
             onward, exchange = None, replace(exchange, exit_code=ExitCode.someone_stole_my_work, message=message)
         self._cookies.follow(chain, url, exchange.headers, onward.url if onward else None)
-        rules = await self._parse(exchange) if exchange.exit_code in _READ else None
+        rules = await self._parse(exchange.body) if exchange.exit_code in _READ else None
         code = ExitCode.file_ingested if rules is not None else exchange.exit_code
         now, before = self._clock.now(), table.states[origin]
         answer = RobotsAnswer(
@@ -358,7 +355,6 @@ class TurnRunner:
         self._tell_attempt(table.states[origin], settle, settled)
 
     async def _queue(self, crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
-        """What becomes a page; of a long list that is judged off the event loop."""
         reading = crawled.reading
         if reading is None or len(reading.links) + len(reading.entries) <= _LONG_READING:
             return queue_of(crawled, code, intake)
@@ -413,7 +409,7 @@ class TurnRunner:
     async def _exchange(self, request: FetchRequest) -> Exchange:
         """One exchange that `cancel_requests` can end."""
         sent = self._clock.now()
-        if self._is_cancelling() or not self._store.may_ask():
+        if self._cancelling or not self._store.may_ask():
             return Exchange((), ExitCode.cancelled, None, 0, message="cancelled before it was sent")
         under_way = asyncio.timeout(None)  # until `cancel_requests`; no task of its own
         try:
@@ -440,18 +436,9 @@ class TurnRunner:
         finally:
             self._under_way.discard(under_way)
 
-    async def _parse(self, exchange: Exchange) -> RobotsRules:
-        limit = self._table.settings.robots_max_bytes
-        if len(exchange.body) > _LARGE_ROBOTS:
-            return await asyncio.to_thread(parse_robots, exchange.body, self._table.token, limit)
-        return parse_robots(exchange.body, self._table.token, limit)
-
-    def _onward(self, exchange: Exchange, hop: RobotsHop | None, began: int, most: int) -> RobotsHop | None:
-        """The next hop of a redirected robots.txt, None when there is none or there were too many (RFC 9309)."""
-        hops = hop.hops if hop else 0
-        if exchange.exit_code not in _REDIRECTS or exchange.location is None or hops >= most:
-            return None
-        return RobotsHop(exchange.location, hops + 1, began, exchange.requests)
+    async def _parse(self, body: bytes) -> RobotsRules:
+        of_us = body, self._table.token, self._table.settings.robots_max_bytes
+        return await asyncio.to_thread(parse_robots, *of_us) if len(body) > _LARGE_ROBOTS else parse_robots(*of_us)
 
     async def _touch(self, origin: str, delay_ms: int) -> None:
         """A hop to another origin counts as a request to that origin: its own clock starts again."""

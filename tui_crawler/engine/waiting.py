@@ -3,6 +3,8 @@ places of jobs (B), for which origins wait, too."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
+
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.origin import OriginState
 from tui_crawler.domain.page import TodoPage
@@ -15,13 +17,13 @@ from tui_crawler.engine.origin_table import Counts, OriginTable
 from tui_crawler.engine.ports import Clock, Fetcher, Listener
 
 
+@dataclass(slots=True)
 class JobPlaces:
     """Counts the pages in flight of every job, in step with the turns."""
 
-    def __init__(self, table: OriginTable) -> None:
-        self._table = table
-        self._crawling: dict[str, TodoPage] = {}
-        self._starved: set[str] = set()
+    _table: OriginTable
+    _crawling: dict[str, TodoPage] = field(default_factory=dict)
+    _starved: set[str] = field(default_factory=set)
 
     def page_of(self, origin: str) -> TodoPage | None:
         """The page that the turn of an origin is about."""
@@ -31,9 +33,9 @@ class JobPlaces:
         """A page is in flight, instead of one that the same turn has refused."""
         former = self._crawling.pop(origin, None)
         if former is not None:
-            self._table.put_down(former.job_id)
+            self._table.in_flight[former.job_id] -= 1
         self._crawling[origin] = page
-        self._table.take_up(page.job_id)
+        self._table.in_flight[page.job_id] += 1
 
     def land(self, origin: str) -> tuple[str, ...]:
         """The turn is over; answers the origins that may go on because its job has room again."""
@@ -41,7 +43,7 @@ class JobPlaces:
         if page is None:
             return ()
         was_full = self._table.is_full(page.job_id)
-        self._table.put_down(page.job_id)
+        self._table.in_flight[page.job_id] -= 1
         return tuple(self._starved) if was_full and not self._table.is_full(page.job_id) else ()
 
     def reconsider(self) -> tuple[str, ...]:
@@ -58,31 +60,25 @@ class JobPlaces:
             self._starved.discard(origin)
 
 
+@dataclass(slots=True)
 class Waiting:
     """Places origins after whatever has happened to them, and tells who waits and who has finished."""
 
-    def __init__(
-        self, table: OriginTable, places: JobPlaces, counts: dict[str, Counts], clock: Clock, listener: Listener
-    ) -> None:
-        self._table = table
-        self._places = places
-        self._counts = counts
-        self._clock = clock
-        self._listener = listener
-        self._box = PenaltyBox(table.settings.plan.max_in_flight)
-        self._told: dict[str, FinishReason] = {}
-        self.crawls = True
+    _table: OriginTable
+    _places: JobPlaces
+    _counts: dict[str, Counts]
+    _clock: Clock
+    _listener: Listener
+    _box: PenaltyBox
+    _told: dict[str, FinishReason] = field(default_factory=dict)
+    crawls: bool = True
 
     def next_turn(self, origin: str) -> Turn:
         """What an origin does now. One that had nothing left and looks for work has not gone on yet."""
         turn = next_turn(self._table.states[origin], self._clock.now(), self._table.full, self.crawls)
-        match turn:
-            case Finish():
-                pass
-            case FillTodo() if self._told.get(origin) is FinishReason.exhausted:
-                pass
-            case _:
-                self._told.pop(origin, None)
+        looks_for_work = isinstance(turn, FillTodo) and self._told.get(origin) is FinishReason.exhausted
+        if not looks_for_work and not isinstance(turn, Finish):
+            self._told.pop(origin, None)
         return turn
 
     async def find_key(self, origin: str, fetcher: Fetcher) -> None:
@@ -116,7 +112,11 @@ class Waiting:
                 self._listener.on_event(events.origin_waiting(now.wall_ms, state.origin, at, reason.value))
             case _:
                 ready = now.mono_ms
-        self._box.put(origin, self._key_of(state), ready)
+        key = self._table.keys[origin]
+        if state.hop is not None:  # a redirect of robots.txt: the politeness of its target counts
+            target = state.hop.url.origin
+            key = self._table.keys.get(target) or self._table.settings.key_of(target, None)
+        self._box.put(origin, key, ready)
 
     def leave(self, origin: str) -> None:
         """The origin waits no longer: it goes to another worker."""
@@ -143,10 +143,3 @@ class Waiting:
         self._told[state.origin] = state.finished
         counts = self._counts.get(state.origin, Counts())
         self._listener.on_event(events.origin_finished(now.wall_ms, state, counts))
-
-    def _key_of(self, state: OriginState) -> str:
-        """The politeness key of the next turn: that of the hop while a redirect of robots.txt is followed."""
-        if state.hop is None:
-            return self._table.keys[state.origin]
-        target = state.hop.url.origin
-        return self._table.keys.get(target) or self._table.settings.key_of(target, None)

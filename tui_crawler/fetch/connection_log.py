@@ -49,7 +49,6 @@ def silent_ms(stream: httpcore.AsyncNetworkStream | asyncio.BaseTransport | sock
 
 
 def _arrival(stream: httpcore.AsyncNetworkStream | socket.socket | None, now: Callable[[], Moment]) -> Moment:
-    """When the other side was heard last; the present moment without one."""
     silent = 0 if stream is None else silent_ms(stream)  # before the clock: rather too late than too early
     return now().later(-silent)
 
@@ -96,12 +95,12 @@ class ConnectionLog:
         return made + self.waited_ms + self.heard.mono_ms - self.asked.mono_ms
 
 
+@dataclass(slots=True)
 class ConnectionLogs:
     """The logs of the requests under way, by the tasks that make them. `now` is read twice for each step."""
 
-    def __init__(self, now: Callable[[], Moment]) -> None:
-        self.now = now
-        self._of_tasks: dict[asyncio.Task[Any] | None, ConnectionLog] = {}
+    now: Callable[[], Moment]
+    _of_tasks: dict[asyncio.Task[Any] | None, ConnectionLog] = field(default_factory=dict)
 
     @contextmanager
     def writing(self, log: ConnectionLog) -> Iterator[None]:

@@ -103,7 +103,6 @@ class DataReader:
         self.whole = whole
 
     def _take(self, query: _Query) -> bool:
-        """Whether all values of a rule were taken, uncut."""
         rule, limits = query.rule, self._limits
         place, whole = 0, True
         for found in query.find(self._study):

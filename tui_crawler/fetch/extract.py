@@ -125,7 +125,6 @@ class PageReader:
         return replace(reading, data=harvest.values, incomplete=incomplete, message=harvest.message)
 
     async def _validation(self, study: ParsedBody, is_small: bool) -> Validation | None:
-        """What the validator says; None when there is none for this body, or not in time."""
         limits = self._limits
         if not can_be_validated(study, self._validate_kinds, limits):
             return None

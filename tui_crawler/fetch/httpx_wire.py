@@ -11,6 +11,7 @@ import re
 import ssl
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 try:
@@ -198,7 +199,8 @@ class HttpxWire:
             self._transport(None)  # a proxy that this installation cannot use is an error now, not at the first page
 
     async def open(self, call: WireRequest, log: ConnectionLog) -> HttpxAnswer:
-        request = self._request(call)
+        fields, more = encode_headers((*call.headers, *call.secret)), {"timeout": self._timeouts}
+        request = httpx.Request(call.method, _client_url(call.url), headers=fields, extensions=more)
         try:
             origin = self._origin(call.url)
         except OSError as error:  # its certificates were there when the crawl began
@@ -251,7 +253,6 @@ class HttpxWire:
             await self.forget(name)
 
     def _transport(self, trust: Trust | None) -> httpx.AsyncHTTPTransport:
-        """A transport for one origin; without `trust` for one that has no TLS. Raises OSError."""
         transport = httpx.AsyncHTTPTransport(
             verify=_NO_TLS if trust is None else self._contexts.of(trust),
             trust_env=False,
@@ -271,21 +272,14 @@ class HttpxWire:
         elif origin.last_address:
             self._guard.check_excluded(url.host, origin.last_address)
 
-    def _request(self, call: WireRequest) -> httpx.Request:
-        """The request as httpx has it. Raises TransferFailed(invalid_target)."""
-        fields, more = encode_headers((*call.headers, *call.secret)), {"timeout": self._timeouts}
-        return httpx.Request(call.method, _client_url(call.url), headers=fields, extensions=more)
 
-
+@dataclass(slots=True)
 class _Origin:
     """The transport of an origin, how many requests it carries, and the last address it was connected to."""
 
-    __slots__ = ("in_use", "last_address", "transport")
-
-    def __init__(self, transport: httpx.AsyncHTTPTransport) -> None:
-        self.transport = transport
-        self.in_use = 0
-        self.last_address = ""
+    transport: httpx.AsyncHTTPTransport
+    in_use: int = 0
+    last_address: str = ""
 
 
 class HttpxAnswer:

@@ -8,9 +8,10 @@ from typing import Any
 
 from lxml import etree
 
-from tui_crawler.domain.attempt import FoundFragment, FoundLink
+from tui_crawler.domain.attempt import FoundFragment, FoundLink, RefusedCounts
 from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.url import InvalidUrl, LinkResolver, in_xml_base, without_fragment, without_userinfo, xml_base
+from tui_crawler.domain.verdict import Refusal
 from tui_crawler.fetch.plain_html import PlainTag
 
 Element = Any  # an lxml element (lxml ships no types), or what a `PlainTag` has in its place
@@ -70,10 +71,7 @@ class LinkCollector:
         self._found: dict[tuple[LinkKind, str], FoundLink] = {}
         self._fragments: dict[tuple[str, str], FoundFragment] | None = {} if with_fragments else None
         self._settled = set[str]()  # of which another anchor says nothing new
-        self.invalid = 0
-        self.invalid_sample = ""
-        self.too_long = 0
-        self.too_long_sample = ""
+        self.refused = RefusedCounts()
         self.cut: tuple[str, ...] = ()
 
     @property
@@ -102,17 +100,12 @@ class LinkCollector:
         if out_of_time():  # the candidates may have ended for this reason
             self.cut = ("deadline",)
 
-    def _refuse(self, url: InvalidUrl, sample: str) -> None:
-        if url.too_long:
-            self.too_long, self.too_long_sample = self.too_long + 1, self.too_long_sample or sample
-        else:
-            self.invalid, self.invalid_sample = self.invalid + 1, self.invalid_sample if self.invalid else sample
-
     def _add(self, kind: LinkKind, raw: str, short: str, element: Element) -> bool:
         """Whether there was room; `short` is what of the address counts."""
         url = self._resolver.resolve(short)
         if isinstance(url, InvalidUrl):
-            self._refuse(url, without_userinfo(raw)[:_SAMPLE_CHARS])
+            reason = Refusal.url_length if url.too_long else Refusal.invalid_url
+            self.refused.add(reason, without_userinfo(raw)[:_SAMPLE_CHARS])
             return True
         key = (kind, url.href)
         known = self._found.get(key)
@@ -220,7 +213,6 @@ def _input(element: Element) -> Iterator[Candidate]:
 
 
 def _of_svg(element: Element) -> Iterator[Candidate]:
-    """Yield what an element of SVG refers to outside of its document."""
     name = next((name for name in _HREFS if element.get(name) is not None), None)
     if name is not None and not element.get(name).lstrip().startswith("#"):
         tag = "use" if isinstance(element, dict) else element.tag.rpartition("}")[2]
@@ -332,7 +324,6 @@ _LINK_TAGS = tuple({**_SIMPLE, **_MORE})
 
 
 def _is_inline(raw: str) -> bool:
-    """Whether this is the thing itself and no link to it."""
     return raw.lstrip()[:5].lower() == "data:"
 
 

@@ -16,6 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, BinaryIO
 
@@ -50,12 +51,12 @@ async def read_again(reader: PageReader, document: WaitingDocument) -> Reading:
     return replace(found, incomplete=("data",) if "data" in found.incomplete else ())
 
 
+@dataclass(slots=True)
 class SecondReader:
     """Has documents read by a child, which starts with the first. `read` may be cancelled; `close` it in the end."""
 
-    def __init__(self, setup: ReaderSetup) -> None:
-        self._setup = setup
-        self._child: asyncio.subprocess.Process | None = None
+    _setup: ReaderSetup
+    _child: asyncio.subprocess.Process | None = None
 
     async def read(self, documents: Sequence[WaitingDocument]) -> list[Reading | None]:
         """What validators and data rules say of each; None where it ended the child. Raises OSError: none starts."""

@@ -87,7 +87,6 @@ def tls_context(trust: Trust) -> ssl.SSLContext:
 
 
 def _load_system(context: ssl.SSLContext) -> None:
-    """Loads the certificates of the system from the places that OpenSSL was built for, else from the usual ones."""
     if sys.platform == "win32":
         context.load_default_certs()  # from its store
         return

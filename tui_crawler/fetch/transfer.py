@@ -40,6 +40,11 @@ _CHECK_BYTES = 64 * 1024  # of the body of a check: its status decides
 _PAYMENT_REQUIRED = 402
 _ROUNDING_MS = 2  # both clocks are cut to whole ms
 _NO_REQUEST_MADE = frozenset({Trouble.blocked_address, Trouble.excluded_address, Trouble.invalid_target})
+_BODY_TROUBLES = {
+    IllegalCoding: Trouble.coding,
+    BodyTooLarge: Trouble.too_large,
+    TruncatedCoding: Trouble.short,
+}
 _WHY_CUT = {Trouble.timeout: "time", Trouble.too_large: "length", Trouble.short: "disconnect"}
 
 
@@ -169,6 +174,7 @@ class _Ending:
     requested: bool = True
 
 
+@dataclass(slots=True)
 class Transfer:
     """Makes exchanges over a wire, within limits. `now` gives both clocks; deadlines use the event loop's.
 
@@ -177,24 +183,14 @@ class Transfer:
     bodies of errors and redirects, up to `drain_bytes`.
     """
 
-    def __init__(
-        self,
-        wire: Wire,
-        limits: FetchLimits,
-        now: Callable[[], Moment],
-        accept: str,
-        fluke_retry: bool,
-        secret: Callable[[CrawlUrl], Headers] = lambda _: (),
-        recorder: Recorder | None = None,
-        keeps_errors: bool = False,
-    ) -> None:
-        self._recorder, self._keeps_errors = recorder, keeps_errors
-        self._wire = wire
-        self._limits = limits
-        self._now = now
-        self._accept = accept
-        self._fluke_retry = fluke_retry
-        self._secret = secret
+    _wire: Wire
+    _limits: FetchLimits
+    _now: Callable[[], Moment]
+    _accept: str
+    _fluke_retry: bool
+    _secret: Callable[[CrawlUrl], Headers] = lambda _: ()
+    _recorder: Recorder | None = None
+    _keeps_errors: bool = False
 
     async def exchange(self, request: FetchRequest) -> Exchange:
         """One request, and a second one at once when the connection itself failed (U). Raises nothing of its own.
@@ -339,12 +335,8 @@ class Transfer:
             decoder = BodyDecoder(codings, max_bytes, self._limits.max_wire_bytes, truncate=request.truncate)
             await self._feed(decoder, answer, progress)
             body = decoder.finish()
-        except IllegalCoding as error:
-            raise TransferFailed(Phase.body, Trouble.coding, str(error)) from error
-        except BodyTooLarge as error:
-            raise TransferFailed(Phase.body, Trouble.too_large, str(error)) from error
-        except TruncatedCoding as error:
-            raise TransferFailed(Phase.body, Trouble.short, str(error)) from error
+        except tuple(_BODY_TROUBLES) as error:
+            raise TransferFailed(Phase.body, _BODY_TROUBLES[type(error)], str(error)) from error
         if decoder.cut:
             progress.cut = ("body",)
         return body
@@ -392,7 +384,6 @@ class Transfer:
         return True
 
     def _refuse_announced(self, fields: dict[str, str], most: int) -> None:
-        """Refuses a body by its Content-Length, before any of it is read."""
         announced = _announced(fields)
         if announced is not None and announced > most:
             message = f"a body of {announced} bytes was announced, more than {most}"
@@ -479,7 +470,6 @@ def _explain(code: ExitCode, status: int, location: CrawlUrl | InvalidUrl | None
 def _record(
     request: FetchRequest, call: WireRequest, progress: _Progress, ending: _Ending, ended: Moment, *, fluke_retry: bool
 ) -> RequestRecord:
-    """The request as it is kept."""
     sent, connection = progress.sent, progress.connection
     return RequestRecord(
         url=call.url.href,

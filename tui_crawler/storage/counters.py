@@ -21,6 +21,7 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import Tally, tally
 from tui_crawler.domain.pulse import KEPT_MS, MINUTE_MS, PulseCount, packed, unpacked
 from tui_crawler.domain.status import PageStatus
+from tui_crawler.domain.status_words import GAVE_UP
 from tui_crawler.storage.activity import newest_run, note
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.models import ExitCount, ExitMinute, Gauge, Job, Meta, Origin, PulseRow, Run
@@ -216,7 +217,7 @@ def _sum(condition: Any) -> Any:
     return peewee.fn.COALESCE(peewee.fn.SUM(peewee.Case(None, [(condition, 1)], 0)), 0)
 
 
-_gave_up = Origin.finish_reason.in_(["patience", "database_error"])
+_gave_up = Origin.finish_reason.in_(sorted(GAVE_UP))
 _open = Origin.finish_reason == ""
 _flying = Origin.in_flight_url != ""
 _OF_CRAWL = {

@@ -19,7 +19,8 @@ import peewee
 
 from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
 from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
-from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of, execute, is_server, told_of
+from tui_crawler.storage.dialect import is_server
+from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of, execute, told_of
 from tui_crawler.storage.faults import BACKUP_PATTERN, ReadOnlyDatabase, storage_failure
 from tui_crawler.storage.file_identity import (
     APPLICATION_ID,

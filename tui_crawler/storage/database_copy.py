@@ -20,7 +20,8 @@ from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.database import is_private, open_readonly, open_writable
-from tui_crawler.storage.driver import connection_of, execute, is_server, reading_text, stream, told_of
+from tui_crawler.storage.dialect import dialect_of, is_server
+from tui_crawler.storage.driver import connection_of, execute, stream, told_of
 from tui_crawler.storage.file_identity import FileState, examine, put_log_away
 from tui_crawler.storage.models import MODELS, create_indexes
 from tui_crawler.storage.open_settings import Durability, OpenSettings
@@ -123,7 +124,7 @@ class _Copier:
         with told_of(self._source):
             if isinstance(connection := connection_of(self._read), sqlite3.Connection):
                 connection.text_factory = lambda text: text.decode(errors="surrogateescape")
-            execute(self._read, reading_text(self._read))
+            execute(self._read, dialect_of(self._read).begin_reading)
             before = self._marks()
             waiting = execute(self._read, "SELECT path FROM segment WHERE consumed_at = 0 ORDER BY id").fetchall()
         self._made.segments = tuple(SegmentStore(self._source).found(clean(row[0])) for row in waiting)

@@ -1,19 +1,17 @@
-"""What the drivers of the two databases leave different, made one: SQL text of our own with its values, connections,
-the errors that they raise."""
+"""What the drivers of the two databases do differently: executing, streaming and stopping queries, and their errors."""
 
 from __future__ import annotations
 
-import re
 import sqlite3
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
-from functools import lru_cache
 from typing import Any
 
 import peewee
 
 from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.storage.dialect import dialect_of, is_server
 from tui_crawler.storage.faults import storage_failure
 
 DATABASE_ERRORS = (sqlite3.Error, peewee.PeeweeException)
@@ -25,18 +23,14 @@ Values = Sequence[Any] | Mapping[str, Any]
 Row = tuple[Any, ...]
 
 CHANNEL = "tui_crawler"  # of NOTIFY and LISTEN
-_HERE = {"?": "%s", "LIKE": "ILIKE", "CROSS JOIN": "JOIN", "NOT INDEXED": " "}
 _ROWS_AT_ONCE = 2_000
 _LOOK_EVERY = 100_000  # instructions of SQLite's machine: a millisecond or two
 _LOOK_S = 0.05
-_PARTS = re.compile(r"'[^']*'|\"[^\"]*\"|::|\?|:[a-z_]+|%|\bLIKE\b|\bCROSS JOIN\b|\bNOT INDEXED\b")
 
 
 def execute(database: peewee.Database, text: str, values: Values = ()) -> Any:
     """Executes SQL text as SQLite reads it; answers the cursor. Raises DATABASE_ERRORS."""
-    if is_server(database):
-        return connection_of(database).execute(server_text(text), values)
-    return connection_of(database).execute(text, values)
+    return connection_of(database).execute(dialect_of(database).query(text), values)
 
 
 @contextmanager
@@ -57,7 +51,7 @@ def columns_of(database: peewee.Database, table: str) -> tuple[str, ...]:
 def stream(database: peewee.Database, text: str, values: Values = (), at_once: int = _ROWS_AT_ONCE) -> Iterator[Any]:
     """The rows of a query, fetched a few at a time, within a transaction. Raises DATABASE_ERRORS."""
     if is_server(database):
-        yield from connection_of(database).stream(server_text(text), values, at_once)
+        yield from connection_of(database).stream(dialect_of(database).query(text), values, at_once)
     else:
         yield from execute(database, text, values)
 
@@ -98,32 +92,8 @@ def connection_of(database: peewee.Database) -> Any:
     return database.connection()  # type: ignore[no-untyped-call]  # untyped in the stubs
 
 
-def reading_text(database: peewee.Database) -> str:
-    """What begins a transaction whose queries all see one state."""
-    return "BEGIN ISOLATION LEVEL REPEATABLE READ" if is_server(database) else "BEGIN"
-
-
 def notify(database: peewee.Database) -> None:
     """Tells those who listen at a server that the journal has changed: a hint, without which they find it, too."""
     if is_server(database):
         with suppress(*DATABASE_ERRORS):
             connection_of(database).execute(f"NOTIFY {CHANNEL}")
-
-
-def is_server(database: peewee.Database) -> bool:
-    """Whether it is a PostgreSQL database."""
-    return not isinstance(database, peewee.SqliteDatabase)
-
-
-@lru_cache(maxsize=2_048)
-def server_text(text: str) -> str:
-    """The text of a query as PostgreSQL and its driver read it. LIKE of SQLite takes no account of case; what it is
-    told of the order of joins and of indices is left out."""
-    return _PARTS.sub(_server_part, text)
-
-
-def _server_part(found: re.Match[str]) -> str:
-    part = found[0]
-    if part[0] == ":" and part != "::":
-        return f"%({part[1:]})s"
-    return _HERE.get(part) or part.replace("%", "%%")

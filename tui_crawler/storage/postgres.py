@@ -8,7 +8,6 @@ off while a crawl writes), and a look at the row behind each reference costs as 
 from __future__ import annotations
 
 import hashlib
-import re
 import socket
 import struct
 import threading
@@ -28,6 +27,7 @@ from psycopg.types.numeric import Int8BinaryDumper
 
 from tui_crawler.domain.database_place import PostgresPlace
 from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
+from tui_crawler.storage.dialect import server_schema
 from tui_crawler.storage.driver import CHANNEL, DATABASE_ERRORS, execute, told_of
 from tui_crawler.storage.faults import ReadOnlyDatabase, storage_failure, unfinished_copy
 from tui_crawler.storage.file_identity import FileState
@@ -62,18 +62,6 @@ CREATE OR REPLACE FUNCTION substr(TEXT, BIGINT, BIGINT) RETURNS TEXT LANGUAGE SQ
     $$ SELECT substr($1, CAST($2 AS INTEGER), CAST($3 AS INTEGER)) $$;
 """
 """What the texts of reports call as in SQLite."""
-
-
-_HERE = {
-    " INTEGER NOT NULL PRIMARY KEY,": " BIGSERIAL PRIMARY KEY,",
-    " WITHOUT ROWID": "",
-    " INTEGER": " BIGINT",
-    " BLOB": " BYTEA",
-    " DATETIME": " TIMESTAMP",
-    " TEXT": ' TEXT COLLATE "C"',
-}
-_DECLARES = re.compile("CREATE TABLE|ALTER TABLE")
-_DECLARED = re.compile(rf"(?:{'|'.join(_HERE)})(?! COLLATE)")
 
 
 class _Number(Dumper):
@@ -221,9 +209,7 @@ class PostgresDatabase(peewee.PostgresqlDatabase):
 
     def execute_sql(self, sql: str, params: Any = None) -> Any:
         """Executes a text of peewee's or of a migration: a schema is declared as SQLite has it."""
-        if _DECLARES.match(sql):
-            sql = _DECLARED.sub(lambda found: _HERE[found[0]], sql)
-        return super().execute_sql(sql, params)  # type: ignore[no-untyped-call]
+        return super().execute_sql(server_schema(sql), params)  # type: ignore[no-untyped-call]
 
 
 def connect(place: PostgresPlace, settings: OpenSettings, *, readonly: bool) -> PostgresDatabase:

@@ -16,13 +16,12 @@ from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import ReadingStopped, StorageFailure
 from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.database import connect_readonly, let_go_if_lost, open_readonly
+from tui_crawler.storage.dialect import dialect_of
 from tui_crawler.storage.driver import (
     DATABASE_ERRORS,
     Row,
     Values,
     execute,
-    is_server,
-    reading_text,
     stop_when,
     stopping,
     stream,
@@ -185,8 +184,7 @@ class Reader:
 
     def data_version(self) -> int:
         """A number that is another one after every commit of somebody else."""
-        at_server = "SELECT value FROM meta WHERE name = 'change'"
-        return self.number(at_server if is_server(self._database) else "PRAGMA data_version")
+        return self.number(dialect_of(self._database).last_commit)
 
     def columns(self, view: str) -> tuple[str, ...]:
         """The columns of a table or view."""
@@ -250,7 +248,7 @@ class Reader:
             try:
                 stop_when(database, self._stops)
                 with stopping(database, self._stops):
-                    execute(database, reading_text(database))
+                    execute(database, dialect_of(database).begin_reading)
                     yield partial(stream, database)
             finally:
                 database.close()

@@ -34,7 +34,8 @@ from tui_crawler.storage.clock import wall_clock
 from tui_crawler.storage.counters import mark, set_mark
 from tui_crawler.storage.crawl_log import count_refused
 from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.driver import DATABASE_ERRORS, Row, connection_of, reading_text, told_of
+from tui_crawler.storage.dialect import dialect_of
+from tui_crawler.storage.driver import DATABASE_ERRORS, Row, connection_of, told_of
 from tui_crawler.storage.faults import is_busy
 from tui_crawler.storage.models import Document, Link, Origin, Page, Redirect, Url
 from tui_crawler.storage.open_settings import OpenSettings
@@ -54,7 +55,7 @@ class SideConnection:
     def __init__(self, database: peewee.Database, path: DatabasePlace, now: Callable[[], int]) -> None:
         self._connection = connection_of(database)
         self._writing = writing_of(database, path, now)
-        self._read = reading_text(database)
+        self._begins_reading = dialect_of(database).begin_reading
         self._texts = Texts(database)
         self._now = now
 
@@ -65,7 +66,7 @@ class SideConnection:
     @contextlib.contextmanager
     def reading(self) -> Iterator[Transaction]:
         """Reads that see one state of the database."""
-        with self._between(partial(self._connection.execute, self._read)):
+        with self._between(partial(self._connection.execute, self._begins_reading)):
             yield self.loose()
 
     @contextlib.contextmanager

@@ -14,23 +14,43 @@ from typing import Any, TypeVar
 
 import peewee
 
+from tui_crawler.storage.dialect import LISTS, NUMBERS, WriteList
+
 Values = Mapping[str, Any]
 Build = Callable[[], Any]
 BuildOf = Callable[[int], Any]
-"""What makes a query, as peewee has it; of so many rows or keys. Its text is kept under it (`Texts`)."""
+"""What makes a query, as peewee has it; of N rows or keys (0: a list of any length, which a server takes). Its text is
+kept under it (`Texts`)."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Slot:
+    """The name of a value, and what writes a list of such values."""
+
     name: str
+    write: WriteList = list
+
+
+class _Place(peewee.Value):
+    """The place of a value; in a text for many rows at a server, a column of the lists that are given."""
+
+    def __sql__(self, context: Any) -> Any:
+        if context.state.lists:
+            return context.literal(f'{context.state.lists}."{self.value.name}"')
+        return context.value(self.value, converter=False)
 
 
 @dataclass(frozen=True, slots=True)
 class Statement:
-    """SQL text and how to order named values for it."""
+    """SQL text and how to order named values for it, or to write lists of them."""
 
     text: str
     names: tuple[str, ...]
+    writers: tuple[WriteList, ...]
+
+    def lists(self, rows: Sequence[Sequence[Any]]) -> list[Any]:
+        """A list for each column of rows."""
+        return [write(column) for write, column in zip(self.writers, zip(*rows, strict=True), strict=True)]
 
     def ordered(self, values: Values) -> Sequence[Any]:
         """The values in the order of the text. Raises KeyError for one that is missing."""
@@ -46,18 +66,25 @@ class Statement:
 
 def slot(name: str) -> Any:
     """A place for a value, anywhere in a query."""
-    return peewee.Value(_Slot(name), converter=False)
+    return _Place(_Slot(name), converter=False)
 
 
-def compile_query(database: peewee.Database, query: Any) -> Statement:
-    """The text of a query for this database. Values that are no slots must be written as SQL, not as parameters."""
-    text, parameters = query.bind(database).sql()
-    names: list[str] = []
+def compile_query(database: peewee.Database, query: Any, *, lists: str = "") -> Statement:
+    """The text of a query for this database. Values that are no slots must be written as SQL, not as parameters.
+    `lists` is the name under which the query has the columns of its slots, if it has."""
+    context: Any = database.get_sql_context(lists=lists)
+    text, parameters = context.parse(query)
     for parameter in parameters:
         if not isinstance(parameter, _Slot):
             raise TypeError(f"a value that is no slot: {parameter!r} in {text}")
-        names.append(parameter.name)
-    return Statement(text, tuple(names))
+    return Statement(text, tuple(one.name for one in parameters), tuple(one.write for one in parameters))
+
+
+def unnested(field_types: Mapping[str, str]) -> peewee.SQL:
+    """Rows made of lists, at a server: of the slots of these names, for columns of these types."""
+    lists = {name: LISTS.get(field_type, NUMBERS) for name, field_type in field_types.items()}
+    places = ", ".join(f"%s::{kind}" for kind, _ in lists.values())
+    return peewee.SQL(f"unnest({places})", [_Slot(name, write) for name, (_, write) in lists.items()])
 
 
 def columns(model: Any, *names: str) -> tuple[Any, ...]:
@@ -71,8 +98,11 @@ def slots(fields: Sequence[Any]) -> dict[Any, Any]:
 
 
 def insert_rows(fields: Sequence[Any], size: int) -> Any:
-    """An INSERT of `size` rows, to which a conflict clause may be added."""
+    """An INSERT of `size` rows (0: of lists), to which a conflict clause may be added."""
     model = fields[0].model
+    if not size:
+        rows = unnested({field.column_name: field.field_type for field in fields})
+        return model.insert_from(peewee.Select([rows], [peewee.SQL("*")]), list(fields))
     row = tuple(slot(field.column_name) for field in fields)
     return model.insert_many([row] * size, fields=list(fields))
 
@@ -83,8 +113,9 @@ def matching(*key: Any) -> Any:
 
 
 def among(column: Any, size: int) -> Any:
-    """The condition that a column is one of `size` values."""
-    return column.in_([slot(_slot_name(column))] * size)
+    """The condition that a column is one of `size` values (0: of a list of numbers)."""
+    value = slot(_slot_name(column))
+    return column.in_([value] * size) if size else column == peewee.fn.ANY(value.cast("bigint[]"))
 
 
 def _slot_name(column: Any) -> str:

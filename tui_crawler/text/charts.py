@@ -219,7 +219,6 @@ _SAMPLES = {
 
 
 def _draw(cells: list[list[Piece]], series: Series, dots: Dots, top: float) -> None:
-    """Draws a series over what is there; dots of braille are added to those of the same cell."""
     across, up = dots.value
     height, width = len(cells), len(cells[0])
     masks = [[0] * width for _ in range(height)]
@@ -303,7 +302,6 @@ def _level(value: float, top: float, most: int, *, whole: bool = False) -> int:
 
 
 def _greatest(series: Sequence[Series]) -> float:
-    """The greatest value drawn; layers count together."""
     alone = [value for one in series if one.form is not Form.layer for value in one.values if value is not None]
     layers = (one.values for one in series if one.form is Form.layer)
     stacked = [sum(value or 0.0 for value in values) for values in zip(*layers, strict=False)]
@@ -315,5 +313,4 @@ def _place(share: float, width: int) -> int:
 
 
 def _joined(cells: Iterable[Piece]) -> list[Piece]:
-    """Cells of the same role beside each other as one piece."""
     return [("".join(text for text, _ in run), role) for role, run in groupby(cells, key=lambda cell: cell[1])]

@@ -174,7 +174,6 @@ def time_meant(text: str, now: int, zone: tzinfo) -> int | None:
 
 
 def _moment(epoch_ms: int | None, zone: tzinfo) -> datetime | None:
-    """Return the moment, or None when there is none or it lies outside the years 1 to 9999."""
     if epoch_ms is None:
         return None
     try:

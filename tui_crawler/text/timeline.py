@@ -160,7 +160,6 @@ def _patience(cells: Iterable[LaneCell]) -> Iterable[tuple[str, str]]:
 
 
 def _marks(timeline: Timeline) -> Iterable[Mark]:
-    """What happened, what says most first."""
     span = timeline.span
     for mark in sorted(timeline.marks, key=lambda one: (one.event not in _TELLING, one.event)):
         ended = end_mark(mark.reason)

@@ -144,7 +144,12 @@ def demo_console(database: DatabasePlace | None, port: int | None) -> int:
 def _look(database: DatabasePlace, readonly: bool) -> DatabaseFound:
     """Makes or migrates the database where need be. Raises RunHeld, StorageFailure."""
     writable, hindrance = _prepare(database, readonly)
-    return DatabaseFound(writable, hindrance, _owner_of(database) if writable else None)
+    if not writable:
+        return DatabaseFound(False, hindrance, None)
+    from tui_crawler.storage.journal import Journal
+
+    with contextlib.closing(Journal(database)) as journal:
+        return DatabaseFound(True, hindrance, journal.live_owner())
 
 
 def _show(
@@ -192,7 +197,11 @@ def _show(
 
         return SteeredJournal(database, resting, turn)
 
-    detacher = _detacher(config, database, beside, options) if writable else None
+    detacher: DetachedRun | None = None
+    if writable:
+        from tui_crawler.wiring.detach import DetachedRun
+
+        detacher = DetachedRun(config, database, companion=beside, options=options)
     app = CrawlerApp(
         ReadingSources(
             partial(_reports, database),
@@ -271,12 +280,6 @@ def _signals(config: Config | None, database: DatabasePlace) -> TerminalSignals:
     return TerminalSignals(name, os.environ, wanted, ascii_only=not has_utf8(os.environ))
 
 
-def _detacher(config: Config | None, database: DatabasePlace, beside: DemoSidecar, options: RunOptions) -> DetachedRun:
-    from tui_crawler.wiring.detach import DetachedRun
-
-    return DetachedRun(config, database, companion=beside, options=options)
-
-
 def _prepare(database: DatabasePlace, readonly: bool) -> tuple[bool, str]:
     """Makes or migrates the database before the screen is taken. Answers whether it may be written, and if not though
     it was to be, why. Raises RunHeld, StorageFailure."""
@@ -318,13 +321,6 @@ def _put_log_away(database: DatabasePlace, place: FilePlace, summary: ExitSummar
         return
     ended = summary.run is not None and bool(summary.run.finished_at)
     put_log_away(database, only_empty=readonly and not ended)
-
-
-def _owner_of(database: DatabasePlace) -> str | None:
-    from tui_crawler.storage.journal import Journal
-
-    with contextlib.closing(Journal(database)) as journal:
-        return journal.live_owner()
 
 
 def explainer(reports: ports.Reports, database: DatabasePlace | None = None) -> ports.Explainer:

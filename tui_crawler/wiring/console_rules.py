@@ -36,7 +36,7 @@ def lines_of(policies: PolicySet) -> Iterator[str]:
 
     The last one is ASCII with every text in quotes.
     """
-    from tui_crawler.config.document import rules_document  # noqa: PLC0415  the screen does not wait for it
+    from tui_crawler.text.rules_text import rules_document  # noqa: PLC0415  the screen does not wait for it
 
     document = rules_document(policies)
     for scalar in (_plain, yaml_quoted, _in_ascii):

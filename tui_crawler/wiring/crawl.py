@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.domain.run_totals import GAVE_UP
-from tui_crawler.domain.status_words import Ended, RunReason
+from tui_crawler.domain.status_words import GAVE_UP, Ended, RunReason
 from tui_crawler.engine.clock import SystemClock
 from tui_crawler.engine.engine import Engine
 from tui_crawler.fetch.second_reading import SecondReader

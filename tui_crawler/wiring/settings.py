@@ -9,7 +9,7 @@ from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
-from tui_crawler.config.problem import BadValue, problem_at
+from tui_crawler.config.problem import BadValue
 from tui_crawler.domain.attempt import Headers
 from tui_crawler.domain.content_kind import OTHER
 from tui_crawler.domain.failure import StorageFailure
@@ -244,4 +244,4 @@ def check_secrets(config: Config) -> None:
         for host in config.hosts:
             _secret_fields(host)
     except BadValue as no:
-        raise StorageFailure(str(problem_at(no.mark, no.at, no.message, no.suggestion))) from no
+        raise StorageFailure(str(no.problem())) from no

@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from tui_crawler.console.dialogs.pivot_rows import Pivot, pivot_words, values_of
-from tui_crawler.console.screen.base import Dialog
+from tui_crawler.console.screen.dialog import Dialog
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.text.columns import Column, Present, Relation, plain
 from tui_crawler.text.format import plural

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.operator.retry_start import RetryStart, gave_up, held_word
+from tui_crawler.console.operator.retry_start import RetryStart, held_word
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.command import RETRIED_NEXT
 from tui_crawler.domain.moment import HELD
@@ -94,7 +94,7 @@ def retry_cost(
 
 def fresh_cost(pages: Mapping[str, int], origins: Mapping[str, OriginView], tries: int, now: int) -> RetryCost | None:
     """The same for the origins among them that gave up in this run, with new patience; None without such."""
-    weary = {name: view for name, view in origins.items() if name in pages and gave_up(view)}
+    weary = {name: view for name, view in origins.items() if name in pages and view.gave_up}
     if not weary:
         return None
     rested = {

@@ -9,7 +9,7 @@ from tui_crawler.console.clock import present
 from tui_crawler.console.logs.attempts import is_problem
 from tui_crawler.console.overview.event_rows import EVENTS, Event, at
 from tui_crawler.console.reading.snapshot import EVENTS_KEPT
-from tui_crawler.console.screen.stack import ReachesConsole
+from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.table.cells import Row, rows_of
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.text.format import count, plural

@@ -14,9 +14,9 @@ from tui_crawler.domain.record import dataclass, replace
 
 if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock
+    from tui_crawler.console.panes.notice import Notify
     from tui_crawler.console.ports import Reports
     from tui_crawler.console.screen.base import ConsoleScreen
-    from tui_crawler.console.screen.stack import Notify
 
 
 @dataclass(frozen=True, slots=True)

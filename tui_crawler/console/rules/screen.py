@@ -45,7 +45,8 @@ from tui_crawler.console.rules.rows import (
     without_lines,
 )
 from tui_crawler.console.rules.rule_hits import RuleHits, firings
-from tui_crawler.console.screen.base import Dialog, title
+from tui_crawler.console.screen.base import title
+from tui_crawler.console.screen.dialog import Dialog
 from tui_crawler.console.screen.waiting import WaitingScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.exclusion import Exclusion

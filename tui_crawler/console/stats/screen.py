@@ -26,7 +26,7 @@ from tui_crawler.console.pulse.queries import first_span, part_of
 from tui_crawler.console.pulse.rows import Charts
 from tui_crawler.console.reading.refresh import Query, ReadingRequest, Snapshot
 from tui_crawler.console.screen.base import title
-from tui_crawler.console.screen.stack import ReachesConsole
+from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.stats.queries import (
     COUNTED,

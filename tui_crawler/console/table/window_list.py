@@ -18,7 +18,7 @@ from tui_crawler.domain.page_filter import PageWindow
 
 if TYPE_CHECKING:
     from tui_crawler.console.reading.refresh import Part
-    from tui_crawler.console.screen.stack import ReachesConsole
+    from tui_crawler.console.screen.port import ReachesConsole
     from tui_crawler.console.table.crawl_table import CrawlTable, CursorRule
     from tui_crawler.domain.page_view import PageView
 

@@ -14,8 +14,8 @@ from tui_crawler.console.panes.bars import Bar
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.screen.base import title
+from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.span import SPAN_KEYS, SpanActions, SpanView
-from tui_crawler.console.screen.stack import ReachesConsole
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.timeline.queries import LanePart
 from tui_crawler.console.urls.cells import host_of

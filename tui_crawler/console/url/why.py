@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -19,13 +19,15 @@ from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
 from tui_crawler.console.rules.impact_lines import draft_lines, judge
-from tui_crawler.console.screen.base import ConsoleScreen, Dialog, title
+from tui_crawler.console.screen.base import ConsoleScreen, title
+from tui_crawler.console.screen.dialog import Dialog
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.url.why_lines import standing_lines, trace_lines
 from tui_crawler.domain.explanation import Explanation
 
 if TYPE_CHECKING:
-    from tui_crawler.console.screen.stack import Screens
+    from textual.screen import Screen
+
     from tui_crawler.domain.policy import PolicySet
 
 NOBODY = "Nobody can be asked here."
@@ -79,7 +81,7 @@ class WhyScreen(RowsScreen):
     def _show_standing(self) -> None:
         """Where the URL stands; and what the draft of the rules says of it, if there is one below."""
         if self._shown is not None:
-            drafted = drafted_policies(self.console)
+            drafted = drafted_policies(self.app.screen_stack)
             judged = judge(self._url, drafted) if drafted is not None else None
             lines = standing_lines(self._shown, self.console.clock.zone, self.key_names)
             self._standing.show([*lines, *(draft_lines(judged) if judged else [])])
@@ -107,9 +109,9 @@ class WhyScreen(RowsScreen):
     action_open_url = open_selected
 
 
-def drafted_policies(screens: Screens) -> PolicySet | None:
+def drafted_policies(screens: Sequence[Screen[Any]]) -> PolicySet | None:
     """The rules as an open draft would have them; None without a draft that changes anything."""
-    for screen in screens.screen_stack:
+    for screen in screens:
         if isinstance(screen, ConsoleScreen) and screen.WHERE is Where.rule_draft:
             from tui_crawler.console.rules.editor import RuleEditorScreen  # noqa: PLC0415  it is loaded by now
 

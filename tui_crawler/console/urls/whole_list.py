@@ -16,7 +16,7 @@ from textual.widgets import Static
 from tui_crawler.console.dialogs.choose import PivotScreen
 from tui_crawler.console.dialogs.pivot_rows import Pivot
 from tui_crawler.console.reading.refresh import Part
-from tui_crawler.console.screen.base import Dialog
+from tui_crawler.console.screen.dialog import Dialog
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.console.table import export as view_export
 from tui_crawler.console.urls.queries import ExportWindow, PageCountsOf, PageTallyOf

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-
 from tui_crawler.console.action import Action, Topic, Where
 
 _HERE = frozenset({Where.welcome})
@@ -19,5 +17,3 @@ WELCOME: tuple[Action, ...] = (
            command="tui-crawler --db PATH"),
     Action("welcome.leave", "q,ctrl+q", "Quit", "Leave; nothing was written", Topic.console, _HERE),
 )  # fmt: skip
-
-STEP_BY_ID: Mapping[str, Action] = {action.id: action for action in WELCOME}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path, PurePath
@@ -18,6 +18,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 from textual.widgets import Button, Input, Static, TextArea
 
+from tui_crawler.console.action import Action
 from tui_crawler.console.appearance import dress
 from tui_crawler.console.dialogs.add import AddScreen
 from tui_crawler.console.keys import key_name
@@ -27,14 +28,14 @@ from tui_crawler.console.panes.line import Line, Paragraph
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.reading.failure_words import failure_words
-from tui_crawler.console.screen.base import Dialog, size_classes
+from tui_crawler.console.screen.dialog import Dialog, size_classes
 from tui_crawler.console.screen.lifetime import is_ready, is_stale
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.terminal import catch_signals
 from tui_crawler.console.terminal_app import TerminalApp
 from tui_crawler.console.theme import DARK, LIGHT
-from tui_crawler.console.welcome.actions import STEP_BY_ID, WELCOME
+from tui_crawler.console.welcome.actions import WELCOME
 from tui_crawler.console.welcome.first_step import (
     Cancelled,
     FirstStep,
@@ -83,110 +84,90 @@ ART_WIDTH = 25
 _NAMED = 3
 
 
-@dataclass(frozen=True, slots=True)
-class Way:
-    """One way to begin, as it is offered. Not `possible`: `about` says why."""
+def ways(found: FolderFound | None) -> dict[str, tuple[str, bool]]:
+    """Return what each way to begin is about, and whether it is possible; None: the folder was not read yet."""
 
-    action_id: str
-    about: str
-    possible: bool = True
+    def files(kind: str, of: Sequence[FoundFile], none: str) -> str:
+        names = ", ".join(one.name for one in of[:_NAMED]) + (" …" if len(of) > _NAMED else "")
+        return f"{plural(len(of), kind)} here: {names}" if of else none
 
-
-def ways(found: FolderFound | None) -> tuple[Way, ...]:
-    """The ways in the order of the screen; None: nobody has looked into the folder yet."""
-    return (
-        Way("welcome.add", "Paste URLs; default settings, politely crawled."),
-        Way("welcome.load", _load_words(found)),
-        Way("welcome.demo", "Ten made-up sites on this computer; no network."),
-        _open_way(found),
-        Way("welcome.leave", "Nothing was written and nothing was sent."),
-    )
-
-
-def problem_lines(problems: Sequence[str]) -> list[Line]:
-    """What keeps a step from being done, in the order it was found."""
-    return [Paragraph(f"✗ {problem}", "error", indent=2) for problem in problems]
-
-
-def _load_words(found: FolderFound | None) -> str:
-    if found is None:
-        return "Looking for configurations in this folder…"
-    if not found.configurations:
-        return "None (*.yaml) is in this folder: type where it is."
-    return _names(found.configurations, "configuration")
-
-
-def _open_way(found: FolderFound | None) -> Way:
-    if found is None:
-        return Way("welcome.open", "Looking for crawls in this folder…", possible=False)
-    if not found.databases:
-        return Way("welcome.open", "There is no database (*.db) in this folder.", possible=False)
-    return Way("welcome.open", _names(found.databases, "database"))
-
-
-def _names(files: Sequence[FoundFile], what: str) -> str:
-    names = ", ".join(one.name for one in files[:_NAMED])
-    more = " …" if len(files) > _NAMED else ""
-    return f"{plural(len(files), what)} here: {names}{more}"
+    configurations, databases = (found.configurations, found.databases) if found else ((), ())
+    load = files("configuration", configurations, "None (*.yaml) is in this folder: type where it is.")
+    opened = files("database", databases, "There is no database (*.db) in this folder.")
+    return {
+        "welcome.add": ("Paste URLs; default settings, politely crawled.", True),
+        "welcome.load": (load if found else "Looking for configurations in this folder…", True),
+        "welcome.demo": ("Ten made-up sites on this computer; no network.", True),
+        "welcome.open": (opened if found else "Looking for crawls in this folder…", bool(databases)),
+        "welcome.leave": ("Nothing was written and nothing was sent.", True),
+    }
 
 
 @dataclass(frozen=True, slots=True)
 class SeedsDraft:
-    """What was typed when the seeds were left without beginning."""
+    """What was typed when the dialog of the seeds was left without beginning."""
 
     text: str = ""
     user_agent: str = ""
 
 
-class StepCheck:
-    """Has a step checked in a thread while its dialog stays open, which gives the step when nothing is wrong."""
+class StepDialog(Dialog):
+    """A dialog that checks a step in a thread while it stays open, and gives the step when nothing is wrong."""
 
-    def __init__(self, dialog: Dialog, threshold: StartFolder) -> None:
-        self._dialog = dialog
-        self._threshold = threshold
+    LEFT_BY_CLICK = False
+    threshold: StartFolder
 
-    def begin(self, step: FirstStep, show: Callable[[Sequence[str]], None]) -> None:
-        """Checks; what is wrong is handed to `show`. A check that is under way is forgotten."""
+    def begin(self, step: FirstStep) -> None:
+        """Check a step; a check that is still running is forgotten."""
 
         async def run() -> None:
             try:
-                problems = await asyncio.to_thread(self._threshold.check, step)
+                problems = await asyncio.to_thread(self.threshold.check, step)
             except Exception as error:  # whatever a file does must not end the console
                 problems = (failure_words(error),)
             if not problems:
-                self._dialog.dismiss(step)
-            elif is_ready(self._dialog):
-                show(problems)
+                self.dismiss(step)
+            elif is_ready(self):
+                self.show_problems(problems)
 
-        self._dialog.run_worker(run, group="check", exclusive=True, exit_on_error=False)  # type: ignore[arg-type]  # two types fit
+        self.run_worker(run, group="check", exclusive=True, exit_on_error=False)  # type: ignore[arg-type]  # two types fit
+
+    def show_problems(self, problems: Sequence[str]) -> None:
+        """Show what is wrong with the step, in the order it was found."""
+        lines = self.query_one("#step-problems", Lines)
+        lines.display = bool(problems)
+        lines.show([Paragraph(f"✗ {problem}", "error", indent=2) for problem in problems])
+
+    def on_input_changed(self, event: Input.Changed) -> None:
+        """Something else was typed: nothing is known to be wrong with it."""
+        event.stop()
+        self.show_problems(())
 
 
-class FirstSeedsScreen(AddScreen):
-    """Gives FromSeeds, or the draft that is to stand there the next time."""
+class FirstSeedsScreen(StepDialog, AddScreen):
+    """Gives FromSeeds, or the draft that the dialog shows the next time."""
 
     def __init__(self, threshold: StartFolder, draft: SeedsDraft) -> None:
         super().__init__(draft.text, ())
-        self._user_agent = draft.user_agent
-        self._check = StepCheck(self, threshold)
+        self._user_agent, self.threshold = draft.user_agent, threshold
 
     def more(self) -> Iterable[Widget]:
         yield Static(_WHO, id="who-label", markup=False)
         yield PlainInput(self._user_agent, placeholder=_WHO_HINT, id="who", compact=True, select_on_focus=False)
         yield Lines(id="who-nameless", still=True)
-        problems = Lines(id="step-problems", still=True)
-        problems.display = False
-        yield problems
+        yield Lines(id="step-problems", still=True)
 
     def on_mount(self) -> None:
         box = self.query_one(".dialog")
         box.add_class("begin")
         self._warn(self._user_agent)
+        self.show_problems(())
         box.border_title = Content("Begin with seeds")
         box.border_subtitle = Content("ctrl+s begins · tab next field · esc leaves")
 
     def on_text_area_changed(self, event: TextArea.Changed) -> None:
         super().on_text_area_changed(event)
-        self._show([])
+        self.show_problems(())
 
     def on_input_changed(self, event: Input.Changed) -> None:
         event.stop()
@@ -197,44 +178,32 @@ class FirstSeedsScreen(AddScreen):
         self.action_add()
 
     def _warn(self, user_agent: str) -> None:
-        """Says what an empty name means; its line stays where it is not."""
         self.query_one("#who-nameless", Lines).show([Styled("" if user_agent.strip() else _NAMELESS, "warning")])
 
     def action_add(self) -> None:
         if self.seeds.urls:
-            self._check.begin(FromSeeds(self.seeds.urls, self.query_one("#who", Input).value.strip()), self._show)
+            self.begin(FromSeeds(self.seeds.urls, self.query_one("#who", Input).value.strip()))
 
     def action_cancel(self) -> None:
         self.dismiss(SeedsDraft(self.query_one(TextArea).text, self.query_one("#who", Input).value))
 
-    def _show(self, problems: Sequence[str]) -> None:
-        lines = self.query_one("#step-problems", Lines)
-        lines.display = bool(problems)
-        lines.show(problem_lines(problems))
 
-
-class FileScreen(Dialog):
+class FileScreen(StepDialog):
     """Gives the step that begins with a file, or None."""
 
-    LEFT_BY_CLICK = False
     BINDINGS: ClassVar[list[BindingType]] = [
         Binding("tab", "app.focus_next", "Next", show=False, priority=True),  # before the next key is looked at
     ]
 
     def __init__(
-        self,
-        heading: str,
-        verb: str,
-        files: Sequence[FoundFile],
-        make: Callable[[str], FirstStep],
-        threshold: StartFolder,
+        self, make: type[FromConfiguration | FromDatabase], found: FolderFound, threshold: StartFolder
     ) -> None:
-        """`files` are offered, others can be typed; `make` makes the step of a path, `verb` names what it does."""
+        """`make` is the step of a path; the files that were found are offered, others can be typed."""
         super().__init__()
-        self._heading, self._verb = heading, verb
-        self._files = tuple(files)
-        self._make = make
-        self._check = StepCheck(self, threshold)
+        loads = make is FromConfiguration
+        self._heading, self._verb = ("Load a configuration", "Load") if loads else ("Open a crawl", "Open")
+        self._files = found.configurations if loads else found.databases
+        self._make, self.threshold = make, threshold
 
     def compose(self) -> ComposeResult:
         """The files that were found, a path, what is wrong with it, and the buttons."""
@@ -253,7 +222,7 @@ class FileScreen(Dialog):
                 yield Button("Cancel", id="cancel", compact=True)
 
     def on_mount(self) -> None:
-        """Offers the files; without any a path is typed at once."""
+        """Offer the files; without any a path is typed at once."""
         if not self._files:
             self.query_one(Input).focus()
             return
@@ -269,11 +238,6 @@ class FileScreen(Dialog):
         event.stop()
         self._begin(str(event.key))
 
-    def on_input_changed(self, event: Input.Changed) -> None:
-        """Another path: nothing is known to be wrong with it."""
-        event.stop()
-        self._show([])
-
     def on_input_submitted(self, event: Input.Submitted) -> None:
         event.stop()
         self._begin(event.value)
@@ -287,10 +251,7 @@ class FileScreen(Dialog):
 
     def _begin(self, path: str) -> None:
         if path.strip():
-            self._check.begin(self._make(path.strip()), self._show)
-
-    def _show(self, problems: Sequence[str]) -> None:
-        self.query_one(Lines).show(problem_lines(problems))
+            self.begin(self._make(path.strip()))
 
 
 _SHORT_BELOW = 19
@@ -302,29 +263,27 @@ class WayRow(Lines, can_focus=True):
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("enter,space", "choose", "Choose", show=False)]
 
-    def __init__(self, way: Way) -> None:
-        super().__init__(id=way.action_id.replace(".", "-"), classes="way")
-        self.way = way
+    def __init__(self, action: Action) -> None:
+        super().__init__(id=action.id.replace(".", "-"), classes="way")
+        self.action, self.possible = action, False
 
-    def on_mount(self) -> None:
-        self.tell(self.way)
-
-    def tell(self, way: Way) -> None:
-        """Shows what the way is about now."""
-        self.way = way
-        action = STEP_BY_ID[way.action_id]
-        key = key_name(action.keys.partition(",")[0])
-        name = (Styled(f" {key.ljust(_KEY_WIDTH - 1)}", "accent bold"), Styled(action.label, "strong bold"))
-        if not way.possible:
-            name = (Styled(f" {key.ljust(_KEY_WIDTH - 1)}", "faint"), Styled(action.label, "muted"))
-        self.show([name, Styled(f"{' ' * _KEY_WIDTH}{way.about}", "muted" if way.possible else "faint")])
+    def tell(self, about: str, possible: bool) -> None:
+        """Show what the way is about now."""
+        self.possible = possible
+        key, name, rest = ("accent bold", "strong bold", "muted") if possible else ("faint", "muted", "faint")
+        letter = key_name(self.action.keys.partition(",")[0]).ljust(_KEY_WIDTH - 1)
+        self.show(
+            [(Styled(f" {letter}", key), Styled(self.action.label, name)), Styled(" " * _KEY_WIDTH + about, rest)]
+        )
 
     def on_click(self, event: events.Click) -> None:
         event.stop()
         self.action_choose()
 
     def action_choose(self) -> None:
-        cast("WelcomeScreen", self.screen).action_choose(self.way.action_id)
+        self.focus()
+        if self.possible:
+            cast("WelcomeApp", self.app).choose(self.action.id)
 
 
 class WelcomeScreen(Screen[None], inherit_bindings=False):
@@ -345,15 +304,13 @@ class WelcomeScreen(Screen[None], inherit_bindings=False):
 
     def compose(self) -> ComposeResult:
         """A picture and a name, where one is, the ways, and a line of keys."""
-        found = self._app.found
         with Vertical(id="welcome"):
             with Horizontal(id="welcome-head"):
                 for name in ("welcome-art", "welcome-name"):
                     yield Lines(id=name, still=True)
             with Vertical(id="ways") as box:
                 box.border_title = Content("How do you want to begin?")
-                for way in ways(found):
-                    yield WayRow(way)
+                yield from map(WayRow, WELCOME)
             yield Lines(id="welcome-keys", still=True)
         yield TooSmall()
 
@@ -372,6 +329,7 @@ class WelcomeScreen(Screen[None], inherit_bindings=False):
             ]
         )
         self.query_one("#welcome-keys", Lines).show([Styled("↑ ↓ and enter, the key, or a click  ·  t theme", "faint")])
+        self.show_found(cast("WelcomeApp", self.app).found)
         self.on_resize()
 
     def on_resize(self) -> None:
@@ -380,23 +338,16 @@ class WelcomeScreen(Screen[None], inherit_bindings=False):
 
     on_screen_resume = on_resize  # the size may be another one
 
-    def show_found(self, found: FolderFound) -> None:
-        """Tells what lies in the folder."""
-        for way in ways(found):
-            self._row(way.action_id).tell(way)
+    def show_found(self, found: FolderFound | None) -> None:
+        """Show what is in the folder."""
+        for action_id, (about, possible) in ways(found).items():
+            self._row(action_id).tell(about, possible)
 
     def action_choose(self, action_id: str) -> None:
-        row = self._row(action_id)
-        row.focus()
-        if row.way.possible:
-            self._app.ways[action_id]()
+        self._row(action_id).action_choose()
 
     def _row(self, action_id: str) -> WayRow:
         return self.query_one(f"#{action_id.replace('.', '-')}", WayRow)
-
-    @property
-    def _app(self) -> WelcomeApp:
-        return cast("WelcomeApp", self.app)
 
 
 _LOOK_S = 0.5
@@ -423,14 +374,6 @@ class WelcomeApp(TerminalApp[FirstStep | Cancelled]):
         self.threshold = threshold
         self.found: FolderFound | None = None
         self._draft = SeedsDraft()
-        self.ways: Mapping[str, Callable[[], object]] = {
-            "welcome.add": lambda: self.push_screen(FirstSeedsScreen(self.threshold, self._draft), self._answered),
-            "welcome.load": lambda: self._ask_file("Load a configuration", "Load", FromConfiguration),
-            "welcome.demo": lambda: self.exit(FromDemo()),
-            "welcome.open": lambda: self._ask_file("Open a crawl", "Open", FromDatabase),
-            "welcome.leave": self.leave,
-        }
-        """What each of the ways to begin does."""
         self._restore_signals: Callable[[], None] = lambda: None
 
     def run_to_end(self) -> FirstStep | Cancelled:
@@ -462,10 +405,20 @@ class WelcomeApp(TerminalApp[FirstStep | Cancelled]):
 
     # the ways
 
-    def _ask_file(self, heading: str, verb: str, make: type[FromConfiguration | FromDatabase]) -> None:
+    def choose(self, action_id: str) -> None:
+        """Begin in the way of this action."""
         found = self.found or FolderFound()
-        files = found.configurations if make is FromConfiguration else found.databases
-        self.push_screen(FileScreen(heading, verb, files, make, self.threshold), self._answered)
+        match action_id:
+            case "welcome.add":
+                self.push_screen(FirstSeedsScreen(self.threshold, self._draft), self._answered)
+            case "welcome.load":
+                self.push_screen(FileScreen(FromConfiguration, found, self.threshold), self._answered)
+            case "welcome.open":
+                self.push_screen(FileScreen(FromDatabase, found, self.threshold), self._answered)
+            case "welcome.demo":
+                self.exit(FromDemo())
+            case _:
+                self.leave()
 
     def _answered(self, answer: object) -> None:
         """A dialog gives a step, a draft of the seeds, or None."""
@@ -486,7 +439,7 @@ class WelcomeApp(TerminalApp[FirstStep | Cancelled]):
     def action_step_back(self) -> None:
         """Closes a dialog, with what was typed kept; leaves where there is none."""
         top = self.screen
-        if isinstance(top, FirstSeedsScreen | FileScreen):
+        if isinstance(top, StepDialog):
             top.action_cancel()
         else:
             self.leave()

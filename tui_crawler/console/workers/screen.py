@@ -31,7 +31,8 @@ from tui_crawler.console.workers.rows import (
     session_lines,
     worker_lines,
 )
-from tui_crawler.console.workers.steering import leave, steer, tag_workers, worker_words
+from tui_crawler.console.workers.steering import leave, steer, tag_workers, toggle_pause, worker_words
+from tui_crawler.domain.command import DRAIN_WORKERS, PAUSE_WORKERS, RESUME_WORKERS, STOP_WORKERS, Order
 from tui_crawler.text.format import count
 from tui_crawler.text.relations.workers import PROCESSES, process_of
 
@@ -152,17 +153,20 @@ class WorkersScreen(RowsScreen):
                 self.console.dispatcher.do(Where.overview.goes_there)
                 self.console.dispatcher.do("filter.open", needle_for("worker", one.name))
 
-    @handles_selected("worker.toggle_pause", "")
-    @handles_selected("worker.pause", "pause")
-    @handles_selected("worker.resume", "resume")
-    def _steer(self, now: Situation, order: str) -> None:
-        self._carry_out(steer(now.workers, order), order)
+    @handles_selected("worker.toggle_pause")
+    def _toggle_pause(self, now: Situation) -> None:
+        self._carry_out(toggle_pause(now.workers), PAUSE_WORKERS.word)
 
-    @handles_selected("worker.drain", "drain")
-    @handles_selected("worker.stop", "stop")
-    def _leave(self, now: Situation, order: str) -> None:
+    @handles_selected("worker.pause", PAUSE_WORKERS)
+    @handles_selected("worker.resume", RESUME_WORKERS)
+    def _steer(self, now: Situation, order: Order) -> None:
+        self._carry_out(steer(now.workers, order), order.word)
+
+    @handles_selected("worker.drain", DRAIN_WORKERS)
+    @handles_selected("worker.stop", STOP_WORKERS)
+    def _leave(self, now: Situation, order: Order) -> None:
         if (asked := leave(order, now.workers, self._workers)) is None:
-            self._carry_out(None, order)
+            self._carry_out(None, order.word)
         else:
             self.console.command_queue.ask(asked, self._table.clear_marks)
 

@@ -30,7 +30,6 @@ def validate_css(text: str) -> Validation | None:
 
 
 def _errors(nodes: Iterable[Node]) -> Iterator[ValidationError]:
-    """The errors of a list of rules, declarations or component values, and of what is within them."""
     waiting = [iter(nodes)]
     while waiting:
         node = next(waiting[-1], None)

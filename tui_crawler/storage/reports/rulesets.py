@@ -7,11 +7,10 @@ import json
 from collections.abc import Mapping, Sequence
 
 from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.domain.policy import PolicySet
-from tui_crawler.domain.ruleset import BadRuleset, Ruleset, from_json
+from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.reader import From, RowMapper, SubjectReports
+from tui_crawler.storage.reader import RowMapper, SubjectReports
+from tui_crawler.storage.rulesets import RULESET
 
 _VERSIONS = """SELECT r.id AS ruleset_id, j.name AS job, r.rules AS policies, r.parent_id, r.at, r.who, r.note,
 r.from_config, j.ruleset_id = r.id AS current FROM ruleset r JOIN job j ON j.id = r.job_id"""
@@ -24,18 +23,6 @@ ORDER BY id DESC"""
 
 _WITH_IT = """SELECT COUNT(*) FROM ruleset a JOIN ruleset b ON b.at = a.at AND b.who = a.who AND b.note = a.note
 WHERE a.id = ? AND a.from_config = 0 AND b.from_config = 0"""
-
-
-def _policies_of(ruleset_id: int, job: str, rules: str) -> PolicySet:
-    """The rules that a version is stored with. Raises StorageFailure."""
-    try:
-        return from_json(rules)
-    except BadRuleset as error:
-        raise StorageFailure(f"ruleset {ruleset_id} of job {job!r}: {error}") from error
-
-
-RULESET = RowMapper(Ruleset, policies=From("ruleset_id job policies", _policies_of))
-"""A version of the rules of a job, its columns called as its fields."""
 
 
 def _versions_of(after: str) -> Mapping[str, int]:

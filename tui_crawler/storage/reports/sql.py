@@ -18,7 +18,8 @@ from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import QueryProblem
 from tui_crawler.domain.operator_view import QueryAnswer
 from tui_crawler.storage.database import connect_readonly
-from tui_crawler.storage.driver import DATABASE_ERRORS, columns_of, connection_of, is_server, stopping, told_of
+from tui_crawler.storage.dialect import is_server
+from tui_crawler.storage.driver import DATABASE_ERRORS, columns_of, connection_of, stopping, told_of
 from tui_crawler.storage.faults import was_cancelled
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.views import VIEWS
