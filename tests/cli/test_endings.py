@@ -31,7 +31,7 @@ from tui_crawler.domain.status_words import (
     what_happened,
 )
 from tui_crawler.domain.view import TotalsView
-from tui_crawler.text.columns import Present
+from tui_crawler.text.cells import Present
 from tui_crawler.text.relations.runs import RUNS
 from tui_crawler.text.standing import standing
 

@@ -27,9 +27,10 @@ from tui_crawler.console.table import row_actions as row_desk
 from tui_crawler.console.table.crawl_table import CrawlTable, Row, Styled
 from tui_crawler.console.table.export import TableText, export
 from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail
-from tui_crawler.text.columns import Column, plain
+from tui_crawler.text import shown
+from tui_crawler.text.columns import Column
 
-COLUMNS = (Column("name", "NAME"), Column("number", "N", plain(), align="right"))
+COLUMNS = (Column("name", "NAME"), Column("number", "N", shown.plain(), align="right"))
 
 
 @pytest.fixture(autouse=True)
@@ -150,8 +151,8 @@ async def test_a_terminal_is_never_given_what_is_too_long(tmp_path: Path) -> Non
 @pytest.mark.parametrize("payload", CASES.values(), ids=CASES)
 def test_copies_and_exports_of_hostile_rows_are_plain(payload: str) -> None:
     for text in hostile_texts(payload):
-        assert plain(text), (payload, text)
-    assert plain(row_desk.copy_text(payload, None).text)
+        assert shown.plain(text), (payload, text)
+    assert shown.plain(row_desk.copy_text(payload, None).text)
 
 
 def hostile_texts(payload: str) -> Iterator[str]:
@@ -262,5 +263,5 @@ async def test_what_the_terminal_gets_is_osc_52_of_clean_text_only() -> None:
             await held.press("y", key, rounds=0)
             text = copied(held)
             assert text
-            assert plain(text)
+            assert shown.plain(text)
             assert base64.b64encode(text.encode()).isascii()

@@ -34,7 +34,7 @@ from tui_crawler.domain.command import (
     to_json,
 )
 from tui_crawler.domain.operator_view import ActionView
-from tui_crawler.text.columns import Present
+from tui_crawler.text.cells import Present
 from tui_crawler.text.relations.actions import ACTIONS, action_mark
 from tui_crawler.text.same_as import command_line_of, same_as
 

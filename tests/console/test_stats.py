@@ -18,7 +18,7 @@ from tui_crawler.console.stats.screen import read_number
 from tui_crawler.console.table.cells import Cell, Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.command import SetJob, SteerJobs
-from tui_crawler.text.columns import Present
+from tui_crawler.text.cells import Present
 from tui_crawler.text.format import count
 from tui_crawler.text.relations.jobs import job_mark
 from tui_crawler.text.relations.refused import by_reason

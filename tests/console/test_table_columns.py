@@ -11,14 +11,15 @@ from hypothesis import strategies as st
 
 from tui_crawler.console.table.columns import Layout, Width, arrange
 from tui_crawler.console.urls.rows import URL_COLUMNS
-from tui_crawler.text.columns import AnyColumn, Column, plain
+from tui_crawler.text import shown
+from tui_crawler.text.columns import AnyColumn, Column
 
 COLUMNS = (
-    Column("state", "STATE", plain(), 11, 0, min_width=1),
-    Column("origin", "ORIGIN", plain(), None, 0, min_width=16),
-    Column("todo", "TODO", plain(), 7, 2, "right", min_width=4),
-    Column("fail", "FAIL", plain(), 5, 1, "right"),
-    Column("exit", "LAST EXIT", plain(), 20, 3),
+    Column("state", "STATE", shown.plain(), 11, 0, min_width=1),
+    Column("origin", "ORIGIN", shown.plain(), None, 0, min_width=16),
+    Column("todo", "TODO", shown.plain(), 7, 2, "right", min_width=4),
+    Column("fail", "FAIL", shown.plain(), 5, 1, "right"),
+    Column("exit", "LAST EXIT", shown.plain(), 20, 3),
 )
 
 ANY_COLUMNS = st.lists(
@@ -65,7 +66,11 @@ def test_columns_shrink_to_their_least_width_before_one_is_dropped() -> None:
 
 
 def test_of_equal_priorities_the_rightmost_is_dropped_first() -> None:
-    same = [Column("a", "A", plain(), 10, 1), Column("b", "B", plain(), 10, 1), Column("c", "C", plain(), 10, 0)]
+    same = [
+        Column("a", "A", shown.plain(), 10, 1),
+        Column("b", "B", shown.plain(), 10, 1),
+        Column("c", "C", shown.plain(), 10, 0),
+    ]
     assert [place.column.id for place in arrange(same, 25).places] == ["a", "c"]
 
 
@@ -81,7 +86,7 @@ def test_what_never_drops_is_cut_at_the_edge() -> None:
 
 
 def test_without_a_flexible_column_fixed_ones_take_what_they_can() -> None:
-    layout = arrange([Column("a", "A", plain(), 30, min_width=5), Column("b", "B", plain(), 10)], 30)
+    layout = arrange([Column("a", "A", shown.plain(), 30, min_width=5), Column("b", "B", shown.plain(), 10)], 30)
     assert [place.width for place in layout.places] == [18, 10]
 
 
@@ -94,8 +99,8 @@ def test_several_flexible_columns_share() -> None:
 @pytest.mark.parametrize(("width", "sizes"), [(60, [20, 36]), (64, [24, 36]), (72, [28, 40])])
 def test_what_a_row_is_about_has_room_before_what_is_told_about_it(width: int, sizes: list[int]) -> None:
     columns = [
-        Column("origin", "ORIGIN", plain(), None, 0, min_width=16),
-        Column("why", "WHY", plain(), None, 13, min_width=36),
+        Column("origin", "ORIGIN", shown.plain(), None, 0, min_width=16),
+        Column("why", "WHY", shown.plain(), None, 13, min_width=36),
     ]
     layout = arrange(columns, width)
     assert [place.width for place in layout.places] == sizes
@@ -119,11 +124,11 @@ def gaps(layout: Layout) -> dict[str, int]:
 
 
 COUNTS = (
-    Column("name", "NAME", plain(), 14, 0),
-    Column("todo", "TODO", plain(), 7, 0, "right", min_width=5),
-    Column("done", "DONE", plain(), 8, 0, "right", min_width=6),
-    Column("state", "STATE", plain(), 6, 0),
-    Column("fail", "FAILED", plain(), 6, 0, "right"),
+    Column("name", "NAME", shown.plain(), 14, 0),
+    Column("todo", "TODO", shown.plain(), 7, 0, "right", min_width=5),
+    Column("done", "DONE", shown.plain(), 8, 0, "right", min_width=6),
+    Column("state", "STATE", shown.plain(), 6, 0),
+    Column("fail", "FAILED", shown.plain(), 6, 0, "right"),
 )
 
 
@@ -146,7 +151,10 @@ def test_numbers_give_up_digits_before_the_space_between_them() -> None:
 
 
 def test_a_number_far_from_the_one_before_it_needs_no_more_space() -> None:
-    columns = [Column("a", "A", plain(), 5, align="right"), Column("b", "FAILED", plain(), 6, align="right")]
+    columns = [
+        Column("a", "A", shown.plain(), 5, align="right"),
+        Column("b", "FAILED", shown.plain(), 6, align="right"),
+    ]
     assert gaps(arrange(columns, 13, [Width(5, 5), Width(2, 2)])) == {"b": 1}
     assert gaps(arrange(columns, 13, [Width(5, 5), Width(6, 6)])) == {"b": 1}, "there is no room"
     assert gaps(arrange(columns, 14, [Width(5, 5), Width(6, 6)])) == {"b": 2}
@@ -154,7 +162,8 @@ def test_a_number_far_from_the_one_before_it_needs_no_more_space() -> None:
 
 def test_where_there_is_little_room_the_longest_numbers_keep_their_distance() -> None:
     columns = [
-        Column(name, name, plain(), width, align="right") for name, width in (("a", 4), ("b", 4), ("c", 5), ("d", 7))
+        Column(name, name, shown.plain(), width, align="right")
+        for name, width in (("a", 4), ("b", 4), ("c", 5), ("d", 7))
     ]
     seen = [Width(4, 4), Width(4, 4), Width(5, 3), Width(7, 4)]
     assert gaps(arrange(columns, 1 + 20 + 3 + 1, seen)) == {"b": 1, "c": 1, "d": 2}
@@ -162,11 +171,11 @@ def test_where_there_is_little_room_the_longest_numbers_keep_their_distance() ->
 
 
 PAGES = (
-    Column("origin", "ORIGIN", plain(), 20, 2, min_width=14, kind="place"),
-    Column("url", "URL", plain(), None, 0, min_width=18, kind="place"),
-    Column("tries", "TRIES", plain(), 5, 1, "right"),
-    Column("retry", "RETRY", plain(), 14, 3, min_width=9),
-    Column("message", "MESSAGE", plain(), None, 8, min_width=20),
+    Column("origin", "ORIGIN", shown.plain(), 20, 2, min_width=14, kind="place"),
+    Column("url", "URL", shown.plain(), None, 0, min_width=18, kind="place"),
+    Column("tries", "TRIES", shown.plain(), 5, 1, "right"),
+    Column("retry", "RETRY", shown.plain(), 14, 3, min_width=9),
+    Column("message", "MESSAGE", shown.plain(), None, 8, min_width=20),
 )
 
 
@@ -179,9 +188,9 @@ def test_no_column_has_more_than_it_shows_while_another_is_cut() -> None:
 
 def test_the_numbers_stand_near_the_text_they_are_about() -> None:
     columns = (
-        Column("origin", "ORIGIN", plain(), None, 0, min_width=14),
+        Column("origin", "ORIGIN", shown.plain(), None, 0, min_width=14),
         *COUNTS[1:3],
-        Column("bar", "", plain(), 12, 3, min_width=6),
+        Column("bar", "", shown.plain(), 12, 3, min_width=6),
     )
     seen = [Width(19, 19), Width(6, 3), Width(6, 3), Width(12, 6)]
     layout = arrange(columns, 150, seen)
@@ -191,8 +200,8 @@ def test_the_numbers_stand_near_the_text_they_are_about() -> None:
 
 def test_what_is_left_goes_to_what_is_wider_than_its_column_asks_for() -> None:
     columns = (
-        Column("host", "HOST", plain(), 10),
-        Column("count", "COUNT", plain(), 6, align="right"),
+        Column("host", "HOST", shown.plain(), 10),
+        Column("count", "COUNT", shown.plain(), 6, align="right"),
         Column("text", "TEXT"),
     )
     seen = [Width(25, 25), Width(9, 3), Width(12, 12)]
@@ -222,8 +231,8 @@ def test_a_column_that_holds_little_is_dropped_no_later_and_no_sooner() -> None:
 
 
 NAMES = (
-    Column("exit", "EXIT", plain(), 29, 0, min_width=14, kind="name"),
-    Column("url", "URL", plain(), None, 0, min_width=10),
+    Column("exit", "EXIT", shown.plain(), 29, 0, min_width=14, kind="name"),
+    Column("url", "URL", shown.plain(), None, 0, min_width=10),
 )
 
 
@@ -234,7 +243,7 @@ def test_names_stand_in_their_short_form_all_of_them_or_none(width: int, short: 
 
 
 def test_names_get_a_whole_column_or_the_room_of_their_short_forms() -> None:
-    flexible = (replace(NAMES[0], width=None), Column("note", "NOTE", plain(), None, 1, min_width=10))
+    flexible = (replace(NAMES[0], width=None), Column("note", "NOTE", shown.plain(), None, 1, min_width=10))
     seen = [Width(29, 12), Width(30, 30)]
     assert [place.width for place in arrange(flexible, 40, seen).places] == [14, 24]
     wide = arrange(flexible, 70, seen).places

@@ -16,13 +16,14 @@ from tui_crawler.console.table import view as table_view
 from tui_crawler.console.table.columns import Layout, Width, arrange
 from tui_crawler.console.table.crawl_table import CrawlTable, Row, Styled
 from tui_crawler.console.table.view import SeenWidths
-from tui_crawler.text.columns import AnyColumn, Column, plain
+from tui_crawler.text import shown
+from tui_crawler.text.columns import AnyColumn, Column
 from tui_crawler.text.safe_text import safe
 
 COLUMNS = (
-    Column("exit", "EXIT", plain(), 29, 0, min_width=10, kind="name"),
-    Column("url", "URL", plain(), None, 0, min_width=12, kind="place"),
-    Column("count", "COUNT", plain(), 8, 0, "right", min_width=5),
+    Column("exit", "EXIT", shown.plain(), 29, 0, min_width=10, kind="name"),
+    Column("url", "URL", shown.plain(), None, 0, min_width=12, kind="place"),
+    Column("count", "COUNT", shown.plain(), 8, 0, "right", min_width=5),
 )
 
 

@@ -357,7 +357,7 @@ def columns(
 
 def table(relation: Relation[R], records: Iterable[R], squeeze: ColumnFit | None = None) -> Iterator[str]:
     """The lines of a table of records."""
-    from tui_crawler.text.columns import Present, cell_text
+    from tui_crawler.text.cells import Present, cell_text
 
     present, shown = Present(time.time_ns() // 1_000_000, local_zone()), relation.text_columns
     rows = [

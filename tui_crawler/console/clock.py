@@ -6,7 +6,7 @@ import time
 from datetime import UTC, datetime, tzinfo
 from typing import Protocol
 
-from tui_crawler.text.columns import Present
+from tui_crawler.text.cells import Present
 
 
 class ConsoleClock(Protocol):

@@ -16,7 +16,9 @@ from textual.widgets import Button, Static
 from tui_crawler.console.dialogs.pivot_rows import Pivot, pivot_words, values_of
 from tui_crawler.console.screen.dialog import Dialog
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.text.columns import Column, Present, Relation, plain
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Present
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import plural
 from tui_crawler.text.safe_text import safe
 
@@ -28,7 +30,9 @@ _FRAME = 4
 """Lines of the screen that the list leaves free: the border of the dialog, and a little around it."""
 
 
-CHOICES = Relation[tuple[str, str]](key=itemgetter(0), columns=(Column("text", "", plain(), value=itemgetter(1)),))
+CHOICES = Relation[tuple[str, str]](
+    key=itemgetter(0), columns=(Column("text", "", shown.plain(), value=itemgetter(1)),)
+)
 """What can be chosen: ids and texts."""
 
 

@@ -11,7 +11,9 @@ from datetime import date
 from operator import itemgetter
 
 from tui_crawler.console.logs.attempts import exit_cell, exit_code_of
-from tui_crawler.text.columns import Cell, Column, Relation, Styled, by_value, number
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Styled
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import ABSENT, count, percent, plural
 from tui_crawler.text.sparkline import bar
 
@@ -89,10 +91,10 @@ def values_of(pivot: Pivot) -> Relation[tuple[str, int]]:
         key=itemgetter(0),
         nothing="there are no rows to count",
         columns=(
-            Column("value", "VALUE", by_value(value), None, 0, min_width=14, value=itemgetter(0)),
-            Column("count", "COUNT", number("strong"), 9, 0, "right", min_width=5, value=count_of),
-            Column("share", "SHARE", by_value(share), 6, 1, "right", value=count_of),
-            Column("bar", "", by_value(drawn), 24, 2, min_width=8, kind="name", value=count_of),
+            Column("value", "VALUE", shown.by_value(value), None, 0, min_width=14, value=itemgetter(0)),
+            Column("count", "COUNT", shown.number("strong"), 9, 0, "right", min_width=5, value=count_of),
+            Column("share", "SHARE", shown.by_value(share), 6, 1, "right", value=count_of),
+            Column("bar", "", shown.by_value(drawn), 24, 2, min_width=8, kind="name", value=count_of),
         ),
     )
 

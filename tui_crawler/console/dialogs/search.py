@@ -21,7 +21,9 @@ from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.screen.dialog import Dialog
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.text.columns import Column, Present, Relation, by_value, itself
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Present
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.standing import standing
 
 if TYPE_CHECKING:
@@ -62,7 +64,7 @@ def entries_of(*columns: Column[Any, Any]) -> Relation[SearchEntry]:
     def cell(at: int) -> Callable[[SearchEntry], Cell]:
         return lambda entry: entry.cells[at] if at < len(entry.cells) else ""
 
-    shown = (replace(column, show=by_value(itself), value=cell(at)) for at, column in enumerate(columns))
+    shown = (replace(column, show=shown.by_value(shown.itself), value=cell(at)) for at, column in enumerate(columns))
     return Relation(key=lambda entry: entry.key, nothing="nothing fits", columns=tuple(shown))
 
 

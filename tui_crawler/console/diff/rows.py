@@ -2,14 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.panes.line import Line, heading
 from tui_crawler.console.urls.cells import host_of, path_of
+from tui_crawler.domain.record import replace
 from tui_crawler.domain.run_diff import ChangeKind, OriginDiff
 from tui_crawler.text import run_diff as said
-from tui_crawler.text.columns import Cell, Column, Present, Relation, Show, Styled, by_value, plain
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present, Styled
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import ABSENT, count
 
 if TYPE_CHECKING:
@@ -29,35 +33,22 @@ def _page_mark(kind: ChangeKind | None, change: PageChange, _present: Present) -
     return Styled("", "muted") if kind is None else Styled(f"{sign} {kind.word}", _ROLES[kind], sign)
 
 
-def _counted(number: int | None, role: str = "") -> Styled:
-    return Styled("…", "faint") if number is None else Styled(count(number), role if number else "faint")
+_ORIGIN = Column[OriginDiff, str]("origin", "ORIGIN", min_width=14, kind="place")
+_NUMBERS: tuple[Column[OriginDiff, Any], ...] = (
+    Column("new", "+ NEW", shown.number("ok", "faint"), 8, 0, "right", 6),
+    Column("gone", "− GONE", shown.number("error", "faint"), 8, 0, "right", 6),
+    Column("changed", "~ CHANGED", shown.number("warning", "faint"), 9, 0, "right", 6, "~ CHG"),
+    Column("same", "= SAME", shown.number("", "faint"), 9, 1, "right", 6),
+    Column("failing", "✗ NEW", shown.number("error", "faint"), 7, 2, "right", value=attrgetter("failures_new")),
+    Column("mended", "✓ MENDED", shown.number("ok", "faint"), 8, 3, "right", value=attrgetter("failures_mended")),
+)
+_UNCOUNTED = shown.by_record(lambda _: Styled("…", "faint"))
 
 
 def origins_of(*, counted: bool) -> Relation[OriginDiff]:
     """Return origins as a relation, with numbers once these are `counted`."""
-
-    def value(name: str) -> Callable[[OriginDiff], int | None]:
-        return lambda diff: getattr(diff, name) if counted else None
-
-    def shown(role: str) -> Show[int | None, object]:
-        return by_value(lambda number: _counted(number, role))
-
-    return Relation(
-        key=lambda diff: diff.origin_id,
-        columns=(
-            Column("origin", "ORIGIN", plain(), None, 0, min_width=14, kind="place"),
-            Column("new", "+ NEW", shown("ok"), 8, 0, "right", min_width=6, value=value("new")),
-            Column("gone", "− GONE", shown("error"), 8, 0, "right", min_width=6, value=value("gone")),
-            Column("changed", "~ CHANGED", shown("warning"), 9, 0, "right", 6, "~ CHG", value=value("changed")),
-            Column("same", "= SAME", shown(""), 9, 1, "right", min_width=6, value=value("same")),
-            Column("failing", "✗ NEW", shown("error"), 7, 2, "right", value=value("failures_new")),
-            Column("mended", "✓ MENDED", shown("ok"), 8, 3, "right", value=value("failures_mended")),
-        ),
-    )
-
-
-def _page_path(change: PageChange) -> str:
-    return path_of(change.url, change.origin)
+    numbers = _NUMBERS if counted else tuple(replace(one, show=_UNCOUNTED, value=lambda _: None) for one in _NUMBERS)
+    return Relation((_ORIGIN, *numbers), lambda diff: diff.origin_id)
 
 
 PAGES = Relation[PageChange](
@@ -65,11 +56,12 @@ PAGES = Relation[PageChange](
     nothing="no page differs",
     columns=(
         Column("change", "CHANGE", _page_mark, 9, 0, min_width=1, short="", value=lambda one: one.difference.kind),
-        Column("url", "URL", plain(), None, 0, min_width=16, kind="place", value=_page_path),
-        Column("fields", "WHAT", plain("muted"), 26, 1, min_width=12, value=said.fields),
-        Column("status", "STATUS", plain(), 14, 2, min_width=9, value=said.ends),
+        Column("url", "URL", shown.plain(), None, 0, min_width=16, kind="place",
+               value=lambda one: path_of(one.url, one.origin)),
+        Column("fields", "WHAT", shown.plain("muted"), 26, 1, min_width=12, value=said.fields),
+        Column("status", "STATUS", shown.plain(), 14, 2, min_width=9, value=said.ends),
     ),
-)
+)  # fmt: skip
 
 
 def summary_lines(diff: RunDiff) -> list[Line]:

@@ -10,19 +10,9 @@ from tui_crawler.console.urls.cells import bare_host, host_of, path_of
 from tui_crawler.console.urls.rows import TRIES, PageLine, next_at, of_page
 from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.recovery import NextTry
-from tui_crawler.text.columns import (
-    Cell,
-    Column,
-    Kind,
-    Present,
-    Relation,
-    Styled,
-    by_value,
-    negated,
-    number,
-    plain,
-    since,
-)
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present, Styled
+from tui_crawler.text.columns import Column, Kind, Relation
 from tui_crawler.text.format import READING, coarse, compact, count, plural, seconds
 from tui_crawler.text.sparkline import sparkline
 
@@ -60,32 +50,30 @@ _NONE = {"http_status": "no status", "message": "no message"}
 _TREND = 12
 
 
-def _origin(origin: str) -> Cell:
-    return Styled(host_of(origin), "strong", short=bare_host(origin))
-
-
-def _status(value: str) -> Cell:
-    return status_cell(int(value)) if value.isdecimal() else _text("http_status")(value)
+def _key(name: str, title: str, of: Callable[[str], Cell], least: int, kind: Kind = "") -> Column[FailureGroup, str]:
+    return Column(
+        name, title, shown.by_value(of), None, 0, min_width=least, kind=kind, value=lambda group: dict(group.key)[name]
+    )
 
 
 def _text(name: str) -> Callable[[str], Cell]:
     return lambda value: Styled(value, "strong") if value else Styled(_NONE.get(name, "none"), "faint")
 
 
-def _key(name: str) -> Callable[[FailureGroup], str]:
-    return lambda group: dict(group.key)[name]
+def _status(value: str) -> Cell:
+    return status_cell(int(value)) if value.isdecimal() else _text("http_status")(value)
 
 
-def _key_column(name: str, title: str, of: Callable[[str], Cell], least: int, kind: Kind = "") -> Column[Any, str]:
-    return Column(name, title, by_value(of), None, 0, min_width=least, kind=kind, value=_key(name))
+def _host(role: str) -> Callable[[str], Cell]:
+    return lambda origin: Styled(host_of(origin), role, short=bare_host(origin))
 
 
 _KEYS = {
-    "exit_code": _key_column("exit_code", "EXIT", exit_cell, 14, "word"),
-    "origin": _key_column("origin", "ORIGIN", _origin, 12, "place"),
-    "http_status": _key_column("http_status", "STATUS", _status, 9),
-    "pattern": _key_column("pattern", "PATH PATTERN", _text("pattern"), 14, "place"),
-    "message": _key_column("message", "MESSAGE", _text("message"), 16),
+    "exit_code": _key("exit_code", "EXIT", exit_cell, 14, "word"),
+    "origin": _key("origin", "ORIGIN", _host("strong"), 12, "place"),
+    "http_status": _key("http_status", "STATUS", _status, 9),
+    "pattern": _key("pattern", "PATH PATTERN", _text("pattern"), 14, "place"),
+    "message": _key("message", "MESSAGE", _text("message"), 16),
 }
 
 
@@ -94,71 +82,51 @@ def _recovers(recoverable: int, group: FailureGroup, _present: Present) -> Cell:
     return Styled(f"{some}yes", "ok") if recoverable else Styled("no", "faint")
 
 
+_GROUPS: tuple[Column[FailureGroup, Any], ...] = (
+    Column("count", "TOTAL", shown.number("strong"), 7, 0, "right", min_width=5),
+    Column("recent", "5 MIN", shown.number("", "faint"), 5, 3, "right"),
+    Column("recoverable", "RECOVERS", _recovers, 8, 2, "right", min_width=6, short="RECOV"),
+    Column(
+        "origins", "ORIGINS", shown.number("muted"), 7, 5, "right", 4, "ORIG", value=lambda group: len(group.origins)
+    ),
+    Column("trend", "TREND 1h", shown.words(lambda trend: sparkline(trend, _TREND), "accent"), _TREND, 4),
+    Column("last", "LAST", shown.since(), 8, 6, "right", value=shown.negated("last_at")),
+)
+
+
 def groups_by(by: Sequence[str]) -> Relation[FailureGroup]:
     """Return groups of failed pages as a relation."""
-    origins = Column("origins", "ORIGINS", number("muted"), 7, 5, "right", 4, "ORIG", value=_origin_count)
-    return Relation(
-        key=lambda group: group.key,
-        nothing="nothing has failed",
-        columns=(
-            *(_KEYS[name] for name in by),
-            Column("count", "TOTAL", number("strong"), 7, 0, "right", min_width=5),
-            Column("recent", "5 MIN", number("", "faint"), 5, 3, "right"),
-            Column("recoverable", "RECOVERS", _recovers, 8, 2, "right", min_width=6, short="RECOV"),
-            *(() if "origin" in by else (origins,)),
-            Column("trend", "TREND 1h", by_value(_trend), _TREND, 4),
-            Column("last", "LAST", since(), 8, 6, "right", value=negated("last_at")),
-        ),
+    columns = (
+        *(_KEYS[name] for name in by),
+        *(column for column in _GROUPS if "origin" not in by or column.id != "origins"),
     )
-
-
-def _origin_count(group: FailureGroup) -> int:
-    return len(group.origins)
-
-
-def _trend(trend: tuple[int, ...]) -> Cell:
-    return Styled(sparkline(trend, _TREND), "accent")
-
-
-def _host(origin: str) -> Cell:
-    return Styled(host_of(origin), "muted", short=bare_host(origin))
-
-
-def _path(line: PageLine) -> str:
-    return path_of(line.page.url, line.page.origin)
+    return Relation(columns, key=lambda group: group.key, nothing="nothing has failed")
 
 
 def _retry(_: object, line: PageLine, present: Present) -> Cell:
     return retry_cell(line.page, present.now, line.outlook)
 
 
-def _took(ms: int | None) -> Cell:
-    return Styled(seconds(ms), "faint" if ms is None else "muted")
-
-
 def pages_by(by: Sequence[str]) -> Relation[PageLine]:
     """Return the pages of one group as a relation: what the group has in common is left out."""
-    origin = Column("origin", "ORIGIN", by_value(_host), 20, 2, "left", 14, kind="place", value=of_page("origin"))
-    code = Column("exit", "EXIT", by_value(exit_cell), 15, 5, "left", 14, kind="word", value=of_page("last_exit_code"))
-    status = Column("status", "ST", by_value(status_cell), 3, 7, "right", value=of_page("last_http_status"))
-    message = Column("message", "MESSAGE", plain(), None, 8, min_width=20, value=of_page("message"))
-    return Relation(
-        key=lambda line: line.page.page_id,
-        nothing="no pages",
-        source=lambda line: line.page,
-        columns=(
-            *(() if "exit_code" in by else (code,)),
-            *(() if "origin" in by else (origin,)),
-            Column("url", "URL", plain(), None, 0, min_width=18, kind="place", value=_path),
-            *(() if "http_status" in by else (status,)),
-            replace(TRIES, priority=1),
-            Column("took", "TOOK", by_value(_took), 6, 4, "right", value=of_page("took_ms")),
-            Column("retry", "RETRY", _retry, 14, 3, min_width=9, value=next_at),
-            Column("last", "LAST", since(), 8, 6, "right", value=negated("page.last_crawled_at")),
-            *(() if "message" in by else (message,)),
-            Column("title", "TITLE", plain("muted"), None, 9, min_width=20, value=of_page("title")),
-        ),
-    )
+    columns: tuple[tuple[str, Column[PageLine, Any]], ...] = (
+        ("exit_code", Column("exit", "EXIT", shown.by_value(exit_cell), 15, 5, min_width=14, kind="word",
+                             value=of_page("last_exit_code"))),
+        ("origin", Column("origin", "ORIGIN", shown.by_value(_host("muted")), 20, 2, min_width=14, kind="place",
+                          value=of_page("origin"))),
+        ("", Column("url", "URL", shown.plain(), None, 0, min_width=18, kind="place",
+                    value=lambda line: path_of(line.page.url, line.page.origin))),
+        ("http_status", Column("status", "ST", shown.by_value(status_cell), 3, 7, "right",
+                               value=of_page("last_http_status"))),
+        ("", replace(TRIES, priority=1)),
+        ("", Column("took", "TOOK", shown.words(seconds, "muted", "faint"), 6, 4, "right", value=of_page("took_ms"))),
+        ("", Column("retry", "RETRY", _retry, 14, 3, min_width=9, value=next_at)),
+        ("", Column("last", "LAST", shown.since(), 8, 6, "right", value=shown.negated("page.last_crawled_at"))),
+        ("message", Column("message", "MESSAGE", shown.plain(), None, 8, min_width=20, value=of_page("message"))),
+        ("", Column("title", "TITLE", shown.plain("muted"), None, 9, min_width=20, value=of_page("title"))),
+    )  # fmt: skip
+    kept = tuple(column for key, column in columns if key not in by)
+    return Relation(kept, lambda line: line.page.page_id, "no pages", lambda line: line.page)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,28 +138,19 @@ class ReferrerLine:
     origin: str
 
 
-def _linked_from(line: ReferrerLine) -> str:
-    return path_of(line.referrer.url, line.origin).removeprefix("https://")
-
-
-def _link_text(line: ReferrerLine) -> str:
-    return " → ".join((line.referrer.text, *line.referrer.chain))
-
-
-def _link_kind(line: ReferrerLine) -> str:
-    return line.referrer.kind.replace("_", " ")
-
-
 REFERRERS = Relation[ReferrerLine](
     key=lambda line: line.number,
     nothing="no page that was crawled names it",
     source=lambda line: line.referrer,
     columns=(
-        Column("kind", "KIND", plain("muted"), 8, 1, min_width=4, value=_link_kind),
-        Column("url", "LINKED FROM", plain(), None, 0, min_width=18, kind="place", value=_linked_from),
-        Column("text", "TEXT", plain(), None, 2, min_width=12, value=_link_text),
+        Column("kind", "KIND", shown.plain("muted"), 8, 1, min_width=4,
+               value=lambda line: line.referrer.kind.replace("_", " ")),
+        Column("url", "LINKED FROM", shown.plain(), None, 0, min_width=18, kind="place",
+               value=lambda line: path_of(line.referrer.url, line.origin).removeprefix("https://")),
+        Column("text", "TEXT", shown.plain(), None, 2, min_width=12,
+               value=lambda line: " → ".join((line.referrer.text, *line.referrer.chain))),
     ),
-)
+)  # fmt: skip
 
 
 def grouping_words(by: Sequence[str]) -> str:

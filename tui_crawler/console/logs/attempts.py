@@ -8,7 +8,9 @@ from tui_crawler.console.urls.cells import path_of
 from tui_crawler.domain import exit_code
 from tui_crawler.domain.exit_code import DISPOSITIONS, AttemptKind, ExitCode
 from tui_crawler.domain.view import AttemptView
-from tui_crawler.text.columns import Column, Relation, Styled, by_record, by_value, data_size, plain, time_of_day, words
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Styled
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import count, seconds
 from tui_crawler.text.glyphs import StateGlyph, exit_mark
 
@@ -109,26 +111,21 @@ def note(attempt: AttemptView) -> tuple[Styled, ...]:
     return tuple(parts)
 
 
-def _path(attempt: AttemptView) -> str:
-    return path_of(attempt.url, attempt.origin)
-
-
-def _fresh(new_pages: int) -> str:
-    return f"+{count(new_pages)}" if new_pages else ""
-
-
 ATTEMPTS = Relation[AttemptView](
     key=lambda attempt: ("attempt", attempt.attempt_id),
     nothing="no attempts yet",
     columns=(
-        Column("time", "TIME", time_of_day(), 8, 1, value=lambda attempt: attempt.ended_at),
-        Column("exit", "EXIT", by_value(exit_cell), 15, 0, "left", 14, kind="word", value=lambda one: one.exit_code),
-        Column("status", "ST", by_value(status_cell), 3, 4, "right", value=lambda attempt: attempt.http_status),
-        Column("took", "TOOK", words(seconds, "muted"), 6, 3, "right", value=lambda attempt: attempt.response_ms),
-        Column("bytes", "BYTES", data_size("muted"), 7, 6, "right", value=lambda attempt: attempt.bytes or None),
-        Column("new", "NEW", words(_fresh, "ok"), 4, 7, "right", value=lambda attempt: attempt.new_pages),
-        Column("url", "URL", plain(), None, 0, min_width=16, kind="place", value=_path),
-        Column("note", "NOTE", by_record(note), None, 2, min_width=18, value=lambda attempt: attempt.message),
+        Column("time", "TIME", shown.time_of_day(), 8, 1, value=lambda attempt: attempt.ended_at),
+        Column("exit", "EXIT", shown.by_value(exit_cell), 15, 0, min_width=14, kind="word",
+               value=lambda attempt: attempt.exit_code),
+        Column("status", "ST", shown.by_value(status_cell), 3, 4, "right", value=lambda attempt: attempt.http_status),
+        Column("took", "TOOK", shown.words(seconds, "muted"), 6, 3, "right", value=lambda attempt: attempt.response_ms),
+        Column("bytes", "BYTES", shown.data_size("muted"), 7, 6, "right", value=lambda attempt: attempt.bytes or None),
+        Column("new", "NEW", shown.words(lambda new: f"+{count(new)}" if new else "", "ok"), 4, 7, "right",
+               value=lambda attempt: attempt.new_pages),
+        Column("url", "URL", shown.plain(), None, 0, min_width=16, kind="place",
+               value=lambda attempt: path_of(attempt.url, attempt.origin)),
+        Column("note", "NOTE", shown.by_record(note), None, 2, min_width=18, value=lambda attempt: attempt.message),
     ),
-)
+)  # fmt: skip
 """The log of one origin."""

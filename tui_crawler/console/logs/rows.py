@@ -18,7 +18,9 @@ from tui_crawler.domain.exit_code import DISPOSITIONS, FAILURES, AttemptKind, Se
 from tui_crawler.domain.operator_view import ActionView, ActivityView
 from tui_crawler.domain.status_words import FinishReason, what_happened
 from tui_crawler.domain.view import AttemptView, LogTerms
-from tui_crawler.text.columns import Cell, Column, Present, Relation, Styled, by_record
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present, Styled
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import ago, clock, count, date_time, plural, seconds, size
 from tui_crawler.text.relations.actions import action_mark
 from tui_crawler.text.same_as import command_line_of
@@ -239,35 +241,23 @@ class LogEntry:
     relative: bool = False
     marked: bool = False
 
-    @property
-    def hit(self) -> bool:
-        """Whether it has what is searched for."""
-        return bool(self.needle) and self.needle in self.line.text
-
-    def shown(self, pieces: tuple[Styled, ...]) -> tuple[Styled, ...]:
+    def shown(self, *pieces: Styled) -> tuple[Styled, ...]:
         """Return pieces of it, underlined where it has what is searched for."""
-        return underlined(pieces, self.needle) if self.hit else pieces
+        return underlined(pieces, self.needle) if self.needle in self.line.text else pieces
 
 
 def _time(at: int, one: LogEntry, present: Present) -> Cell:
     when = ago(present.now - at) if one.relative else clock(at, present.zone, millis=True)
-    return Styled(when, _HIT if one.hit else "muted", when if one.relative else clock(at, present.zone))
-
-
-def _event(one: LogEntry) -> Cell:
-    return one.shown((_what(one.line),))
+    hit = bool(one.needle) and one.needle in one.line.text
+    return Styled(when, _HIT if hit else "muted", when if one.relative else clock(at, present.zone))
 
 
 def _origin(one: LogEntry) -> Cell:
-    return one.shown((Styled(host_of(one.line.origin), "muted", short=bare_host(one.line.origin)),))
+    return one.shown(Styled(host_of(one.line.origin), "muted", short=bare_host(one.line.origin)))
 
 
 def _details(one: LogEntry) -> Cell:
-    return (*((_BOOKMARK,) if one.marked else ()), *one.shown(tuple(_happened(one.line))))
-
-
-def _name(one: LogEntry) -> str:
-    return _what(one.line).text
+    return (*((_BOOKMARK,) if one.marked else ()), *one.shown(*_happened(one.line)))
 
 
 LOG = Relation[LogEntry](
@@ -275,11 +265,14 @@ LOG = Relation[LogEntry](
     source=lambda one: one.line.source,
     columns=(
         Column("time", "TIME", _time, 12, 0, min_width=8, value=lambda one: one.line.at),
-        Column("what", "EVENT", by_record(_event), 29, 0, min_width=14, kind="name", value=_name),
-        Column("origin", "ORIGIN", by_record(_origin), 22, 2, "left", 14, "", "place", lambda one: one.line.origin),
-        Column("text", "DETAILS", by_record(_details), None, 0, "left", 18, "", "place", lambda one: one.line.text),
+        Column("what", "EVENT", shown.by_record(lambda one: one.shown(_what(one.line))), 29, 0, min_width=14,
+               kind="name", value=lambda one: _what(one.line).text),
+        Column("origin", "ORIGIN", shown.by_record(_origin), 22, 2, min_width=14, kind="place",
+               value=lambda one: one.line.origin),
+        Column("text", "DETAILS", shown.by_record(_details), None, 0, min_width=18, kind="place",
+               value=lambda one: one.line.text),
     ),
-)
+)  # fmt: skip
 _NARROW = {"time": 8, "what": 17, "origin": 14}
 NARROW_LOG = tuple(replace(one, width=_NARROW.get(one.id)) for one in LOG.columns)
 """The columns where there is no room for whole names and milliseconds."""

@@ -3,11 +3,10 @@ this moment, what it can rely on (the contract), and its robots.txt. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import groupby
-from operator import attrgetter
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.attempts import exit_cell
 from tui_crawler.console.overview.rows import patience_parts
@@ -21,7 +20,9 @@ from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.status import DelayReason, OriginPhase, RobotsStatus
 from tui_crawler.domain.status_words import unavailable_words, unreachable_words
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
-from tui_crawler.text.columns import Cell, Column, Present, Relation, Styled, by_value, itself, plain, words
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Styled
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import ago, clock, count, due, plural, seconds
 from tui_crawler.text.glyphs import CURSOR
 from tui_crawler.text.standing import standing
@@ -170,14 +171,6 @@ class TodoLine:
     outlook: NextRequest
 
 
-def _of_item(name: str) -> Callable[[TodoLine], Any]:
-    return attrgetter(f"item.{name}")
-
-
-def _due(not_before: int, line: TodoLine, present: Present) -> Cell:
-    return due_cell(line.outlook, not_before - present.now)
-
-
 def _source(line: TodoLine) -> Styled:
     item = line.item
     if item.attempts:
@@ -187,24 +180,22 @@ def _source(line: TodoLine) -> Styled:
     return Styled(path_of(item.found_on, line.origin) if item.found_on else "link", "muted")
 
 
-def _todo_path(line: TodoLine) -> str:
-    return path_of(line.item.url, line.origin)
-
-
 TODO = Relation[TodoLine](
     key=lambda line: line.item.url,
     nothing="the todo list is empty",
     source=lambda line: line.item,
     columns=(
-        Column("number", "#", plain("faint"), 3, 2, "right"),
-        Column("url", "URL", plain(), None, 0, min_width=18, kind="place", value=_todo_path),
-        Column("depth", "DEPTH", plain(), 5, 3, "right", value=_of_item("depth")),
-        Column("nice", "NICE", words(str, "", "faint"), 4, 8, "right", value=_of_item("nice")),
-        Column("due", "DUE", _due, 8, 4, "right", value=_of_item("not_before")),
-        Column("from", "FROM", by_value(itself), 20, 1, min_width=12, kind="place", value=_source),
-        Column("title", "TITLE", plain("muted"), None, 7, min_width=20, value=_of_item("title")),
+        Column("number", "#", shown.plain("faint"), 3, 2, "right"),
+        Column("url", "URL", shown.plain(), None, 0, min_width=18, kind="place",
+               value=lambda line: path_of(line.item.url, line.origin)),
+        Column("depth", "DEPTH", shown.plain(), 5, 3, "right", value=lambda line: line.item.depth),
+        Column("nice", "NICE", shown.words(str, "", "faint"), 4, 8, "right", value=lambda line: line.item.nice),
+        Column("due", "DUE", lambda at, line, moment: due_cell(line.outlook, at - moment.now), 8, 4, "right",
+               value=lambda line: line.item.not_before),
+        Column("from", "FROM", shown.by_value(shown.itself), 20, 1, min_width=12, kind="place", value=_source),
+        Column("title", "TITLE", shown.plain("muted"), None, 7, min_width=20, value=lambda line: line.item.title),
     ),
-)
+)  # fmt: skip
 
 
 _KEYS = {"origin": "this origin", "host": "this host", "registrable_domain": "this domain", "ip": "this address"}

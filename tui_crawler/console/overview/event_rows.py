@@ -2,22 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Callable, Hashable
+from typing import Any
 
 from tui_crawler.console.logs.attempts import exit_cell, note, status_cell
 from tui_crawler.console.panes.notice import ReportedError
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
 from tui_crawler.domain.operator_view import ActionView
 from tui_crawler.domain.view import AttemptView
-from tui_crawler.text.columns import Cell, Column, Present, Relation, Styled, by_value, itself, time_of_day
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present, Styled
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import seconds
 from tui_crawler.text.relations.actions import action_mark
+from tui_crawler.text.shown import Show
 
 Event = AttemptView | ActionView | ReportedError
 
 
-def key_of(event: Event) -> Hashable:
-    """Return what identifies an event."""
+def _key(event: Event) -> Hashable:
     match event:
         case AttemptView():
             return event.attempt_id
@@ -61,12 +64,9 @@ def _what(event: Event) -> Styled:
             return Styled("✗ error", "error")
 
 
-def _status(status: int | None, event: Event, _present: Present) -> Cell:
-    return status_cell(status) if isinstance(event, AttemptView) else ""
-
-
-def _took(ms: int | None, event: Event, _present: Present) -> Cell:
-    return Styled(seconds(ms), "muted") if isinstance(event, AttemptView) else ""
+def _only(of: Callable[[Any], Cell]) -> Show[Any, Event]:
+    """Show what attempts alone have."""
+    return lambda value, event, _: of(value) if isinstance(event, AttemptView) else ""
 
 
 def _about(event: Event) -> Cell:
@@ -94,16 +94,18 @@ def _note(event: Event) -> Cell:
 
 
 EVENTS = Relation[Event](
-    key=key_of,
+    key=_key,
     nothing="nothing has happened yet",
     source=lambda event: None if isinstance(event, ReportedError) else event,
     columns=(
-        Column("time", "TIME", time_of_day(), 8, 1, value=at),
+        Column("time", "TIME", shown.time_of_day(), 8, 1, value=at),
         Column("origin", "ORIGIN", _host, 22, 2, min_width=14, kind="place", value=_origin),
-        Column("exit", "EXIT", by_value(itself), 15, 0, min_width=14, kind="word", value=_what),
-        Column("status", "ST", _status, 3, 5, "right", value=lambda event: getattr(event, "http_status", None)),
-        Column("took", "TOOK", _took, 6, 6, "right", value=lambda event: getattr(event, "response_ms", None)),
-        Column("url", "URL", by_value(itself), None, 0, min_width=16, kind="place", value=_about),
-        Column("note", "NOTE", by_value(itself), None, 4, min_width=20, value=_note),
+        Column("exit", "EXIT", shown.by_value(shown.itself), 15, 0, min_width=14, kind="word", value=_what),
+        Column("status", "ST", _only(status_cell), 3, 5, "right",
+               value=lambda event: getattr(event, "http_status", None)),
+        Column("took", "TOOK", _only(lambda ms: Styled(seconds(ms), "muted")), 6, 6, "right",
+               value=lambda event: getattr(event, "response_ms", None)),
+        Column("url", "URL", shown.by_value(shown.itself), None, 0, min_width=16, kind="place", value=_about),
+        Column("note", "NOTE", shown.by_value(shown.itself), None, 4, min_width=20, value=_note),
     ),
-)
+)  # fmt: skip

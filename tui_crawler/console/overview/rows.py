@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from math import log1p
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.logs.attempts import exit_cell
@@ -14,18 +13,10 @@ from tui_crawler.domain.idle_reason import idle_reason
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.status import DelayReason, OriginPhase
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present, Styled
 from tui_crawler.text.charts import heat
-from tui_crawler.text.columns import (
-    Cell,
-    Column,
-    Present,
-    Relation,
-    Styled,
-    by_value,
-    data_size,
-    number,
-    words,
-)
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import due, seconds
 from tui_crawler.text.glyphs import StateGlyph
 from tui_crawler.text.safe_text import safe
@@ -71,19 +62,11 @@ class OriginLine:
     latency: Sequence[float | None] = ()
 
 
-def _of(name: str) -> Callable[[OriginLine], Any]:
-    return attrgetter(f"view.{name}")
-
-
-def _mark(line: OriginLine) -> StateGlyph:
-    return standing(line.view)
-
-
 def _state(mark: StateGlyph, line: OriginLine, _present: Present) -> Cell:
     short = _SHORT_STATES.get(mark.word, mark.word)
     gap = "" if line.suspected and len(short) > _ROOM_BESIDE else " "
-    shown = Styled(mark.label, mark.role, short=f"{mark.glyph}{gap}{short}")
-    return (shown, Styled(f" {SUSPECTED}", "warning", short=SUSPECTED)) if line.suspected else shown
+    state = Styled(mark.label, mark.role, short=f"{mark.glyph}{gap}{short}")
+    return (state, *((Styled(f" {SUSPECTED}", "warning", short=SUSPECTED),) if line.suspected else ()))
 
 
 def _glyph(mark: StateGlyph, line: OriginLine, _present: Present) -> Cell:
@@ -99,14 +82,9 @@ def _name(origin: str, line: OriginLine, _present: Present) -> Cell:
     return Styled(origin, role, short=f"{scheme} {host}")
 
 
-def _took(line: OriginLine) -> int | None:
-    return line.view.last_response_ms if line.view.requests else None
-
-
 def _why(_: object, line: OriginLine, present: Present) -> Cell:
-    idle = idle_reason(
-        line.view, present.now, line.run, zone=present.zone, you=line.you, in_flight=line.in_flight, brief=True
-    )
+    now, zone = present.now, present.zone
+    idle = idle_reason(line.view, now, line.run, zone=zone, you=line.you, in_flight=line.in_flight, brief=True)
     trap = (Styled(f"{SUSPECTED} trap suspected  ", "warning"),) if line.suspected else ()
     return (*trap, Styled(idle or requesting(line.view), "muted"))
 
@@ -192,55 +170,46 @@ def _next_at(line: OriginLine) -> int | None:
     return 0 if view.in_flight_url else HELD if view.paused else max(view.next_request_at, view.asleep_until)
 
 
-_TODO, _FAIL = number("", "faint"), number("error", "faint")
-_EXIT = by_value(exit_cell)
-
-
-def _patience(_: object, line: OriginLine, _present: Present) -> Cell:
-    return patience_cell(line.view)
-
-
-def _delay(_: object, line: OriginLine, _present: Present) -> Cell:
-    return delay_cell(line.view)
-
-
-def _next(_: object, line: OriginLine, present: Present) -> Cell:
-    return next_cell(line.view, present.now)
-
-
 ORIGINS = Relation[OriginLine](
     key=lambda line: line.view.origin,
     source=lambda line: line.view,
     columns=(
-        Column("state", "STATE", _state, 14, 0, min_width=11, value=_mark),
-        Column("origin", "ORIGIN", _name, None, 0, min_width=_LEAST_ORIGIN, kind="place", value=_of("origin")),
-        Column("todo", "TODO", _TODO, 7, 4, "right", min_width=5, value=_of("todo")),
-        Column("done", "DONE", number(), 8, 3, "right", min_width=6, value=_of("done")),
-        Column("fail", "FAIL", _FAIL, 5, 1, "right", value=_of("failed")),
-        Column("patience", "PAT", _patience, 5, 2, value=_of("patience")),
-        Column("delay", "DELAY", _delay, 7, 6, "right", min_width=6, value=_of("delay_ms")),
-        Column("next", "NEXT", _next, 6, 5, "right", value=_next_at),
-        Column("exit", "LAST EXIT", _EXIT, 15, 7, min_width=14, kind="word", value=_of("last_exit_code")),
-        Column("rate", "RATE", by_value(_rate), RATE_CELLS, 14),
-        Column("latency", "LATENCY", by_value(_latency), RATE_CELLS, 15),
-        Column("took", "TOOK", words(seconds, "", "faint"), 6, 9, "right", value=_took),
-        Column("blocked", "BLOCKED", number("blocked", "faint"), 7, 10, "right", value=_of("blocked")),
-        Column("pending", "PENDING", number("", "faint"), 9, 11, "right", min_width=7, value=_of("pending")),
-        Column("bytes", "BYTES", data_size(), 7, 12, "right", value=_of("bytes")),
-        Column("why", "WHY", _why, None, 13, min_width=36, value=_of("state")),
+        Column("state", "STATE", _state, 14, 0, min_width=11, value=lambda line: standing(line.view)),
+        Column("origin", "ORIGIN", _name, None, 0, min_width=_LEAST_ORIGIN, kind="place",
+               value=lambda line: line.view.origin),
+        Column("todo", "TODO", shown.number("", "faint"), 7, 4, "right", 5, value=lambda line: line.view.todo),
+        Column("done", "DONE", shown.number(), 8, 3, "right", min_width=6, value=lambda line: line.view.done),
+        Column("fail", "FAIL", shown.number("error", "faint"), 5, 1, "right", value=lambda line: line.view.failed),
+        Column("patience", "PAT", lambda _, line, __: patience_cell(line.view), 5, 2,
+               value=lambda line: line.view.patience),
+        Column("delay", "DELAY", lambda _, line, __: delay_cell(line.view), 7, 6, "right", min_width=6,
+               value=lambda line: line.view.delay_ms or None),
+        Column("next", "NEXT", lambda _, line, moment: next_cell(line.view, moment.now), 6, 5, "right", value=_next_at),
+        Column("exit", "LAST EXIT", shown.by_value(exit_cell), 15, 7, min_width=14, kind="word",
+               value=lambda line: line.view.last_exit_code),
+        Column("rate", "RATE", shown.by_value(_rate), RATE_CELLS, 14),
+        Column("latency", "LATENCY", shown.by_value(_latency), RATE_CELLS, 15),
+        Column("took", "TOOK", shown.words(seconds, "", "faint"), 6, 9, "right",
+               value=lambda line: line.view.last_response_ms if line.view.requests else None),
+        Column("blocked", "BLOCKED", shown.number("blocked", "faint"), 7, 10, "right",
+               value=lambda line: line.view.blocked),
+        Column("pending", "PENDING", shown.number("", "faint"), 9, 11, "right", min_width=7,
+               value=lambda line: line.view.pending),
+        Column("bytes", "BYTES", shown.data_size(), 7, 12, "right", value=lambda line: line.view.bytes),
+        Column("why", "WHY", _why, None, 13, min_width=36, value=lambda line: line.view.state),
     ),
-)
+)  # fmt: skip
+_LITTLE: dict[str, dict[str, Any]] = {
+    "state": {"title": "", "show": _glyph, "width": 2, "min_width": 0},
+    "origin": {"min_width": 20},
+    "todo": {"width": 6, "priority": 3, "min_width": 4},
+    "fail": {},
+    "patience": {"min_width": 3},
+    "next": {"priority": 4},
+    "exit": {"width": 14, "priority": 5, "min_width": 0},
+}
 NARROW = replace(
-    ORIGINS,
-    columns=(
-        Column("state", "", _glyph, 2, 0, value=_mark),
-        Column("origin", "ORIGIN", _name, None, 0, min_width=20, kind="place", value=_of("origin")),
-        Column("todo", "TODO", _TODO, 6, 3, "right", min_width=4, value=_of("todo")),
-        Column("fail", "FAIL", _FAIL, 5, 1, "right", value=_of("failed")),
-        Column("patience", "PAT", _patience, 5, 2, min_width=3, value=_of("patience")),
-        Column("next", "NEXT", _next, 6, 4, "right", value=_next_at),
-        Column("exit", "LAST EXIT", _EXIT, 14, 5, kind="word", value=_of("last_exit_code")),
-    ),
+    ORIGINS, columns=tuple(replace(one, **_LITTLE[one.id]) for one in ORIGINS.columns if one.id in _LITTLE)
 )
 """Below 81 cells; the state is its glyph alone, the word stands under the table."""
 

@@ -52,7 +52,7 @@ from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY
 from tui_crawler.domain.ruleset import RulesetChange
-from tui_crawler.text.columns import Present
+from tui_crawler.text.cells import Present
 from tui_crawler.text.format import plural
 from tui_crawler.text.rule_words import counted_changes
 

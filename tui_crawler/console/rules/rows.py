@@ -16,19 +16,9 @@ from tui_crawler.domain.policy import EMPTY, QueryPolicy
 from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.ruleset import Ruleset, RulesetChange, Section, difference
 from tui_crawler.domain.ruleset_change import keys_of
-from tui_crawler.text.columns import (
-    AnyColumn,
-    Cell,
-    Column,
-    Present,
-    Relation,
-    Styled,
-    by_record,
-    by_value,
-    cell_text,
-    itself,
-    plain,
-)
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present, Styled, cell_text
+from tui_crawler.text.columns import AnyColumn, Column, Relation
 from tui_crawler.text.format import clock, compact, count, date_time, plural
 from tui_crawler.text.rule_words import change_text, change_words, counted_changes, section_word
 
@@ -55,13 +45,13 @@ class EntryLine:
     count: int | None = None
 
 
-_SECTION: AnyColumn = Column("section", "SECTION", by_value(itself), 14, 1, min_width=13)
-_ENTRY: AnyColumn = Column("entry", "ENTRY", by_value(itself), None, 0, min_width=34)
+_SECTION: AnyColumn = Column("section", "SECTION", shown.by_value(shown.itself), 14, 1, min_width=13)
+_ENTRY: AnyColumn = Column("entry", "ENTRY", shown.by_value(shown.itself), None, 0, min_width=34)
 _FIRED: AnyColumn = Column(
-    "fired", "FIRED", by_record(attrgetter("fired")), 7, 1, "right", 6, value=attrgetter("count")
+    "fired", "FIRED", shown.by_record(attrgetter("fired")), 7, 1, "right", 6, value=attrgetter("count")
 )
-_WHY: AnyColumn = Column("why", "WHY", by_value(itself), 20, 3, min_width=18)
-_SOURCE: AnyColumn = Column("source", "WRITTEN", by_value(itself), 12, 2, min_width=10)
+_WHY: AnyColumn = Column("why", "WHY", shown.by_value(shown.itself), 20, 3, min_width=18)
+_SOURCE: AnyColumn = Column("source", "WRITTEN", shown.by_value(shown.itself), 12, 2, min_width=10)
 ENTRIES = Relation[EntryLine](
     key=lambda line: line.key, nothing="no rules", source=lambda _: None, columns=(_SECTION, _ENTRY, _WHY, _SOURCE)
 )
@@ -69,24 +59,16 @@ RULE_ENTRIES = replace(ENTRIES, columns=(_SECTION, _ENTRY, _FIRED, _WHY, _SOURCE
 """With how often each entry has refused a URL."""
 
 
-def _at(value: int, _one: Ruleset, present: Present) -> Styled:
-    return Styled(date_time(value, present.zone)[:16], "muted")
-
-
-def _in_force(one: Ruleset) -> str:
-    return "✓ in force" if one.current else ""
-
-
 VERSIONS = Relation[Ruleset](
     key=lambda one: one.ruleset_id,
     nothing="no versions",
     source=lambda _: None,
     columns=(
-        Column("version", "RULESET", plain("strong"), 7, 0, "right", value=lambda one: one.ruleset_id),
-        Column("state", "", plain("ok"), 10, 2, value=_in_force),
-        Column("at", "WHEN", _at, 16, 1),
-        Column("who", "WHO", plain(), 13, 4, min_width=8),
-        Column("note", "NOTE", plain("muted"), None, 3, min_width=12),
+        Column("version", "RULESET", shown.plain("strong"), 7, 0, "right", value=lambda one: one.ruleset_id),
+        Column("state", "", shown.plain("ok"), 10, 2, value=lambda one: "✓ in force" if one.current else ""),
+        Column("at", "WHEN", lambda at, _, moment: Styled(date_time(at, moment.zone)[:16], "muted"), 16, 1),
+        Column("who", "WHO", shown.plain(), 13, 4, min_width=8),
+        Column("note", "NOTE", shown.plain("muted"), None, 3, min_width=12),
     ),
 )
 

@@ -54,7 +54,7 @@ from tui_crawler.domain.policy import EMPTY, QueryPolicy
 from tui_crawler.domain.ruleset import Ruleset, same_rules
 from tui_crawler.domain.ruleset_change import changes_along, changes_between
 from tui_crawler.domain.ruleset_change import keys_of as entry_keys
-from tui_crawler.text.columns import Present
+from tui_crawler.text.cells import Present
 from tui_crawler.text.rule_words import section_word
 from tui_crawler.text.safe_text import safe
 

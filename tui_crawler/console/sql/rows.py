@@ -13,7 +13,9 @@ from rich.cells import cell_len
 from tui_crawler.console.dialogs.completion import Completion
 from tui_crawler.console.panes.line import HangingText, Line
 from tui_crawler.domain.record import dataclass, replace
-from tui_crawler.text.columns import AnyColumn, Column, Kind, Relation, Styled, by_value
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Styled
+from tui_crawler.text.columns import AnyColumn, Column, Kind, Relation
 from tui_crawler.text.format import count, date_time, plural, seconds
 from tui_crawler.text.safe_text import safe
 
@@ -146,7 +148,7 @@ def _column(title: str, at: int, values: Sequence[object]) -> AnyColumn:
     least = width if numbers else min(width, 16 if wide >= _LONG else _LEAST)
     kind: Kind = "place" if any(isinstance(value, str) and "://" in value for value in values) else ""
     align: Align = "right" if numbers else "left"
-    return Column(title, title, by_value(_cell), width, at, align, least, "", kind, lambda row: row.values[at])
+    return Column(title, title, shown.by_value(_cell), width, at, align, least, "", kind, lambda row: row.values[at])
 
 
 def answer_lines(answer: QueryAnswer, key: object, zone: tzinfo) -> list[Line]:

@@ -9,13 +9,16 @@ from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.logs.attempts import exit_cell, mark_of
 from tui_crawler.console.urls.cells import bare_host, host_of
-from tui_crawler.text.columns import Column, Present, Relation, Show, Styled, data_size, number
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Present, Styled
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.relations.actions import ACTIONS
 from tui_crawler.text.relations.limbo import LIMBO
 from tui_crawler.text.relations.refused import REFUSED
 from tui_crawler.text.relations.runs import RUNS
 from tui_crawler.text.relations.stashes import STASHES
 from tui_crawler.text.relations.validations import VALIDATIONS
+from tui_crawler.text.shown import Show
 from tui_crawler.text.sparkline import bar
 
 if TYPE_CHECKING:
@@ -66,8 +69,8 @@ def exits_of(counts: Sequence[ExitCountView], short: int = 8) -> Relation[ExitCo
         columns=(
             Column("exit", "EXIT", lambda name, *_: exit_cell(name), 29, 0, min_width=12, kind="name",
                    value=lambda one: one.exit_code),
-            Column("run", "RUN", number(), 7, 0, "right", min_width=4),
-            Column("recent", "5 MIN", number("", "faint"), 5, 0, "right"),
+            Column("run", "RUN", shown.number(), 7, 0, "right", min_width=4),
+            Column("recent", "5 MIN", shown.number("", "faint"), 5, 0, "right"),
             Column("bar", "", share, None, 2, min_width=8, kind="name", value=lambda one: one.run),
         ),
         source=lambda _: None,
@@ -104,9 +107,9 @@ def busiest(order: str, views: Sequence[OriginView]) -> Relation[OriginView]:
         columns=(
             Column("origin", "ORIGIN", lambda name, *_: Styled(host_of(name), "strong", bare_host(name)), None, 0,
                    min_width=14, kind="place"),
-            Column("requests", "REQUESTS", amount(number, "requests"), 8, 1, "right", min_width=5, short="REQ"),
-            Column("bytes", "BYTES", amount(data_size, "bytes"), 7, 2, "right"),
-            Column("failed", "FAILED", number("error", "faint"), 6, 1, "right", min_width=4, short="FAIL"),
+            Column("requests", "REQUESTS", amount(shown.number, "requests"), 8, 1, "right", min_width=5, short="REQ"),
+            Column("bytes", "BYTES", amount(shown.data_size, "bytes"), 7, 2, "right"),
+            Column("failed", "FAILED", shown.number("error", "faint"), 6, 1, "right", min_width=4, short="FAIL"),
             Column("bar", "", share, 12, 3, min_width=6, kind="name", value=lambda view: _amount(view, order)),
         ),
     )  # fmt: skip

@@ -21,7 +21,8 @@ from tui_crawler.console.table.cells import Cell, Row, cell_parts, rows_of
 from tui_crawler.console.table.columns import Layout, Width, arrange
 from tui_crawler.console.table.paint import Palette, Sort, TablePainter, role_styles
 from tui_crawler.console.table.rows import CursorRule, TableRows
-from tui_crawler.text.columns import AnyColumn, Present, Relation
+from tui_crawler.text.cells import Present
+from tui_crawler.text.columns import AnyColumn, Relation
 from tui_crawler.text.format import READING
 from tui_crawler.text.safe_text import safe
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.overview.summary import TRAP
 from tui_crawler.console.rules.pattern import literal
@@ -12,8 +12,11 @@ from tui_crawler.console.tree.queries import MOST_BRANCHES, level_of, piece_of, 
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.site_tree import OWN_PAGES, BranchCounts, BranchTally, end_of
 from tui_crawler.domain.trap import LEAST_PAGES
-from tui_crawler.text.columns import Cell, Column, Present, Relation, Show, Styled, by_value, itself, plain
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present, Styled
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import compact, count, phase, rate, size
+from tui_crawler.text.shown import Show
 
 if TYPE_CHECKING:
     from tui_crawler.console.panes.line import Line
@@ -141,7 +144,7 @@ def _below(branch: OpenBranch, opened: Mapping[str, OpenBranch], turned: frozens
     own = tally.counts.get(OWN_PAGES)
     yield Node(NodeKind.own_pages, branch.prefix, "pages here", level, own, tally.ended, unfolded)
     for url, counts in here.pages.items() if unfolded else ():
-        name = url.removeprefix(branch.prefix) or "(itself)"
+        name = url.removeprefix(branch.prefix) or "(shown.itself)"
         yield Node(NodeKind.page, branch.prefix, name, level + 1, counts, url=url)
     if unfolded and own is not None and own.known + own.refused > len(here.pages):
         yield Node(NodeKind.rest, branch.prefix, "… further pages", level + 1, None)
@@ -155,56 +158,41 @@ def _path(node: Node) -> Cell:
     return (Styled("  " * node.level + _FOLDED[node.unfolded], "muted"), name)
 
 
-def _count(name: str) -> Callable[[Node], int | None]:
+def _of(name: str) -> Callable[[Node], Any]:
     return lambda node: None if node.counts is None else getattr(node.counts, name)
 
 
-def _counted(role: str) -> Show[int | None, Node]:
+def _counted(role: str, unknown: Cell = "") -> Show[int | None, Node]:
     def show(value: int | None, node: Node, _present: Present) -> Cell:
-        if value is None:
-            return ""
         more = "" if node.sure else "+"
-        return Styled(count(value) + more, role if value else "faint", short=compact(value) + more)
+        text = Styled(count(value) + more, role if value else "faint", short=compact(value) + more)
+        return unknown if value is None else text
 
     return show
-
-
-def _known(value: int | None, node: Node, present: Present) -> Cell:
-    return Styled("…", "faint") if value is None else _counted("")(value, node, present)
 
 
 def _muted(of: Callable[[float | None], str]) -> Show[float | None, Node]:
     return lambda value, node, _: "" if node.counts is None else Styled(of(value), "muted")
 
 
-def _growth(value: float | None) -> Cell:
-    return "" if value is None else Styled(f"+{rate(value)}", "accent")
-
-
-def _grows(node: Node) -> float | None:
-    return node.counts.growth if node.counts is not None and node.counts.fresh else None
-
-
-def _trap(node: Node) -> str:
-    return "⚠ trap?" if node.counts is not None and node.trap else ""
-
-
 TREE = Relation[Node](
     key=lambda node: node.key,
     nothing="no URL of this origin is known",
     columns=(
-        Column("path", "PATH", by_value(itself), None, 0, min_width=18, kind="place", value=_path),
-        Column("known", "KNOWN", _known, 10, 0, "right", min_width=5, value=_count("known")),
-        Column("done", "DONE", _counted("ok"), 10, 2, "right", min_width=5, value=_count("done")),
-        Column("failed", "FAILED", _counted("error"), 8, 1, "right", 5, "FAIL", value=_count("failed")),
-        Column("blocked", "BLOCKED", _counted("blocked"), 8, 4, "right", 5, "BLOCK", value=_count("blocked")),
-        Column("refused", "REFUSED", _counted("muted"), 8, 6, "right", 5, "REFUS", value=_count("refused")),
-        Column("size", "SIZE", _muted(size), 7, 7, "right", value=_count("bytes")),
-        Column("mean", "MEAN", _muted(phase), 7, 5, "right", value=_count("mean_ms")),
-        Column("growth", "+/MIN", by_value(_growth), 6, 3, "right", value=_grows),
-        Column("trap", "", plain("warning"), 7, 1, value=_trap),
+        Column("path", "PATH", shown.by_value(shown.itself), None, 0, min_width=18, kind="place", value=_path),
+        Column("known", "KNOWN", _counted("", Styled("…", "faint")), 10, 0, "right", min_width=5, value=_of("known")),
+        Column("done", "DONE", _counted("ok"), 10, 2, "right", min_width=5, value=_of("done")),
+        Column("failed", "FAILED", _counted("error"), 8, 1, "right", min_width=5, short="FAIL", value=_of("failed")),
+        Column("blocked", "BLOCKED", _counted("blocked"), 8, 4, "right", 5, "BLOCK", value=_of("blocked")),
+        Column("refused", "REFUSED", _counted("muted"), 8, 6, "right", 5, "REFUS", value=_of("refused")),
+        Column("size", "SIZE", _muted(size), 7, 7, "right", value=_of("bytes")),
+        Column("mean", "MEAN", _muted(phase), 7, 5, "right", value=_of("mean_ms")),
+        Column("growth", "+/MIN", shown.words(lambda new: f"+{rate(new)}" if new else "", "accent"), 6, 3, "right",
+               value=lambda node: node.counts.growth if node.counts is not None and node.counts.fresh else None),
+        Column("trap", "", shown.plain("warning"), 7, 1,
+               value=lambda node: "⚠ trap?" if node.counts is not None and node.trap else ""),
     ),
-)
+)  # fmt: skip
 
 
 def branch_lines(node: Node | None, *, hint: str) -> list[Line]:

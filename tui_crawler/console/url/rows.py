@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator, Sequence
-from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len, get_character_cell_size
@@ -16,22 +15,12 @@ from tui_crawler.console.urls.queries import MOST_LINKS
 from tui_crawler.domain.cut import cut_names, cut_words
 from tui_crawler.domain.exit_code import AttemptKind
 from tui_crawler.domain.record import dataclass, replace
-from tui_crawler.text.columns import (
-    Cell,
-    Column,
-    Present,
-    Relation,
-    Styled,
-    by_record,
-    by_value,
-    data_size,
-    date_and_time,
-    plain,
-    time_of_day,
-    words,
-)
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present, Styled
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import ABSENT, clock, count, date_time, phase, plural, size
 from tui_crawler.text.safe_text import safe
+from tui_crawler.text.shown import Show
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -53,27 +42,23 @@ def _request(one: RequestRecord | Try) -> RequestRecord | None:
 
 
 def _step_ms(name: str) -> Callable[[RequestRecord | Try], float | None]:
-    """Return how to read what a step took: name look-up, TCP connect, or TLS handshake."""
+    """Return how to read what a step of a new connection took: name look-up, TCP connect, or TLS handshake."""
 
     def took(one: RequestRecord | Try) -> float | None:
         request = _request(one)
-        fresh = request is not None and request.connection_reused is False
-        return getattr(request, f"{name}_ms") if fresh else None
+        return getattr(request, name) if request is not None and request.connection_reused is False else None
 
     return took
 
 
-def _step_cell(ms: float | None, one: RequestRecord | Try, _present: Present) -> Cell:
-    request = _request(one)
-    if request is None or request.connection_reused is False:
-        return phase(ms)
-    return Styled(NOT_NOTED if request.connection_reused is None else ABSENT, "faint")
+def _step_cell(kept: Styled) -> Show[float | None, RequestRecord | Try]:
+    def show(ms: float | None, one: RequestRecord | Try, _present: Present) -> Cell:
+        request = _request(one)
+        if request is None or request.connection_reused is False:
+            return phase(ms)
+        return Styled(NOT_NOTED, "faint") if request.connection_reused is None else kept
 
-
-def _connect_cell(ms: float | None, one: RequestRecord | Try, present: Present) -> Cell:
-    request = _request(one)
-    kept = request is not None and bool(request.connection_reused)
-    return Styled(KEPT, "muted") if kept else _step_cell(ms, one, present)
+    return show
 
 
 def _head(one: RequestRecord | Try) -> float | None:
@@ -229,27 +214,14 @@ class LinkLine:
     origin: str
     inward: bool
 
-    @property
-    def url(self) -> str:
-        """The other end, as short as the origin allows."""
-        link = self.end.link
-        return path_of(link.from_url if self.inward else link.to_url, self.origin).removeprefix("https://")
 
-
-def _link(name: str) -> Callable[[LinkLine], Any]:
-    return attrgetter(f"end.link.{name}")
-
-
-def _known(code: str) -> Cell:
-    return exit_cell(code) if code else Styled("not tried", "faint")
+def _other(line: LinkLine) -> str:
+    link = line.end.link
+    return path_of(link.from_url if line.inward else link.to_url, line.origin).removeprefix("https://")
 
 
 def _seen(at: int, _line: LinkLine, present: Present) -> Cell:
     return Styled(date_time(at, present.zone)[:16], "faint", short=clock(at, present.zone))
-
-
-def _nofollow(line: LinkLine) -> str:
-    return "nofollow" if line.end.link.nofollow else ""
 
 
 LINKS = Relation[LinkLine](
@@ -257,15 +229,16 @@ LINKS = Relation[LinkLine](
     nothing="it holds no links",
     source=lambda line: line.end.link,
     columns=(
-        Column("kind", "KIND", plain("muted"), 6, 3, min_width=4, value=_link("shown_kind")),
-        Column("url", "URL", plain(), None, 0, min_width=18, kind="place"),
-        Column("title", "TITLE", plain("muted"), None, 2, min_width=14, value=attrgetter("end.title")),
-        Column("text", "TEXT", plain("faint"), 20, 4, min_width=12, value=_link("text")),
-        Column("exit", "EXIT", by_value(_known), 16, 1, min_width=12, kind="name", value=attrgetter("end.exit_code")),
-        Column("seen", "SEEN", _seen, 16, 6, min_width=8, value=_link("first_seen_at")),
-        Column("note", "", plain("warning"), 8, 5, value=_nofollow),
+        Column("kind", "KIND", shown.plain("muted"), 6, 3, min_width=4, value=lambda line: line.end.link.shown_kind),
+        Column("url", "URL", shown.plain(), None, 0, min_width=18, kind="place", value=_other),
+        Column("title", "TITLE", shown.plain("muted"), None, 2, min_width=14, value=lambda line: line.end.title),
+        Column("text", "TEXT", shown.plain("faint"), 20, 4, min_width=12, value=lambda line: line.end.link.text),
+        Column("exit", "EXIT", shown.by_value(lambda code: exit_cell(code) if code else Styled("not tried", "faint")),
+               16, 1, min_width=12, kind="name", value=lambda line: line.end.exit_code),
+        Column("seen", "SEEN", _seen, 16, 6, min_width=8, value=lambda line: line.end.link.first_seen_at),
+        Column("note", "", shown.plain("warning"), 8, 5, value=lambda line: "nofollow" * line.end.link.nofollow),
     ),
-)
+)  # fmt: skip
 
 
 def links_title(words: str, first: int, shown: int, whole: int) -> str:
@@ -323,10 +296,6 @@ def tries_of(detail: PageDetail) -> list[Try]:
     return [Try(number - index, one, last.get(one.attempt_id)) for index, one in enumerate(detail.attempts)]
 
 
-def _attempt(name: str) -> Callable[[Try], Any]:
-    return attrgetter(f"attempt.{name}")
-
-
 def _note(of: Try) -> Cell:
     """What an attempt cost and brought, and why it ended so."""
     one = of.attempt
@@ -345,57 +314,52 @@ def _note(of: Try) -> Cell:
     return tuple(parts)
 
 
-def _or_none(name: str) -> Callable[[Try], int | None]:
-    of = attrgetter(f"attempt.{name}")
-    return lambda one: of(one) or None
-
-
-def _remote(one: Try) -> str:
-    return one.request.remote_address if one.request is not None else ""
-
-
 def _kind(request: RequestRecord) -> str:
     kinds = [("conditional", request.conditional), ("second try", request.fluke_retry)]
     return ", ".join(name for name, holds in kinds if holds) or "plain"
 
 
+_NOT_TAKEN = Styled(ABSENT, "faint")
 _STEPS: tuple[Column[Any, Any], ...] = (
-    Column("dns", "DNS", _step_cell, 5, 11, "right", value=_step_ms("dns")),
-    Column("connect", "CONN", _connect_cell, 5, 9, "right", value=_step_ms("connect")),
-    Column("tls", "TLS", _step_cell, 5, 10, "right", value=_step_ms("tls")),
+    Column("dns", "DNS", _step_cell(_NOT_TAKEN), 5, 11, "right", value=_step_ms("dns_ms")),
+    Column("connect", "CONN", _step_cell(Styled(KEPT, "muted")), 5, 9, "right", value=_step_ms("connect_ms")),
+    Column("tls", "TLS", _step_cell(_NOT_TAKEN), 5, 10, "right", value=_step_ms("tls_ms")),
 )
 TRIES = Relation[Try](
     key=lambda one: one.attempt.attempt_id,
     nothing="never tried",
     source=lambda one: one.attempt,
     columns=(
-        Column("number", "#", plain("faint"), 3, 6, "right"),
-        Column("time", "TIME", date_and_time(), 19, 0, min_width=8, value=_attempt("ended_at")),
-        Column("rules", "RULESET", plain("faint", ABSENT), 7, 8, "right", 5, "RULES", value=_or_none("ruleset_id")),
-        Column("exit", "EXIT", by_value(exit_cell), 27, 0, min_width=14, kind="name", value=_attempt("exit_code")),
-        Column("status", "ST", by_value(status_cell), 3, 1, "right", value=_attempt("http_status")),
+        Column("number", "#", shown.plain("faint"), 3, 6, "right"),
+        Column("time", "TIME", shown.date_and_time(), 19, 0, min_width=8, value=lambda one: one.attempt.ended_at),
+        Column("rules", "RULESET", shown.plain("faint", ABSENT), 7, 8, "right", min_width=5, short="RULES",
+               value=lambda one: one.attempt.ruleset_id or None),
+        Column("exit", "EXIT", shown.by_value(exit_cell), 27, 0, min_width=14, kind="name",
+               value=lambda one: one.attempt.exit_code),
+        Column("status", "ST", shown.by_value(status_cell), 3, 1, "right", value=lambda one: one.attempt.http_status),
         *_STEPS,
-        Column("head", "TTFB", words(phase), 6, 4, "right", min_width=5, value=_head),
-        Column("total", "TOTAL", words(phase), 6, 2, "right", min_width=5, value=_total),
-        Column("bytes", "BYTES", data_size("muted"), 6, 5, "right", value=_or_none("bytes")),
-        Column("remote", "REMOTE", plain("muted"), 21, 7, min_width=15, value=_remote),
-        Column("requests", "REQ", plain("faint"), 3, 12, "right", value=_attempt("requests")),
-        Column("note", "NOTE", by_record(_note), None, 3, min_width=24, value=_attempt("message")),
+        Column("head", "TTFB", shown.words(phase), 6, 4, "right", min_width=5, value=_head),
+        Column("total", "TOTAL", shown.words(phase), 6, 2, "right", min_width=5, value=_total),
+        Column("bytes", "BYTES", shown.data_size("muted"), 6, 5, "right", value=lambda one: one.attempt.bytes or None),
+        Column("remote", "REMOTE", shown.plain("muted"), 21, 7, min_width=15,
+               value=lambda one: one.request.remote_address if one.request is not None else ""),
+        Column("requests", "REQ", shown.plain("faint"), 3, 12, "right", value=lambda one: one.attempt.requests),
+        Column("note", "NOTE", shown.by_record(_note), None, 3, min_width=24, value=lambda one: one.attempt.message),
     ),
-)
+)  # fmt: skip
 REQUESTS = Relation[RequestRecord](
     key=lambda request: request.request_id,
     nothing="no request",
     columns=(
-        Column("time", "SENT", time_of_day(millis=True), 12, 0, value=lambda request: request.sent_at),
-        Column("method", "METHOD", plain(), 6, 3),
-        Column("status", "ST", by_value(status_cell), 3, 0, "right", value=lambda request: request.http_status),
+        Column("time", "SENT", shown.time_of_day(millis=True), 12, 0, value=lambda request: request.sent_at),
+        Column("method", "METHOD", shown.plain(), 6, 3),
+        Column("status", "ST", shown.by_value(status_cell), 3, 0, "right", value=lambda request: request.http_status),
         *(replace(one, priority=one.priority - 2) for one in _STEPS),
-        Column("head", "TTFB", words(phase), 7, 2, "right", min_width=5, value=_head),
-        Column("total", "TOTAL", words(phase), 7, 1, "right", min_width=5, value=_total),
-        Column("remote", "REMOTE", plain(), 22, 5, min_width=15, value=lambda request: request.remote_address),
-        Column("kind", "KIND", plain("muted"), 24, 6, value=_kind),
-        Column("error", "ERROR", plain("error"), None, 4, min_width=14),
+        Column("head", "TTFB", shown.words(phase), 7, 2, "right", min_width=5, value=_head),
+        Column("total", "TOTAL", shown.words(phase), 7, 1, "right", min_width=5, value=_total),
+        Column("remote", "REMOTE", shown.plain(), 22, 5, min_width=15, value=lambda request: request.remote_address),
+        Column("kind", "KIND", shown.plain("muted"), 24, 6, value=_kind),
+        Column("error", "ERROR", shown.plain("error"), None, 4, min_width=14),
     ),
 )
 

@@ -55,7 +55,7 @@ from tui_crawler.domain.page_view import LinkEnd, PageDetail, PageView
 from tui_crawler.text.format import READING, count, plural, size
 
 if TYPE_CHECKING:
-    from tui_crawler.text.columns import Present
+    from tui_crawler.text.cells import Present
 
 
 class LinkList(TurnedWindow[LinksOf, LinkEnd]):

@@ -11,20 +11,11 @@ from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.page_filter import PageListState, TextTerm, state_of
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.recovery import NextTry
-from tui_crawler.text.columns import (
-    Cell,
-    Column,
-    Present,
-    Relation,
-    Styled,
-    by_value,
-    data_size,
-    negated,
-    plain,
-    state,
-)
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present, Styled
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import ABSENT, ago, coarse, count, date_time, due, plural
-from tui_crawler.text.glyphs import StateGlyph, state_mark
+from tui_crawler.text.glyphs import state_mark
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -68,19 +59,17 @@ def next_at(line: PageLine) -> int | None:
             return page.due_at or None
 
 
-def _mark(line: PageLine) -> StateGlyph:
-    return state_mark(state_of(line.page).value)
+def tries_cell(page: PageView) -> Cell:
+    """Return how often a page was tried, and how often it will be at most."""
+    return (str(page.attempts), Styled(f"/{page.attempts + page.attempts_remaining}", "muted"))
 
 
 def _exit(code: str, line: PageLine, _present: Present) -> Cell:
     if code:
         return exit_cell(code)
-    mark, queued = _mark(line), state_of(line.page) is PageListState.queued
-    return Styled("not tried", "faint") if queued else Styled(mark.label, mark.role)
-
-
-def _tries(attempts: int, line: PageLine, _present: Present) -> Cell:
-    return (str(attempts), Styled(f"/{attempts + line.page.attempts_remaining}", "muted"))
+    found = state_of(line.page)
+    mark = state_mark(found.value)
+    return Styled("not tried", "faint") if found is PageListState.queued else Styled(mark.label, mark.role)
 
 
 def _due(_: object, line: PageLine, present: Present) -> Cell:
@@ -94,31 +83,26 @@ def _last(value: int | None, _line: PageLine, present: Present) -> Cell:
     return Styled(ago(present.now + value), "muted", short=coarse(max(0, present.now + value)))
 
 
-def _url(line: PageLine) -> str:
-    return line.page.url.removeprefix("https://")
-
-
-def _size(line: PageLine) -> int | None:
-    return line.page.size or None
-
-
-TRIES = Column("tries", "TRIES", _tries, 5, 3, "right", value=of_page("attempts"))
+TRIES = Column[PageLine, int](
+    "tries", "TRIES", shown.by_record(lambda line: tries_cell(line.page)), 5, 3, "right", value=of_page("attempts")
+)
 URLS = Relation[PageLine](
     key=lambda line: line.page.page_id,
     source=lambda line: line.page,
     columns=(
-        Column("state", "STATE", state(), 9, 6, value=_mark),
+        Column("state", "STATE", shown.state(), 9, 6, value=lambda line: state_mark(state_of(line.page).value)),
         Column("exit", "EXIT", _exit, 29, 0, min_width=14, kind="name", value=of_page("last_exit_code")),
-        Column("status", "ST", by_value(status_cell), 3, 4, "right", value=of_page("last_http_status")),
-        Column("url", "URL", plain(), None, 0, min_width=34, kind="place", value=_url),
-        Column("title", "TITLE", plain("muted"), None, 5, min_width=16, value=of_page("title")),
-        Column("depth", "DEPTH", plain("muted"), 5, 7, "right", value=of_page("depth")),
+        Column("status", "ST", shown.by_value(status_cell), 3, 4, "right", value=of_page("last_http_status")),
+        Column("url", "URL", shown.plain(), None, 0, min_width=34, kind="place",
+               value=lambda line: line.page.url.removeprefix("https://")),
+        Column("title", "TITLE", shown.plain("muted"), None, 5, min_width=16, value=of_page("title")),
+        Column("depth", "DEPTH", shown.plain("muted"), 5, 7, "right", value=of_page("depth")),
         TRIES,
         Column("due", "DUE", _due, 8, 2, "right", value=next_at),
-        Column("last", "LAST", _last, 7, 1, "right", 4, value=negated("page.last_crawled_at")),
-        Column("size", "SIZE", data_size("muted"), 6, 8, "right", value=_size),
+        Column("last", "LAST", _last, 7, 1, "right", 4, value=shown.negated("page.last_crawled_at")),
+        Column("size", "SIZE", shown.data_size("muted"), 6, 8, "right", value=lambda line: line.page.size or None),
     ),
-)
+)  # fmt: skip
 
 
 def due_cell(outlook: NextRequest, wait: int, recrawl: int | None = None) -> Styled:

@@ -48,7 +48,9 @@ from tui_crawler.console.welcome.first_step import (
     StartFolder,
 )
 from tui_crawler.domain.status_words import UNCONFIGURED_USER_AGENT
-from tui_crawler.text.columns import Cell, Column, Present, Relation, by_record, plain
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import plural
 from tui_crawler.text.safe_text import safe
 
@@ -64,7 +66,10 @@ def _about(found: FoundFile) -> Cell:
 
 FILES = Relation[FoundFile](
     key=lambda found: found.name,
-    columns=(Column("name", "", plain(), 30, min_width=12), Column("about", "", by_record(_about), None, 1)),
+    columns=(
+        Column("name", "", shown.plain(), 30, min_width=12),
+        Column("about", "", shown.by_record(_about), None, 1),
+    ),
 )
 ART: tuple[Line, ...] = (
     (Styled("       ╭── ", "faint"), Styled("✓", "ok"), Styled(" ──┬── ", "faint"), Styled("✓", "ok")),

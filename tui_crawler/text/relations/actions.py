@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from tui_crawler.domain.operator_view import ActionView
-from tui_crawler.text.columns import Cell, Column, Present, Relation, Styled, plain, state, time_of_day, words
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present, Styled
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.glyphs import StateGlyph
 
 
@@ -31,11 +33,11 @@ ACTIONS = Relation[ActionView](
     key=lambda action: action.action_id,
     nothing="no operator has asked for anything yet",
     columns=(
-        Column("at", "WHEN", time_of_day(), 8, 1),
-        Column("who", "WHO", plain("muted"), 10, 3, min_width=6),
-        Column("state", "STATE", state(), 9, 0, value=action_mark),
-        Column("action", "ACTION", words(lambda name: name.replace("_", " "), "strong"), 10, 0, min_width=6),
-        Column("target", "OF", plain(), None, 4, min_width=24, kind="place"),
+        Column("at", "WHEN", shown.time_of_day(), 8, 1),
+        Column("who", "WHO", shown.plain("muted"), 10, 3, min_width=6),
+        Column("state", "STATE", shown.state(), 9, 0, value=action_mark),
+        Column("action", "ACTION", shown.words(lambda name: name.replace("_", " "), "strong"), 10, 0, min_width=6),
+        Column("target", "OF", shown.plain(), None, 4, min_width=24, kind="place"),
         Column("same", "COMMAND LINE", _command, None, 0, min_width=16, value=_same),
     ),
 )

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from tui_crawler.domain.operator_view import LimboView
-from tui_crawler.text.columns import Column, Present, Relation, Styled, plain
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Present, Styled
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import ABSENT, duration
 
 _LONG_MS = 60_000
@@ -18,11 +20,11 @@ LIMBO = Relation[LimboView](
     nothing="no page is claimed",
     columns=(
         Column("age", "CLAIMED FOR", _age, 11, 0, "right", 6, "FOR", value=lambda page: page.age_ms),
-        Column("worker", "WORKER", plain("muted", ABSENT), 10, 2, min_width=6),
-        Column("job", "JOB", plain("muted"), 10, 3),
-        Column("url", "URL", plain(), None, 0, min_width=20, kind="place"),
+        Column("worker", "WORKER", shown.plain("muted", ABSENT), 10, 2, min_width=6),
+        Column("job", "JOB", shown.plain("muted"), 10, 3),
+        Column("url", "URL", shown.plain(), None, 0, min_width=20, kind="place"),
     ),
     source=lambda _: None,
-    text=("age", "worker", Column("job", "JOB", plain(none=ABSENT)), "url"),
+    text=("age", "worker", Column("job", "JOB", shown.plain(none=ABSENT)), "url"),
     json="url origin job worker claimed_at age_ms",
 )

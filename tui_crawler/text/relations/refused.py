@@ -6,7 +6,8 @@ from collections.abc import Iterable
 
 from tui_crawler.domain.page_view import RefusedView
 from tui_crawler.domain.record import dataclass, replace
-from tui_crawler.text.columns import Column, Relation, number, plain, words
+from tui_crawler.text import shown
+from tui_crawler.text.columns import Column, Relation
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,18 +30,17 @@ def by_reason(refused: Iterable[RefusedView]) -> tuple[RefusedReason, ...]:
     return tuple(sorted(sums.values(), key=lambda one: (-one.count, one.reason)))
 
 
-def _sample(one: RefusedReason) -> str:
-    return one.sample_url
-
-
 REFUSED = Relation[RefusedReason](
     key=lambda one: one.reason,
     nothing="no link was refused",
     columns=(
-        Column("reason", "REASON", words(lambda name: f"⊘ {name.replace('_', ' ')}", "blocked"), 22, 0, min_width=14),
-        Column("count", "LINKS", number("strong"), 7, 0, "right", min_width=5),
-        Column("origins", "ORIGINS", number("muted"), 7, 3, "right", min_width=4, short="ORIG"),
-        Column("sample", "FOR EXAMPLE", plain("muted"), None, 0, min_width=16, kind="place", value=_sample),
+        Column(
+            "reason", "REASON", shown.words(lambda name: f"⊘ {name.replace('_', ' ')}", "blocked"), 22, 0, min_width=14
+        ),
+        Column("count", "LINKS", shown.number("strong"), 7, 0, "right", min_width=5),
+        Column("origins", "ORIGINS", shown.number("muted"), 7, 3, "right", min_width=4, short="ORIG"),
+        Column("sample", "FOR EXAMPLE", shown.plain("muted"), None, 0, min_width=16, kind="place",
+               value=lambda one: one.sample_url),
     ),
     source=lambda _: None,
-)
+)  # fmt: skip

@@ -2,54 +2,27 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from typing import Any
+
 from tui_crawler.domain.operator_view import SessionView
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.worker import WorkerState, WorkerView
-from tui_crawler.text.columns import (
-    Cell,
-    Column,
-    Present,
-    Relation,
-    Styled,
-    by_record,
-    data_size,
-    date_and_time,
-    number,
-    plain,
-    state,
-    words,
-)
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present, Styled
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import ABSENT, ago, coarse, compact, count, duration
 from tui_crawler.text.glyphs import StateGlyph, state_mark
 
 
 @dataclass(frozen=True, slots=True)
 class Process:
-    """A process that crawls, or has held the database; None or empty: not known, or it does not crawl.
-
-    `cpu` is the processor time (ms) that it has a second, `silent_ms` how long ago its last heartbeat was.
-    """
+    """A process that crawls, or has held the database. `cpu` is the processor time (ms) it has a second, None where
+    that is not known; `silent_ms` is how long ago its last heartbeat was."""
 
     source: WorkerView | SessionView
-    mark: StateGlyph
-    worker: str
-    origins: int
     silent_ms: int
-    flight: int | None = None
-    slots: int = 0
-    rate: float | None = None
     cpu: float | None = None
-    tags: str = ""
-    free: int | None = None
-    version: str = ""
-    end: str = ""
-
-    @property
-    def lost(self) -> bool:
-        """Whether it was due to give a sign of life and did not."""
-        if isinstance(self.source, WorkerView):
-            return self.source.state is WorkerState.silent
-        return bool(self.source.ended_at) and not self.source.clean
 
 
 def worker_mark(of: WorkerState) -> StateGlyph:
@@ -71,74 +44,93 @@ def end_words(one: SessionView) -> str:
 
 def process_of(one: WorkerView | SessionView, now: int, spent: float | None = None) -> Process:
     """Return a process at `now` (epoch ms) that has `spent` processor time (ms) a second."""
-    if isinstance(one, SessionView):
-        silent = max(0, now - one.heartbeat_at)
-        return Process(one, session_mark(one), one.worker, one.origins, silent, end=end_words(one))
-    return Process(
-        one, worker_mark(one.state), one.name, one.origins, one.heartbeat_age_ms, one.in_flight, one.slots,
-        one.pages_per_minute, spent, f"{'=' * one.matchonly}{' '.join(one.tags)}", one.free_bytes or None, one.version,
-    )  # fmt: skip
+    silent = one.heartbeat_age_ms if isinstance(one, WorkerView) else max(0, now - one.heartbeat_at)
+    return Process(one, silent, spent)
 
 
-def _name(one: Process) -> Cell:
-    return Styled(one.worker or ABSENT, "strong" if isinstance(one.source, WorkerView) else "muted")
+def _mark(process: Process) -> StateGlyph:
+    one = process.source
+    return worker_mark(one.state) if isinstance(one, WorkerView) else session_mark(one)
 
 
-def _flight(flying: int | None, one: Process, _present: Present) -> Cell:
-    if flying is None:
-        return Styled(ABSENT, "faint")
-    role = "active" if flying else "faint"
-    return Styled(f"{count(flying)} of {count(one.slots)}", role, f"{count(flying)}/{one.slots}")
+def _of_worker(name: str) -> Callable[[Process], Any]:
+    """Return how to read what only a worker has."""
+    return lambda process: getattr(process.source, name, None)
 
 
-def _beat(silent_ms: int, one: Process, _present: Present) -> Cell:
-    late = one.lost and not one.end
-    return Styled(f"{'⚠ ' * late}{ago(silent_ms)}", "warning" if late else "muted", f"{'⚠' * late}{coarse(silent_ms)}")
+def _name(process: Process) -> Cell:
+    one = process.source
+    return (
+        Styled(one.name or ABSENT, "strong") if isinstance(one, WorkerView) else Styled(one.worker or ABSENT, "muted")
+    )
 
 
-def _place(host: str, one: Process, _present: Present) -> Cell:
-    return Styled(host or ABSENT), Styled(f" · {one.source.pid}", "muted")
+def _flight(flying: int | None, process: Process, _present: Present) -> Cell:
+    slots = getattr(process.source, "slots", 0)
+    text = Styled(f"{count(flying)} of {count(slots)}", "active" if flying else "faint", f"{count(flying)}/{slots}")
+    return Styled(ABSENT, "faint") if flying is None else text
 
 
-def _end(end: str, one: Process, _present: Present) -> Cell:
-    return Styled(end or ABSENT, "warning" if end and one.lost else "muted")
+def _beat(silent_ms: int, process: Process, _present: Present) -> Cell:
+    late = _of_worker("state")(process) is WorkerState.silent
+    text, short = f"{'⚠ ' * late}{ago(silent_ms)}", f"{'⚠' * late}{coarse(silent_ms)}"
+    return Styled(text, "warning" if late else "muted", short)
+
+
+def _tags(process: Process) -> str:
+    one = process.source
+    return f"{'=' * one.matchonly}{' '.join(one.tags)}" if isinstance(one, WorkerView) else ""  # =: these only
+
+
+def _end(end: str, process: Process, _present: Present) -> Cell:
+    lost = isinstance(process.source, SessionView) and not process.source.clean
+    return Styled(end or ABSENT, "warning" if end and lost else "muted")
 
 
 PROCESSES = Relation[Process](
-    key=lambda one: one.source.session_id,
+    key=lambda process: process.source.session_id,
     nothing="no process has held this database yet",
-    source=lambda one: one.source,
+    source=lambda process: process.source,
     columns=(
-        Column("state", "STATE", state(), 10, 0, value=lambda one: one.mark),
-        Column("worker", "WORKER", by_record(_name), None, 0, min_width=10),
-        Column("flight", "IN FLIGHT", _flight, 9, 1, "right", min_width=5, short="FLY"),
-        Column("rate", "PAGES/MIN", words(compact, "", "faint"), 9, 0, "right", min_width=5, short="P/MIN"),
-        Column("cpu", "CPU", words(lambda ms: ABSENT if ms is None else f"{ms / 1_000:.0%}"), 5, 6, "right", 4),
-        Column("origins", "ORIGINS", number("", "faint"), 7, 0, "right", min_width=5, short="ORIG"),
-        Column("beat", "HEARTBEAT", _beat, 9, 0, "right", 5, "BEAT", value=lambda one: one.silent_ms),
-        Column("host", "HOST AND PROCESS", _place, None, 2, "left", 12, "HOST", "", lambda one: one.source.host),
-        Column("tags", "TAGS", plain("", ABSENT, "faint"), 14, 3, min_width=6),
-        Column("free", "DISK FREE", data_size("muted", "faint"), 9, 7, "right", min_width=6, short="FREE"),
-        Column("version", "VERSION", plain("muted", ABSENT, "faint"), 8, 8, min_width=5, short="VER"),
-        Column("since", "SINCE", date_and_time(shortens=False), 19, 9, value=lambda one: one.source.started_at),
-        Column("end", "HOW IT ENDED", _end, None, 4, min_width=26),
+        Column("state", "STATE", shown.state(), 10, 0, value=_mark),
+        Column("worker", "WORKER", shown.by_value(shown.itself), None, 0, min_width=10, value=_name),
+        Column("flight", "IN FLIGHT", _flight, 9, 1, "right", min_width=5, short="FLY", value=_of_worker("in_flight")),
+        Column("rate", "PAGES/MIN", shown.words(compact, "", "faint"), 9, 0, "right", min_width=5, short="P/MIN",
+               value=_of_worker("pages_per_minute")),
+        Column("cpu", "CPU", shown.words(lambda ms: ABSENT if ms is None else f"{ms / 1_000:.0%}"), 5, 6, "right", 4),
+        Column("origins", "ORIGINS", shown.number("", "faint"), 7, 0, "right", min_width=5, short="ORIG",
+               value=lambda process: process.source.origins),
+        Column("beat", "HEARTBEAT", _beat, 9, 0, "right", min_width=5, short="BEAT",
+               value=lambda process: process.silent_ms),
+        Column("host", "HOST AND PROCESS",
+               lambda host, process, _: (Styled(host or ABSENT), Styled(f" · {process.source.pid}", "muted")),
+               None, 2, min_width=12, short="HOST", value=lambda process: process.source.host),
+        Column("tags", "TAGS", shown.plain("", ABSENT, "faint"), 14, 3, min_width=6, value=_tags),
+        Column("free", "DISK FREE", shown.data_size("muted", "faint"), 9, 7, "right", min_width=6, short="FREE",
+               value=lambda process: _of_worker("free_bytes")(process) or None),
+        Column("version", "VERSION", shown.plain("muted", ABSENT, "faint"), 8, 8, min_width=5, short="VER",
+               value=_of_worker("version")),
+        Column("since", "SINCE", shown.date_and_time(shortens=False), 19, 9,
+               value=lambda process: process.source.started_at),
+        Column("end", "HOW IT ENDED", _end, None, 4, min_width=26,
+               value=lambda process: end_words(process.source) if isinstance(process.source, SessionView) else ""),
     ),
-)
+)  # fmt: skip
 WORKERS = Relation[WorkerView](
     key=lambda one: one.session_id,
     nothing="nobody crawls",
     columns=(),
     text=(
         Column("name", "NAME"),
-        Column("state", "STATE", words(lambda one: one.value)),
-        Column("slots", "SLOTS", number(), align="right"),
-        Column("in_flight", "IN FLIGHT", number(), align="right"),
-        Column("origins", "ORIGINS", number(), align="right"),
-        Column("pages_per_minute", "PAGES/MIN", words(lambda rate: f"{rate:.0f}"), align="right"),
-        Column("heartbeat_age_ms", "HEARTBEAT", words(duration), align="right"),
+        Column("state", "STATE", shown.words(lambda one: one.value)),
+        Column("slots", "SLOTS", shown.number(), align="right"),
+        Column("in_flight", "IN FLIGHT", shown.number(), align="right"),
+        Column("origins", "ORIGINS", shown.number(), align="right"),
+        Column("pages_per_minute", "PAGES/MIN", shown.words(lambda rate: f"{rate:.0f}"), align="right"),
+        Column("heartbeat_age_ms", "HEARTBEAT", shown.words(duration), align="right"),
         Column("host", "HOST"),
         Column("version", "VERSION"),
-        Column("tags", "TAGS", by_record(lambda one: " ".join(one.tags) + (" only" if one.matchonly else ""))),
+        Column("tags", "TAGS", shown.by_record(lambda one: " ".join(one.tags) + (" only" if one.matchonly else ""))),
     ),
     json="""name state leads slots in_flight origins pages_per_minute heartbeat_age_ms lease_ms host pid version tags
         matchonly free_bytes started_at""",
