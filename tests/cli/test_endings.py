@@ -9,7 +9,7 @@ import pytest
 
 from tests.console.sample_crawl import API, NOW, origin, run_view
 from tui_crawler.cli.run_watch import summary
-from tui_crawler.console.logs.rows import activity_line, log_row
+from tui_crawler.console.logs.rows import LOG, LogEntry, activity_line
 from tui_crawler.console.operator.engine_host import EngineEnd, EnginePhase, HostedEngine
 from tui_crawler.console.operator.exit_summary import ExitSummary
 from tui_crawler.console.table.cells import cell_text
@@ -69,9 +69,7 @@ def test_all_that_tell_the_end_of_a_run_use_the_same_words(reason: str):
     assert next(iter(summary(ledger))) == f"run {word}, {why}"
     logged = ActivityView(1, NOW, "run_finished", "", 7, reason)
     assert what_happened(logged) == f"{word}, {why}"
-    assert f"{word}, {why}" in " ".join(
-        map(cell_text, log_row(activity_line(logged), NOW, UTC, "", relative=False).cells)
-    )
+    assert f"{word}, {why}" in " ".join(map(cell_text, LOG.cells(LogEntry(activity_line(logged)), Present(NOW))))
     room = HostedEngine(None)
     room.phase, room.end = EnginePhase.ended, EngineEnd(reason=reason)
     assert room.standing(run).mark.word == word

@@ -8,6 +8,7 @@ from datetime import UTC
 
 from tests.console.poison import PoisonedReports, hostile_answer, poison
 from tests.console.sample_crawl import API, NOW
+from tests.console.sample_relations import relations
 from tests.console.sample_trace import explanation
 from tui_crawler.console.dialogs import pivot_rows as pivot
 from tui_crawler.console.dialogs.seeds import read_seeds, seeds_lines
@@ -22,6 +23,7 @@ from tui_crawler.console.origin import rows as contract_card
 from tui_crawler.console.origin import rows as origin_detail
 from tui_crawler.console.origin.queries import TopUp, robots_sheet
 from tui_crawler.console.origin.rows import head_line, robots_lines, text_line, wanted_url
+from tui_crawler.console.overview.rows import ORIGINS, OriginLine
 from tui_crawler.console.overview.summary import summary_lines, trap_lines, why_line
 from tui_crawler.console.panes.footer import footer_line
 from tui_crawler.console.panes.header import HeaderState, header_lines
@@ -34,6 +36,7 @@ from tui_crawler.console.rules.draft import DraftRow, Rebased, RuleDraft, entrie
 from tui_crawler.console.rules.exclusion import exclusion_lines
 from tui_crawler.console.rules.impact import ImpactNews
 from tui_crawler.console.rules.pattern import clusters_of, pattern_of
+from tui_crawler.console.rules.rows import RULE_ENTRIES
 from tui_crawler.console.rules.rule_hits import RuleHits
 from tui_crawler.console.sql import rows as sql_rows
 from tui_crawler.console.url import rows as stored_body

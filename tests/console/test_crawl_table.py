@@ -510,7 +510,7 @@ async def test_no_hostile_text_gets_through_any_part_of_the_table() -> None:
     async with app.run_test(size=(60, 12)) as pilot:
         table = app.table
         for text in (case["text"] for case in CORPUS["cases"]):
-            table.set_columns([Column("a", text), Column("b", "B", shown.plain(), 20, short=text)])
+            table.set_columns([Column("a", text), Column("b", "B", width=20, short=text)])
             table.placeholder = text
             table.set_rows([])
             shown = screen_lines(table)

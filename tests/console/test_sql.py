@@ -21,6 +21,7 @@ from tui_crawler.console.sql.queries import MOST_KEPT, QuerySession
 from tui_crawler.console.sql.rows import (
     answer_columns,
     answer_lines,
+    answer_of,
     answer_record,
     answer_rows,
     answer_words,
@@ -30,6 +31,7 @@ from tui_crawler.console.sql.screen import SqlEditor, SqlScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.export import as_json
 from tui_crawler.domain.operator_view import QueryAnswer
+from tui_crawler.text.cells import Present
 
 
 def editor(held: Stage) -> SqlEditor:
@@ -76,7 +78,7 @@ async def test_a_question_is_answered_in_a_table_and_its_rows_open_and_leave() -
         assert screen.situation().urls == (f"{API}/p/1",)
         row = table(held).row(1)
         assert row is not None
-        assert json.loads(as_json(table(held).columns, row, screen.record(table(held), 1)))["body"] == "001b"
+        assert json.loads(as_json(table(held).columns, row))["body"] == "001b"
         await held.press("enter", rounds=2)
         assert held.app.screen.WHERE.value == "URL"
         await held.press("escape", rounds=1)
@@ -315,7 +317,7 @@ async def test_a_question_that_fails_leaves_the_answer_before_it_dimmed() -> Non
         assert f"{API}/p/0" in text
         assert "Answer · of the question before: 40 rows · 12 ms" in text
         assert all("dim" in row.role for row in table(held).held_rows())
-        assert held.app.screen.record(table(held), 1) is not None
+        assert table(held).source(1) is not None
         queries.answer = sample_answer(2)
         await held.press("enter")
         await answered(held)
@@ -396,7 +398,7 @@ def test_a_hostile_answer_is_plain_characters(name: str) -> None:
     payload = CASES[name]
     answer = QueryAnswer((payload, "_at"), ((payload, payload), (payload.encode("utf-8", "replace"), None)))
     lines = [*answer_lines(answer, 0, UTC), *answer_lines(answer, 1, UTC)]
-    lines += [cell for row in answer_rows(answer) for cell in row.cells]
+    lines += [cell for row in answer_rows(answer) for cell in answer_of(answer).cells(row, Present())]
     for line in lines:
         for pieces in lay_out_line(line, 50):
             text = "".join(text for text, _ in pieces)

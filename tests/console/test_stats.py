@@ -237,7 +237,7 @@ async def test_actions_of_operators_tell_what_became_of_them_and_the_command_lin
         assert "not the current one any more" in fields[6]["same"]
         screen = held.app.console_screen
         assert screen is not None
-        assert screen.record(table, 9) == operator_actions()[0]
+        assert table.source(9) == operator_actions()[0]
         table.focus()
         await held.press("enter", rounds=2)
         assert held.app.screen.WHERE.value == "URL"
