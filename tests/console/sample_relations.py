@@ -90,7 +90,7 @@ def relations(reports: FakeReports, payload: str = "") -> Iterator[tuple[Relatio
         yield LINKS, [LinkLine(number, end, API, inward) for number, end in enumerate(ends)]
     yield TRIES, tries_of(detail)
     yield REQUESTS, detail.requests
-    yield VERSIONS, reports.rulesets("", 9)
+    yield VERSIONS, reports.rulesets("my-index", 9)
     for counted in (False, True):
         yield origins_of(counted=counted), reports.origin_diffs(RunSpan(6, 7))
     yield PAGES, [*changes(API, 1)]

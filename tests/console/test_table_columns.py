@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tui_crawler.console.table.columns import Layout, Width, arrange
-from tui_crawler.console.urls.rows import URL_COLUMNS
+from tui_crawler.console.urls.rows import URLS
 from tui_crawler.text import shown
 from tui_crawler.text.columns import AnyColumn, Column
 
@@ -283,5 +283,5 @@ def test_columns_never_overlap_nor_leave_the_width(columns: list[AnyColumn], wid
 
 @pytest.mark.parametrize("width", [112, 114, 116, 118])
 def test_the_headings_of_the_urls_are_whole_with_and_without_a_scrollbar(width: int) -> None:
-    places = arrange(URL_COLUMNS, width).places
+    places = arrange(URLS.columns, width).places
     assert [place.column.id for place in places if place.width < len(place.column.title)] == []

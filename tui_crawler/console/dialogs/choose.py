@@ -30,7 +30,7 @@ _FRAME = 4
 """Lines of the screen that the list leaves free: the border of the dialog, and a little around it."""
 
 
-CHOICES = Relation[tuple[str, str]](
+CHOICES: Relation[tuple[str, str]] = Relation(
     key=itemgetter(0), columns=(Column("text", "", shown.plain(), value=itemgetter(1)),)
 )
 """What can be chosen: ids and texts."""

@@ -33,7 +33,7 @@ def _page_mark(kind: ChangeKind | None, change: PageChange, _present: Present) -
     return Styled("", "muted") if kind is None else Styled(f"{sign} {kind.word}", _ROLES[kind], sign)
 
 
-_ORIGIN = Column[OriginDiff, str]("origin", "ORIGIN", min_width=14, kind="place")
+_ORIGIN: Column[OriginDiff, str] = Column("origin", "ORIGIN", min_width=14, kind="place")
 _NUMBERS: tuple[Column[OriginDiff, Any], ...] = (
     Column("new", "+ NEW", shown.number("ok", "faint"), 8, 0, "right", 6),
     Column("gone", "− GONE", shown.number("error", "faint"), 8, 0, "right", 6),
@@ -51,7 +51,7 @@ def origins_of(*, counted: bool) -> Relation[OriginDiff]:
     return Relation((_ORIGIN, *numbers), lambda diff: diff.origin_id)
 
 
-PAGES = Relation[PageChange](
+PAGES: Relation[PageChange] = Relation(
     key=lambda change: change.place,
     nothing="no page differs",
     columns=(

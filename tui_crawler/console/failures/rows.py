@@ -82,6 +82,10 @@ def _recovers(recoverable: int, group: FailureGroup, _present: Present) -> Cell:
     return Styled(f"{some}yes", "ok") if recoverable else Styled("no", "faint")
 
 
+def _trend(group: FailureGroup) -> Cell:
+    return Styled(sparkline(group.trend, _TREND), "accent")
+
+
 _GROUPS: tuple[Column[FailureGroup, Any], ...] = (
     Column("count", "TOTAL", shown.number("strong"), 7, 0, "right", min_width=5),
     Column("recent", "5 MIN", shown.number("", "faint"), 5, 3, "right"),
@@ -89,7 +93,7 @@ _GROUPS: tuple[Column[FailureGroup, Any], ...] = (
     Column(
         "origins", "ORIGINS", shown.number("muted"), 7, 5, "right", 4, "ORIG", value=lambda group: len(group.origins)
     ),
-    Column("trend", "TREND 1h", shown.words(lambda trend: sparkline(trend, _TREND), "accent"), _TREND, 4),
+    Column("trend", "TREND 1h", shown.by_record(_trend), _TREND, 4, value=lambda group: sum(group.trend)),
     Column("last", "LAST", shown.since(), 8, 6, "right", value=shown.negated("last_at")),
 )
 
@@ -107,6 +111,10 @@ def _retry(_: object, line: PageLine, present: Present) -> Cell:
     return retry_cell(line.page, present.now, line.outlook)
 
 
+def _retried_at(line: PageLine) -> int | None:
+    return None if line.outlook.when in {NextTry.used_up, NextTry.final} else next_at(line)
+
+
 def pages_by(by: Sequence[str]) -> Relation[PageLine]:
     """Return the pages of one group as a relation: what the group has in common is left out."""
     columns: tuple[tuple[str, Column[PageLine, Any]], ...] = (
@@ -120,7 +128,7 @@ def pages_by(by: Sequence[str]) -> Relation[PageLine]:
                                value=of_page("last_http_status"))),
         ("", replace(TRIES, priority=1)),
         ("", Column("took", "TOOK", shown.words(seconds, "muted", "faint"), 6, 4, "right", value=of_page("took_ms"))),
-        ("", Column("retry", "RETRY", _retry, 14, 3, min_width=9, value=next_at)),
+        ("", Column("retry", "RETRY", _retry, 14, 3, min_width=9, value=_retried_at)),
         ("", Column("last", "LAST", shown.since(), 8, 6, "right", value=shown.negated("page.last_crawled_at"))),
         ("message", Column("message", "MESSAGE", shown.plain(), None, 8, min_width=20, value=of_page("message"))),
         ("", Column("title", "TITLE", shown.plain("muted"), None, 9, min_width=20, value=of_page("title"))),
@@ -138,7 +146,7 @@ class ReferrerLine:
     origin: str
 
 
-REFERRERS = Relation[ReferrerLine](
+REFERRERS: Relation[ReferrerLine] = Relation(
     key=lambda line: line.number,
     nothing="no page that was crawled names it",
     source=lambda line: line.referrer,

@@ -111,7 +111,7 @@ def note(attempt: AttemptView) -> tuple[Styled, ...]:
     return tuple(parts)
 
 
-ATTEMPTS = Relation[AttemptView](
+ATTEMPTS: Relation[AttemptView] = Relation(
     key=lambda attempt: ("attempt", attempt.attempt_id),
     nothing="no attempts yet",
     columns=(

@@ -260,7 +260,7 @@ def _details(one: LogEntry) -> Cell:
     return (*((_BOOKMARK,) if one.marked else ()), *one.shown(*_happened(one.line)))
 
 
-LOG = Relation[LogEntry](
+LOG: Relation[LogEntry] = Relation(
     key=lambda one: one.line.key,
     source=lambda one: one.line.source,
     columns=(

@@ -180,7 +180,7 @@ def _source(line: TodoLine) -> Styled:
     return Styled(path_of(item.found_on, line.origin) if item.found_on else "link", "muted")
 
 
-TODO = Relation[TodoLine](
+TODO: Relation[TodoLine] = Relation(
     key=lambda line: line.item.url,
     nothing="the todo list is empty",
     source=lambda line: line.item,

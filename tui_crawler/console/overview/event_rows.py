@@ -93,7 +93,7 @@ def _note(event: Event) -> Cell:
             return ""
 
 
-EVENTS = Relation[Event](
+EVENTS: Relation[Event] = Relation(
     key=_key,
     nothing="nothing has happened yet",
     source=lambda event: None if isinstance(event, ReportedError) else event,

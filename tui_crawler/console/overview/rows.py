@@ -89,13 +89,13 @@ def _why(_: object, line: OriginLine, present: Present) -> Cell:
     return (*trap, Styled(idle or requesting(line.view), "muted"))
 
 
-def _rate(rate: Sequence[float | None]) -> Styled:
-    return Styled(sparkline(rate, RATE_CELLS), "active", short=sparkline(rate, _FEW_CELLS))
+def _rate(line: OriginLine) -> Styled:
+    return Styled(sparkline(line.rate, RATE_CELLS), "active", short=sparkline(line.rate, _FEW_CELLS))
 
 
-def _latency(latency: Sequence[float | None]) -> Styled:
+def _latency(line: OriginLine) -> Styled:
     """How long the worst answers took, darker for longer, alike for all origins: from 50 ms to 5 s by ratio."""
-    shares = [None if ms is None else log1p(ms / _SOON_MS) / log1p(_LATE_MS / _SOON_MS) for ms in latency]
+    shares = [None if ms is None else log1p(ms / _SOON_MS) / log1p(_LATE_MS / _SOON_MS) for ms in line.latency]
     whole, short = (heat(shares[-cells:], cells, top=1.0) if shares else "" for cells in (RATE_CELLS, _FEW_CELLS))
     return Styled(whole, "client", short=short)
 
@@ -170,7 +170,7 @@ def _next_at(line: OriginLine) -> int | None:
     return 0 if view.in_flight_url else HELD if view.paused else max(view.next_request_at, view.asleep_until)
 
 
-ORIGINS = Relation[OriginLine](
+ORIGINS: Relation[OriginLine] = Relation(
     key=lambda line: line.view.origin,
     source=lambda line: line.view,
     columns=(
@@ -187,8 +187,9 @@ ORIGINS = Relation[OriginLine](
         Column("next", "NEXT", lambda _, line, moment: next_cell(line.view, moment.now), 6, 5, "right", value=_next_at),
         Column("exit", "LAST EXIT", shown.by_value(exit_cell), 15, 7, min_width=14, kind="word",
                value=lambda line: line.view.last_exit_code),
-        Column("rate", "RATE", shown.by_value(_rate), RATE_CELLS, 14),
-        Column("latency", "LATENCY", shown.by_value(_latency), RATE_CELLS, 15),
+        Column("rate", "RATE", shown.by_record(_rate), RATE_CELLS, 14, value=lambda line: sum(filter(None, line.rate))),
+        Column("latency", "LATENCY", shown.by_record(_latency), RATE_CELLS, 15,
+               value=lambda line: max(filter(None, line.latency), default=None)),
         Column("took", "TOOK", shown.words(seconds, "", "faint"), 6, 9, "right",
                value=lambda line: line.view.last_response_ms if line.view.requests else None),
         Column("blocked", "BLOCKED", shown.number("blocked", "faint"), 7, 10, "right",

@@ -52,14 +52,14 @@ _FIRED: AnyColumn = Column(
 )
 _WHY: AnyColumn = Column("why", "WHY", shown.by_value(shown.itself), 20, 3, min_width=18)
 _SOURCE: AnyColumn = Column("source", "WRITTEN", shown.by_value(shown.itself), 12, 2, min_width=10)
-ENTRIES = Relation[EntryLine](
+ENTRIES: Relation[EntryLine] = Relation(
     key=lambda line: line.key, nothing="no rules", source=lambda _: None, columns=(_SECTION, _ENTRY, _WHY, _SOURCE)
 )
 RULE_ENTRIES = replace(ENTRIES, columns=(_SECTION, _ENTRY, _FIRED, _WHY, _SOURCE))
 """With how often each entry has refused a URL."""
 
 
-VERSIONS = Relation[Ruleset](
+VERSIONS: Relation[Ruleset] = Relation(
     key=lambda one: one.ruleset_id,
     nothing="no versions",
     source=lambda _: None,

@@ -175,7 +175,7 @@ def _muted(of: Callable[[float | None], str]) -> Show[float | None, Node]:
     return lambda value, node, _: "" if node.counts is None else Styled(of(value), "muted")
 
 
-TREE = Relation[Node](
+TREE: Relation[Node] = Relation(
     key=lambda node: node.key,
     nothing="no URL of this origin is known",
     columns=(

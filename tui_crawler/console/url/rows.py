@@ -224,7 +224,7 @@ def _seen(at: int, _line: LinkLine, present: Present) -> Cell:
     return Styled(date_time(at, present.zone)[:16], "faint", short=clock(at, present.zone))
 
 
-LINKS = Relation[LinkLine](
+LINKS: Relation[LinkLine] = Relation(
     key=lambda line: line.number,
     nothing="it holds no links",
     source=lambda line: line.end.link,
@@ -325,7 +325,7 @@ _STEPS: tuple[Column[Any, Any], ...] = (
     Column("connect", "CONN", _step_cell(Styled(KEPT, "muted")), 5, 9, "right", value=_step_ms("connect_ms")),
     Column("tls", "TLS", _step_cell(_NOT_TAKEN), 5, 10, "right", value=_step_ms("tls_ms")),
 )
-TRIES = Relation[Try](
+TRIES: Relation[Try] = Relation(
     key=lambda one: one.attempt.attempt_id,
     nothing="never tried",
     source=lambda one: one.attempt,
@@ -347,7 +347,7 @@ TRIES = Relation[Try](
         Column("note", "NOTE", shown.by_record(_note), None, 3, min_width=24, value=lambda one: one.attempt.message),
     ),
 )  # fmt: skip
-REQUESTS = Relation[RequestRecord](
+REQUESTS: Relation[RequestRecord] = Relation(
     key=lambda request: request.request_id,
     nothing="no request",
     columns=(

@@ -83,10 +83,10 @@ def _last(value: int | None, _line: PageLine, present: Present) -> Cell:
     return Styled(ago(present.now + value), "muted", short=coarse(max(0, present.now + value)))
 
 
-TRIES = Column[PageLine, int](
+TRIES: Column[PageLine, int] = Column(
     "tries", "TRIES", shown.by_record(lambda line: tries_cell(line.page)), 5, 3, "right", value=of_page("attempts")
 )
-URLS = Relation[PageLine](
+URLS: Relation[PageLine] = Relation(
     key=lambda line: line.page.page_id,
     source=lambda line: line.page,
     columns=(

@@ -64,7 +64,7 @@ def _about(found: FoundFile) -> Cell:
     return Styled(found.about, "muted") if found.usable else Styled(f"✗ {found.about}", "warning")
 
 
-FILES = Relation[FoundFile](
+FILES: Relation[FoundFile] = Relation(
     key=lambda found: found.name,
     columns=(
         Column("name", "", shown.plain(), 30, min_width=12),

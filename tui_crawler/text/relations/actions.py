@@ -29,7 +29,7 @@ def _command(line: str, action: ActionView, _present: Present) -> Cell:
     return error, Styled(line or action.target, "" if line else "muted")
 
 
-ACTIONS = Relation[ActionView](
+ACTIONS: Relation[ActionView] = Relation(
     key=lambda action: action.action_id,
     nothing="no operator has asked for anything yet",
     columns=(

@@ -25,7 +25,7 @@ def _limit(none: str, zero: str = "0") -> Show[int | None, object]:
     return lambda value, _, __: Styled(none, "faint") if value is None else Styled(count(value) if value else zero)
 
 
-JOBS = Relation[JobView](
+JOBS: Relation[JobView] = Relation(
     key=lambda job: job.job,
     nothing="no job yet",
     columns=(

@@ -15,7 +15,7 @@ def _age(value: int, _page: LimboView, _present: Present) -> Styled:
     return Styled(duration(value), "warning" if value >= _LONG_MS else "active")
 
 
-LIMBO = Relation[LimboView](
+LIMBO: Relation[LimboView] = Relation(
     key=lambda page: (page.job, page.url),
     nothing="no page is claimed",
     columns=(

@@ -30,7 +30,7 @@ def by_reason(refused: Iterable[RefusedView]) -> tuple[RefusedReason, ...]:
     return tuple(sorted(sums.values(), key=lambda one: (-one.count, one.reason)))
 
 
-REFUSED = Relation[RefusedReason](
+REFUSED: Relation[RefusedReason] = Relation(
     key=lambda one: one.reason,
     nothing="no link was refused",
     columns=(

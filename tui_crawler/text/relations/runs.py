@@ -22,7 +22,7 @@ def _end(run: RunView) -> StateGlyph:
     return StateGlyph("▶", RUNNING, "active") if run.live else StateGlyph("⚠", BROKEN_OFF, "warning")
 
 
-RUNS = Relation[RunView](
+RUNS: Relation[RunView] = Relation(
     key=lambda run: run.run_id,
     nothing="no run yet",
     columns=(

@@ -7,7 +7,7 @@ from tui_crawler.text import shown
 from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import ABSENT
 
-STASHES = Relation[StashView](
+STASHES: Relation[StashView] = Relation(
     key=lambda stash: (stash.job, stash.stash),
     nothing="nothing is stashed",
     columns=(

@@ -8,7 +8,7 @@ from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import percent
 from tui_crawler.text.sparkline import bar
 
-VALIDATIONS = Relation[tuple[str, int, int]](
+VALIDATIONS: Relation[tuple[str, int, int]] = Relation(
     key=lambda one: one[0],
     nothing="no document was validated",
     columns=(

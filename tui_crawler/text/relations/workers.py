@@ -87,7 +87,7 @@ def _end(end: str, process: Process, _present: Present) -> Cell:
     return Styled(end or ABSENT, "warning" if end and lost else "muted")
 
 
-PROCESSES = Relation[Process](
+PROCESSES: Relation[Process] = Relation(
     key=lambda process: process.source.session_id,
     nothing="no process has held this database yet",
     source=lambda process: process.source,
@@ -116,13 +116,13 @@ PROCESSES = Relation[Process](
                value=lambda process: end_words(process.source) if isinstance(process.source, SessionView) else ""),
     ),
 )  # fmt: skip
-WORKERS = Relation[WorkerView](
+WORKERS: Relation[WorkerView] = Relation(
     key=lambda one: one.session_id,
     nothing="nobody crawls",
     columns=(),
     text=(
         Column("name", "NAME"),
-        Column("state", "STATE", shown.words(lambda one: one.value)),
+        Column("state", "STATE"),
         Column("slots", "SLOTS", shown.number(), align="right"),
         Column("in_flight", "IN FLIGHT", shown.number(), align="right"),
         Column("origins", "ORIGINS", shown.number(), align="right"),
