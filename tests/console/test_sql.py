@@ -19,10 +19,8 @@ from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.session import SessionFile
 from tui_crawler.console.sql.queries import MOST_KEPT, QuerySession
 from tui_crawler.console.sql.rows import (
-    answer_columns,
     answer_lines,
     answer_of,
-    answer_record,
     answer_rows,
     answer_words,
     complete,
@@ -362,11 +360,11 @@ async def test_nothing_can_be_asked_where_there_is_no_database() -> None:
 
 def test_columns_fit_what_stands_in_them_and_names_stay_apart() -> None:
     answer = QueryAnswer(("n", "n", "text"), ((1, 2.5, "x" * 100), (None, -3, "y")), True, 2, 1_234)
-    first, second, text = answer_columns(answer)
+    relation = answer_of(answer)
+    first, second, text = relation.columns
     assert [first.id, second.id, text.id] == ["n", "n 2", "text"]
     assert (first.align, text.align, text.width) == ("right", "left", None)
-    assert answer_record(answer, 0) == {"n": 1, "n 2": 2.5, "text": "x" * 100}
-    assert answer_record(answer, "0") is None
+    assert relation.source(answer_rows(answer)[0]) == {"n": 1, "n 2": 2.5, "text": "x" * 100}
     assert answer_words(answer) == "the first 2 rows, there are more · 2 long values cut · 1.2s"
     assert answer_words(sample_answer(1)) == "1 row · 12 ms"
 

@@ -71,6 +71,12 @@ def _flight(flying: int | None, process: Process, _present: Present) -> Cell:
     return Styled(ABSENT, "faint") if flying is None else text
 
 
+def _cpu(spent: float | None, process: Process, _present: Present) -> Cell:
+    if spent is None and isinstance(process.source, SessionView):
+        return Styled(ABSENT, "faint")
+    return ABSENT if spent is None else f"{spent / 1_000:.0%}"
+
+
 def _beat(silent_ms: int, process: Process, _present: Present) -> Cell:
     late = _of_worker("state")(process) is WorkerState.silent
     text, short = f"{'⚠ ' * late}{ago(silent_ms)}", f"{'⚠' * late}{coarse(silent_ms)}"
@@ -83,8 +89,9 @@ def _tags(process: Process) -> str:
 
 
 def _end(end: str, process: Process, _present: Present) -> Cell:
-    lost = isinstance(process.source, SessionView) and not process.source.clean
-    return Styled(end or ABSENT, "warning" if end and lost else "muted")
+    if isinstance(process.source, WorkerView):
+        return ABSENT
+    return Styled(end or ABSENT, "warning" if end and not process.source.clean else "muted")
 
 
 PROCESSES: Relation[Process] = Relation(
@@ -97,7 +104,7 @@ PROCESSES: Relation[Process] = Relation(
         Column("flight", "IN FLIGHT", _flight, 9, 1, "right", min_width=5, short="FLY", value=_of_worker("in_flight")),
         Column("rate", "PAGES/MIN", shown.words(compact, "", "faint"), 9, 0, "right", min_width=5, short="P/MIN",
                value=_of_worker("pages_per_minute")),
-        Column("cpu", "CPU", shown.words(lambda ms: ABSENT if ms is None else f"{ms / 1_000:.0%}"), 5, 6, "right", 4),
+        Column("cpu", "CPU", _cpu, 5, 6, "right", min_width=4),
         Column("origins", "ORIGINS", shown.number("", "faint"), 7, 0, "right", min_width=5, short="ORIG",
                value=lambda process: process.source.origins),
         Column("beat", "HEARTBEAT", _beat, 9, 0, "right", min_width=5, short="BEAT",
