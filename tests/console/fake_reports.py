@@ -323,6 +323,7 @@ class FakeReports(DiffReports):
         return PageCounts(tuple(values.most_common()), len(values), len(looked), len(self.pages))
 
     def body(self, url: str) -> bytes | None:
+        self.asked.append("body()")
         return self.stored
 
     def current_rulesets(self) -> tuple[Ruleset, ...]:

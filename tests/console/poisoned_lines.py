@@ -23,7 +23,7 @@ from tui_crawler.console.origin import rows as contract_card
 from tui_crawler.console.origin import rows as origin_detail
 from tui_crawler.console.origin.queries import TopUp, robots_sheet
 from tui_crawler.console.origin.rows import head_line, robots_lines, text_line, wanted_url
-from tui_crawler.console.overview.rows import ORIGINS, OriginLine
+from tui_crawler.console.overview.rows import OVERVIEW, OriginLine
 from tui_crawler.console.overview.summary import summary_lines, trap_lines, why_line
 from tui_crawler.console.panes.footer import footer_line
 from tui_crawler.console.panes.header import HeaderState, header_lines
@@ -158,7 +158,7 @@ def every_line_of_an_origin(view: OriginView, history: OriginHistory, run: RunVi
         robots_http_status=None,
     )
     yield from robots_lines(lost, None, "", None, NOW, UTC, KeyNames())
-    yield from ORIGINS.cells(OriginLine(lost, run, twin=True), Present(NOW))
+    yield from OVERVIEW.cells(OriginLine(lost, run, twin=True), Present(NOW))
     raw = payload.encode("utf-8", "surrogatepass").replace(b"\r", b" ").replace(b"\n", b" ")
     body = b"User-agent: *\nDisallow: /%b\nAllow: /%b\nSitemap: %b\n# \xff\x9b%b" % (raw, raw, raw, raw)
     sheet = robots_sheet(body, contract)

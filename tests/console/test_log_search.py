@@ -13,10 +13,10 @@ from tests.console.sample_crawl import API, DOCS, NOW, attempt
 from tests.console.sample_log import activities, operator_actions
 from tui_crawler.console.logs import queries as log_parts
 from tui_crawler.console.logs import seeking as log_seeking
-from tui_crawler.console.logs.queries import BEGINNING, END, LogAround, LogPlace
+from tui_crawler.console.logs.queries import BEGINNING, END, LogPlace, LogScope, log_around
 from tui_crawler.console.logs.rows import LogLine, action_line, activity_line, attempt_line
 from tui_crawler.console.logs.seeking import FEWEST, MOST, LogSearch, SearchTerms
-from tui_crawler.console.reading.window import LogListWindow
+from tui_crawler.console.logs.window import LogListWindow
 from tui_crawler.domain.exit_code import Severity
 from tui_crawler.domain.operator_view import ActionView, ActivityView
 from tui_crawler.domain.view import AttemptView
@@ -71,7 +71,7 @@ def every_line(reports: FakeReports) -> list[LogLine]:
 def searched(reports: FakeReports, search: LogSearch, took_ms: int = 100) -> LogSearch:
     """The end of a search; each piece looks at no more than it may."""
     for _ in range(1_000):
-        fresh = search.read(reports, NOW)
+        fresh = search.read(reports)
         assert fresh.looked_at - search.looked_at <= 3 * search.look
         if fresh.over:
             return fresh
@@ -111,7 +111,7 @@ def test_it_finds_the_nearest_entry_that_fits_and_its_place(
         assert found.place is None
     else:
         assert found.place is not None
-        around = LogAround(found.place).read(reports, NOW)
+        around = log_around(found.place, LogScope()).read(reports, NOW)
         assert expected in around.lines
         keyset = LogListWindow(start=found.place)
         assert keyset.take(keyset.begin, around)

@@ -10,7 +10,7 @@ import pytest
 from tests.console.sample_crawl import API, MINUTE, NOW, SECOND, attempt, origin, origins, run_view
 from tests.console.sample_relations import texts_of
 from tui_crawler.console.keys import KeyNames
-from tui_crawler.console.origin.queries import TopUp, TopUpsOf, top_up_of
+from tui_crawler.console.origin.queries import TopUp, top_up_of, top_ups_of
 from tui_crawler.console.origin.rows import (
     clock_line,
     contract_lines,
@@ -20,7 +20,7 @@ from tui_crawler.console.origin.rows import (
     patience_past,
     turn_of,
 )
-from tui_crawler.console.overview.rows import ORIGINS, OriginLine, delay_cell, next_cell
+from tui_crawler.console.overview.rows import OVERVIEW, OriginLine, delay_cell, next_cell
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.domain.contract import Contract
@@ -82,7 +82,7 @@ def test_top_ups_are_read_from_the_journal_where_they_concern_the_origin() -> No
         replace(done, after=f'{{"{API}": "passed on"}}'),
     ):
         assert top_up_of(other, API) is None
-    assert not TopUpsOf(API).by_time
+    assert not top_ups_of(API).by_time
 
 
 def test_the_delay_is_told_as_a_chain_with_its_reasons_oldest_first() -> None:
@@ -186,7 +186,7 @@ def test_a_contract_without_a_contact_says_so() -> None:
 def test_the_reason_stands_in_the_table_without_the_numbers_of_its_columns() -> None:
     def why(**changes: object) -> str:
         view = origin(API, todo=3, next_request_at=NOW + 700, **changes)
-        return texts_of(ORIGINS, OriginLine(view, run_view()))["why"]
+        return texts_of(OVERVIEW, OriginLine(view, run_view()))["why"]
 
     assert why(delay_reason="retry_after") == "Retry-After"
     assert why(delay_reason="crawl_delay") == "Crawl-delay of robots.txt"

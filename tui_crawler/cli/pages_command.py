@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tui_crawler.cli.actions import carry_out, carry_out_all, value_of
 from tui_crawler.cli.known_names import (
@@ -19,11 +19,9 @@ from tui_crawler.cli.known_names import (
 from tui_crawler.cli.options import CommandSet, add_common, duration, natural, positive
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.domain.command import Command, ProbeUrls, ReclaimPages, SetDripfeed, StashPages, UnstashPages
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.text.format import count, plural, seconds
-
-if TYPE_CHECKING:
-    from tui_crawler.domain.command import Command
 
 LONGEST_NAME = 200  # characters
 LONGEST_REASON = 1_000
@@ -106,8 +104,6 @@ def _declare_stashing(group: CommandSet) -> None:
 
 
 def _stash(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import StashPages
-
     name, urls = _name(arguments.name), crawl_urls(arguments.urls)
     if arguments.pattern:
         check_pattern("--pattern", arguments.pattern)
@@ -118,16 +114,12 @@ def _stash(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _unstash(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import UnstashPages
-
     name, database = _name(arguments.name), existing_database(arguments)
     command = UnstashPages(name, arguments.limit, _known(database, (), arguments.job)[1])
     return _move(database, command, "put back", "the stash is empty", arguments, printer)
 
 
 def _dripfeed(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import SetDripfeed
-
     name, database = _name(arguments.name), existing_database(arguments)
     command = SetDripfeed(name, arguments.ready, _known(database, (), arguments.job)[1])
     nothing = "no page put back now" if arguments.ready else "the dripfeed has ended"
@@ -135,8 +127,6 @@ def _dripfeed(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _reclaim(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import ReclaimPages
-
     reason = one_line("--reason", arguments.reason, LONGEST_REASON)
     if not reason:
         raise UsageProblem("--reason is empty", hint="say why the pages are taken back; it is kept with the action")
@@ -150,8 +140,6 @@ def _reclaim(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _probe(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import ProbeUrls
-
     urls = crawl_urls(arguments.urls)
     database = existing_database(arguments)
     after = value_of(carry_out(database, ProbeUrls(urls), arguments.wait / 1_000).after)

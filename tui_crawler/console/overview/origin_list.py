@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.clock import present
 from tui_crawler.console.overview.order import OverviewFilter, arrange, fields_of, read_origin_needle
-from tui_crawler.console.overview.rows import NARROW, ORIGINS, RATE_CELLS, OriginLine, chosen, counts_down
+from tui_crawler.console.overview.rows import NARROW, OVERVIEW, RATE_CELLS, OriginLine, chosen, counts_down
 from tui_crawler.console.reading.snapshot import RATE_CELL_MS
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.console.urls.cells import twin_of
@@ -35,7 +35,7 @@ class OriginList:
         self.wanted = wanted
         self.suspicions: Mapping[str, TrapSuspicion] = {}
         self._rows: dict[str, Row] = {}
-        self._relation = replace(ORIGINS, columns=())
+        self._relation = replace(OVERVIEW, columns=())
         self.fit(narrow=False)
         self._dirty: set[str] = set()  # origins whose rows are older than what is known of them
         self._missed: set[str] = set()  # origins that changed while the picture was held still

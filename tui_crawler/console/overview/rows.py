@@ -170,7 +170,7 @@ def _next_at(line: OriginLine) -> int | None:
     return 0 if view.in_flight_url else HELD if view.paused else max(view.next_request_at, view.asleep_until)
 
 
-ORIGINS: Relation[OriginLine] = Relation(
+OVERVIEW: Relation[OriginLine] = Relation(
     key=lambda line: line.view.origin,
     source=lambda line: line.view,
     columns=(
@@ -210,7 +210,7 @@ _LITTLE: dict[str, dict[str, Any]] = {
     "exit": {"width": 14, "priority": 5, "min_width": 0},
 }
 NARROW = replace(
-    ORIGINS, columns=tuple(replace(one, **_LITTLE[one.id]) for one in ORIGINS.columns if one.id in _LITTLE)
+    OVERVIEW, columns=tuple(replace(one, **_LITTLE[one.id]) for one in OVERVIEW.columns if one.id in _LITTLE)
 )
 """Below 81 cells; the state is its glyph alone, the word stands under the table."""
 
@@ -218,10 +218,10 @@ NARROW = replace(
 def chosen(ids: Sequence[str]) -> Relation[OriginLine]:
     """Return the columns of these ids in their order; all where none is named. Where there is too little room those
     chosen last drop out first; the origin always stays."""
-    known = {column.id: column for column in ORIGINS.columns}
+    known = {column.id: column for column in OVERVIEW.columns}
     picked = [one for one in dict.fromkeys(ids) if one in known]
     if not picked:
-        return ORIGINS
+        return OVERVIEW
     if "origin" not in picked:
         picked.insert(0, "origin")
     least = {"rate": _FEW_CELLS, "latency": _FEW_CELLS}
@@ -229,4 +229,4 @@ def chosen(ids: Sequence[str]) -> Relation[OriginLine]:
         replace(known[one], priority=place * (one != "origin"), min_width=least.get(one, known[one].min_width))
         for place, one in enumerate(picked)
     )
-    return replace(ORIGINS, columns=tuple(columns))
+    return replace(OVERVIEW, columns=tuple(columns))

@@ -20,11 +20,12 @@ if TYPE_CHECKING:
     from tui_crawler.console.operator.retry_start import NextRequest, RetryEstimate
     from tui_crawler.console.panes.notice import Notify, ReportedError
     from tui_crawler.console.ports import RuleQueries
-    from tui_crawler.console.reading.refresh import Part
+    from tui_crawler.console.reading.ask import Ask
     from tui_crawler.console.reading.snapshot import LiveState
     from tui_crawler.console.replay.player import ReplayControls
     from tui_crawler.console.session import SessionFile
     from tui_crawler.console.table.layouts import ViewLayout
+    from tui_crawler.domain.explanation import Explanation
     from tui_crawler.domain.page_view import PageView, TodoView
     from tui_crawler.domain.view import OriginView
     from tui_crawler.text.charts import Dots
@@ -39,15 +40,13 @@ class Commands(Protocol):
     def outlook_of(self, page: PageView, /) -> NextRequest: ...
     def outlook_on_list(self, item: TodoView, origin: OriginView | None, /) -> NextRequest: ...
     def estimate(self, origins: Iterable[OriginView], among: int | None = None, /) -> RetryEstimate: ...
-    def cost_words(
-        self, pages: Mapping[str, int], origins: Mapping[str, OriginView], among: int | None = None, /
-    ) -> str: ...
+    def cost_words(self, pages: Mapping[str, int], origins: Mapping[str, OriginView], /) -> str: ...
 
 
 class Explanations(Protocol):
     """What is read to say why a URL was (not) crawled."""
 
-    def parts(self, url: str) -> tuple[Part, ...]: ...
+    def of(self, url: str, /) -> Ask[Explanation] | None: ...
 
 
 class Readings(Protocol):
