@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -140,11 +140,10 @@ class DiffScreen(RowsScreen):
             self.console.read_instead()
 
     def _origin(self) -> OriginDiff | None:
-        origins = self._diff.origins if self._diff is not None else ()
-        return next((one for one in origins if one.origin_id == self._origins.cursor_key), None)
+        return cast("OriginDiff | None", self._origins.current)
 
     def _change(self) -> PageChange | None:
-        return self._pages.row(self._table.cursor_key) if self._pages is not None else None
+        return cast("PageChange | None", self._table.current)
 
     def situation(self) -> Situation:
         """The page under the cursor while the pages have the focus."""

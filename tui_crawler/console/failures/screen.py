@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.reading.ask import Ask
     from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.console.screen.base import ConsoleScreen
-    from tui_crawler.domain.page_view import FailureGroup, PageView, Referrer, Referrers
+    from tui_crawler.domain.page_view import FailureGroup, PageView, Referrers
 
 
 def _with_found(counted: CountedFailures) -> frozenset[Hashable]:
@@ -346,10 +346,6 @@ class FailuresScreen(RowsScreen):
         failed = group.count if group is not None else 0
         return Situation(Where.failures, urls=self._list.marked_urls() or here, failed=failed)
 
-    def _referrer(self, key: Hashable) -> Referrer | None:
-        first = found.first if (found := self._named_by.value) is not None else ()
-        return first[key] if isinstance(key, int) and key < len(first) else None
-
     def chosen(self) -> Mapping[str, str]:
         """By what they are grouped."""
         return {"by": " ".join(self._groups.by) if self._groups.by != GROUPINGS[0] else ""}
@@ -390,9 +386,9 @@ class FailuresScreen(RowsScreen):
 
     def open_selected(self) -> None:
         """Opens the page, or who names it; from a group to its pages."""
-        page, referrer = self._page(), self._referrer(self._referrers.cursor_key)
+        page, line = self._page(), self._referrers.current
         if self.focused is self._referrers:
-            self.console.dispatcher.go_to_url(referrer.url if referrer is not None else "")
+            self.console.dispatcher.go_to_url(line.referrer.url if line is not None else "")
         elif self.focused is self._page_table and page is not None:
             self.console.dispatcher.go_to_url(page.url)
         else:

@@ -276,10 +276,6 @@ class TurnedWindow(Generic[E, R]):
         """Whether there is a former window."""
         return len(self._after) > 1
 
-    def row(self, key: Hashable) -> R | None:
-        """The row at a place."""
-        return next((row for row in self.rows if self._place(row) == key), None)
-
     def turn(self, *, on: bool) -> bool:
         """Goes to the next or the former window; answers whether there is one, which is then to be read."""
         if on and self.older:

@@ -34,14 +34,14 @@ from tui_crawler.console.workers.rows import (
 )
 from tui_crawler.console.workers.steering import leave, steer, tag_workers, toggle_pause, worker_words
 from tui_crawler.domain.command import DRAIN_WORKERS, PAUSE_WORKERS, RESUME_WORKERS, STOP_WORKERS, Order
+from tui_crawler.domain.operator_view import SessionView
+from tui_crawler.domain.worker import WorkerView
 from tui_crawler.text.format import count
 from tui_crawler.text.relations.workers import PROCESSES, process_of
 
 if TYPE_CHECKING:
     from tui_crawler.console.operator.intent import Intent
     from tui_crawler.console.panes.line import Line
-    from tui_crawler.domain.operator_view import SessionView
-    from tui_crawler.domain.worker import WorkerView
 
 
 class WorkersScreen(RowsScreen):
@@ -100,15 +100,18 @@ class WorkersScreen(RowsScreen):
         title(self._table, f"Workers · {self._table.told(f'{count(len(self._workers))} at work')}")
 
     def _worker(self) -> WorkerView | None:
-        return next((one for one in self._workers if one.session_id == self._table.cursor_key), None)
+        process = self._table.current
+        return process.source if process is not None and isinstance(process.source, WorkerView) else None
 
     def _facts(self) -> Sequence[Line]:
-        key, clock, worker = self._table.cursor_key, self.console.clock, self._worker()
-        session = next((one for one in self._sessions if one.session_id == key), None)
+        process, zone, now = self._table.current, self.console.clock.zone, self.console.clock.wall_ms()
         lines = alone_lines(self._workers) if self.has_read else []
-        if worker is not None:
-            return [*worker_lines(worker, clock.zone, clock.wall_ms()), *lines]
-        return lines if session is None else [*session_lines(session, clock.zone, clock.wall_ms()), *lines]
+        match process and process.source:
+            case WorkerView() as worker:
+                return [*worker_lines(worker, zone, now), *lines]
+            case SessionView() as session:
+                return [*session_lines(session, zone, now), *lines]
+        return lines
 
     def _show_held(self) -> None:
         live, clock, worker = self.console.live_state, self.console.clock, self._worker()
@@ -141,10 +144,9 @@ class WorkersScreen(RowsScreen):
         if self.focused is self._held and self._held.cursor_key is not None:
             self.console.dispatcher.go_to_origin(str(self._held.cursor_key))
             return
-        for one in self._workers:
-            if one.session_id == self._table.cursor_key:
-                self.console.dispatcher.do(Where.overview.goes_there)
-                self.console.dispatcher.do("filter.open", needle_for("worker", one.name))
+        if (worker := self._worker()) is not None:
+            self.console.dispatcher.do(Where.overview.goes_there)
+            self.console.dispatcher.do("filter.open", needle_for("worker", worker.name))
 
     @handles_selected("worker.toggle_pause")
     def _toggle_pause(self, now: Situation) -> None:
