@@ -192,7 +192,6 @@ class FailuresScreen(RowsScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._keyset = GroupWindow((), 0)
         self._clusters: tuple[Cluster, ...] = ()
         self._clustered: frozenset[Hashable] = frozenset()  # the pages among which they are
         self._shown_id = 0  # the page of which it is shown who names it
@@ -208,7 +207,9 @@ class FailuresScreen(RowsScreen):
         self._shared_height = SharedHeight(self._group_table)
         self._page_table = CrawlTable(pages_by(GROUPINGS[0]), id="pages", classes="pane")
         self._page_table.filter_hint = PAGE_HINT
-        self._list = PageList(self._page_table, self._keyset, self._page_row, self._show_pages, self.console.read_soon)
+        self._list = PageList(
+            self._page_table, GroupWindow((), 0), self._page_row, self._show_pages, self.console.read_soon
+        )
         self._info = FactsPane(lambda: page_lines(self._page()), "Page", id="page-info", still=True)
         self._referrers = CrawlTable(REFERRERS, id="referrers", classes="pane")
         upper = Horizontal(self._group_table, self._page_table, id="failures-upper")
@@ -224,6 +225,10 @@ class FailuresScreen(RowsScreen):
         """What the groups do not need is for the pages, where these stand below."""
         if self.has_read:
             self._shared_height.take(self._group_table.row_count + FRAME - 1, all_of_it=not self.has_class("-narrow"))
+
+    @property
+    def _keyset(self) -> GroupWindow:
+        return self._list.keyset
 
     def readings(self) -> tuple[AnyReading, ...]:
         """What putting a group back means, who names the page, the pages of the group, and the groups."""
@@ -436,8 +441,7 @@ class FailuresScreen(RowsScreen):
         number = group.count if group is not None else 0
         if (key, self._groups.sought) != (self._keyset.key, self._keyset.sought):
             self._page_table.clear_marks()
-            self._keyset = GroupWindow(key, number, sought=self._groups.sought)
-            self._list.look(self._keyset)
+            self._list.look(GroupWindow(key, number, sought=self._groups.sought))
         self._keyset.count = number
         if not self._keyset.started:
             self._show_pages()
@@ -448,13 +452,6 @@ class FailuresScreen(RowsScreen):
             self._point_at_group()
         elif event.table is self._page_table:
             self._show_page()
-
-    def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
-        """The first or the last page of the group, not only of those held."""
-        keyset = GroupWindow(self._keyset.key, self._keyset.count, from_end=event.bottom, sought=self._keyset.sought)
-        if event.table is self._page_table and self._list.go_to_end(keyset):
-            self._keyset = keyset
-            self.console.read_soon()
 
     def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
         self._list.marked_urls()

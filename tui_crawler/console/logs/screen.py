@@ -355,7 +355,5 @@ class LogsScreen(RowsScreen):
         elif self._needle and not self._hits:
             self._go_to_hit(True, True)
 
-    def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
-        """The first or the last entry of all, not only of those held."""
-        if self._list.go_to_end(newest=event.bottom):
-            self._begin(self._list.keyset, keep=True)
+    def on_crawl_table_end_wanted(self, _event: CrawlTable.EndWanted) -> None:
+        self._seeking.stop()

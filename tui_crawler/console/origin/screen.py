@@ -322,12 +322,6 @@ class OriginScreen(LaneScreen, TabScreen):
         self.show_titles()
         self.console.read_soon()
 
-    def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
-        """The newest or the oldest attempt of all, not only of those held."""
-        if event.table is self._attempts and self._list.go_to_end(newest=not event.bottom):
-            self.show_titles()
-            self.console.read_soon()
-
 
 class RobotsLines(LongLines):
     """The lines of one robots.txt, with the line that decides."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from tui_crawler.console.reading.ask import WINDOW, Ask, PageAsk
 from tui_crawler.console.reading.reading import PaneReading
@@ -118,6 +118,10 @@ class SpanWindow(KeysetWindow[int, "PageView"]):
 
     def key_of(self, row: PageView) -> int:
         return row.page_id
+
+    @abstractmethod
+    def anew(self, *, from_end: bool) -> Self:
+        """The same list, of which nothing is held, from its beginning or its end."""
 
     def lacks(self, page_id: int) -> bool:
         """Whether a page would be held if it belonged to the list, and is not."""

@@ -30,6 +30,7 @@ from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.filter import TableFilter
 from tui_crawler.console.table.layouts import TableLayout, ViewLayout
 from tui_crawler.console.table.marks import TableMarks
+from tui_crawler.console.table.window_list import WindowList
 from tui_crawler.text.format import plural
 
 if TYPE_CHECKING:
@@ -556,6 +557,13 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         self.show_facts()
         self.show_titles()
         self.tell_footer()
+
+    def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
+        """Goes to the first or the last row of all, not only of those held."""
+        lists = (one for one in self.readings() if isinstance(one, WindowList) and one.table is event.table)
+        if any(one.go_to_end(bottom=event.bottom) for one in lists):
+            self.show_titles()
+            self.console.read_instead()
 
     def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
         self.show_titles()

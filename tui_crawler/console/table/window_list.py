@@ -21,6 +21,7 @@ AHEAD = 100
 A = TypeVar("A", bound=Ask[Any])
 B = TypeVar("B", bound=KeysetWindow[Any, Any])
 R = TypeVar("R")
+W = TypeVar("W", bound=SpanWindow)
 
 
 class WindowList(Generic[B, A, R]):
@@ -68,6 +69,10 @@ class WindowList(Generic[B, A, R]):
     def _windows(self, *, frozen: bool) -> Iterable[A | None]:
         """What is to be read for the view as it is; notes the edge that is awaited."""
 
+    @abstractmethod
+    def go_to_end(self, *, bottom: bool) -> bool:
+        """Goes to the last row of all (`bottom`) or the first; False when that is held already."""
+
     def go_elsewhere(self, keyset: B, *, keep: bool) -> None:
         """Another book, which is read with the next beat; `keep`: until then the rows stay."""
         self.keyset, self._edge, self._asked, self._rows, self._turned = keyset, None, (), {}, True
@@ -106,7 +111,7 @@ class WindowList(Generic[B, A, R]):
         self.table.update_rows(self._row(one[0]) for one in held if one is not None)
 
 
-class PageList(WindowList[SpanWindow, PageAsk, "PageView"]):
+class PageList(WindowList[W, PageAsk, "PageView"], Generic[W]):
     """Pages. Of a list that is not counted only what is next to the rows in view is read."""
 
     KEEPS_MARKS = True
@@ -114,7 +119,7 @@ class PageList(WindowList[SpanWindow, PageAsk, "PageView"]):
     def __init__(
         self,
         table: CrawlTable,
-        keyset: SpanWindow,
+        keyset: W,
         row: Callable[[PageView], Row],
         changed: Callable[[], object] = lambda: None,
         read_soon: Callable[[], object] = lambda: None,
@@ -132,7 +137,7 @@ class PageList(WindowList[SpanWindow, PageAsk, "PageView"]):
         self._cursor: CursorRule = "first"  # where the cursor goes with the first rows of a book
         self._from_top = False  # whether the cursor stays on the first row while the rest of a list comes
 
-    def look(self, keyset: SpanWindow, *, keep: bool = False, at: Hashable | None = None) -> None:
+    def look(self, keyset: W, *, keep: bool = False, at: Hashable | None = None) -> None:
         """Goes elsewhere, which is read with the next beat; `keep`: until then the rows stay. What was read of it
         before is shown at once, with the cursor on the row `at`."""
         self.go_elsewhere(keyset, keep=keep)
@@ -218,12 +223,12 @@ class PageList(WindowList[SpanWindow, PageAsk, "PageView"]):
         self.table.move_cursor(index=0)
         self._from_top = self.can_be_whole and not self.keyset.whole
 
-    def go_to_end(self, keyset: SpanWindow) -> bool:
-        """Goes to the first or the last row of all, where `keyset` begins; False when that is held already."""
-        there = self.keyset.at_last if keyset.from_end else self.keyset.at_first
+    def go_to_end(self, *, bottom: bool) -> bool:
+        there = self.keyset.at_last if bottom else self.keyset.at_first
         if self.in_part or not self.keyset.started or there:
             return False
-        self.look(keyset, keep=True)
+        self.look(self.keyset.anew(from_end=bottom), keep=True)
+        self._changed()
         return True
 
     def mark(self, pages: Iterable[PageView]) -> None:

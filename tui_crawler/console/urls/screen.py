@@ -54,7 +54,7 @@ class UrlsScreen(LiveFilterScreen):
         super().__init__()
         self.filter_text = ""
         self._problem = ""
-        self.keyset = self._unfiltered = PageListWindow()
+        self._unfiltered = PageListWindow()
         self._unfiltered_at: Hashable | None = None  # where the cursor was before the rows were filtered
         self._pivot = UrlPivot(self)
         self._export = PageExport(self)
@@ -62,12 +62,19 @@ class UrlsScreen(LiveFilterScreen):
 
     def body(self) -> Iterable[Widget]:
         """Pages, and the one under the cursor in full."""
-        nothing = nothing_words(self.keyset, self.key_names)
+        nothing = nothing_words(self._unfiltered, self.key_names)
         self._matches = MatchCount(self.console.read_soon, self.console.clock.mono_ms)
         self._table = CrawlTable(URLS, placeholder=nothing, id="urls", classes="pane")
-        self.pages = PageList(self._table, self.keyset, self._row, self._show, self.console.read_soon, keep_marks=True)
+        self.pages = PageList(
+            self._table, self._unfiltered, self._row, self._show, self.console.read_soon, keep_marks=True
+        )
         self._table.marks_beyond = self._marking.pressed
         yield Vertical(self._table, FactsPane(self._facts, "Page", id="url-info", still=True), id="body")
+
+    @property
+    def keyset(self) -> PageListWindow:
+        """What is held of the list."""
+        return self.pages.keyset
 
     def readings(self) -> tuple[AnyReading, ...]:
         """Windows of the list, how many match where that shows only by counting, and what is done with all of them."""
@@ -249,11 +256,7 @@ class UrlsScreen(LiveFilterScreen):
             elif not keyset.narrowing.terms and keyset.newest_first is self._unfiltered.newest_first:
                 keyset = self._unfiltered
         self.pages.look(keyset, keep=True, at=self._unfiltered_at)
-        self._gone_to(keyset)
-
-    def _gone_to(self, keyset: PageListWindow) -> None:
-        self.keyset = keyset
-        self._table.placeholder = nothing_words(keyset, self.key_names)
+        self._show()
         self.show_facts()
         self.show_titles()
         if not keyset.started:
@@ -272,12 +275,6 @@ class UrlsScreen(LiveFilterScreen):
             self._look(PageListWindow(narrowing, newest_first=self.keyset.newest_first))
         self.show_titles()
         self.tell_footer()
-
-    def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
-        """The first or the last row of all, not only of those held."""
-        keyset = PageListWindow(self.keyset.narrowing, newest_first=self.keyset.newest_first, from_end=event.bottom)
-        if event.table is self._table and self.pages.go_to_end(keyset):
-            self._gone_to(keyset)
 
     def row_selected(self, event: CrawlTable.RowSelected) -> None:
         """Opens the page; where others are being read, the first of them then."""
