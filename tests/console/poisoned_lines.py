@@ -180,7 +180,6 @@ def lines_of_tools(payload: str) -> Iterator[Line]:
     yield pivot.pivot_words(pivot.pivot_of([payload], payload))
     files = (FoundFile(payload, payload), FoundFile(payload, payload, usable=False))
     yield from (about for about, _ in first_step.ways(FolderFound(files, files, 2)).values())
-    yield from first_step.problem_lines((payload, f"{payload}: {payload}"))
     commands = (PauseOrigins((payload, f"https://{payload}")), RetryPages((payload,)))
     yield same_as(commands)
     for command in commands:
