@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True, slots=True)
-class EntryLine:
+class RuleLine:
     """An entry as it is shown: cells, and how often it has refused a URL; None: that is not counted."""
 
     key: Hashable
@@ -52,7 +52,7 @@ _FIRED: AnyColumn = Column(
 )
 _WHY: AnyColumn = Column("why", "WHY", shown.by_value(shown.itself), 20, 3, min_width=18)
 _SOURCE: AnyColumn = Column("source", "WRITTEN", shown.by_value(shown.itself), 12, 2, min_width=10)
-ENTRIES: Relation[EntryLine] = Relation(
+ENTRIES: Relation[RuleLine] = Relation(
     key=lambda line: line.key, nothing="no rules", source=lambda _: None, columns=(_SECTION, _ENTRY, _WHY, _SOURCE)
 )
 RULE_ENTRIES = replace(ENTRIES, columns=(_SECTION, _ENTRY, _FIRED, _WHY, _SOURCE))
@@ -87,7 +87,7 @@ _SIGNS = {"new": "+ ", "deleted": "− ", "edited": "✎ "}
 _KINDS = {"added": ("+ ", "ok"), "removed": ("− ", "error"), "edited": ("✎ ", "accent")}
 
 
-def entry_line(row: DraftRow) -> EntryLine:
+def entry_line(row: DraftRow) -> RuleLine:
     """An entry. What was done to it in the draft is said with a sign and a word."""
     entry, sign = row.entry, _SIGNS.get(row.change, "")
     own = entry_words(entry)
@@ -106,10 +106,10 @@ def entry_line(row: DraftRow) -> EntryLine:
             sign, role = _moved_sign(row.place, row.to), "accent"
             words = (Styled(f"moved {row.place} → {row.to} ", "accent"), Styled(own, "strong"))
     section = Styled(sign + section_word(entry.section), role)
-    return EntryLine(entry.key, section, words, Styled(reason_of(entry), "muted"), Styled(entry.line.source, "muted"))
+    return RuleLine(entry.key, section, words, Styled(reason_of(entry), "muted"), Styled(entry.line.source, "muted"))
 
 
-def without_empty(columns: Sequence[AnyColumn], lines: Sequence[EntryLine]) -> tuple[AnyColumn, ...]:
+def without_empty(columns: Sequence[AnyColumn], lines: Sequence[RuleLine]) -> tuple[AnyColumn, ...]:
     """The columns without those that may be dropped and in which nothing stands: others have their room. Without lines
     all columns stay."""
     return tuple(
@@ -119,10 +119,10 @@ def without_empty(columns: Sequence[AnyColumn], lines: Sequence[EntryLine]) -> t
     )
 
 
-def operator_lines(added: Sequence[Exclusion]) -> list[EntryLine]:
+def operator_lines(added: Sequence[Exclusion]) -> list[RuleLine]:
     """Exclusions that were added beside the rulesets: they hold for all versions."""
     return [
-        EntryLine(
+        RuleLine(
             ("operator", place),
             Styled("✎ exclusion", "paused"),
             Styled(f"{one.kind} {one.value}", "strong"),
@@ -133,7 +133,7 @@ def operator_lines(added: Sequence[Exclusion]) -> list[EntryLine]:
     ]
 
 
-def with_rule_hits(line: EntryLine, fired: Mapping[Hashable, RuleHits | None] | None, whole: bool) -> EntryLine:
+def with_rule_hits(line: RuleLine, fired: Mapping[Hashable, RuleHits | None] | None, whole: bool) -> RuleLine:
     """A line of `RULE_ENTRIES`. `fired` None: not counted yet; `whole`: in the whole log."""
     hits = fired.get(line.key) if fired is not None else None
     return replace(line, fired=_fired(line.key, fired, whole), count=hits.count if hits is not None else None)

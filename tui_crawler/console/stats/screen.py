@@ -110,8 +110,7 @@ class StatsTablePane(ReachesConsole, CrawlTable):
                 return url
             case ActionView(target=str(url)) if "://" in url and " " not in url:
                 return url
-            case _:
-                return ""
+        return ""
 
     @property
     def runs_chosen(self) -> tuple[int, ...]:
