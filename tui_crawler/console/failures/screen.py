@@ -70,7 +70,7 @@ def _with_found(counted: CountedFailures) -> frozenset[Hashable]:
     return frozenset(group.key for group in counted.count.groups if group.found)
 
 
-class GroupList:
+class GroupList(AnyReading):
     """What a screen shows of the counted groups in its table."""
 
     def __init__(self, screen: ConsoleScreen, table: CrawlTable, changed: Callable[[], object]) -> None:

@@ -267,9 +267,6 @@ class LogList(WindowList[LogListWindow, "Ask[Any]", LogLine]):
             self._read_soon()
         return False
 
-    def thaw(self) -> None:
-        """Reads on where it had stopped, with the next reading."""
-
     def show(self, *, following: bool) -> None:
         """Shows what is held."""
         rules: tuple[CursorRule, CursorRule] = ("last", "first")

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from tui_crawler.console.reading.ask import Ask, PageAsk
+from tui_crawler.console.reading.reading import AnyReading
 from tui_crawler.console.reading.window import KEPT, KeysetWindow, SpanWindow
 
 if TYPE_CHECKING:
@@ -24,7 +25,7 @@ R = TypeVar("R")
 W = TypeVar("W", bound=SpanWindow)
 
 
-class WindowList(Generic[B, A, R]):
+class WindowList(AnyReading, Generic[B, A, R]):
     """What a screen shows of a book in a table, and what it wants to be read for it."""
 
     KEEPS_MARKS: ClassVar[bool] = False
@@ -124,13 +125,13 @@ class PageList(WindowList[W, PageAsk, "PageView"], Generic[W]):
         changed: Callable[[], object] = lambda: None,
         read_soon: Callable[[], object] = lambda: None,
         *,
+        length: Callable[[], int | None] = lambda: None,
         keep_marks: bool = False,
     ) -> None:
-        """The key of a row is the page id. `keep_marks`: also where a page has left the list."""
+        """The key of a row is the page id. `length` is how many pages the list has, where they were counted.
+        `keep_marks`: also where a page has left the list."""
         super().__init__(table, keyset, row, changed, read_soon)
-        self.length: int | None = None
-        """How many pages the list has, where somebody has counted them."""
-        self._keep_marks = keep_marks
+        self._length, self._keep_marks = length, keep_marks
         self._marked: dict[Hashable, PageView] = {}  # the marked pages as they were read last
         self._seen: dict[PageAsk, PageWindow] = {}  # what was read for an ask last
         self._held: dict[PageAsk, PageWindow] = {}  # what came while the picture is held still
@@ -150,7 +151,7 @@ class PageList(WindowList[W, PageAsk, "PageView"], Generic[W]):
     @property
     def can_be_whole(self) -> bool:
         """Whether the list is short enough for all of it to be read for an order of its own."""
-        return self.length is not None and self.length <= KEPT
+        return (length := self._length()) is not None and length <= KEPT
 
     def _windows(self, *, frozen: bool) -> Iterable[PageAsk | None]:
         """The rows in view anew, and what comes next where the view comes near an edge."""

@@ -15,7 +15,6 @@ from tui_crawler.console.dialogs.choose import ChooseScreen
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.reading.reading import AnyReading
-from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import LiveFilterScreen
 from tui_crawler.console.table.cells import Row
@@ -66,7 +65,13 @@ class UrlsScreen(LiveFilterScreen):
         self._matches = MatchCount(self.console.read_soon, self.console.clock.mono_ms)
         self._table = CrawlTable(URLS, placeholder=nothing, id="urls", classes="pane")
         self.pages = PageList(
-            self._table, self._unfiltered, self._row, self._show, self.console.read_soon, keep_marks=True
+            self._table,
+            self._unfiltered,
+            self._row,
+            self._show,
+            self.console.read_soon,
+            length=lambda: self.length,
+            keep_marks=True,
         )
         self._table.marks_beyond = self._marking.pressed
         yield Vertical(self._table, FactsPane(self._facts, "Page", id="url-info", still=True), id="body")
@@ -80,10 +85,6 @@ class UrlsScreen(LiveFilterScreen):
         """Windows of the list, how many match where that shows only by counting, and what is done with all of them."""
         counts = self.keyset.started and self.keyset.total is None
         return (self.pages, *((self._matches,) if counts else ()), self._pivot, self._export, self._marking)
-
-    def take(self, shot: Snapshot) -> None:
-        super().take(shot)
-        self.pages.length = self.length
 
     def show_live(self) -> None:
         """How long ago, and when due, of the rows in view."""
