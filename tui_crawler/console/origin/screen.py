@@ -53,7 +53,7 @@ from tui_crawler.console.reading.refresh import ORIGINS
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.tabs import TabScreen
 from tui_crawler.console.stats.queries import exit_counts_of
-from tui_crawler.console.stats.rows import EXITS, exits_of
+from tui_crawler.console.stats.rows import BRIEF_EXITS, exits_of
 from tui_crawler.console.table.cells import Piece, Row, Styled, rows_of
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.timeline.lanes import LanePane, LaneScreen
@@ -114,7 +114,7 @@ class OriginScreen(LaneScreen, TabScreen):
         why = FactsPane(self._head, id="why-here", classes="")
         state = FactsPane(self._state, "State", id="state")
         self._todo = CrawlTable(TODO, id="todo", classes="pane")
-        self._exits = CrawlTable(EXITS, id="exits", classes="pane")
+        self._exits = CrawlTable(BRIEF_EXITS, id="exits", classes="pane")
         self._attempts = CrawlTable(ATTEMPTS, id="attempts", classes="pane")
         keyset = LogListWindow(self._origin, attempts_only=True)
         self._list = LogList(
@@ -204,7 +204,7 @@ class OriginScreen(LaneScreen, TabScreen):
         self._todo.fill(self._todo_lines(enumerate(todo, 1)), present(self.console.clock))
 
     def _show_exits(self, exits: tuple[ExitCountView, ...]) -> None:
-        self._exits.fill(exits, present(self.console.clock), relation=exits_of(exits, short=6))
+        self._exits.fill(exits, present(self.console.clock), relation=exits_of(exits, brief=True))
         self._exits.styles.height = min(max(len(exits), 1), EXITS_SHOWN) + FRAME
 
     def _attempt_row(self, line: LogLine) -> Row:
