@@ -123,7 +123,7 @@ def engine_settings(config: Config, launch: Launch) -> EngineSettings:
         return politeness_key(mode, origin, host, registrable, address)
 
     return EngineSettings(
-        **same_named(EngineSettings, config.crawl, config.queue, but=("sitemaps",)),
+        **same_named(EngineSettings, config.crawl, config.queue, but=("sitemaps", "link_kinds_queued")),
         plan=plan_of(config, launch),
         settings_of=settings_by_origin(config),
         key_of=key_of,
