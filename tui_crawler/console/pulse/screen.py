@@ -89,7 +89,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
     def show_titles(self) -> None:
         """The line that reads the charts, which says whether they are held still."""
         if self._charts is not None and self.is_mounted:
-            at = None if self.span.cursor is None else self._charts.pulse.step_at(self.span.cursor)
+            at = None if self.span.cursor is None else self._charts.pulse.span.nearest(self.span.cursor)
             self._reading.show([self._reading_line(self._charts, at)])
 
     def _place_charts(self, size: Size) -> None:
