@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -281,17 +281,17 @@ _set_found_on = updates(
 """A page that came with a segment gets the page that named it; one that is known better keeps what it has."""
 
 
+@dataclass(slots=True)
 class PendingSegments:
     """The pages that are pending, on their way into segments: `prepare` writes the files, calling it does the rest in
     a transaction; then `publish`, and at the end `close`. Raises StorageFailure.
     """
 
-    def __init__(self, claim: Claim, segment_store: SegmentStore, prefix: str) -> None:
-        self._claim = claim
-        self._segment_store = segment_store
-        self._prefix = prefix
-        self._sorter = Sorter()
-        self._batch: Batch | None = None
+    _claim: Claim
+    _segment_store: SegmentStore
+    _prefix: str
+    _sorter: Sorter = field(default_factory=Sorter)
+    _batch: Batch | None = None
 
     def prepare(self, transaction: Transaction) -> None:
         """Writes the segments under names that do not last; the database is only read."""

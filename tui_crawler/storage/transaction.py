@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
@@ -77,21 +77,17 @@ class Pragmas:
             self._values[name] = value
 
 
+@dataclass(slots=True)
 class Transaction:
     """Executes statements on the writer's connection. `now` is epoch ms, `change` the number of this commit, `memory`
     what is known of the database without asking it; `held_by` the session that was seen to be open in it."""
 
-    __slots__ = ("_connection", "_texts", "change", "held_by", "memory", "now")
-
-    def __init__(
-        self, connection: sqlite3.Connection, texts: Texts, now: int, change: int = 0, memory: Memory | None = None
-    ) -> None:
-        self._connection = connection
-        self._texts = texts
-        self.memory = Memory() if memory is None else memory
-        self.now = now
-        self.change = change
-        self.held_by = 0
+    _connection: sqlite3.Connection
+    _texts: Texts
+    now: int
+    change: int = 0
+    memory: Memory = field(default_factory=Memory)
+    held_by: int = 0
 
     def run(self, build: Callable[[], Any], values: Values) -> None:
         """Executes one statement."""
