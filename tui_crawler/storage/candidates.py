@@ -21,7 +21,6 @@ from tui_crawler.storage.transaction import Row, Transaction
 HEAD = 32
 """So many pages of a todo list are loaded at a start; a fill takes the others up."""
 
-_CHUNK = 256
 _TODO = (
     Page.id,
     Page.job,
@@ -84,16 +83,12 @@ def awake(
     free = [job for job in rows if (job.is_free(claim) if jobs is None else not job.held and job.job_id in jobs)]
     left = list(dict.fromkeys(clean(origin) for origin in origins))
     found: set[str] = set()
-    for start in range(0, len(left), _CHUNK):
-        chunk = left[start : start + _CHUNK]
-        places = chunk + chunk[-1:] * ((1 << (len(chunk) - 1).bit_length()) - len(chunk))
-        for job in free:
-            if job.pending:
-                values = [*places, job.job_id, now, claim.run_id]
-                found.update(row[0] for row in transaction.all_of(_with_pending, len(places), values))
-            if job.attempted:
-                values = [*places, job.job_id, due.crawled_before, due.fresh_before, now, claim.run_id]
-                found.update(row[0] for row in transaction.all_of(_with_due, len(places), values))
+    for job in free:
+        if job.pending:
+            found.update(row[0] for row in transaction.all_among(_with_pending, left, job.job_id, now, claim.run_id))
+        if job.attempted:
+            values = (job.job_id, due.crawled_before, due.fresh_before, now, claim.run_id)
+            found.update(row[0] for row in transaction.all_among(_with_due, left, *values))
     return tuple(origin for origin in origins if clean(origin) in found)
 
 

@@ -157,8 +157,7 @@ class _Group:
         known = {entry.job.settle.origin.origin: entry.row.id for entry in entries}
         wanted = {page.origin for entry in entries for page in entry.job.settle.new_pages} - known.keys()
         if wanted:
-            names = padded(sorted(map(clean, wanted)))
-            found = {row[0]: row[1] for row in self._transaction.all_of(_origins, len(names), names)}
+            found = {row[0]: row[1] for row in self._transaction.all_among(_origins, sorted(map(clean, wanted)))}
             known.update((name, found[clean(name)]) for name in wanted if clean(name) in found)
         return known
 
