@@ -47,7 +47,6 @@ from tui_crawler.storage.statements import (
     reads,
     reads_among,
     slot,
-    slots,
     updates,
     upserts,
 )
@@ -287,16 +286,6 @@ def _waiting() -> Any:
     )
 
 
-def _store_validation() -> Any:
-    chosen = (Document.validation_type, Document.valid, Document.validation_errors, Document.parsed_at)
-    same = (Document.page == slot("page_id")) & (Document.sha256 == slot("sha256"))
-    return (
-        Document.update(slots(chosen))
-        .where(same & (Document.parsed_at < peewee.SQL("0")))
-        .returning(Document.stored_at)
-    )
-
-
 def _store_message() -> Any:
     """The attempt that brought the document says it, too."""
     last = Page.select(Page.last_attempt_id).where(Page.id == slot("page_id"))
@@ -332,7 +321,8 @@ def store_fragments(
         _judge_again(transaction, url_id, packed)
     transaction.run(_delete_fragments, {"from_page_id": page_id})
     targets = [(ids[one.url.hash], clean(one.url.fragment), clean(one.text)) for one in found]
-    known = _anchors_of(transaction, sorted({to_url for to_url, _, _ in targets}))
+    named = transaction.all_among(_anchors_among, sorted({to_url for to_url, _, _ in targets}))
+    known = {row[0]: _unpacked(row[1]) for row in named}
     rows = [(to_url, name, page_id, text, _is_missing(name, known.get(to_url))) for to_url, name, text in targets]
     transaction.insert(_insert_fragments, [row for row in rows if row[4] or row[0] != url_id])
 
@@ -352,10 +342,6 @@ def lacks(packed: bytes, fragment: str) -> bool:
 def _is_missing(fragment: str, names: frozenset[bytes] | None) -> bool:
     wanted = indicated(fragment)
     return bool(wanted) and names is not None and not any(_hash(name) in names for name in wanted)
-
-
-def _anchors_of(transaction: Transaction, url_ids: Sequence[int]) -> dict[int, frozenset[bytes] | None]:
-    return {row[0]: _unpacked(row[1]) for row in transaction.all_among(_anchors_among, url_ids)}
 
 
 def _hash(name: str) -> bytes:
@@ -395,6 +381,12 @@ _forget_content = builds_among(
     Page.id,
     peewee.fn.EXISTS(Link.select(Link.to_url).where(Link.from_page == Page.id))
     | peewee.fn.EXISTS(Fragment.select(Fragment.to_url).where(Fragment.from_page == Page.id)),
+)
+_store_validation = updates(
+    [Document.page, Document.sha256],
+    *columns(Document, "validation_type valid validation_errors parsed_at"),
+    where=Document.parsed_at < peewee.SQL("0"),
+    returning=[Document.stored_at],
 )
 _store_cut = updates([Document.page], to={Document.incomplete: peewee.SQL("LTRIM(incomplete || ',data', ',')")})
 _delete_redirects = builds_among(Redirect.delete(), Redirect.page)

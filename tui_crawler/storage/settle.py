@@ -20,7 +20,7 @@ from tui_crawler.storage import canonicals, documents, origins, stashes
 from tui_crawler.storage.activity import note
 from tui_crawler.storage.claim import ZERO, Claim, holds, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import CountedAttempt, add_to_job, count_attempts, plus, tally_of
+from tui_crawler.storage.counters import CountedAttempt, add_to_job, count_attempts, tally_of
 from tui_crawler.storage.crawl_log import count_refused, log_attempt
 from tui_crawler.storage.documents import store_fragments
 from tui_crawler.storage.former import Keeper
@@ -193,7 +193,7 @@ def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> Se
     dripping: set[tuple[int, str]] = set()
     for refusal in record.refusals:
         page, moved = _store_refusal(transaction, claim, refusal, row)
-        change = plus(change, moved)
+        change = change.plus(moved)
         logged.append(CountedAttempt(row.id, page.job_id, refusal.attempt))
         if page.stash:
             dripping.add((page.job_id, page.stash))
@@ -397,15 +397,6 @@ def _of_rivals(size: int) -> Any:
     )
 
 
-def _claim_page() -> Any:
-    return claim_page().where(Page.status == ZERO)
-
-
-def put_on_lists() -> Any:
-    changes = {Page.ignored_run: slot("run_id"), Page.todo_order: slot("todo_order")}
-    return Page.update(changes).where(Page.id == slot("page_id"))
-
-
 _free_todo = partial(origins.clear_todo, Page.ignored_run)
 _page_state = reads([Page.id], *STATE)
 _next_request_at = reads([Origin.id], Origin.next_request_at)
@@ -414,8 +405,9 @@ _return_page = updates([Page.id], Page.status, Page.last_attempt_id, Page.todo_o
 _wait_for_get = updates(
     [Page.id], *columns(Page, "status attempts attempts_remaining"), to={**_RELEASED, Page.ignored_run: ZERO}
 )
-claim_page = updates(
-    [Page.id], Page.claimed_at, Page.claimed_by, to={Page.status: peewee.SQL(str(PageStatus.CLAIMED.value))}
-)
+put_on_lists = updates([Page.id], Page.todo_order, to={Page.ignored_run: slot("run_id")})
+_CLAIMED = {Page.status: peewee.SQL(str(PageStatus.CLAIMED.value))}
+claim_page = updates([Page.id], Page.claimed_at, Page.claimed_by, to=_CLAIMED)
+_claim_page = updates([Page.id], Page.claimed_at, Page.claimed_by, to=_CLAIMED, where=Page.status == ZERO)
 update_page = updates([Page.id], *_OUTCOME, to=_RELEASED)
 """An UPDATE of a page by `page_values`."""

@@ -4,10 +4,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 
-from tui_crawler.domain.audit import SentRequest, judged
+from tui_crawler.domain.audit import judged
 from tui_crawler.domain.operator_view import ActivityView
-from tui_crawler.domain.timeline import Lane, LaneEvents, LaneSpan, Timeline, lane_events
+from tui_crawler.domain.span import TimeSpan
+from tui_crawler.domain.timeline import Lane, LaneEvents, Timeline, lane_events
 from tui_crawler.storage.reader import SubjectReports
 from tui_crawler.storage.reports.attempts import SENT, sent_request
 from tui_crawler.storage.reports.log_windows import LogReports
@@ -43,7 +45,7 @@ _OF_ORIGINS = """attempt a CROSS JOIN request r ON r.attempt_id = a.id AND (a.ki
 class TimelineReports(SubjectReports):
     """What was asked of one origin, and when."""
 
-    def timeline(self, origin: str, span: LaneSpan, look: int = LOOK) -> Timeline:
+    def timeline(self, origin: str, span: TimeSpan, look: int = LOOK) -> Timeline:
         """The politeness of an origin over a span of time: of the newest `look` attempts in it."""
         low, high = self._from(origin, span.since), self._from(origin, span.until)
         counted, oldest = self._reader.all(WINDOW, (origin, low, high, look))[0]
@@ -52,14 +54,16 @@ class TimelineReports(SubjectReports):
         ids = first or (oldest if cut else 0), self._reader.number(AFTER, (origin, high)) or _NEWER
         rows = self._reader.all(OWN, (origin, *ids)), self._reader.all(HOPS, ids)
         own, hops = ([one for one in map(sent_request, each) if one.origin == origin] for each in rows)
-        asked = sorted((*own, *(hop for hop in hops if hop.attempt_origin != origin)), key=_place)
+        asked = sorted(
+            (*own, *(hop for hop in hops if hop.attempt_origin != origin)), key=attrgetter("sent_at", "attempt_id")
+        )
         lane = Lane(origin, span, self._events((origin,), LogReports(self._reader).activity(_ENDS, origin))[origin])
         for gap in judged(asked):
             lane.add(gap)
         read_since = min((one.sent_at for one in own if one.attempt_id >= oldest), default=0)
         return lane.timeline(self._now(), read_since if cut else 0)
 
-    def timelines(self, origins: Sequence[str], span: LaneSpan) -> tuple[Timeline, ...]:
+    def timelines(self, origins: Sequence[str], span: TimeSpan) -> tuple[Timeline, ...]:
         """The same of some origins, all that they were asked. Reads their whole log, streamed."""
         activity = LogReports(self._reader).activity(_ENDS_OF_ALL)
         lanes = {one: Lane(one, span, events) for one, events in self._events(origins, activity).items()}
@@ -81,7 +85,3 @@ class TimelineReports(SubjectReports):
         an origin come one after the other, so a few looks into the index find it."""
         newest = self._reader.number(NEWEST, (origin,))
         return self._reader.first_since(FROM_ID, (origin,), at, 0, newest + 1)
-
-
-def _place(request: SentRequest) -> tuple[int, int]:
-    return request.sent_at, request.attempt_id
