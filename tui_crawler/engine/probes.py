@@ -5,13 +5,13 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 
+from tui_crawler.domain.attempt import Exchange
 from tui_crawler.domain.command import ActionResult, ProbeUrls
 from tui_crawler.domain.origin import Check
 from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 from tui_crawler.engine.origin_table import OriginTable
 from tui_crawler.engine.ports import Clock
-from tui_crawler.engine.turns import CheckResult
 
 MOST_URLS = 1_000  # of one action
 LONGEST_WAIT_MS = 600_000  # an origin that may not be asked for longer is not probed
@@ -62,15 +62,14 @@ class Probes:
         self._asked[action_id] = asked
         return tuple(touched)
 
-    def take(self, result: CheckResult) -> None:
-        """One answer."""
-        asked = self._asked.get(result.check.action_id)
+    def take(self, check: Check, exchange: Exchange) -> None:
+        """Take the answer to one probe."""
+        asked = self._asked.get(check.action_id)
         if asked is None:
             return
-        name = result.check.url.href
+        name, took = check.url.href, exchange.response_ms if exchange.requests else None
         asked.open.discard(name)
-        code = result.exit_code.name
-        asked.answers[name] = _answer(name, code, result.http_status, result.response_ms, result.message)
+        asked.answers[name] = _answer(name, exchange.exit_code.name, exchange.http_status, took, exchange.message)
 
     def give_up(self, origin: str, message: str) -> None:
         """What is open at an origin cannot be asked: its robots.txt could not be had."""
