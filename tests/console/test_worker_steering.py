@@ -3,7 +3,6 @@ line."""
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
@@ -17,7 +16,6 @@ from tests.console.sample_log import workers
 from tests.console.support import Stage, stage
 from tests.console.test_workers_on_a_database import OpenReports
 from tests.storage.making import plan
-from tests.support.patience import PATIENT_S
 from tests.support.postgres_database import made_database
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.workers.steering import leave, move_origins, steer, tag_workers, toggle_pause
@@ -137,9 +135,10 @@ async def test_what_was_carried_out_is_seen_at_once_though_workers_are_read_once
         held.app._beating = True  # it reads by itself
         held.app.taken_in.clear()
         await held.press("p", rounds=0)
-        await asyncio.wait_for(held.app.taken_in.wait(), PATIENT_S)
-        await held.quiet()
-        assert "‖ paused    w1" in held.text()
+        while "‖ paused    w1" not in held.text():
+            await held.app.taken_in.wait()
+            held.app.taken_in.clear()
+            await held.quiet()
 
 
 async def test_the_marked_ones_are_meant_and_their_marks_go() -> None:
