@@ -3,6 +3,7 @@ line."""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
@@ -16,6 +17,7 @@ from tests.console.sample_log import workers
 from tests.console.support import Stage, stage
 from tests.console.test_workers_on_a_database import OpenReports
 from tests.storage.making import plan
+from tests.support.patience import PATIENT_S
 from tests.support.postgres_database import made_database
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.workers.steering import leave, move_origins, steer, tag_workers, toggle_pause
@@ -128,6 +130,7 @@ async def test_p_pauses_and_resumes_the_one_under_the_cursor_and_z_takes_it_back
         assert held.journal.sent[-1] == SteerWorkers("resume", ("north-1",))
 
 
+@pytest.mark.usefixtures("painted_when_quiet")
 async def test_what_was_carried_out_is_seen_at_once_though_workers_are_read_once_a_second() -> None:
     async with stage((160, 40)) as held:
         await held.press("8", rounds=2)
@@ -135,10 +138,9 @@ async def test_what_was_carried_out_is_seen_at_once_though_workers_are_read_once
         held.app._beating = True  # it reads by itself
         held.app.taken_in.clear()
         await held.press("p", rounds=0)
-        while "‖ paused    w1" not in held.text():
-            await held.app.taken_in.wait()
-            held.app.taken_in.clear()
-            await held.quiet()
+        await asyncio.wait_for(held.app.taken_in.wait(), PATIENT_S)
+        await held.quiet()
+        assert "‖ paused    w1" in held.text()
 
 
 async def test_the_marked_ones_are_meant_and_their_marks_go() -> None:
