@@ -99,7 +99,6 @@ DECIDED_BY_TEXT = {
     "console/app.py": 1,  # how long a message stays
     "console/table/crawl_table.py": 1,
     "console/panes/notice.py": 1,
-    "console/origin/rows.py": 2,
     "console/failures/rows.py": 3,  # dimensions of groups
     "console/rules/rows.py": 1,
     "console/stats/rows.py": 1,
