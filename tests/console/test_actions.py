@@ -16,15 +16,17 @@ from tui_crawler import console
 from tui_crawler.console.action import Console, Frame
 from tui_crawler.console.actions import ACTIONS, BY_ID, Need, Situation, Where, actions_at, find_action, why_not
 from tui_crawler.console.appearance import Appearance
-from tui_crawler.console.dispatcher import Dispatcher, History
+from tui_crawler.console.dispatcher import Dispatcher
 from tui_crawler.console.handlers import Handles, handles, handles_typed
 from tui_crawler.console.keys import keys_of, table_keys
+from tui_crawler.console.navigation import Navigation
 from tui_crawler.console.operator import intent as intents
 from tui_crawler.console.operator.commands import CommandQueue, UndoStack, delay_note
 from tui_crawler.console.operator.shutdown import ExitActions
 from tui_crawler.console.operator.takeover import HostTakeover
 from tui_crawler.console.panes.notice import Notice, add_notice
 from tui_crawler.console.replay.player import ReplayControls
+from tui_crawler.console.routes import ROUTES
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.table.row_actions import RowActions
 from tui_crawler.domain.command import ActionResult, PauseOrigins, ResumeOrigins, RetryPages, SetDelay
@@ -57,10 +59,14 @@ def _screens() -> dict[Where, type[ConsoleScreen]]:
     return {kind.WHERE: kind for kind in kinds if hasattr(kind, "WHERE")}
 
 
+def test_every_screen_has_its_route() -> None:
+    assert {where: route.load().WHERE for where, route in ROUTES.items()} == {where: where for where in _screens()}
+
+
 def test_every_action_has_exactly_one_handler_on_each_screen_that_offers_it() -> None:
     shown = _screens()
     assert set(shown) == set(Where) - {Where.welcome}  # which is an app of its own
-    once = (Dispatcher, History, Appearance, ExitActions, HostTakeover, CommandQueue, ReplayControls, RowActions)
+    once = (Dispatcher, Navigation, Appearance, ExitActions, HostTakeover, CommandQueue, ReplayControls, RowActions)
     wrong = {
         (where.name, action.id): doers
         for where, screen in shown.items()

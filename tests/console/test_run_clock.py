@@ -7,6 +7,7 @@ from dataclasses import replace
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW, run_view
 from tests.console.support import FrozenClock
+from tui_crawler.console.operator.engine_host import HostedEngine
 from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
 from tui_crawler.console.reading.snapshot import EngineStanding, LiveState
 from tui_crawler.domain.idle_reason import SILENT_MS
@@ -19,7 +20,7 @@ TOTALS = FakeReports().totals()
 
 def test_the_clock_of_a_run_does_not_go_back_when_its_engine_is_killed() -> None:
     clock = FrozenClock()
-    picture = LiveState(clock)
+    picture = LiveState(clock, HostedEngine(None))
 
     def worked(run: RunView) -> int:
         picture.feed(Snapshot(ReadingRequest(), 1, run, TOTALS))

@@ -8,6 +8,7 @@ from datetime import UTC
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, MINUTE, NOW, page_detail
 from tests.console.support import Stage, stage
+from tui_crawler.console.action import Where
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines, lay_out_line
 from tui_crawler.console.table.cells import cell_text
@@ -41,7 +42,7 @@ def table(held: Stage, name: str) -> CrawlTable:
 
 
 async def open_url(held: Stage) -> None:
-    held.app.dispatcher.go_to_url(URL)
+    held.app.go_to(Where.url, URL)
     await held.settle(3)
 
 

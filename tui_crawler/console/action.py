@@ -25,24 +25,23 @@ LARGEST = 2
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A numbered view: its key, its name in the footer, what the help sheet says of going there, module and class of
-    its screen in this package (imported when first wanted), and whether its filters and orders are remembered."""
+    """A numbered view: its key, its name in the footer, what the help sheet says of going there, and whether its
+    filters and orders are remembered."""
 
     key: str
     label: str
     help: str
-    screen: str
     layout: bool = True
 
 
 class Where(Enum):
-    """The screens. The value is the word in the help sheet, `about` says what is seen there; a numbered view is made
-    from its row alone: its key, its word, its action and the way to its screen."""
+    """The screens. The value is the word in the help sheet, `about` says what is seen there; a numbered view has
+    its key, its word and its action from its row. The way to each screen is in `routes.py`."""
 
     overview = (
         "Overview",
         "All origins of the crawl, the selected one in short, and every attempt as it ends.",
-        View("1", "overview", "All origins, events and totals", "overview.screen.OverviewScreen", layout=False),
+        View("1", "overview", "All origins, events and totals", layout=False),
     )
     origin = "Origin", "One origin: its state with what led to it, the pages of its next turns, and its attempts."
     tree = (
@@ -52,19 +51,19 @@ class Where(Enum):
     failures = (
         "Failures",
         "Pages that failed, in groups; the pages of the group under the cursor stand at the right.",
-        View("2", "failures", "Failed pages by exit code", "failures.screen.FailuresScreen"),
+        View("2", "failures", "Failed pages by exit code"),
     )
     url = "URL", "One URL: how it was found, every attempt, and the requests and headers of the chosen attempt."
     urls = (
         "URLs",
         "All known URLs that pass the filter, in one list without end; the page under the cursor in full.",
-        View("3", "URLs", "All known URLs, to be filtered", "urls.screen.UrlsScreen"),
+        View("3", "URLs", "All known URLs, to be filtered"),
     )
     why = "Why", "The whole decision chain of one URL, with the line that decided at each step."
     rules = (
         "Rules",
         "The rules in force, their versions, and what differs between two of them.",
-        View("4", "rules", "The rules in force, their versions, a draft", "rules.screen.RulesScreen", layout=False),
+        View("4", "rules", "The rules in force, their versions, a draft", layout=False),
     )
     rule_draft = (
         "Rule draft",
@@ -73,22 +72,22 @@ class Where(Enum):
     logs = (
         "Logs",
         "Attempts, what happened beside them and what operators asked for, by time; it follows at its end.",
-        View("5", "logs", "What happened, in one list by time", "logs.screen.LogsScreen"),
+        View("5", "logs", "What happened, in one list by time"),
     )
     stats = (
         "Stats",
         "How attempts ended, the busiest origins, jobs and what can be done with them, and the ledgers.",
-        View("6", "stats", "Exit codes, jobs, stashes, refused links, runs", "stats.screen.StatsScreen"),
+        View("6", "stats", "Exit codes, jobs, stashes, refused links, runs"),
     )
     pulse = (
         "Pulse",
         "Pages, bytes, latency, failures, what waits and what the crawl costs; one cursor reads all charts.",
-        View("7", "pulse", "How the crawl goes over time, as charts", "pulse.screen.PulseScreen"),
+        View("7", "pulse", "How the crawl goes over time, as charts"),
     )
     workers = (
         "Workers",
         "Who crawls this database, on which machine, with how much work; and what is wanted of each.",
-        View("8", "workers", "Who crawls: state, origins held, pace, heartbeat", "workers.screen.WorkersScreen"),
+        View("8", "workers", "Who crawls: state, origins held, pace, heartbeat"),
     )
     robots = (
         "robots.txt",

@@ -54,6 +54,7 @@ class Appearance(Handles):
         self.keymap: KeyMap | None = None
         self.own_keys: Mapping[str, str] = {}
         self.key_names = KeyNames()
+        self.dots = app.dots
         dress(app, self._wanted)
 
     def put_on(self) -> None:

@@ -92,7 +92,7 @@ class PaneHelpScreen(Dialog):
 
     def action_all_keys(self) -> None:
         self.dismiss(None)
-        self.console.dispatcher.do("help.keys")
+        self.console.do("help.keys")
 
 
 def pane_lines(pane: Widget, folder: str, situation: Situation, own_keys: Mapping[str, str]) -> list[Line]:

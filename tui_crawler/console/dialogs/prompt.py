@@ -141,7 +141,7 @@ class Prompt:
             case Takes.origin:
                 return sorted(self._origins)
             case Takes.layout:
-                return tuple(screen.console.memory.layouts())
+                return tuple(screen.console.memory.file.layouts())
             case Takes.scope:
                 from tui_crawler.console.pulse.queries import scopes_of  # noqa: PLC0415  not before the first paint
 

@@ -111,7 +111,7 @@ class DiffScreen(RowsScreen):
         if shown is None or (shown.span, shown.origin_id) != (diff.span, origin.origin_id):
             self._pages = TurnedWindow(ChangesOf(diff.span, origin.origin_id), lambda change: change.place)
             self._show_pages()
-            self.console.read_instead()
+            self.console.read_soon(instead=True)
         robots = next((one.diff for one in diff.robots if one.origin == origin.origin), ())
         self._robots.show(diff_lines(robots))
         self._robots.display = bool(robots)
@@ -134,7 +134,7 @@ class DiffScreen(RowsScreen):
         if self._pages is not None and self._pages.turn(on=on):
             self._show_pages()
             self._table.move_cursor(index=0)
-            self.console.read_instead()
+            self.console.read_soon(instead=True)
 
     def _origin(self) -> OriginDiff | None:
         origins = self._diff.origins if self._diff is not None else ()
@@ -170,7 +170,7 @@ class DiffScreen(RowsScreen):
         if event.table is self._origins:
             self._table.focus()
         elif change is not None and diff is not None and diff.span is not None:
-            self.console.push_screen(PageDiffScreen(diff.span, change.url, self.crumbs()))
+            self.console.go_to(Where.page_diff, diff.span, change.url)
         else:
             self.open_when_read()
 
@@ -185,11 +185,9 @@ class PageDiffScreen(ConsoleScreen):
     ]
     AUTO_FOCUS = "#diff-lines"
 
-    def __init__(self, span: RunSpan, url: str, came_from: tuple[str, ...]) -> None:
-        """`came_from` is where one was before; raw text."""
+    def __init__(self, span: RunSpan, url: str) -> None:
         super().__init__()
         self._part = PageLinesOf(span, url)
-        self._came_from = came_from
         self._page: PageLines | None = None
 
     def body(self) -> Iterable[Widget]:
@@ -224,11 +222,11 @@ class PageDiffScreen(ConsoleScreen):
 
     def crumbs(self) -> tuple[str, ...]:
         origin = "/".join(self._part.url.split("/", 3)[:3])
-        return (*self._came_from, f"{host_of(origin)}{path_of(self._part.url, origin)}")
+        return (*self.place.came_from, f"{host_of(origin)}{path_of(self._part.url, origin)}")
 
     def action_open_url(self) -> None:
         self.open_selected()
 
     def open_selected(self) -> None:
         """Shows everything else about the page."""
-        self.console.dispatcher.go_to_url(self._part.url)
+        self.console.go_to(Where.url, self._part.url)

@@ -288,7 +288,7 @@ class FailuresScreen(RowsScreen):
             name = group_name(group)
             named = retry_named(plan.urls, name, group.count, cost, estimate) if plan.urls else None
             command_queue.ask(named or retry_group(group, cost, estimate))
-            self.console.let_keys_go_on()
+            self.let_keys_go_on()
 
     def lacks(self, action_id: str) -> bool:
         """The groups, or for what is done to pages those of the group."""
@@ -414,7 +414,7 @@ class FailuresScreen(RowsScreen):
     @handles("url.tab_links")
     def _go_to_links(self) -> None:
         page = self._page()
-        self.console.dispatcher.go_to_url(page.url if page is not None else "", "links")
+        self.console.go_to(Where.url, page.url if page is not None else "", "links")
 
     @handles("failures.group")
     def _group_otherwise(self) -> None:
@@ -429,7 +429,7 @@ class FailuresScreen(RowsScreen):
         """Drafts a rule for the marked pages, else for those of the group that are alike."""
         cluster = self._cluster()
         urls = self._list.marked_urls() or (cluster.urls if cluster is not None else now.urls)
-        self.console.dispatcher.draft_rule(pattern_of(urls))
+        self.console.go_to(Where.rule_draft, pattern_of(urls))
 
     def leave(self) -> None:
         """From who names a page to the page, from that to the groups."""
@@ -444,9 +444,9 @@ class FailuresScreen(RowsScreen):
         """Opens the page, or who names it; from a group to its pages."""
         page, referrer = self._page(), self._referrer(self._referrers.cursor_key)
         if self.focused is self._referrers:
-            self.console.dispatcher.go_to_url(referrer.url if referrer is not None else "")
+            self.console.go_to(Where.url, referrer.url if referrer is not None else "")
         elif self.focused is self._page_table and page is not None:
-            self.console.dispatcher.go_to_url(page.url)
+            self.console.go_to(Where.url, page.url)
         else:
             self._page_table.focus()
 
@@ -468,18 +468,18 @@ class FailuresScreen(RowsScreen):
                 self._group_by(GROUPINGS[names.index(name)])
 
         options = [(name, name) for name in names]
-        self.console.push_screen(ChooseScreen("Group failures by", options, grouping_words(self._groups.by)), chosen)
+        self.app.push_screen(ChooseScreen("Group failures by", options, grouping_words(self._groups.by)), chosen)
 
     def _group_by(self, by: tuple[str, ...]) -> None:
         self._retried = None
-        self.console.let_keys_go_on()
+        self.let_keys_go_on()
         self._groups.group_by(by)
         self._page_table.set_columns(page_columns(by))
         if self._groups.groups:
             self._point_at_group()
             self._make_room()
         self._show_titles()
-        self.console.read_instead()
+        self.console.read_soon(instead=True)
 
     def _point_at_group(self) -> None:
         group = self._groups.current

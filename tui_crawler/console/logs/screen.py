@@ -178,7 +178,7 @@ class LogsScreen(RowsScreen):
 
     def _row(self, line: LogLine) -> Row:
         clocks = self.console.clock
-        marked = line.order in self.console.bookmarks
+        marked = line.order in self.console.memory.bookmarks
         return log_row(line, clocks.wall_ms(), clocks.zone, self._needle, relative=self._relative, marked=marked)
 
     def _show_entry(self) -> None:
@@ -187,7 +187,7 @@ class LogsScreen(RowsScreen):
     def _show_titles(self) -> None:
         counts = self._problems, self._needle, self._hits
         words = log_title(self._list, self._seeking.words, self._filtered, *counts, frozen=self.frozen)
-        words += f" · {plural(len(marks), 'bookmark')}" if (marks := self.console.bookmarks) else ""
+        words += f" · {plural(len(marks), 'bookmark')}" if (marks := self.console.memory.bookmarks) else ""
         title(self._table, words, "‖ frozen" if self.frozen else "")
 
     def _line(self) -> LogLine | None:
@@ -270,14 +270,14 @@ class LogsScreen(RowsScreen):
     @handles("log.bookmark")
     def _toggle_bookmark(self) -> None:
         if (line := self._line()) is not None:
-            marks = {*self.console.bookmarks} ^ {line.order}
-            self.console.bookmarks[:] = sorted(marks)[-MOST_BOOKMARKS:]
+            marks = {*self.console.memory.bookmarks} ^ {line.order}
+            self.console.memory.bookmarks[:] = sorted(marks)[-MOST_BOOKMARKS:]
             self._table.update_row(self._row(line))
             self._show_titles()
 
     @handles("log.next_bookmark")
     def _go_to_bookmark(self) -> None:
-        line, marks = self._line(), self.console.bookmarks
+        line, marks = self._line(), self.console.memory.bookmarks
         older = [one for one in marks if line is not None and one < line.order] or marks
         if older and not self._table.move_cursor(key=older[-1][1:]):
             self._seek(older[-1][0])
@@ -335,11 +335,11 @@ class LogsScreen(RowsScreen):
         self._seeking.stop()
         url = url_of(line)
         if url:
-            self.console.dispatcher.go_to_url(url)
+            self.console.go_to(Where.url, url)
         elif line.origin in self.console.live_state.origins:
-            self.console.dispatcher.go_to_origin(line.origin)
+            self.console.go_to(Where.origin, line.origin)
         elif line.origin:
-            self.console.dispatcher.go_to_url(line.origin)
+            self.console.go_to(Where.url, line.origin)
         else:
             self.console.tell("no", "this entry is about the crawl as a whole", "muted")
 

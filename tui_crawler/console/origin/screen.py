@@ -215,7 +215,7 @@ class OriginScreen(LaneScreen, RowsScreen):
 
     def action_open_lane(self) -> None:
         """Enter on the lane."""
-        self.console.dispatcher.go_to_timeline((self._origin,))
+        self.console.go_to(Where.timeline, (self._origin,))
 
     def action_go_to(self, step: int) -> None:
         """There is one lane only."""
@@ -266,7 +266,7 @@ class OriginScreen(LaneScreen, RowsScreen):
         meter = console.live_state.meters.get(view.origin)
         line = meter.line(console.live_state.counted_ms(), RATE_WIDTH) if meter else []
         run = console.live_state.run
-        self._why.show([head_line(view, now, run, zone, console.who, self._contract)])
+        self._why.show([head_line(view, now, run, zone, console.live_state.who, self._contract)])
         if self._detail is not None:
             suspicion = suspect(self._origin, self._detail.history.refused, self._newest)
             past = OriginContext(self._detail.history, self._given, run, self._contract, suspicion)
@@ -359,7 +359,7 @@ class OriginScreen(LaneScreen, RowsScreen):
             code = str(self._exits.cursor_key or "")
             self.console.tell("exit", f"{code}: {meaning(code)}")
         else:
-            self.console.dispatcher.go_to_url(self._url())
+            self.console.go_to(Where.url, self._url())
 
     def _see_attempts(self) -> None:
         """What is done to the attempts is seen."""
@@ -425,10 +425,10 @@ class RobotsScreen(ConsoleScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.robots)]
     AUTO_FOCUS = "#robots-text"
 
-    def __init__(self, origin: str, url: str = "", came_from: tuple[str, ...] = ("Overview",)) -> None:
-        """`origin` is raw text as stored; `url` is the one that is judged, empty for none. `came_from` are crumbs."""
+    def __init__(self, origin: str, url: str = "") -> None:
+        """`origin` is raw text as stored; `url` is the one that is judged, empty for none."""
         super().__init__()
-        self._origin, self._came_from, self._url = origin, came_from, url
+        self._origin, self._url = origin, url
         self._detail: OriginDetail | None = None
         self._sheet: RobotsSheet | None = None
         self._read = False
@@ -515,8 +515,8 @@ class RobotsScreen(ConsoleScreen):
 
     def crumbs(self) -> tuple[str, ...]:
         host = host_of(self._origin)
-        named = any(f"{crumb}/".startswith((f"{host}/", f"{self._origin}/")) for crumb in self._came_from)
-        return (*self._came_from, *(() if named else (host,)), "robots.txt")
+        named = any(f"{crumb}/".startswith((f"{host}/", f"{self._origin}/")) for crumb in self.place.came_from)
+        return (*self.place.came_from, *(() if named else (host,)), "robots.txt")
 
     @handles_typed("robots.test")
     def _open_test(self, text: str) -> None:

@@ -111,7 +111,7 @@ class OriginList:
                 run,
                 zone,
                 narrow=self._narrow,
-                you=console.who,
+                you=console.live_state.who,
                 suspected=suspected,
                 in_flight=busy,
                 twin=twin_of(view.origin) in console.live_state.origins,
@@ -166,7 +166,7 @@ class OriginList:
         if self._console.live_state.origins:
             what = "problems" if self.wanted.problems and not self.wanted.needle else "rows"
             return self._screen.key_names.said(f"No {what} here. {_EVERYTHING}")
-        if self._console.hosting.starting:
+        if self._console.live_state.hosting.starting:
             return "The crawl is starting."
         return self._screen.key_names.said("No origins yet.\n\n{origin.add}  add seeds      {help.keys}  keys")
 

@@ -161,7 +161,7 @@ class OverviewScreen(LiveFilterScreen):
 
     def on_screen_suspend(self) -> None:
         """Another screen lies over it; a dialog does not count, it goes on under it."""
-        if self.console.console_screen is not self:
+        if not self.on_top:
             self._list.disorder()
 
     # what is shown
@@ -212,7 +212,7 @@ class OverviewScreen(LiveFilterScreen):
 
     def _tell_nameless(self) -> None:
         """Warns, once for each run of this console, of one that crawls without saying who it is."""
-        run, ours = self.console.live_state.run, self.console.hosting.host is not None
+        run, ours = self.console.live_state.run, self.console.live_state.hosting.host is not None
         if run is None or not run.live or run.run_id == self._nameless_run or not ours:
             return
         if run.user_agent == UNCONFIGURED_USER_AGENT:
@@ -241,7 +241,7 @@ class OverviewScreen(LiveFilterScreen):
         actions, suspicions = shot.parts.get(_ACTIONS), shot.parts.get(_SUSPICIONS)
         if isinstance(actions, tuple):
             self._actions = actions
-        self._events.take_others(self._actions, self.console.troubles)
+        self._events.take_others(self._actions, self.console.live_state.troubles)
         self._cards = {part.origin: card for part, card in shot.parts.items() if isinstance(part, OriginSummaryPart)}
         self._next = {part.origin: url for part, url in shot.parts.items() if isinstance(part, NextPageOf)}
         if isinstance(suspicions, dict):
@@ -251,7 +251,7 @@ class OverviewScreen(LiveFilterScreen):
         """Countdowns of the rows in view, the order, the selected origin."""
         if self.frozen:
             return
-        self._events.take_others(self._actions, self.console.troubles)
+        self._events.take_others(self._actions, self.console.live_state.troubles)
         self._list.tick()
         if self._list.order_is_due:
             self._order()
@@ -309,7 +309,7 @@ class OverviewScreen(LiveFilterScreen):
         now, zone = console.clock.wall_ms(), console.clock.zone
         if view is None:
             title(self._summary, "")
-            was_read = live_state.known and not console.hosting.starting
+            was_read = live_state.known and not console.live_state.hosting.starting
             known, narrows = len(live_state.origins), self._list.wanted.narrows
             self._summary.show(summary.no_origin_lines(was_read, known, narrows, self.key_names))
             self._why.show([])
@@ -320,12 +320,12 @@ class OverviewScreen(LiveFilterScreen):
         found = self._cards.get(view.origin)
         card = found if isinstance(found, OriginSummary) else None
         suspicion = (card and card.suspicion) or self._list.suspicions.get(view.origin)
-        state, words, *more = summary.summary_lines(view, now, run, zone, console.who, line, flying)
+        state, words, *more = summary.summary_lines(view, now, run, zone, console.live_state.who, line, flying)
         comes = summary.next_lines(view, str(self._next.get(view.origin, "")))
         lines = [state, words, *summary.trap_lines(suspicion), *more, *comes]
         self._summary.show([*lines, *(summary.card_lines(card) if card else ())])
         title(self._summary, host_of(view.origin), self._summary.more)
-        self._why.show([summary.why_line(view, now, run, zone, console.who, flying)])
+        self._why.show([summary.why_line(view, now, run, zone, console.live_state.who, flying)])
 
     # what is selected
 
@@ -429,7 +429,7 @@ class OverviewScreen(LiveFilterScreen):
             named = [
                 (one, f"{key if len(key := keys[one]) == 1 else ' '}  {words}") for one, (_, words) in ORDERS.items()
             ]
-            self.console.push_screen(ChooseScreen("Order by", named, self._list.wanted.sort), self._sort_by)
+            self.app.push_screen(ChooseScreen("Order by", named, self._list.wanted.sort), self._sort_by)
 
     @_handles_orders
     def _sort_by(self, column: object) -> None:
@@ -450,20 +450,20 @@ class OverviewScreen(LiveFilterScreen):
         words = {column: name for column, (_, name) in ORDERS.items()} | UNORDERED
         options = [(column.id, f"{column.title:10}  {words[column.id]}") for column in COLUMNS]
         here = self._list.wanted.columns or [column.id for column in COLUMNS]
-        self.console.push_screen(ColumnsScreen(options, here), chosen)
+        self.app.push_screen(ColumnsScreen(options, here), chosen)
 
     @handles_typed("layout.keep")
     def _keep_layout(self, name: str) -> None:
         if not name:
             self.console.tell("no", f"{BY_ID['layout.keep'].word} NAME: a layout needs a name", "warning")
-        elif self.console.memory.keep_layout(name, self._list.wanted):
+        elif self.console.memory.file.keep_layout(name, self._list.wanted):
             self.console.tell("layout", f"layout {name} is kept", "ok")
         else:
             self.console.tell("no", f"layout {name} could not be kept", "warning")
 
     @handles_typed("layout.drop")
     def _drop_layout(self, name: str) -> None:
-        known = name in self.console.memory.layouts() and self.console.memory.keep_layout(name, None)
+        known = name in self.console.memory.file.layouts() and self.console.memory.file.keep_layout(name, None)
         self.console.tell("layout", f"layout {name} is forgotten" if known else f"there is no layout {name}", "muted")
 
     @handles_typed("layout.use")
@@ -471,14 +471,14 @@ class OverviewScreen(LiveFilterScreen):
         """Shows a layout, or asks for which."""
         from tui_crawler.console.dialogs.choose import ChooseScreen  # noqa: PLC0415  not before the first paint
 
-        layouts = self.console.memory.layouts()
+        layouts = self.console.memory.file.layouts()
         if name in layouts:
             self._arrange(layouts[name])
         elif name or not layouts:
             self.console.tell("no", f"there is no layout {name}".rstrip(), "warning")
         else:
             dialog = ChooseScreen("Layout", [(one, safe(one)) for one in layouts], "")
-            self.console.push_screen(dialog, lambda one: self._use_layout(str(one)) if one else None)
+            self.app.push_screen(dialog, lambda one: self._use_layout(str(one)) if one else None)
 
     # messages
 
@@ -498,11 +498,11 @@ class OverviewScreen(LiveFilterScreen):
     def row_selected(self, event: CrawlTable.RowSelected) -> None:
         """Opens an origin, or the URL of an event; of an action or an error all is told."""
         if event.table is self._table:
-            self.console.dispatcher.go_to_origin(str(event.key))
+            self.console.go_to(Where.origin, str(event.key))
         elif words := self._events.words_of(event.key):
             self.console.tell("event", words)
         else:
-            self.console.dispatcher.go_to_url(self._events.url_of(event.key))
+            self.console.go_to(Where.url, self._events.url_of(event.key))
 
     def on_crawl_table_header_selected(self, event: CrawlTable.HeaderSelected) -> None:
         """Orders by the column that was clicked; a second click turns the order round."""

@@ -110,7 +110,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
             pane.tell(charts, at)
         if before != [pane.chart is None for pane in self._panes]:
             self._place_charts(self.size)
-        self.console.show_header(self)  # and what it counts, in the charts
+        self.show_header()  # and what it counts, in the charts
         self._reading.show([self._reading_line(charts, at)])
 
     def _reading_line(self, charts: Charts, at: int | None) -> Line:
@@ -204,13 +204,13 @@ class PulseScreen(SpanActions, ConsoleScreen):
         names = scopes_of(self.console.live_state)
         current = f"{self._of.scope.name} {self._of.name}".strip()
         dialog = ChooseScreen("Pulse of", [(name, name) for name in names[:_OFFERED]], current)
-        self.console.push_screen(dialog, lambda one: self._narrow(str(one)) if one else None)
+        self.app.push_screen(dialog, lambda one: self._narrow(str(one)) if one else None)
 
     def open_selected(self) -> None:
         """The log at the moment of the cursor."""
         if self._charts is not None:
             pulse, cursor = self._charts.pulse, self.span.cursor
             at = pulse.since + (self._charts.last if cursor is None else pulse.step_at(cursor)) * pulse.step_ms
-            self.console.dispatcher.go_to_logs(date_time(at, self.console.clock.zone))
+            self.console.go_to(Where.logs, date_time(at, self.console.clock.zone))
 
     action_open_log = open_selected

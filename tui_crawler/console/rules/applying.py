@@ -154,7 +154,7 @@ class Applying:
             answered(intent)
             return
         number = must_type(news)
-        console.push_screen(TypeCountScreen(question, number) if number else ConfirmScreen(question), answered)
+        self._screen.app.push_screen(TypeCountScreen(question, number) if number else ConfirmScreen(question), answered)
 
     def offer(self, draft: RuleDraft, newer: Ruleset) -> None:
         """Asks whether the draft is to be carried over to a newer version; its impact is counted anew then."""
@@ -178,7 +178,7 @@ class Applying:
             if isinstance(chosen, Intent) and self._screen.session.draft is draft:
                 self._screen.hold(rebased.draft)
 
-        console.push_screen(ConfirmScreen(question), answered)
+        self._screen.app.push_screen(ConfirmScreen(question), answered)
 
     def settled(self, now: Ruleset | None) -> bool:
         """Whether the version in force has the draft that was handed in, or says the same. Told once; not of one

@@ -306,9 +306,7 @@ class RuleEditorScreen(WaitingScreen):
         newer = session.overtaken
         if newer is not None and newer != before and not self._applying.under_way:
             self.console.tell("rules", f"ruleset {newer.ruleset_id} by {newer.who} is in force now", "warning")
-        if draft is None:
-            self.console.drop_keys()
-        self.console.let_keys_go_on()
+        self.let_keys_go_on(kept=draft is not None)
 
     @property
     def waiting(self) -> bool:
@@ -363,7 +361,7 @@ class RuleEditorScreen(WaitingScreen):
         session = self.session
         if session.now is None or not self._applying.settled(session.now):
             return False
-        if self.console.screen is self and not self.waiting and not self.query_one(EntryLine).display:
+        if self.app.screen is self and not self.waiting and not self.query_one(EntryLine).display:
             self._close()
         else:
             self.hold(RuleDraft(session.now, session.now.policies))
@@ -376,8 +374,8 @@ class RuleEditorScreen(WaitingScreen):
         self.console.read_soon()
         if start.does:
             self._entries.move_cursor(key=start.at)
-            self.do(start.does)
-        elif start.types and self.console.screen is self:
+            self.perform(start.does, "", self.console.situation(self))
+        elif start.types and self.app.screen is self:
             self._typing.write(Typing(), start.typed)
 
     def hold(self, draft: RuleDraft | None, *, to_new: bool = False) -> None:
@@ -512,18 +510,18 @@ class RuleEditorScreen(WaitingScreen):
             if isinstance(chosen, Intent):
                 self._close()
                 if then:
-                    self.console.dispatcher.do(then)
+                    self.console.do(then)
 
         discard = Intent((), "discard the draft")
         text = f"Entries of it: {counted_changes(draft.changes)}. That would be lost."
         note = "{rules.apply} applies it instead."
         question = Confirmation("Discard the draft?", text, (("Discard", discard),), note)
-        self.console.push_screen(ConfirmScreen(question), answered)
+        self.app.push_screen(ConfirmScreen(question), answered)
 
     def _close(self) -> None:
         self.session.hold(None)
-        if self.console.screen is self:
-            self.console.pop_screen()
+        if self.app.screen is self:
+            self.app.pop_screen()
 
     def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
         self.show_standing()

@@ -19,7 +19,6 @@ from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
 from tui_crawler.console.rules.draft import DraftRow, Entry, RuleDraft, Start, entries_of, with_exclusions
-from tui_crawler.console.rules.editor import RuleEditorScreen
 from tui_crawler.console.rules.exclusion import readmit
 from tui_crawler.console.rules.exclusions import ExclusionEntry
 from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews, impact_counter
@@ -409,18 +408,18 @@ class RulesScreen(WaitingScreen):
         """The entry under the cursor, whole; from a version to what it changed."""
         entry = self._entry()
         if self.focused is self._versions and not self._difference.display:  # there is no room for it
-            self.console.push_screen(RuleSheetScreen(self._past.heading, self._difference.lines))
+            self.app.push_screen(RuleSheetScreen(self._past.heading, self._difference.lines))
         elif self.focused is self._versions:
             self._difference.focus()
         elif entry is not None:
-            self.console.push_screen(self._sheet(entry), lambda chosen: self._chosen(chosen, entry))
+            self.app.push_screen(self._sheet(entry), lambda chosen: self._chosen(chosen, entry))
 
     def _chosen(self, action_id: object, entry: Entry | Exclusion) -> None:
         if isinstance(action_id, str) and action_id:
             self._change(action_id, entry)
 
     def _sheet(self, entry: Entry | Exclusion) -> RuleSheetScreen:
-        now, may_write = self._current(), self.console.rules is not None and not self.console.readonly
+        now, may_write = self._current(), self.console.rules is not None and not self.console.live_state.readonly
         counts = self._counted.counts if self._counted is not None else None
         fired = self._fired.get(self._entries.cursor_key) if self._fired is not None else None
         since, without, offers = None, None, {"rule.delete": "takes it off the list"}
@@ -437,7 +436,7 @@ class RulesScreen(WaitingScreen):
         if self._in_force is not None and rule_queries is not None:
             self._up_to_date = False
             self._drafted_from = self._current()
-            self.console.push_screen(RuleEditorScreen(rule_queries, self._job, start))
+            self.console.go_to(Where.rule_draft, self._job, start)
 
     def _change(self, action_id: str, entry: Entry | Exclusion | None) -> None:
         """Begins a draft with a change of the entry; what stands on the operators' list is no matter of a draft."""

@@ -186,7 +186,7 @@ class SqlScreen(ConsoleScreen):
         else:
             self._editor.select_all()  # so that typing begins another question
         self._show_title()
-        self.console.run_worker(self._read_schema, name="schema", group="sql", thread=True, exit_on_error=False)
+        self.app.run_worker(self._read_schema, name="schema", group="sql", thread=True, exit_on_error=False)
         if self._question:
             self._ask(self._question)
 
@@ -300,7 +300,7 @@ class SqlScreen(ConsoleScreen):
         if self.focused is self._editor:
             self._ask(self._editor.text)
         elif urls:
-            self.console.dispatcher.go_to_url(urls[0])
+            self.console.go_to(Where.url, urls[0])
         else:
             self.console.tell("no", "this row has no column that holds a URL", "muted")
 
@@ -317,7 +317,7 @@ class SqlScreen(ConsoleScreen):
         def work() -> None:
             self.call_later(self._answered, number, query_session.ask(text))
 
-        self.console.run_worker(work, name="sql", group="sql", thread=True, exit_on_error=False)
+        self.app.run_worker(work, name="sql", group="sql", thread=True, exit_on_error=False)
         self._show_title()
 
     def _read_schema(self) -> None:

@@ -274,7 +274,7 @@ class StatsScreen(RowsScreen):
         for pane in self._chart_panes:
             pane.display = pane.chart_id in shown
             pane.tell(charts, None)
-        self.console.show_header(self)
+        self.show_header()
 
     def take(self, shot: Snapshot) -> None:
         if self.frozen:
@@ -405,9 +405,9 @@ class StatsScreen(RowsScreen):
         if self.focused is self._ledger and self._ledger.name_shown == RUNS:
             self.compare("")
         elif self.focused is self._ledger:
-            self.console.dispatcher.go_to_url(self._ledger.url)
+            self.console.go_to(Where.url, self._ledger.url)
         elif self.focused is self._top and self._origin:
-            self.console.dispatcher.go_to_origin(self._origin)
+            self.console.go_to(Where.origin, self._origin)
         elif isinstance(self.focused, CrawlTable) and self.focused.id in {"all-exits", "own-exits"}:
             code = str(self.focused.cursor_key or "")
             self.console.tell("exit", f"{code}: {meaning(code)}")
@@ -416,9 +416,9 @@ class StatsScreen(RowsScreen):
         """Compares the runs typed; else two that are marked, or the one under the cursor with the one before it."""
         chosen = self._ledger.runs_chosen
         if text or not chosen:
-            self.console.dispatcher.compare_typed(text)
+            super().compare(text)
         else:
-            self.console.dispatcher.go_to_diff(chosen)
+            self.console.go_to(Where.diff, chosen)
 
     @handles("stats.exits")
     def _show_other_exits(self) -> None:
@@ -436,7 +436,7 @@ class StatsScreen(RowsScreen):
         elif argument in self._names:
             self._order_by(argument)
         else:
-            self.console.push_screen(ChooseScreen("Origins by", ORDERS, self._order), self._order_by)
+            self.app.push_screen(ChooseScreen("Origins by", ORDERS, self._order), self._order_by)
 
     def _order_by(self, order: object) -> None:
         if isinstance(order, str) and order in self._names:
@@ -508,8 +508,8 @@ class StatsScreen(RowsScreen):
     def on_chart_pane_pressed(self, _event: ChartPane.Pressed) -> None:
         """Shows the charts on their own view, where they have a cursor."""
         of = self._scope()
-        self.console.dispatcher.do(Where.pulse.goes_there)
-        self.console.dispatcher.do("pulse.of", f"{of.scope.name} {of.name}".strip())
+        self.console.do(Where.pulse.goes_there)
+        self.console.do("pulse.of", f"{of.scope.name} {of.name}".strip())
 
     def _point_at_origin(self) -> None:
         key = self._top.cursor_key

@@ -38,10 +38,9 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.timeline)]
     AUTO_FOCUS = "LanePane"
 
-    def __init__(self, origins: tuple[str, ...], came_from: tuple[str, ...] = ("Overview",)) -> None:
-        """`origins` are raw text as stored; `came_from` are crumbs."""
+    def __init__(self, origins: tuple[str, ...]) -> None:
+        """`origins` are raw text as stored."""
         super().__init__()
-        self._came_from = came_from
         self._panes = [LanePane(origin) for origin in origins]
         self._first = 0  # the first lane that has room
 
@@ -57,7 +56,7 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
             pane.show_title()
 
     def crumbs(self) -> tuple[str, ...]:
-        return (*self._came_from, "Politeness")
+        return (*self.place.came_from, "Politeness")
 
     def wants(self) -> ReadingRequest:
         """The lanes that are seen."""
@@ -110,7 +109,7 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
         said = cell_words(timeline, now if at is None else at, zone).split(" · ")
         what, more = Styled(" · ".join(said[:4]), "strong"), Styled(" · ".join(said[4:]), "muted")
         span = Styled(" · ".join(words), "muted")
-        drawn_with = tuple(Styled(*one) for one in lane_legend(self.console.dots))
+        drawn_with = tuple(Styled(*one) for one in lane_legend(self.console.appearance.dots))
         beside = [Split(what, span), Split(more, drawn_with)]
         self._reading.show([what, more, Split(span, drawn_with)] if self.has_class("-narrow") else beside)
         marks = reversed(timeline.marks)
@@ -145,6 +144,6 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
 
     def open_selected(self) -> None:
         """The origin of the lane."""
-        self.console.dispatcher.go_to_origin(self.lane.origin)
+        self.console.go_to(Where.origin, self.lane.origin)
 
     action_open_lane = open_selected

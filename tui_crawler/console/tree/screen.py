@@ -191,13 +191,13 @@ class TreeScreen(RowsScreen):
         """Unfolds a branch or folds it; opens a page."""
         match self._node():
             case Node(kind=NodeKind.page, url=url):
-                self.console.dispatcher.go_to_url(url)
+                self.console.go_to(Where.url, url)
                 return
             case Node(kind=NodeKind.own_pages, prefix=prefix):
                 self._turned ^= {prefix}
             case Node(kind=NodeKind.branch, prefix=prefix) if prefix not in self._opened:
                 self._opened[prefix] = OpenBranch(prefix)
-                self.console.read_instead()
+                self.console.read_soon(instead=True)
             case Node(kind=NodeKind.branch, prefix=prefix) if prefix != self._root:
                 self._opened = {one: branch for one, branch in self._opened.items() if not one.startswith(prefix)}
             case _:
@@ -208,7 +208,7 @@ class TreeScreen(RowsScreen):
     def draft_rule_of_branch(self) -> None:
         """Drafts a rule for what is under the cursor."""
         if (pattern := self._pattern()) is not None:
-            self.console.dispatcher.draft_rule(pattern)
+            self.console.go_to(Where.rule_draft, pattern)
 
     @handles("rules.exclude")
     def _exclude(self) -> None:
@@ -247,7 +247,7 @@ class TreeScreen(RowsScreen):
             queue.ask(retry_named(urls, node.prefix, whole, cost, queue.estimate([view])))
         else:
             self.console.tell("no", "nothing has failed there any more", "muted")
-        self.console.let_keys_go_on()
+        self.let_keys_go_on()
 
     @property
     def waiting(self) -> bool:

@@ -59,6 +59,8 @@ from tui_crawler.text.format import READING, count, plural, size
 if TYPE_CHECKING:
     from datetime import tzinfo
 
+    from tui_crawler.console.screen.port import Explanations
+
 
 class LinkList(TurnedWindow[LinksOf, LinkEnd]):
     """A table of links, and what is to be read for it."""
@@ -147,11 +149,11 @@ class UrlScreen(RowsScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.url)]
     AUTO_FOCUS = "#url-attempts"
 
-    def __init__(self, url: str, came_from: tuple[str, ...], tab: str = TABS[0]) -> None:
-        """`came_from` is where one was before; both are raw text. `tab`: the one of TABS that is shown first."""
+    def __init__(self, explanations: Explanations, url: str, tab: str = TABS[0]) -> None:
+        """`url` is raw text. `tab`: the one of TABS that is shown first."""
         super().__init__()
         self._url = url
-        self._came_from = came_from
+        self._inquiry = explanations
         self._tab = tab
         self._detail: PageDetail | None = None
         self._explanation: Explanation | None = None
@@ -199,7 +201,7 @@ class UrlScreen(RowsScreen):
         title(self._redirects, "Redirects")
         title(self._content, "Document")
         title(self._body_pane, "Stored body")
-        self._trace.display = bool(self.console.inquiry.parts(self._url))
+        self._trace.display = bool(self._inquiry.parts(self._url))
         if self._tab != TABS[0]:
             self.focus_main()
 
@@ -213,7 +215,7 @@ class UrlScreen(RowsScreen):
 
     def wants(self) -> ReadingRequest:
         """This URL, its trace where that is shown, and its body where that is."""
-        trace = self.console.inquiry.parts(self._url) if self._tab == "why" else ()
+        trace = self._inquiry.parts(self._url) if self._tab == "why" else ()
         links = (self._inward.part, self._outward.part) if self._tab == "links" else ()
         return ReadingRequest(parts=(PageOf(self._url), *trace, *links, *self._body_parts()))
 
@@ -242,7 +244,7 @@ class UrlScreen(RowsScreen):
         self._show()
 
     def _take_trace(self, shot: Snapshot) -> None:
-        for part in self.console.inquiry.parts(self._url):
+        for part in self._inquiry.parts(self._url):
             read = shot.parts.get(part)
             if isinstance(read, Explanation) and read is not self._explanation and not self.frozen:
                 self._explanation = read
@@ -398,7 +400,8 @@ class UrlScreen(RowsScreen):
         origin = "/".join(self._url.split("/", 3)[:3])
         name = path_of(self._url, origin)
         known = host_of(origin)
-        return (*self._came_from, name if known in self._came_from else f"{known}{name}")
+        came_from = self.place.came_from
+        return (*came_from, name if known in came_from else f"{known}{name}")
 
     # what is done
 
@@ -430,7 +433,7 @@ class UrlScreen(RowsScreen):
     def _follow_number(self, number: str) -> None:
         links = self._text.links
         if number.isdecimal() and len(number) < _DIGITS and 0 < int(number) <= len(links):
-            self.console.dispatcher.go_to_url(links[int(number) - 1])
+            self.console.go_to(Where.url, links[int(number) - 1])
         elif number:
             self.console.tell("no", f"no link has the number {number}", "warning")
 
@@ -480,7 +483,7 @@ class UrlScreen(RowsScreen):
         else:
             link = self.record(event.table, event.key)
             if isinstance(link, LinkView):
-                self.console.dispatcher.go_to_url(link.from_url if event.table is self._inward.table else link.to_url)
+                self.console.go_to(Where.url, link.from_url if event.table is self._inward.table else link.to_url)
 
     def on_tab_bar_pressed(self, event: TabBar.Pressed) -> None:
-        self.console.dispatcher.do(event.action_id)
+        self.console.do(event.action_id)

@@ -28,6 +28,7 @@ from tui_crawler.domain.explanation import Explanation
 if TYPE_CHECKING:
     from textual.screen import Screen
 
+    from tui_crawler.console.screen.port import Explanations
     from tui_crawler.domain.policy import PolicySet
 
 NOBODY = "Nobody can be asked here."
@@ -40,11 +41,10 @@ class WhyScreen(RowsScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.why), Binding("enter", "open_url", "Open", show=False)]
     AUTO_FOCUS = "#why-trace"
 
-    def __init__(self, url: str, came_from: tuple[str, ...]) -> None:
-        """`came_from` is where one was before; both are raw text."""
+    def __init__(self, explanations: Explanations, url: str) -> None:
+        """`url` is raw text."""
         super().__init__()
-        self._url = url
-        self.came_from = came_from
+        self._inquiry, self._url = explanations, url
         self._shown: Explanation | None = None
 
     def body(self) -> Iterable[Widget]:
@@ -61,7 +61,7 @@ class WhyScreen(RowsScreen):
     # what is shown
 
     def wants(self) -> ReadingRequest:
-        return ReadingRequest(parts=self.console.inquiry.parts(self._url))
+        return ReadingRequest(parts=self._inquiry.parts(self._url))
 
     def take(self, shot: Snapshot) -> None:
         """Takes the trace when it was read anew."""
@@ -100,11 +100,11 @@ class WhyScreen(RowsScreen):
         return Situation(Where.why, urls=(shown.normalized,) if shown is not None and shown.known else ())
 
     def crumbs(self) -> tuple[str, ...]:
-        return (*self.came_from, "why", self._url)
+        return (*self.place.came_from, "why", self._url)
 
     def open_selected(self) -> None:
         for url in self.situation().urls:
-            self.console.dispatcher.go_to_url(url)
+            self.console.go_to(Where.url, url)
 
     action_open_url = open_selected
 

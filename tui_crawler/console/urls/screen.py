@@ -244,7 +244,7 @@ class UrlsScreen(LiveFilterScreen):
         if argument in dict(options):
             self._sort_by(argument)
         else:
-            self.console.push_screen(ChooseScreen("Order by", options, here), self._sort_by)
+            self.app.push_screen(ChooseScreen("Order by", options, here), self._sort_by)
 
     def _sort_by(self, chosen: object) -> None:
         """All rows in an order that the database keeps, or those held by any column."""
@@ -279,11 +279,11 @@ class UrlsScreen(LiveFilterScreen):
         self._show_page()
         self._show_title()
         if not keyset.started:
-            self.console.read_instead()
+            self.console.read_soon(instead=True)
             return
-        self.call_after_refresh(self.console.read_instead)  # first the rows that are there
+        self.call_after_refresh(self.console.read_soon, instead=True)  # first the rows that are there
         self.go_on()
-        self.console.let_keys_go_on()
+        self.let_keys_go_on()
 
     def _filter(self, text: str) -> None:
         """Narrows to what a text means; while it means nothing, what was shown stays."""
@@ -310,7 +310,7 @@ class UrlsScreen(LiveFilterScreen):
         """Opens the page; where others are being read, the first of them then."""
         page = self._page()
         if page is not None:
-            self.console.dispatcher.go_to_url(page.url)
+            self.console.go_to(Where.url, page.url)
         else:
             self.open_when_read()
 

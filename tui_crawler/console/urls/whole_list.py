@@ -179,7 +179,7 @@ class UrlPivot(_Piecewise[PageCountsOf]):
         column = next(column for column in URL_COLUMNS if column.id == column_id)
         self._field, self._part = field, PageCountsOf(self._screen.keyset.narrowing, field)
         self._dialog = PivotScreen("ORIGIN" if field == "origin" else column.title, None)
-        self._screen.console.push_screen(self._dialog, self._chosen)
+        self._screen.app.push_screen(self._dialog, self._chosen)
         self._screen.console.read_soon()
         return True
 
@@ -245,7 +245,7 @@ class PageExport(_Piecewise[ExportWindow]):
         self._format, self._path, self._written = format_id, path, 0
         self._part = ExportWindow(keyset.narrowing, newest_first=keyset.newest_first)
         self._dialog = ExportingScreen(path.absolute())
-        self._screen.console.push_screen(self._dialog, self._left)
+        self._screen.app.push_screen(self._dialog, self._left)
         self._screen.console.read_soon()
 
     def take(self, read: Mapping[Part, object]) -> bool:

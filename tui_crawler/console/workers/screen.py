@@ -154,12 +154,12 @@ class WorkersScreen(RowsScreen):
     def open_selected(self) -> None:
         """Opens an origin; shows all origins that a worker holds."""
         if self.focused is self._held and self._held.cursor_key is not None:
-            self.console.dispatcher.go_to_origin(str(self._held.cursor_key))
+            self.console.go_to(Where.origin, str(self._held.cursor_key))
             return
         for one in self._workers:
             if one.session_id == self._table.cursor_key:
-                self.console.dispatcher.do(Where.overview.goes_there)
-                self.console.dispatcher.do("filter.open", needle_for("worker", one.name))
+                self.console.do(Where.overview.goes_there)
+                self.console.do("filter.open", needle_for("worker", one.name))
 
     @handles_selected("worker.toggle_pause")
     def _toggle_pause(self, now: Situation) -> None:
