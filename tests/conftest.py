@@ -28,7 +28,8 @@ os.environ.pop("NO_COLOR", None)
 os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", LC_ALL="C.UTF-8")
 """Consoles are those of a terminal that shows everything, wherever the tests run."""
 
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("untimed", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("untimed"), max_examples=1_000)
 settings.load_profile("untimed")
 
 

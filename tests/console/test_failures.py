@@ -15,7 +15,7 @@ from tests.console.rule_stage import editor
 from tests.console.sample_crawl import API, NOW, WWW, failed_pages, origin, page, run_view
 from tests.console.support import FakeHost, Stage, stage
 from tui_crawler.console.dialogs.choose import ChooseScreen, ConfirmScreen
-from tui_crawler.console.failures.queries import ONCE_MS, FailureGroups, RetryOf
+from tui_crawler.console.failures.queries import ONCE_MS, failure_groups, retry_plan
 from tui_crawler.console.failures.retry_cost import (
     RetryCost,
     cost_words,
@@ -294,9 +294,9 @@ async def test_pages_tell_tries_the_last_duration_and_the_next_try() -> None:
 
 
 def test_the_more_were_counted_the_less_often_that_is_done() -> None:
-    few, some, many = (FailureGroups(("origin",), 0, number).every_ms for number in (10, 10_000, 100_000))
+    few, some, many = (failure_groups(("origin",), 0, number).every_ms for number in (10, 10_000, 100_000))
     assert few < some < many == ONCE_MS
-    assert FailureGroups(("origin",), 0, 1) == FailureGroups(("origin",), 0, 2) != FailureGroups(("origin",), 1, 1)
+    assert failure_groups(("origin",), 0, 1) == failure_groups(("origin",), 0, 2) != failure_groups(("origin",), 1, 1)
 
 
 async def test_what_was_not_counted_is_told_and_u_counts_again() -> None:
@@ -344,9 +344,9 @@ async def test_a_group_that_no_command_names_is_put_back_by_its_pages() -> None:
 def test_only_so_many_pages_are_named_and_origins_looked_at() -> None:
     pages = tuple(page(n, f"{WWW}/p/{n}", "request_timeout") for n in range(1, 2_100))
     reports = FakeReports(pages=pages)
-    plan = RetryOf((("pattern", "/p/{n}"),), ((WWW, 2_099),), 1).read(reports, NOW)
+    plan = retry_plan((("pattern", "/p/{n}"),), ((WWW, 2_099),), 1).read(reports, NOW)
     assert (len(plan.urls), plan.pages, set(plan.origins)) == (2_000, ((WWW, 2_000),), {WWW})
-    named = RetryOf((("exit_code", "request_timeout"),), ((WWW, 2_099),), 1).read(reports, NOW)
+    named = retry_plan((("exit_code", "request_timeout"),), ((WWW, 2_099),), 1).read(reports, NOW)
     assert (named.urls, named.pages) == ((), ((WWW, 2_099),))
 
 

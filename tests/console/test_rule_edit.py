@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 from textual.widgets import Input
 
@@ -70,7 +70,6 @@ entries = st.one_of(
 )
 
 
-@settings(max_examples=60, deadline=None)
 @given(entries)
 def test_whatever_line_is_written_says_the_same_and_is_seen_whole(policies: PolicySet) -> None:
     line = DESK.write(policies)

@@ -6,7 +6,7 @@ from collections import Counter
 from itertools import combinations, permutations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tui_crawler.domain.entry_order import EntryMove, steps_between
@@ -93,7 +93,6 @@ def alike(one: str, other: str) -> bool:
     return one.split("/")[1].rstrip("s") == other.split("/")[1].rstrip("s")
 
 
-@settings(max_examples=200)
 @given(SETS, SETS)
 def test_as_many_entries_as_possible_were_edited_into_alike_ones(before: list[str], after: list[str]) -> None:
     gone = [entry for entry in before if entry not in after]

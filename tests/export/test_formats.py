@@ -34,7 +34,7 @@ ROWS = st.lists(
     ),
     max_size=5,
 )
-ANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ANY = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 INJECTIONS = [
     case["text"]
     for case in json.loads(

@@ -7,7 +7,7 @@ import gzip
 import threading
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fetch.asking import answered, traced_peak
@@ -362,7 +362,6 @@ FRAGMENTS = st.sampled_from([*TOKENS.split(), b" ", b"\n"])
 
 
 @given(st.lists(FRAGMENTS | st.binary(max_size=5), max_size=40).map(b"".join), st.booleans())
-@settings(deadline=None)
 def test_no_bytes_raise(body: bytes, packed: bool) -> None:
     reader = PageReader(LIMITS, "x")
     data = gzip.compress(body, mtime=0) if packed else body

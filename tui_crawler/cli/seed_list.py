@@ -10,6 +10,7 @@ from typing import TextIO
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.domain.url import CrawlUrl, Href, InvalidUrl, has_scheme, read_seed, scheme_words
+from tui_crawler.wiring.public_suffix import registrable
 
 _BAD_LINES_TOLD = 20
 
@@ -61,7 +62,7 @@ class SeedList:
             url = self._take(word)
             if isinstance(url, InvalidUrl):
                 bad.append(f"{url.raw} {url.reason}")
-            elif "/" not in word and ":" not in word and not _is_public(url.host):
+            elif "/" not in word and ":" not in word and registrable(url.host, unknown=False) is None:
                 bad.append(f"there is no file {word}; did you mean {url.href}?")
         if bad:
             raise UsageProblem(*bad)
@@ -79,12 +80,6 @@ class SeedList:
         urls = tuple(map(Href, self._urls.values()))
         self._urls.clear()
         yield from (urls[start : start + size] for start in range(0, len(urls), size))
-
-
-def _is_public(host: str) -> bool:
-    from publicsuffixlist import PublicSuffixList  # it takes 50 ms
-
-    return PublicSuffixList(accept_unknown=False).privatesuffix(host) is not None
 
 
 def _is_file(word: str) -> bool:

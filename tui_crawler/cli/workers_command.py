@@ -19,6 +19,7 @@ from tui_crawler.cli.problem import CannotRun, UsageProblem
 from tui_crawler.cli.run_command import check_workers, terminal_signals
 from tui_crawler.domain.command import OF_WORKERS, Command, MoveOrigins, Order, TagWorker
 from tui_crawler.text.format import count, duration
+from tui_crawler.wiring.launch import Launch
 
 if TYPE_CHECKING:
     from tui_crawler.cli.run_watch import RunListener
@@ -90,13 +91,12 @@ def _work(arguments: argparse.Namespace, printer: Printer) -> int:
     check_workers(2, config)
 
     from tui_crawler.cli.run_watch import watch
-    from tui_crawler.wiring import RunOptions, run_headless
+    from tui_crawler.wiring import run_headless
 
-    token = os.environ.get(IDENTITY_VARIABLE, "")
-    options = RunOptions(may_join=True, token=token, metrics=arguments.metrics, on_event=arguments.on_event)
+    launch = replace(Launch.of(arguments), may_join=True, token=os.environ.get(IDENTITY_VARIABLE, ""))
 
     def carry_out(listener: RunListener) -> int:
-        return run_headless(config, database, options, listener, getattr(listener, "on_alarm", None))
+        return run_headless(config, database, launch, listener, getattr(listener, "on_alarm", None))
 
     return watch(printer, arguments.json, carry_out, partial(terminal_signals, config))
 

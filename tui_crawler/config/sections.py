@@ -351,7 +351,7 @@ class AlarmsConfig:
 class WorkerConfig:
     """Who crawls (B). None: a name is made up; as many slots as `crawl.max_in_flight`."""
 
-    name: str | None = key(Nullable(Text("a name"), "a made-up name"), None, "Readable name of the worker.")
+    name: str | None = key(Nullable(Text("a name"), "a made-up name"), None, "AnyReading name of the worker.")
     tags: tuple[str, ...] = key(ListOf(Text("a tag"), "tags", most=100), (), "Jobs with one of these tags come here.")
     matchonly: bool = key(Flag(), False, "Takes only jobs of its tags; otherwise untagged ones too.")
     slots: int | None = key(Nullable(Whole(1, 1000), "max_in_flight"), None, "Turns of this worker at once.")

@@ -44,7 +44,9 @@ def read_url(node: Node, kind: ValueKind, text: str | None = None) -> tuple[str,
     if " " in text or not text.isprintable():
         raise BadValue(node.mark, f"{describe(node)} holds a blank or control character", "write %20 for a space")
     if not _SCHEME_AND_HOST.match(text):
-        raise BadValue(node.mark, f"expected {kind.accepts}, found {describe(node)}", _with_scheme(text))
+        meant = None if has_scheme(text) else read_seed(text)  # such as example.org/docs
+        hint = f"did you mean {meant.href}?" if isinstance(meant, CrawlUrl) else ""
+        raise BadValue(node.mark, f"expected {kind.accepts}, found {describe(node)}", hint)
     url = normalise(text, max_length=LONGEST_URL)
     if isinstance(url, InvalidUrl):
         raise BadValue(node.mark, f"expected {kind.accepts}; {describe(node)} {url.reason}")
@@ -183,12 +185,6 @@ class UserAgent(Plain):
                 "begin with a name, as in my-crawler (for https://example.net/why)",
             )
         return text
-
-
-def _with_scheme(text: str) -> str:
-    """The suggestion for a URL that lacks its scheme, such as `example.org/docs`."""
-    url = None if has_scheme(text) else read_seed(text)
-    return f"did you mean {url.href}?" if isinstance(url, CrawlUrl) else ""
 
 
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")

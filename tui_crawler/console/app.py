@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
@@ -30,17 +30,18 @@ from tui_crawler.console.panes.notice import ERROR_SHOWN_MS, SHOWN_MS, Notice, a
 from tui_crawler.console.panes.notices import NoticeBox
 from tui_crawler.console.panes.typing import TakesText
 from tui_crawler.console.reading.poll_loop import BEAT_MS, Answer, PollTimer, ReadFailed
-from tui_crawler.console.reading.refresh import Lock, Part, lock_words
+from tui_crawler.console.reading.refresh import Lock, lock_words
 from tui_crawler.console.reading.snapshot import LiveState
 from tui_crawler.console.replay.player import ReplayClock, ReplayControls, Replays
 from tui_crawler.console.routes import Supply
 from tui_crawler.console.screen.base import STILL_MS, ConsoleScreen
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.console.screen.typed_keys import KeyedApp
-from tui_crawler.console.session import ConsoleSession, ConsoleMemory, SessionFile
+from tui_crawler.console.session import ConsoleMemory, ConsoleSession, SessionFile
 from tui_crawler.console.sql.queries import QuerySession
 from tui_crawler.console.terminal import catch_signals
-from tui_crawler.domain.record import dataclass, field, replace
+from tui_crawler.console.url.explanation import ExplanationQuery
+from tui_crawler.domain.record import dataclass, replace
 
 if TYPE_CHECKING:
     from tui_crawler.console.actions import Situation
@@ -51,43 +52,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.ports import EngineHost, Explainer, Journal, Queries, Reports, RuleQueries
     from tui_crawler.console.table.row_actions import RowActions
     from tui_crawler.domain.alarm import Alarm
-    from tui_crawler.domain.explanation import Explanation
     from tui_crawler.text.terminal_signals import TerminalSignals
-
-
-TRACE_MS = 2_000
-
-
-@dataclass(frozen=True, slots=True)
-class TraceOf(Part):
-    """Why a URL was (not) crawled, at the moment of the reading."""
-
-    url: str
-    answer: Callable[[Reports, str, int], Explanation] = field(compare=False, repr=False)
-    every_ms = TRACE_MS
-    """What it says of waiting need not be right to the second."""
-    by_time = True
-    """Due times come without a commit."""
-
-    def read(self, reports: Reports, now: int) -> Explanation:
-        return self.answer(reports, self.url, now)
-
-
-class ExplanationQuery:
-    """Asks why, in the reading thread. `factory` None: nobody can be asked, and there is nothing to read."""
-
-    def __init__(self, factory: Callable[[Reports], Explainer] | None) -> None:
-        self._factory = factory
-        self._asked: tuple[Reports, Explainer] | None = None
-
-    def parts(self, url: str) -> tuple[TraceOf, ...]:
-        """What a screen wants that shows the trace of a URL."""
-        return () if self._factory is None or not url else (TraceOf(url, partial(self._answer, self._factory)),)
-
-    def _answer(self, factory: Callable[[Reports], Explainer], reports: Reports, url: str, now: int) -> Explanation:
-        if self._asked is None or self._asked[0] is not reports:
-            self._asked = reports, factory(reports)
-        return self._asked[1].explain(url, now)
 
 
 HEADER_MS = 250
@@ -405,7 +370,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self.live_state.feed(answer)
             screen = self.console_screen
             if screen is not None and is_ready(screen):
-                if answer is not None and screen.accepts(answer.wants):
+                if answer is not None and answer.wants.asker is screen.asker:
                     read_ms, taken = answer.took_ms, True
                     screen.take_in(answer)
                     screen.tell_footer()

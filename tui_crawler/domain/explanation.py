@@ -196,7 +196,8 @@ def _counted(question: Question, refusing: Step) -> str:
 
 def answer_for_page(question: Question, url: CrawlUrl, page: PageStanding, chain: Sequence[Step]) -> Decision:
     """A page of the job: what happened last, what decides over it now, what it waits for."""
-    judged = _judgement(chain)
+    refusing = {step.stage: step for step in chain if step.verdict == "refuse"}
+    judged = next((refusing[stage] for stage in JUDGEMENT_CODES if stage in refusing), None)
     code = page.last_code
     if page.status is PageStatus.CLAIMED and not question.standing.schedule.at_rest:
         return Decision(Answer.in_flight, "it is being crawled now", page.last_exit_code)
@@ -219,11 +220,6 @@ def answer_for_page(question: Question, url: CrawlUrl, page: PageStanding, chain
     if code is not None and not page.attempts_remaining:
         return _done(question, page, ready)
     return _waiting(question, page)
-
-
-def _judgement(chain: Sequence[Step]) -> Step | None:
-    refusing = {step.stage: step for step in chain if step.verdict == "refuse"}
-    return next((refusing[stage] for stage in JUDGEMENT_CODES if stage in refusing), None)
 
 
 def _blocked(question: Question, url: CrawlUrl, page: PageStanding, judged: Step | None) -> Decision:
@@ -424,7 +420,9 @@ _OF_THE_LINK = frozenset({Refusal.origin_full, Refusal.item_pattern, Refusal.red
 
 def explain(question: Question) -> Explanation:
     """The whole chain for one URL, and the one word that sums it up."""
-    url, standing = question.url, _as_it_goes_on(question.standing, question.run)
+    url, standing, run = question.url, question.standing, question.run
+    broken_off = run is not None and not run.live and not standing.schedule.over
+    standing = replace(standing, schedule=replace(standing.schedule, broken_off=broken_off))
     question = replace(question, standing=standing)
     if isinstance(url, InvalidUrl):
         steps = [Step("normalise", "refuse", f"the URL {url.reason}")]
@@ -432,7 +430,9 @@ def explain(question: Question) -> Explanation:
         return _made(question, steps, decision)
     chosen = _best_referral(question, url)
     chain = tuple(_chain(question, url, chosen))
-    steps = [_normalised(question, url), _origin_step(question, url), *chain]
+    as_written = question.written in {url.href, f"{url.href}#{url.fragment}"}
+    words = "as it was written" if as_written else f"{question.written} becomes {url.href}"
+    steps = [Step("normalise", "pass", words), _origin_step(question, url), *chain]
     if standing.page is not None:
         steps += page_steps(standing.page, standing.schedule, question.now, question.zone)
         decision = answer_for_page(question, url, standing.page, chain)
@@ -440,11 +440,6 @@ def explain(question: Question) -> Explanation:
         steps.append(_unknown_step(question))
         decision = answer_for_unknown(question, url, chain)
     return _made(question, steps, decision)
-
-
-def _as_it_goes_on(standing: UrlStanding, run: RunView | None) -> UrlStanding:
-    broken_off = run is not None and not run.live and not standing.schedule.over
-    return replace(standing, schedule=replace(standing.schedule, broken_off=broken_off))
 
 
 def _made(question: Question, steps: Sequence[Step], decision: Decision) -> Explanation:
@@ -466,13 +461,6 @@ def _made(question: Question, steps: Sequence[Step], decision: Decision) -> Expl
         page.queue_position if page else None,
         question.ruleset_id,
     )
-
-
-def _normalised(question: Question, url: CrawlUrl) -> Step:
-    written = question.written
-    if written in {url.href, f"{url.href}#{url.fragment}"}:
-        return Step("normalise", "pass", "as it was written")
-    return Step("normalise", "pass", f"{written} becomes {url.href}")
 
 
 def _origin_step(question: Question, url: CrawlUrl) -> Step:

@@ -174,7 +174,8 @@ def restore(
     """
     pace = _pace_of(record)
     after_kill = max(record.delay_ms, minimum(settings.delay, pace).ms, settings.delay.floor_ms)
-    after_kill += _answer_under_way(record, after_kill)
+    # an answer may be under way: the slowest of the last ones tells how long; without any, as long as the delay
+    after_kill += max((record.last_response_ms, *record.response_window)) or after_kill
     wait = min(max(0, record.next_request_at - now.wall_ms), _promised_ms(record, after_kill))
     reason = DelayReason(record.delay_reason) if record.delay_reason else DelayReason.none
     long_wait = reason is DelayReason.retry_after and wait > settings.delay.retry_after_max_ms
@@ -217,12 +218,6 @@ def _promised_ms(record: OriginRecord, after_kill_ms: int) -> int:
     if record.delay_reason == DelayReason.lowered.value:
         return max(record.delay_ms, record.next_request_at - record.last_request_at)
     return record.delay_ms
-
-
-def _answer_under_way(record: OriginRecord, full_ms: int) -> int:
-    """How long (ms) a server may go on with an answer whose reader was killed: as long as the slowest of its last
-    answers took. One that has answered nothing yet is given as long as the delay is."""
-    return max((record.last_response_ms, *record.response_window)) or full_ms
 
 
 def _pace_of(record: OriginRecord) -> Pace:

@@ -10,6 +10,7 @@ becoming a page.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import TypeVar
@@ -20,7 +21,7 @@ from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
 from tui_crawler.domain.matcher import All, MatcherSet
 from tui_crawler.domain.pattern import PatternSet
 from tui_crawler.domain.policy import CompiledPolicies, PolicySet, Whitelist
-from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.record import dataclass, field
 from tui_crawler.domain.ruleset import RulesetEntry, bare_entry, change_between
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
 from tui_crawler.domain.verdict import JUDGEMENT_CODES, Refusal
@@ -225,21 +226,21 @@ def _edited(before: Sequence[Entry], after: Sequence[Entry]) -> tuple[Entry, ...
     return (*before[first : len(before) - last], *after[first : len(after) - last])
 
 
+@dataclass(slots=True)
 class Impact:
     """Counts what a change does, URL by URL: for each job what its rules are before and after.
 
     URLs of a job that is not named are unchanged.
     """
 
-    def __init__(self, comparisons: Mapping[str, Comparison], samples: int = SAMPLES) -> None:
-        self._comparisons = comparisons
-        self._samples_wanted = samples
-        self._origins: dict[str, OriginImpact] = {}
-        self._states: dict[str, int] = {}
-        self._seeds_hit: list[str] = []
-        self._samples: dict[bool, list[Sample]] = {True: [], False: []}
-        self._urls = StoredUrls()
-        self.known = 0
+    _comparisons: Mapping[str, Comparison]
+    _samples_wanted: int = SAMPLES
+    _origins: dict[str, OriginImpact] = field(default_factory=dict)
+    _states: Counter[str] = field(default_factory=Counter)
+    _seeds_hit: list[str] = field(default_factory=list)
+    _samples: dict[bool, list[Sample]] = field(default_factory=lambda: {True: [], False: []})
+    _urls: StoredUrls = field(default_factory=StoredUrls)
+    known: int = 0
 
     def add(self, rows: Iterable[KnownUrl]) -> None:
         """Takes a window of known URLs in."""
@@ -286,7 +287,7 @@ class Impact:
             origin.newly_blocked += 1
             ended = "blocked" if code in BLOCKED else "failed" if code in FAILURES else "done"
             state = "waiting" if code is None else ended
-            self._states[state] = self._states.get(state, 0) + 1
+            self._states[state] += 1
             if seed:
                 self._seeds_hit.append(url.href)
         else:

@@ -53,6 +53,7 @@ class OriginProgress:
         return max(0, self.until - now) + self.todo * turn
 
 
+@dataclass(slots=True)
 class RunTotals:
     """Folds the events of one run. Fields may be read at any time between two events; times are epoch ms.
 
@@ -63,20 +64,19 @@ class RunTotals:
     went wrong beside the crawl.
     """
 
-    def __init__(self) -> None:
-        self.origins: dict[str, OriginProgress] = {}
-        self.started_at = 0
-        self.last_at = 0
-        self.turns = 0
-        self.todo = 0
-        self.pages_done = 0
-        self.pages_failed = 0
-        self.reason = ""
-        self.continued = False
-        self.trouble = ""
-        self.complaints: list[str] = []
-        self.coverage: Coverage | None = None
-        self._seconds: deque[tuple[int, int]] = deque()
+    origins: dict[str, OriginProgress] = field(default_factory=dict)
+    started_at: int = 0
+    last_at: int = 0
+    turns: int = 0
+    todo: int = 0
+    pages_done: int = 0
+    pages_failed: int = 0
+    reason: str = ""
+    continued: bool = False
+    trouble: str = ""
+    complaints: list[str] = field(default_factory=list)
+    coverage: Coverage | None = None
+    _seconds: deque[tuple[int, int]] = field(default_factory=deque)
 
     @property
     def elapsed_ms(self) -> int:

@@ -143,9 +143,11 @@ def page_steps(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -
     yield job_step(page)
     yield _depth_step(page)
     yield _status_step(page, schedule, zone)
-    yield _tries_step(page)
+    tries = "try" if page.attempts == 1 else "tries"
+    yield Step("tries", "pass", f"{page.attempts} {tries} made, {page.attempts_remaining} left")
     yield due_step(page, schedule, now, zone)
-    yield _queue_step(page)
+    place = "not on" if page.queue_position is None else f"number {page.queue_position} of"
+    yield Step("queue", "pass", f"{place} the todo list of its origin")
 
 
 def job_step(page: PageStanding) -> Step:
@@ -285,19 +287,8 @@ def _status_step(page: PageStanding, schedule: Schedule, zone: tzinfo) -> Step:
             assert_never(page.status)
 
 
-def _tries_step(page: PageStanding) -> Step:
-    tries = "try" if page.attempts == 1 else "tries"
-    return Step("tries", "pass", f"{page.attempts} {tries} made, {page.attempts_remaining} left")
-
-
 def _recrawl(page: PageStanding, schedule: Schedule) -> tuple[str, str]:
     again = page.last_crawled_at + schedule.recrawl_interval_ms
     if schedule.respect_http_freshness and page.fresh_until > again:
         return "HTTP calls it fresh until then", "crawl.respect_http_freshness"
     return f"{length(schedule.recrawl_interval_ms)} after the last crawl", "crawl.recrawl_interval"
-
-
-def _queue_step(page: PageStanding) -> Step:
-    if page.queue_position is None:
-        return Step("queue", "pass", "not on the todo list of its origin")
-    return Step("queue", "pass", f"number {page.queue_position} of the todo list of its origin")

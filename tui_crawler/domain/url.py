@@ -132,7 +132,7 @@ def normalise(raw: str, base: str | None = None, max_length: int = DEFAULT_MAX_L
         return InvalidUrl(raw, "is not a valid URL")
     scheme, _, rest = href.partition(":")
     if scheme not in _DEFAULT_PORTS:
-        return InvalidUrl(raw, f"is not http or https but {_clip(scheme)}")
+        return InvalidUrl(raw, f"is not http or https but {scheme if len(scheme) <= 20 else scheme[:19] + '…'}")
     return _split(raw, scheme, rest, max_length)
 
 
@@ -197,10 +197,6 @@ def _scalar_values(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def _clip(text: str) -> str:
-    return text if len(text) <= 20 else text[:19] + "…"
 
 
 def indicated(fragment: str) -> tuple[str, ...]:

@@ -12,7 +12,7 @@ from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, Reque
 from tui_crawler.domain.content_kind import OTHER
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.exit_code import FAILURES, ExitCode
-from tui_crawler.domain.intake import Find, Intake, Queue, admit, is_sitemap, may_be_sitemap, sitemaps_of
+from tui_crawler.domain.intake import Find, Queue, admit, is_sitemap, may_be_sitemap, sitemaps_of
 from tui_crawler.domain.origin import Check, OriginState, RobotsHop, record_of
 from tui_crawler.domain.outcome import (
     Crawled,
@@ -345,7 +345,9 @@ class TurnRunner:
         intake = table.intake(crawled.page.job_id)
         if crawled.reading is not None and crawled.reading.sitemaps:
             self._looked_for.setdefault(f"{origin}{_SITEMAP}", None)
-        queue = await self._queue(crawled, code, intake)
+        reading, judged = crawled.reading, (crawled, code, intake)
+        is_long = reading is not None and len(reading.links) + len(reading.entries) > _LONG_READING
+        queue = await asyncio.to_thread(queue_of, *judged) if is_long else queue_of(*judged)
         before = table.states[origin]
         after = table.update(after_crawl(before, answer, crawled.ended, settings))
         settle = settle_crawl(crawled, code, before, after, intake, table.storing, queue)
@@ -353,12 +355,6 @@ class TurnRunner:
         if settled.stolen:
             settle = replace(settle, attempt=replace(settle.attempt, exit_code=ExitCode.someone_stole_my_work))
         self._tell_attempt(table.states[origin], settle, settled)
-
-    async def _queue(self, crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
-        reading = crawled.reading
-        if reading is None or len(reading.links) + len(reading.entries) <= _LONG_READING:
-            return queue_of(crawled, code, intake)
-        return await asyncio.to_thread(queue_of, crawled, code, intake)
 
     async def _store_finds(self, origin: str, settle: Settle) -> Settled:
         """Stores an attempt. Origins that the whitelist lets join with its pages have joined before; what has happened

@@ -86,7 +86,6 @@ def write_csv(
 
 
 def _guarded(text: str) -> str:
-    """The text as a cell that no spreadsheet runs and no terminal obeys."""
     guarded = unlike_formula(text)
     return _SPELLED.sub(_spell, guarded) if _SPELLED.search(guarded) else guarded
 

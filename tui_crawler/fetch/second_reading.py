@@ -17,7 +17,6 @@ import threading
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, BinaryIO
 
 import zstandard
@@ -27,6 +26,7 @@ from tui_crawler.domain.content_kind import OTHER
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.record import replace
 from tui_crawler.domain.url import CrawlUrl, normalise
+from tui_crawler.fetch.child import child_environment, child_words
 from tui_crawler.fetch.extract import GRACE, PageReader, ReaderSetup
 
 _LOW_PRIORITY = 19
@@ -97,18 +97,15 @@ class SecondReader:
             await child.wait()
 
     async def _start(self) -> asyncio.subprocess.Process:
-        home = str(Path(__file__).parents[2])  # the child must find this very package, also where it is not installed
-        words = (sys.executable, "-P", "-m", __name__)
         pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
-        path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
         self._child = child = await asyncio.create_subprocess_exec(
-            *words,
+            *child_words(__name__),
             stdin=pipe,
             stdout=pipe,
             stderr=nothing,
             limit=_LONGEST_ANSWER,
             start_new_session=True,
-            env={**os.environ, "PYTHONPATH": path},
+            env=child_environment(),
         )
         try:
             is_ready = await self._ask(child, self._setup)

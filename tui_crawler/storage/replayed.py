@@ -326,7 +326,6 @@ class Move:
         return dict(zip(_COUNTERS.split(", "), (one + other for one, other in more), strict=True))
 
     def _afresh(self, following: Row | None, state: Row | None) -> dict[str, Any]:
-        """The state at the start of a run: what the first attempt found."""
         found = following is not None and following[0] == self._run_id
         patience, delay_ms = (following[2], following[3]) if following and found else (self._patience, 0)
         if state is not None and not found:
@@ -554,7 +553,6 @@ class ReplayedTables:
 
 
 def _create(execute: Execute) -> None:
-    """The TEMP tables, empty, with the indices that reports go by, and the TEMP views."""
     execute("CREATE TEMP TABLE moment (at INTEGER, attempt_id INTEGER, recent_id INTEGER, whole INTEGER)")
     execute("INSERT INTO temp.moment VALUES (0, 0, 0, 0)")
     execute("CREATE TEMP TABLE touched (id INTEGER PRIMARY KEY)")

@@ -23,8 +23,9 @@ from tui_crawler.console.terminal import pass_signals_on
 from tui_crawler.domain.database_place import DatabasePlace, location_of
 from tui_crawler.text.terminal_charset import has_utf8
 from tui_crawler.text.terminal_signals import TerminalSignals
-from tui_crawler.wiring import RunOptions, operator_name
+from tui_crawler.wiring import operator_name
 from tui_crawler.wiring.console_rules import ConsoleRules
+from tui_crawler.wiring.launch import Launch, program
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
@@ -97,7 +98,7 @@ def open_console(
     config: Config | None,
     database: DatabasePlace,
     readonly: bool,
-    options: RunOptions,
+    launch: Launch,
     *,
     web: DemoProcess | None = None,
     found: DatabaseFound | None = None,
@@ -113,7 +114,7 @@ def open_console(
     """
     sys.setswitchinterval(_TURN_S)
     with contextlib.closing(DemoSidecar(web)) as beside:
-        summary = _show(config, database, readonly, options, beside, found or _look(database, readonly))
+        summary = _show(config, database, readonly, launch, beside, found or _look(database, readonly))
     for line in summary.lines():
         print(line)
     sys.stdout.flush()
@@ -131,11 +132,11 @@ def demo_console(database: DatabasePlace | None, port: int | None) -> int:
     kept = demo_database(database)
     found = _look(kept, readonly=False) if kept.exists() else None
     if found is not None and found.owner is not None:
-        status = open_console(None, kept, False, RunOptions(), found=found)
+        status = open_console(None, kept, False, Launch(), found=found)
         return 0 if status == 1 else status
     base = port or base_port_of(kept) or free_base_port()
     with DemoProcess.start(base_port=base) as web:
-        status = open_console(config_for(web, kept, headless=False), kept, False, RunOptions(), web=web)
+        status = open_console(config_for(web, kept, headless=False), kept, False, Launch(), web=web)
     if not web.was_left:
         print(f"The demo is kept in {kept}; go on with: tui-crawler demo --db {quote(str(kept))}")
     return 0 if status == 1 else status
@@ -156,7 +157,7 @@ def _show(
     config: Config | None,
     database: DatabasePlace,
     readonly: bool,
-    options: RunOptions,
+    launch: Launch,
     beside: DemoSidecar,
     found: DatabaseFound,
 ) -> ExitSummary:
@@ -169,7 +170,7 @@ def _show(
     def kept() -> Config | None:
         from tui_crawler.wiring.origin_settings import kept_config
 
-        return kept_config(database, impolite=options.impolite)
+        return kept_config(database, impolite=launch.allow_impolite)
 
     def begin(chosen: Config) -> None:
         with turn:  # what this console carries out on the resting database is over
@@ -181,7 +182,7 @@ def _show(
 
     if writable and found.owner is None:
         config = config or kept()
-        host = _host(config, database, options, begin, told) if config else None
+        host = _host(config, database, launch, begin, told) if config else None
 
     def resting() -> bool:
         return host is None or host.resting
@@ -189,7 +190,7 @@ def _show(
     def successor() -> ports.EngineHost | None:
         nonlocal host
         chosen = config or kept()
-        host = _host(chosen, database, options, begin, told) if chosen else host
+        host = _host(chosen, database, launch, begin, told) if chosen else host
         return host if chosen else None
 
     def journal() -> ports.Journal:
@@ -201,7 +202,7 @@ def _show(
     if writable:
         from tui_crawler.wiring.detach import DetachedRun
 
-        detacher = DetachedRun(config, database, companion=beside, options=options)
+        detacher = DetachedRun(config, database, companion=beside, launch=launch)
     app = CrawlerApp(
         ReadingSources(
             partial(_reports, database),
@@ -237,7 +238,7 @@ def _warn(config: Config, told: Callable[[str], object]) -> None:
 def _see_again(database: DatabasePlace, run_id: int) -> None:
     """A replay of a run in a process of its own, which has the terminal until it is left, or this console is ended."""
     named = ("--db", location_of(database), "--run", str(run_id))
-    command = [sys.executable, "-m", "tui_crawler", "replay", "--console", *named]
+    command = program("replay", "--console", *named)
     with subprocess.Popen(command) as replay:  # noqa: S603  this program itself
         restore = pass_signals_on(replay.send_signal)
         replay.wait()
@@ -266,13 +267,13 @@ def _queries(database: DatabasePlace) -> ports.Queries:
 def _host(
     config: Config,
     database: DatabasePlace,
-    options: RunOptions,
+    launch: Launch,
     begin: Callable[[Config], None],
     told: Callable[[Alarm | str], object],
 ) -> ProcessHost:
     from tui_crawler.wiring.host import ProcessHost
 
-    return ProcessHost(config, database, options, partial(begin, config), told)
+    return ProcessHost(config, database, launch, partial(begin, config), told)
 
 
 def _signals(config: Config | None, database: DatabasePlace) -> TerminalSignals:

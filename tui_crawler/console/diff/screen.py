@@ -3,14 +3,24 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, ClassVar
+from functools import partial
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
-from tui_crawler.console.diff.queries import AGAIN_MS, ChangesOf, CountsOf, DiffOf, PageLines, PageLinesOf, RunDiff
+from tui_crawler.console.diff.queries import (
+    AGAIN_MS,
+    FIRST,
+    PageLines,
+    RunDiff,
+    changes_of,
+    page_lines_of,
+    runs_compared,
+    runs_counted,
+)
 from tui_crawler.console.diff.rows import (
     ORIGIN_COLUMNS,
     PAGE_COLUMNS,
@@ -27,7 +37,8 @@ from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.lines import Lines, LongLines
 from tui_crawler.console.panes.shared_lines import FRAME
-from tui_crawler.console.reading.refresh import WINDOW, Part, ReadingRequest, Snapshot
+from tui_crawler.console.reading.ask import WINDOW, Ask
+from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.reading.window import TurnedWindow
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.waiting import RowsScreen
@@ -36,6 +47,7 @@ from tui_crawler.console.urls.cells import host_of, path_of
 from tui_crawler.text.format import READING, count
 
 if TYPE_CHECKING:
+    from tui_crawler.console.diff.queries import Place
     from tui_crawler.domain.run_diff import OriginDiff, PageChange, RunSpan
 
 
@@ -49,10 +61,11 @@ class DiffScreen(RowsScreen):
     def __init__(self, runs: tuple[int, ...] = ()) -> None:
         """Two runs by their numbers, one and the newest, or the last two."""
         super().__init__()
-        self._part = DiffOf(runs)
+        self._runs = runs_compared(runs)
         self._diff: RunDiff | None = None
         self._counted_at = 0  # monotonic ms
-        self._pages: TurnedWindow[ChangesOf, PageChange] | None = None
+        self._pages: TurnedWindow[Place, PageChange] | None = None
+        self._shown: tuple[RunSpan, int] | None = None  # of which runs and origin the pages are
 
     def body(self) -> Iterable[Widget]:
         """The sums, origins, pages, and robots.txt where it differs."""
@@ -70,19 +83,25 @@ class DiffScreen(RowsScreen):
         self._summary.show([READING])
         self._robots.display = False
 
-    def wants(self) -> ReadingRequest:
+    def wants(self) -> tuple[Ask[Any], ...]:
         """The origins, a window of the pages of one, and once that stands both runs as a whole."""
-        parts: tuple[Part, ...] = (self._part, *((self._pages.part,) if self._pages is not None else ()))
+        asks: tuple[Ask[Any], ...] = (self._runs, *((self._pages.ask,) if self._pages is not None else ()))
         run, now = self.console.live_state.run, self.console.clock.mono_ms()
         old = run is not None and run.live and now - self._counted_at >= AGAIN_MS
-        if self._pages is not None and self._pages.read and (old or (self._diff and not self._diff.counted)):
-            parts += (CountsOf(self._pages.part.span),)
-        return ReadingRequest(parts=parts)
+        if (
+            self._diff is not None
+            and self._diff.span is not None
+            and self._pages is not None
+            and self._pages.read
+            and (old or not self._diff.counted)
+        ):
+            asks += (runs_counted(self._diff.span),)
+        return asks
 
     def take(self, shot: Snapshot) -> None:
-        for part, diff in shot.parts.items() if not self.frozen else ():
+        for diff in shot.parts.values() if not self.frozen else ():
             same = self._diff is not None and isinstance(diff, RunDiff) and self._diff.span == diff.span
-            if isinstance(diff, RunDiff) and (diff.counted if isinstance(part, CountsOf) else not same):
+            if isinstance(diff, RunDiff) and (diff.counted or not same):
                 self._diff, self._counted_at = diff, self.console.clock.mono_ms()
                 self._show()
         if self._pages is not None and self._pages.take(shot.parts):
@@ -107,9 +126,9 @@ class DiffScreen(RowsScreen):
             if diff is not None:
                 self._table.set_rows(())
             return
-        shown = self._pages.part if self._pages is not None else None
-        if shown is None or (shown.span, shown.origin_id) != (diff.span, origin.origin_id):
-            self._pages = TurnedWindow(ChangesOf(diff.span, origin.origin_id), lambda change: change.place)
+        if self._shown != (diff.span, origin.origin_id):
+            self._shown = diff.span, origin.origin_id
+            self._pages = TurnedWindow(partial(changes_of, *self._shown), FIRST, lambda change: change.place)
             self._show_pages()
             self.console.read_soon(instead=True)
         robots = next((one.diff for one in diff.robots if one.origin == origin.origin), ())
@@ -187,7 +206,7 @@ class PageDiffScreen(ConsoleScreen):
 
     def __init__(self, span: RunSpan, url: str) -> None:
         super().__init__()
-        self._part = PageLinesOf(span, url)
+        self._url, self._lines_of = url, page_lines_of(span, url)
         self._page: PageLines | None = None
 
     def body(self) -> Iterable[Widget]:
@@ -198,18 +217,18 @@ class PageDiffScreen(ConsoleScreen):
         yield Vertical(self._facts, Horizontal(self._lines, self._links, id="diff-both"), id="body")
 
     def on_mount(self) -> None:
-        title(self._facts, self._part.url)
+        title(self._facts, self._url)
         title(self._lines, "Lines")
         title(self._links, "Links")
         self._lines.show([READING])
 
-    def wants(self) -> ReadingRequest:
+    def wants(self) -> tuple[Ask[Any], ...]:
         """The page in both runs."""
-        return ReadingRequest(parts=(self._part,))
+        return (self._lines_of,)
 
     def take(self, shot: Snapshot) -> None:
-        page = shot.parts.get(self._part)
-        if not isinstance(page, PageLines) or page is self._page or self.frozen:
+        page = self._lines_of.found_in(shot)
+        if page is None or page is self._page or self.frozen:
             return
         self._page = page
         self._facts.show(page_facts(page.page))
@@ -218,15 +237,15 @@ class PageDiffScreen(ConsoleScreen):
 
     def situation(self) -> Situation:
         """The page."""
-        return Situation(Where.page_diff, urls=(self._part.url,))
+        return Situation(Where.page_diff, urls=(self._url,))
 
     def crumbs(self) -> tuple[str, ...]:
-        origin = "/".join(self._part.url.split("/", 3)[:3])
-        return (*self.place.came_from, f"{host_of(origin)}{path_of(self._part.url, origin)}")
+        origin = "/".join(self._url.split("/", 3)[:3])
+        return (*self.place.came_from, f"{host_of(origin)}{path_of(self._url, origin)}")
 
     def action_open_url(self) -> None:
         self.open_selected()
 
     def open_selected(self) -> None:
         """Shows everything else about the page."""
-        self.console.go_to(Where.url, self._part.url)
+        self.console.go_to(Where.url, self._url)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.binding import BindingType
@@ -17,11 +17,12 @@ from tui_crawler.console.failures.queries import (
     MANY,
     MOST_PAGES,
     CountedFailures,
-    FailureGroups,
     GroupKey,
-    ReferrersOf,
-    RetryOf,
+    GroupWindow,
     RetryPlan,
+    failure_groups,
+    referrers_of,
+    retry_plan,
 )
 from tui_crawler.console.failures.rows import (
     GROUP_HINT,
@@ -49,21 +50,20 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.operator.intent import retry_group, retry_named
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
-from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
-from tui_crawler.console.reading.window import GroupWindow
+from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.rules.pattern import Cluster, clusters_of, pattern_of
 from tui_crawler.console.screen.base import STILL_MS, title
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.window_list import PageList
-from tui_crawler.domain.page_view import FailureCount, Referrer, Referrers
+from tui_crawler.domain.page_view import FailureCount
 from tui_crawler.text.format import clock, count, plural
 
 if TYPE_CHECKING:
-    from tui_crawler.console.reading.refresh import Part
+    from tui_crawler.console.reading.ask import Ask
     from tui_crawler.console.screen.base import ConsoleScreen
     from tui_crawler.console.table.crawl_table import Row
-    from tui_crawler.domain.page_view import FailureGroup, PageView
+    from tui_crawler.domain.page_view import FailureGroup, PageView, Referrer, Referrers
 
 
 def _with_found(counted: CountedFailures) -> frozenset[Hashable]:
@@ -85,16 +85,16 @@ class GroupList:
         self._held: CountedFailures | None = None  # what was counted while the picture is held still
 
     @property
-    def part(self) -> FailureGroups:
+    def ask(self) -> Ask[CountedFailures]:
         """What is read for it: the more was counted last, the less often."""
         count = self._counted.count if self._counted is not None else FailureCount((), 0, 0)
         limit = FIRST_PAGES if count.failed <= FIRST_PAGES else MOST_PAGES
-        return FailureGroups(self.by, self._asked, count.looked_at, self._table.plain_words, limit)
+        return failure_groups(self.by, self._asked, count.looked_at, self._table.plain_words, limit)
 
-    def take(self, read: Mapping[Part, object], *, frozen: bool) -> tuple[bool, bool]:
+    def take(self, read: Mapping[Ask[Any], Any], *, frozen: bool) -> tuple[bool, bool]:
         """Takes what was counted: whether it is shown and new, and whether it waits for a thaw and is another one."""
-        counted = read.get(self.part)
-        if not isinstance(counted, CountedFailures) or counted is self._counted:
+        counted: CountedFailures | None = read.get(self.ask)
+        if counted is None or counted is self._counted:
             return False, False
         if frozen and self._counted is not None:
             waits = counted.count != (self._held or self._counted).count
@@ -198,7 +198,7 @@ class FailuresScreen(RowsScreen):
         self._shown_id = 0  # the page of which it is shown who names it
         self._named_by: Referrers | None = None  # None: not read yet
         self._asked_for = 0
-        self._retried: tuple[FailureGroup, RetryOf] | None = None  # what putting it back means is read
+        self._retried: tuple[FailureGroup, Ask[RetryPlan]] | None = None  # what putting it back means is read
 
     def body(self) -> Iterable[Widget]:
         """Groups, pages, and the page under the cursor."""
@@ -229,13 +229,13 @@ class FailuresScreen(RowsScreen):
         if self.has_read:
             self._shared_height.take(self._group_table.row_count + FRAME - 1, all_of_it=not self.has_class("-narrow"))
 
-    def wants(self) -> ReadingRequest:
+    def wants(self) -> tuple[Ask[Any], ...]:
         """Groups, windows of the pages of one, who names the one under the cursor, and what putting one back means."""
-        windows = self._list.parts() if self._groups.current is not None else ()
+        windows = self._list.asks() if self._groups.current is not None else ()
         retried = (self._retried[1],) if self._retried is not None else ()
         page = self._page()
-        named = (ReferrersOf(page.page_id),) if page is not None else ()
-        return ReadingRequest(parts=(self._groups.part, *windows, *named, *retried))
+        named = (referrers_of(page.page_id),) if page is not None else ()
+        return (self._groups.ask, *windows, *named, *retried)
 
     def take(self, shot: Snapshot) -> None:
         self._take_plan(shot)
@@ -257,8 +257,8 @@ class FailuresScreen(RowsScreen):
 
     def _take_referrers(self, shot: Snapshot) -> None:
         page = self._page()
-        found = shot.parts.get(ReferrersOf(page.page_id)) if page is not None else None
-        if page is None or not isinstance(found, Referrers) or found is self._named_by or self.frozen:
+        found = referrers_of(page.page_id).found_in(shot) if page is not None else None
+        if page is None or found is None or found is self._named_by or self.frozen:
             return
         self._named_by = found
         self._referrers.set_rows([referrer_row(number, one, page) for number, one in enumerate(found.first)])
@@ -275,9 +275,8 @@ class FailuresScreen(RowsScreen):
         """What putting a group back means is known: asks whether it is wanted."""
         if self._retried is None:
             return
-        group, part = self._retried
-        plan = shot.parts.get(part)
-        if isinstance(plan, RetryPlan):
+        group, ask = self._retried
+        if (plan := ask.found_in(shot)) is not None:
             self._retried = None
             command_queue, keyset, queued = self.console.command_queue, self._keyset, None
             whole = keyset.at_first and keyset.at_last and keyset.key == group.key
@@ -456,7 +455,7 @@ class FailuresScreen(RowsScreen):
         group = self._groups.current
         if group is not None:
             self._asked_for += 1
-            self._retried = group, RetryOf(group.key, group.origins, self._asked_for)
+            self._retried = group, retry_plan(group.key, group.origins, self._asked_for)
             self.console.read_soon()
 
     @handles("failures.pick")

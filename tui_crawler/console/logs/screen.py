@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -25,23 +25,23 @@ from tui_crawler.console.logs.rows import (
     log_title,
     url_of,
 )
-from tui_crawler.console.logs.seeking import LogSeeking, place_at
+from tui_crawler.console.logs.seeking import LogSeeking, entry_at
+from tui_crawler.console.logs.window import LogList, LogListWindow
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.reading.refresh import ONCE_MS, Query, ReadingRequest, Snapshot
-from tui_crawler.console.reading.window import LogListWindow
+from tui_crawler.console.reading.ask import Ask
+from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.session import MOST_BOOKMARKS
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.console.table.filter_terms import field_named
-from tui_crawler.console.table.window_list import LogList
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.exit_code import Severity
 from tui_crawler.text.format import READING, plural, time_meant
 
 if TYPE_CHECKING:
-    from tui_crawler.console.logs.queries import LogPlace, LogReports
+    from tui_crawler.console.logs.queries import LogPlace
 
 
 def origin_meant(name: str, known: Iterable[str], here: str, narrowed: str) -> tuple[str, str]:
@@ -73,7 +73,7 @@ class LogsScreen(RowsScreen):
         self._hits = self._problems = 0
         self._relative = False
         self._search_timer: Timer | None = None
-        self._wanted: Query[LogReports, tuple[LogPlace, LogLine | None]] | None = None  # a time to go to
+        self._wanted: Ask[tuple[LogPlace, LogLine | None]] | None = None  # a time to go to
 
     def body(self) -> Iterable[Widget]:
         """The list, and the entry under the cursor."""
@@ -96,10 +96,10 @@ class LogsScreen(RowsScreen):
     def _keyset(self) -> LogListWindow:
         return self._list.keyset
 
-    def wants(self) -> ReadingRequest:
+    def wants(self) -> tuple[Ask[Any], ...]:
         """What comes in at the end, unless the picture is held still, what one scrolls to, and what is looked for."""
         wanted = (self._wanted,) if self._wanted is not None else ()
-        return ReadingRequest(parts=(*self._list.parts(frozen=self.frozen), *self._seeking.parts, *wanted))
+        return (*self._list.asks(frozen=self.frozen), *self._seeking.asks, *wanted)
 
     def take(self, shot: Snapshot) -> None:
         if shot.anew:
@@ -264,7 +264,7 @@ class LogsScreen(RowsScreen):
         self._seek(at)
 
     def _seek(self, at: int) -> None:
-        self._wanted = Query(lambda reports, _: place_at(reports, at), ONCE_MS)
+        self._wanted = entry_at(at)
         self.console.read_soon()
 
     @handles("log.bookmark")

@@ -4,7 +4,7 @@ robots.txt: the text with the group in force, the line that decides on a URL, an
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual import events
 from textual.binding import BindingType
@@ -18,7 +18,16 @@ from tui_crawler.console.handlers import handles, handles_typed
 from tui_crawler.console.keys import keys_of, only_at
 from tui_crawler.console.logs.attempts import LOG_COLUMNS, log_row, meaning
 from tui_crawler.console.logs.rows import url_of
-from tui_crawler.console.origin.queries import ContractOf, RobotsFile, RobotsSheet, TopUp, TopUpsOf
+from tui_crawler.console.logs.window import LogList, LogListWindow
+from tui_crawler.console.origin.queries import (
+    OriginDetail,
+    RobotsSheet,
+    TopUp,
+    contract_of,
+    detail_of,
+    robots_file,
+    top_ups_of,
+)
 from tui_crawler.console.origin.rows import (
     EXIT_COLUMNS,
     TODO_COLUMNS,
@@ -39,14 +48,14 @@ from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines, LongLines, lay_out_line
 from tui_crawler.console.panes.shared_lines import FRAME
 from tui_crawler.console.panes.tabs import Tab, TabBar
-from tui_crawler.console.reading.refresh import WINDOW, OriginDetail, ReadingRequest, Snapshot
-from tui_crawler.console.reading.window import LogListWindow
+from tui_crawler.console.reading.ask import WINDOW, Ask
+from tui_crawler.console.reading.reading import PaneReading
+from tui_crawler.console.reading.refresh import ORIGINS, Snapshot
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.stats.rows import exit_rows
 from tui_crawler.console.table.cells import Piece, Styled
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
-from tui_crawler.console.table.window_list import LogList
 from tui_crawler.console.timeline.lanes import LanePane, LaneScreen
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.contract import Contract
@@ -123,28 +132,29 @@ class OriginScreen(LaneScreen, RowsScreen):
         self._show_titles()
         self._show_state()
 
-    def wants(self) -> ReadingRequest:
-        own = ContractOf(self._origin), TopUpsOf(self._origin)
-        lanes = () if self.frozen else self.lane_parts(self._lane.size.width + 2)
-        return ReadingRequest(origin=self._origin, parts=(*own, *lanes, *self._list.parts(frozen=self.frozen)))
+    def wants(self) -> tuple[Ask[Any], ...]:
+        own: tuple[Ask[Any], ...] = (contract_of(self._origin), top_ups_of(self._origin), *detail_of(self._origin))
+        lanes = () if self.frozen else self.ask_lanes(self._lane.size.width + 2)
+        return (ORIGINS, *own, *lanes, *self._list.asks(frozen=self.frozen))
 
     def take(self, shot: Snapshot) -> None:
-        contract, given = shot.parts.get(ContractOf(self._origin)), shot.parts.get(TopUpsOf(self._origin))
-        if isinstance(contract, Contract):
-            self._contract = contract
-        if isinstance(given, tuple) and not self.frozen:
-            self._given = given
+        self._contract = contract_of(self._origin).found_in(shot) or self._contract
         if not self.frozen:
+            self._given = top_ups_of(self._origin).found_in(shot) or self._given
             self.take_lanes(shot)
         self._take_attempts(shot)
-        if shot.origin is None or shot.origin is self._detail:
+        found: list[Any] = [ask.found_in(shot) for ask in detail_of(self._origin)]
+        detail = OriginDetail(*found)
+        if None in found or detail == (self._held or self._detail):
+            if not self.frozen:
+                self._show_state()
             return
         if self.frozen:
             self.missed += 1
-            self._held = shot.origin
+            self._held = detail
             self._show_titles()
             return
-        self._show(shot.origin)
+        self._show(detail)
 
     def _take_attempts(self, shot: Snapshot) -> None:
         reads_on, keyset = self._list.reads_on, self._list.keyset
@@ -291,8 +301,7 @@ class OriginScreen(LaneScreen, RowsScreen):
         title(self._attempts, " · ".join(parts), f"‖ frozen · {self.missed} changes" if self.frozen else "")
 
     def _view(self) -> OriginView | None:
-        read = self._detail.view if self._detail is not None else None
-        return read or self.console.live_state.origins.get(self._origin)
+        return self.console.live_state.origins.get(self._origin)
 
     def situation(self) -> Situation:
         """This origin, and the URL under the cursor."""
@@ -423,16 +432,16 @@ class RobotsScreen(ConsoleScreen):
     WHERE = Where.robots
     HERE = frozenset({"nav.open", "origin.add", "filter.open", "sort.pick", "copy.pick", "view.export", "table.pivot"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.robots)]
+    LIVE = (ORIGINS,)
     AUTO_FOCUS = "#robots-text"
 
     def __init__(self, origin: str, url: str = "") -> None:
         """`origin` is raw text as stored; `url` is the one that is judged, empty for none."""
         super().__init__()
         self._origin, self._url = origin, url
-        self._detail: OriginDetail | None = None
-        self._sheet: RobotsSheet | None = None
-        self._read = False
-        self._contract: Contract | None = None
+        self._contract = PaneReading(lambda: contract_of(self._origin))
+        self._file = PaneReading(self._ask_file, lambda _: self._judge())
+        self.readings = (self._contract, self._file)
         self._decision: RobotsDecision | None = None
 
     def body(self) -> Iterable[Widget]:
@@ -443,49 +452,20 @@ class RobotsScreen(ConsoleScreen):
     def on_mount(self) -> None:
         title(self._text, f"{host_of(self._origin)}/robots.txt")
         title(self._facts, "What it means")
-        self._show()
+        self.show_live()
 
-    def wants(self) -> ReadingRequest:
-        """The origin, its contract and its file."""
+    def _ask_file(self) -> Ask[RobotsSheet | None] | None:
         view = self._view()
-        parts: tuple[ContractOf | RobotsFile, ...] = (ContractOf(self._origin),)
-        if view is not None:
-            parts = (*parts, RobotsFile(self._origin, view.robots_fetched_at))
-        return ReadingRequest(origin=self._origin, parts=parts)
-
-    def take(self, shot: Snapshot) -> None:
-        """Takes the parts that changed; held still, the picture stays."""
-        if shot.origin is not None:
-            self._detail = shot.origin
-        if self.frozen:
-            self.missed += 1
-            return
-        for part, value in shot.parts.items():
-            match part, value:
-                case ContractOf(), Contract():
-                    self._contract = value
-                case RobotsFile(), RobotsSheet() | None if value is not self._sheet or not self._read:
-                    self._sheet, self._read = value, True
-                    self._judge()
-                case _:
-                    continue
-        self._show()
-
-    def thaw(self) -> None:
-        self.console.read_soon()
-        self._show()
-
-    def tick(self) -> None:
-        if not self.frozen:
-            self._show()
+        return None if view is None else robots_file(self._origin, view.robots_fetched_at)
 
     def _judge(self) -> None:
-        self._decision = decide(self._sheet, self._url) if self._sheet is not None and self._url else None
+        sheet = self._file.latest
+        self._decision = decide(sheet, self._url) if sheet is not None and self._url else None
 
-    def _show(self) -> None:
-        view = self._view()
+    def show_live(self) -> None:
+        view, sheet, contract = self._view(), self._file.latest, self._contract.value
         if view is None:
-            unknown = f"{host_of(self._origin)} is not an origin of this crawl." if self._detail is not None else ""
+            unknown = f"{host_of(self._origin)} is not an origin of this crawl." if self.has_read else ""
             self._text.show_sheet(None, None, unknown, obeyed=False)
             self._facts.show([])
             return
@@ -493,19 +473,17 @@ class RobotsScreen(ConsoleScreen):
         now, zone = console.clock.wall_ms(), console.clock.zone
         in_force = view.robots_status == RobotsStatus.parsed
         decided = self._decision.line_number if self._decision is not None and in_force else None
-        held = self._sheet is not None and in_force
-        empty = "The file is empty." if held else _nothing(view) if self._read else READING
-        sheet = self._sheet if self._sheet is not None and self._sheet.size else None
-        self._text.show_sheet(sheet, decided, empty, obeyed=in_force)
-        lines = robots_lines(view, self._sheet, self._url, self._decision, now, zone, self.key_names)
-        lines += ["", clock_line(view, now, self._contract)]
-        if self._contract is not None:
-            lines += ["", *contract_lines(self._contract, view, now, zone, self.key_names)]
+        held = sheet is not None and in_force
+        empty = "The file is empty." if held else _nothing(view) if self._file.read else READING
+        self._text.show_sheet(sheet if sheet is not None and sheet.size else None, decided, empty, obeyed=in_force)
+        lines = robots_lines(view, sheet, self._url, self._decision, now, zone, self.key_names)
+        lines += ["", clock_line(view, now, contract)]
+        if contract is not None:
+            lines += ["", *contract_lines(contract, view, now, zone, self.key_names)]
         self._facts.show(lines)
 
     def _view(self) -> OriginView | None:
-        read = self._detail.view if self._detail is not None else None
-        return read or self.console.live_state.origins.get(self._origin)
+        return self.console.live_state.origins.get(self._origin)
 
     def situation(self) -> Situation:
         """This origin, and the URL that is judged."""
@@ -533,7 +511,7 @@ class RobotsScreen(ConsoleScreen):
             return
         self._url = url
         self._judge()
-        self._show()
+        self.show_live()
 
     def _tried(self, text: str) -> None:
         self.focus_main()

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from textual import events
 from textual.binding import BindingType
@@ -20,13 +20,14 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.overview.events import EventsPane
 from tui_crawler.console.overview.order import OverviewFilter, natural_direction, read_origin_needle
 from tui_crawler.console.overview.origin_list import OriginList
-from tui_crawler.console.overview.queries import NextPageOf, OriginSummary, OriginSummaryPart, RecentActions, Suspicions
+from tui_crawler.console.overview.queries import next_page_of, recent_actions, summary_of, suspicions
 from tui_crawler.console.overview.rows import COLUMNS, UNORDERED
 from tui_crawler.console.panes.bars import Bar
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
-from tui_crawler.console.reading.refresh import JOB_NAMES, KNOWN_WORKERS, ReadingRequest, Snapshot
+from tui_crawler.console.reading.ask import RARE_MS, Ask
+from tui_crawler.console.reading.refresh import EVENTS, JOB_NAMES, ORIGINS, WORKERS, Snapshot
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import LiveFilterScreen
 from tui_crawler.console.table.cells import Styled
@@ -44,7 +45,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.view import OriginView
 
 MINUTE_MS = 60_000
-_ACTIONS, _SUSPICIONS = RecentActions(), Suspicions()
+_ACTIONS, _SUSPICIONS = recent_actions(), suspicions()
 RATE_WIDTH = 20
 LEAST, BESIDE = 8, 32
 """Lines of the origins at least, however few; and where the selected one stands beside them, which needs about as many:
@@ -126,8 +127,7 @@ class OverviewScreen(LiveFilterScreen):
         self._told_at = -1
         self._nameless_run = self._covered_run = 0
         self._actions: tuple[ActionView, ...] = ()
-        self._cards: dict[str, object] = {}
-        self._next: dict[str, object] = {}
+        self._read: Mapping[Ask[Any], Any] = {}
 
     def body(self) -> Iterable[Widget]:
         """Origins beside the selected one, events below."""
@@ -166,16 +166,12 @@ class OverviewScreen(LiveFilterScreen):
 
     # what is shown
 
-    def wants(self) -> ReadingRequest:
+    def wants(self) -> tuple[Ask[Any], ...]:
         """Origins and events, and more of the selected origin."""
         view = self._selected() if self.is_mounted and not self.has_class("-narrow") else None
-        selected = (OriginSummaryPart(view.origin), NextPageOf(view.origin)) if view is not None else ()
-        later = (KNOWN_WORKERS,) if self.has_read else ()
-        return ReadingRequest(origins=True, events=True, parts=(_ACTIONS, _SUSPICIONS, JOB_NAMES, *later, *selected))
-
-    def accepts(self, wants: ReadingRequest) -> bool:
-        """Rows and events are for it whichever origin was selected then."""
-        return wants.origins and wants.events
+        selected = (summary_of(view.origin), next_page_of(view.origin)) if view is not None else ()
+        later = (WORKERS.every(RARE_MS),) if self.has_read else ()
+        return (ORIGINS, EVENTS, _ACTIONS, _SUSPICIONS, JOB_NAMES, *later, *selected)
 
     def take(self, shot: Snapshot) -> None:
         """Takes changed origins, new events, what operators did, and which origins look like traps."""
@@ -238,14 +234,11 @@ class OverviewScreen(LiveFilterScreen):
     def _take_parts(self, shot: Snapshot) -> None:
         if self.frozen:
             return
-        actions, suspicions = shot.parts.get(_ACTIONS), shot.parts.get(_SUSPICIONS)
-        if isinstance(actions, tuple):
-            self._actions = actions
+        self._actions = _ACTIONS.found_in(shot) or self._actions
         self._events.take_others(self._actions, self.console.live_state.troubles)
-        self._cards = {part.origin: card for part, card in shot.parts.items() if isinstance(part, OriginSummaryPart)}
-        self._next = {part.origin: url for part, url in shot.parts.items() if isinstance(part, NextPageOf)}
-        if isinstance(suspicions, dict):
-            self._list.suspect(suspicions)
+        self._read = shot.parts
+        if (suspected := _SUSPICIONS.found_in(shot)) is not None:
+            self._list.suspect(suspected)
 
     def tick(self) -> None:
         """Countdowns of the rows in view, the order, the selected origin."""
@@ -317,11 +310,10 @@ class OverviewScreen(LiveFilterScreen):
         run, flying = console.live_state.run, console.live_state.in_flight(view)
         meter = console.live_state.meters.get(view.origin)
         line = meter.line(live_state.counted_ms(), RATE_WIDTH) if meter else []
-        found = self._cards.get(view.origin)
-        card = found if isinstance(found, OriginSummary) else None
+        card = self._read.get(summary_of(view.origin))
         suspicion = (card and card.suspicion) or self._list.suspicions.get(view.origin)
         state, words, *more = summary.summary_lines(view, now, run, zone, console.live_state.who, line, flying)
-        comes = summary.next_lines(view, str(self._next.get(view.origin, "")))
+        comes = summary.next_lines(view, self._read.get(next_page_of(view.origin), ""))
         lines = [state, words, *summary.trap_lines(suspicion), *more, *comes]
         self._summary.show([*lines, *(summary.card_lines(card) if card else ())])
         title(self._summary, host_of(view.origin), self._summary.more)

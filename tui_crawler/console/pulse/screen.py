@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Grid, Vertical
@@ -16,14 +16,18 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.line import Line, Split
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.pulse.chart_pane import ChartPane
-from tui_crawler.console.pulse.queries import SpanPart, first_span, part_of, scopes_of
+from tui_crawler.console.pulse.queries import first_span, pulse_of, scopes_of
 from tui_crawler.console.pulse.rows import Charts, mark_words, title_of
-from tui_crawler.console.reading.refresh import JOB_NAMES, ReadingRequest, Snapshot
+from tui_crawler.console.reading.ask import Ask
+from tui_crawler.console.reading.refresh import JOB_NAMES, Snapshot
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.screen.span import SpanActions, SpanView
 from tui_crawler.console.table.cells import Styled
-from tui_crawler.domain.pulse import HOUR_MS, SPANS_MS, LatencyPhase, Pulse, PulseOf, PulseScope
+from tui_crawler.domain.pulse import HOUR_MS, SPANS_MS, LatencyPhase, PulseOf, PulseScope
 from tui_crawler.text.format import coarse, date_time
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.pulse import Pulse
 
 CHART_LINES = 9
 """A chart has at least so many lines, its border among them."""
@@ -47,7 +51,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
         self._of = PulseOf()
         self.span, self._chosen = SpanView(HOUR_MS), False
         self._phase = LatencyPhase.response
-        self._part: SpanPart | None = None
+        self._asked: Ask[Pulse] | None = None
         self._charts: Charts | None = None
         self._first = 0  # the first of the charts that have room
 
@@ -60,17 +64,17 @@ class PulseScreen(SpanActions, ConsoleScreen):
     def crumbs(self) -> tuple[str, ...]:
         return ("Pulse",) if self._of == PulseOf() else ("Pulse", self._of.name)
 
-    def wants(self) -> ReadingRequest:
+    def wants(self) -> tuple[Ask[Any], ...]:
         """The span; of one that follows the present the next step when it begins."""
-        if self.frozen and self._part is not None:
-            return ReadingRequest()
+        if self.frozen and self._asked is not None:
+            return ()
         end = self.span.end if self.span.end is not None else self.present()
-        self._part = part_of(self._of, self.span.length, end)
-        return ReadingRequest(parts=(self._part, JOB_NAMES))
+        self._asked = pulse_of(self._of, self.span.length, end)
+        return (self._asked, JOB_NAMES)
 
     def take(self, shot: Snapshot) -> None:
-        pulse = next((one for part, one in shot.parts.items() if part == self._part), None)
-        if isinstance(pulse, Pulse) and not self.frozen and (self._charts is None or self._charts.pulse is not pulse):
+        pulse = self._asked.found_in(shot) if self._asked is not None else None
+        if pulse is not None and not self.frozen and (self._charts is None or self._charts.pulse is not pulse):
             now = self.console.clock.wall_ms()
             self._charts = Charts(pulse, now, self._phase)
             if not self._chosen and self.span.length != (first := first_span(pulse, now)):

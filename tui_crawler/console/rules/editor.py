@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
@@ -17,7 +17,8 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.operator.intent import Confirmation, Intent
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
+from tui_crawler.console.reading.ask import Ask
+from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.rules.applying import Applying
 from tui_crawler.console.rules.draft import (
     DraftRow,
@@ -32,7 +33,7 @@ from tui_crawler.console.rules.draft import (
 from tui_crawler.console.rules.exclusions import ExclusionEntry
 from tui_crawler.console.rules.impact import Extent, ImpactNews, impact_counter
 from tui_crawler.console.rules.impact_lines import age_words, impact_lines, judge, judged_lines
-from tui_crawler.console.rules.queries import RULES, WriterPart
+from tui_crawler.console.rules.queries import RULES, writer_of
 from tui_crawler.console.rules.rows import (
     ENTRY_COLUMNS,
     draft_heading,
@@ -256,7 +257,7 @@ class RuleEditorScreen(WaitingScreen):
         self.session = DraftSession(job)
         self._start: Start | None = start
         self._rows: dict[Hashable, DraftRow] = {}
-        self._writers: dict[object, object] = {}
+        self._writers: dict[Ask[Any], Any] = {}
         self._typing = RuleTyping(self, rule_queries, self.session)
         self._applying = Applying(self)
         pane = "#rules-info", "Exclude, at once and beside the draft"
@@ -278,17 +279,17 @@ class RuleEditorScreen(WaitingScreen):
         self._counting.close()
         self._exclusions.close()
 
-    def wants(self) -> ReadingRequest:
+    def wants(self) -> tuple[Ask[Any], ...]:
         """The rules in force; of a draft that undoes the version it began with, the action that wrote that."""
         draft = self.session.draft
         if draft is None or not draft.undoes_base:
-            return ReadingRequest(parts=(RULES,))
-        return ReadingRequest(parts=(RULES, WriterPart(draft.base.job, draft.base.ruleset_id)))
+            return (RULES,)
+        return (RULES, writer_of(draft.base.job, draft.base.ruleset_id))
 
     def take(self, shot: Snapshot) -> None:
         """Begins the draft; later notes whether another version is in force meanwhile."""
         in_force, session = RULES.found_in(shot), self.session
-        self._writers |= {key: one for key, one in shot.parts.items() if isinstance(key, WriterPart)}
+        self._writers |= shot.parts
         if in_force is None or in_force == session.in_force:
             return
         before, excluded = session.overtaken, session.added
@@ -485,7 +486,7 @@ class RuleEditorScreen(WaitingScreen):
         if newer is not None:
             self._applying.offer(draft, newer)
             return
-        writer = self._writers.get(WriterPart(draft.base.job, draft.base.ruleset_id), 0)
+        writer = self._writers.get(writer_of(draft.base.job, draft.base.ruleset_id), 0)
         self._applying.apply(draft, self.impact, writer if draft.undoes_base and isinstance(writer, int) else 0)
 
     @handles_typed("rules.exclude")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, Protocol
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from textual import events
 from textual.app import ComposeResult
@@ -37,7 +37,9 @@ from tui_crawler.text.format import plural
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
+    from tui_crawler.console.reading.ask import Ask
+    from tui_crawler.console.reading.reading import AnyReading
+    from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.console.replay.bar import ReplayBar
     from tui_crawler.domain.page_view import PageView
 
@@ -94,6 +96,8 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         """What it can be made of again."""
         self.has_read = False
         """Whether anything was read for it."""
+        self.asker = object()
+        """Known again in what was read for this screen, also for what it asked a moment ago."""
         self.frozen = False
         self.missed = 0
         self._replay_bar: ReplayBar | None = None
@@ -143,22 +147,32 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     def body(self) -> Iterable[Widget]:
         """The panes of this screen."""
 
-    @abstractmethod
-    def wants(self) -> ReadingRequest:
-        """What this screen shows, so that nothing else is read."""
+    LIVE: ClassVar[tuple[Ask[Any], ...]] = ()
+    """What is asked for besides, which the console keeps (`LiveState`)."""
+    readings: tuple[AnyReading, ...] = ()
+    """What is read for it."""
 
-    def accepts(self, wants: ReadingRequest) -> bool:
-        """Whether what was read for `wants` is for this screen as it stands now; also as it was a moment ago."""
-        return wants.alike(self.wants())
+    def wants(self) -> tuple[Ask[Any], ...]:
+        """What this screen shows, so that nothing else is read."""
+        read = (ask for one in self.readings for ask in one.asks(frozen=self.frozen))
+        return tuple(dict.fromkeys((*self.LIVE, *read)))
 
     def take_in(self, shot: Snapshot) -> None:
         """Shows what was read."""
         self.has_read = True
         self.take(shot)
 
-    @abstractmethod
     def take(self, shot: Snapshot) -> None:
-        """Shows what was read."""
+        """Shows what was read, or counts what is held back."""
+        news = [one.take(shot, frozen=self.frozen) for one in self.readings]
+        self.missed += any(news)
+        self.tick()
+
+    def show_live(self) -> None:
+        """Shows what changes by time or with the origins; called after every reading and twice a second."""
+
+    def show_titles(self) -> None:
+        """Brings the titles of the panes up to date; called with that, and whatever else they say changes."""
 
     @abstractmethod
     def situation(self) -> Situation:
@@ -228,6 +242,9 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     def tick(self) -> None:
         """Twice a second: what changes by time alone."""
+        if not self.frozen:
+            self.show_live()
+        self.show_titles()
 
     def move_on(self) -> None:
         """Twice a second: what changes by time alone; rows that stood still for their marks once there are none."""
@@ -237,6 +254,9 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     def thaw(self) -> None:
         """Shows what came while the picture was held still; it is read again."""
+        for one in self.readings:
+            one.thaw()
+        self.tick()
         self.console.read_soon()
 
     def left(self) -> None:

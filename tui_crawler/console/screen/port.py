@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from tui_crawler.console.operator.retry_start import NextRequest, RetryEstimate
     from tui_crawler.console.panes.notice import Notify
     from tui_crawler.console.ports import RuleQueries
-    from tui_crawler.console.reading.refresh import Part
     from tui_crawler.console.reading.snapshot import LiveState
     from tui_crawler.console.session import ConsoleMemory
     from tui_crawler.domain.page_view import PageView, TodoView
@@ -38,12 +37,6 @@ class Commands(Protocol):
     def cost_words(
         self, pages: Mapping[str, int], origins: Mapping[str, OriginView], among: int | None = None, /
     ) -> str: ...
-
-
-class Explanations(Protocol):
-    """What is read to say why a URL was (not) crawled."""
-
-    def parts(self, url: str) -> tuple[Part, ...]: ...
 
 
 class ConsolePort(Protocol):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.binding import BindingType
@@ -17,7 +17,7 @@ from tui_crawler.console.panes.bars import FooterBar
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.panes.typing_area import PlainArea
-from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
+from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.sql.rows import (
     Schema,
@@ -34,6 +34,7 @@ from tui_crawler.domain.operator_view import QueryAnswer
 from tui_crawler.text.format import elapsed
 
 if TYPE_CHECKING:
+    from tui_crawler.console.reading.ask import Ask
     from tui_crawler.console.sql.queries import QuerySession
 
 
@@ -205,9 +206,9 @@ class SqlScreen(ConsoleScreen):
         words = f"nothing to complete here · {leaves} goes to the answer · {self.key_names('nav.back')} leaves"
         self._hint.show([Styled(words, "warning")])
 
-    def wants(self) -> ReadingRequest:
+    def wants(self) -> tuple[Ask[Any], ...]:
         """Nothing of the crawl but what the header shows."""
-        return ReadingRequest()
+        return ()
 
     def take(self, shot: Snapshot) -> None:
         """An answer stays as it was given."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.binding import BindingType
@@ -21,13 +21,14 @@ from tui_crawler.console.operator.intent import pause_jobs, resume_jobs, set_job
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.shared_lines import FRAME
 from tui_crawler.console.pulse.chart_pane import ChartPane
-from tui_crawler.console.pulse.queries import first_span, part_of
+from tui_crawler.console.pulse.queries import first_span, pulse_of
 from tui_crawler.console.pulse.rows import Charts
-from tui_crawler.console.reading.refresh import Query, ReadingRequest, Snapshot
+from tui_crawler.console.reading.ask import Ask
+from tui_crawler.console.reading.refresh import ORIGINS, Snapshot
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.waiting import RowsScreen
-from tui_crawler.console.stats.queries import COUNTED, JOBS, LEDGER_QUERIES, ExitCounts, StashCount, ValidationCount
+from tui_crawler.console.stats.queries import COUNTED, JOBS, LEDGER_ASKS, StashCount, ValidationCount, exit_counts_of
 from tui_crawler.console.stats.rows import (
     EXIT_COLUMNS,
     JOB_COLUMNS,
@@ -49,14 +50,14 @@ from tui_crawler.console.stats.rows import (
 )
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.console.urls.cells import host_of
-from tui_crawler.domain.pulse import HOUR_MS, Pulse, PulseOf, PulseScope
+from tui_crawler.domain.pulse import HOUR_MS, PulseOf, PulseScope
 from tui_crawler.text.format import clock, count, plural
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
     from tui_crawler.console.operator.intent import Intent
     from tui_crawler.domain.operator_view import JobView
-    from tui_crawler.domain.page_view import ExitCountView
+    from tui_crawler.domain.pulse import Pulse
 
 
 class StatsTablePane(ReachesConsole, CrawlTable):
@@ -74,10 +75,10 @@ class StatsTablePane(ReachesConsole, CrawlTable):
         return STATS_TABLES[self._at].name
 
     @property
-    def wanted(self) -> Query[Any, Any]:
+    def wanted(self) -> Ask[Any]:
         """What is to be read for it."""
         name = self.name_shown
-        return replace(LEDGER_QUERIES[name], asked=self._asked if name in COUNTED else 0)
+        return replace(LEDGER_ASKS[name], about=(self._asked,)) if name in COUNTED else LEDGER_ASKS[name]
 
     def take(self, shot: Snapshot) -> None:
         """Shows what was read anew for it."""
@@ -218,6 +219,7 @@ class StatsScreen(RowsScreen):
         self._shown: dict[str, object] = {}
         self._held: Snapshot | None = None
         self._charted, self._span = False, HOUR_MS
+        self._pulse: Ask[Pulse] | None = None
 
     def body(self) -> Iterable[Widget]:
         """Jobs and exit codes at the left; origins, a ledger and, where there is room, charts at the right."""
@@ -248,12 +250,12 @@ class StatsScreen(RowsScreen):
         if self._charted:
             self.console.read_soon()
 
-    def wants(self) -> ReadingRequest:
+    def wants(self) -> tuple[Ask[Any], ...]:
         """Kept counters, jobs, and the ledger that is shown."""
-        own = (ExitCounts(self._origin),) if self._origin else ()
-        now = self.console.clock.wall_ms()
-        charts = (part_of(self._scope(), self._span, now),) if self._charted else ()
-        return ReadingRequest(origins=True, parts=(ExitCounts(), JOBS, *own, self._ledger.wanted, *charts))
+        own = (exit_counts_of(self._origin),) if self._origin else ()
+        self._pulse = pulse_of(self._scope(), self._span, self.console.clock.wall_ms()) if self._charted else None
+        charts = () if self._pulse is None else (self._pulse,)
+        return (ORIGINS, exit_counts_of(), JOBS, *own, self._ledger.wanted, *charts)
 
     def _scope(self) -> PulseOf:
         """Of what the charts are: of the origin, or the job of several, under the cursor of the pane with the focus,
@@ -265,8 +267,8 @@ class StatsScreen(RowsScreen):
             return PulseOf(PulseScope.job, str(key))
         return PulseOf()
 
-    def _show_charts(self, pulse: object) -> None:
-        if not isinstance(pulse, Pulse) or not self._is_new("pulse", pulse):
+    def _show_charts(self, pulse: Pulse | None) -> None:
+        if pulse is None or not self._is_new("pulse", pulse):
             return
         charts = Charts(pulse, now := self.console.clock.wall_ms())
         self._span = first_span(pulse, now)
@@ -282,19 +284,18 @@ class StatsScreen(RowsScreen):
             self._held = shot
             self._show_titles()
             return
-        parts = shot.parts
-        if self._is_new("exits", parts.get(ExitCounts())):
-            self._all_exits.set_rows(exit_rows(cast("Sequence[ExitCountView]", parts[ExitCounts()])))
-        own = ExitCounts(self._origin)
-        if self._origin and self._is_new("own", parts.get(own)):
-            self._own_exits.set_rows(exit_rows(cast("Sequence[ExitCountView]", parts[own])))
+        exits, own = exit_counts_of().found_in(shot), exit_counts_of(self._origin).found_in(shot)
+        if exits is not None and self._is_new("exits", exits):
+            self._all_exits.set_rows(exit_rows(exits))
+        if self._origin and own is not None and self._is_new("own", own):
+            self._own_exits.set_rows(exit_rows(own))
         jobs = JOBS.found_in(shot)
         if jobs is not None and self._is_new("jobs", jobs):
             self._jobs = jobs
             self._job_table.set_rows([job_row(job) for job in jobs])
             self._job_table.styles.height = min(max(len(jobs), 1), JOBS_SHOWN) + FRAME
         self._ledger.take(shot)
-        self._show_charts(next((one for one in parts.values() if isinstance(one, Pulse)), None))
+        self._show_charts(None if self._pulse is None else self._pulse.found_in(shot))
         self._order_origins()
         self._show_titles()
 

@@ -12,12 +12,13 @@ from textual.geometry import Size
 
 from tui_crawler.console.panes.bars import Bar
 from tui_crawler.console.panes.line import Line
+from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.span import SPAN_KEYS, SpanActions, SpanView
 from tui_crawler.console.table.cells import Styled
-from tui_crawler.console.timeline.queries import LanePart
+from tui_crawler.console.timeline.queries import lane_of
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.idle_reason import end_of_run
 from tui_crawler.domain.pulse import SPANS_MS
@@ -85,6 +86,7 @@ class LaneScreen(SpanActions):
     def __init__(self) -> None:
         super().__init__()
         self.span = SpanView(_FIRST_SPANS[-1])
+        self._asked: dict[str, Ask[Timeline]] = {}
         self._by_age = self.span.length  # what was chosen here, as long as nobody chose another one
 
     @property
@@ -111,16 +113,16 @@ class LaneScreen(SpanActions):
         end = ((now if self.span.end is None else self.span.end) // step + 1) * step
         return LaneSpan(end - step * cells, end, cells)
 
-    def lane_parts(self, width: int) -> tuple[LanePart, ...]:
+    def ask_lanes(self, width: int) -> tuple[Ask[Timeline], ...]:
         """What is read for lanes of this width, with their borders."""
         span = self.lane_span(max(1, width - 2 - LABEL))
-        return tuple(LanePart(pane.origin, span) for pane in self.shown_lanes())
+        self._asked = {pane.origin: lane_of(pane.origin, span) for pane in self.shown_lanes()}
+        return tuple(self._asked.values())
 
     def take_lanes(self, shot: Snapshot) -> None:
         """Shows what was read anew of lanes."""
-        found = {one.origin: one for one in shot.parts.values() if isinstance(one, Timeline)}
         for pane in self.shown_lanes():
-            timeline = found.get(pane.origin)
+            timeline = self._asked[pane.origin].found_in(shot) if pane.origin in self._asked else None
             if timeline is not None and timeline is not pane.timeline:
                 pane.tell(timeline, self.cell_of(timeline))
 

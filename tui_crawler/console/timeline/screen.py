@@ -4,7 +4,7 @@ present until one moves back."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -16,7 +16,8 @@ from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.line import Split
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
+from tui_crawler.console.reading.ask import Ask
+from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.timeline.lanes import LanePane, LaneScreen
@@ -58,9 +59,9 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
     def crumbs(self) -> tuple[str, ...]:
         return (*self.place.came_from, "Politeness")
 
-    def wants(self) -> ReadingRequest:
+    def wants(self) -> tuple[Ask[Any], ...]:
         """The lanes that are seen."""
-        return ReadingRequest(parts=() if self.frozen else self.lane_parts(self.size.width))
+        return () if self.frozen else self.ask_lanes(self.size.width)
 
     def take(self, shot: Snapshot) -> None:
         if not self.frozen:

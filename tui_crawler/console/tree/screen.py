@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -15,7 +15,7 @@ from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.operator.intent import retry_named
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
+from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.rules.exclusions import ExclusionEntry
 from tui_crawler.console.rules.queries import RULES
 from tui_crawler.console.screen.base import title
@@ -37,8 +37,7 @@ from tui_crawler.console.urls.cells import host_of
 from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
-    from tui_crawler.console.reading.refresh import Query
-    from tui_crawler.console.tree.queries import TreeReports
+    from tui_crawler.console.reading.ask import Ask
     from tui_crawler.domain.exclusion import Exclusion
 
 _RETRIED = frozenset({NodeKind.branch, NodeKind.page})
@@ -92,7 +91,7 @@ class TreeScreen(RowsScreen):
         self._turned: frozenset[str] = frozenset()
         self._held: dict[Hashable, Node] = {}
         self._shown_at = 0  # monotonic ms
-        self._retried: tuple[Node, Query[TreeReports, tuple[str, ...]]] | None = None  # of which failed pages are read
+        self._retried: tuple[Node, Ask[tuple[str, ...]]] | None = None  # of which failed pages are read
         self._listed: tuple[Exclusion, ...] = ()
 
     def body(self) -> Iterable[Widget]:
@@ -109,18 +108,14 @@ class TreeScreen(RowsScreen):
     def on_unmount(self) -> None:
         self._exclusion.close()
 
-    def wants(self) -> ReadingRequest:
+    def wants(self) -> tuple[Ask[Any], ...]:
         """What is unfolded, and one piece of the counts, while nothing is typed: that of the branch unfolded last."""
         branches = [*reversed(self._opened.values())]
         quiet = self.console.idle_ms() >= _QUIET_MS
         pieces = [one.piece for one in branches if quiet and one.piece is not None and one.listed is not None]
         retried = (self._retried[1],) if self._retried is not None else ()
-        besides = (part for one in branches for part in (one.level, one.judging) if part is not None)
-        return ReadingRequest(parts=(*besides, *pieces[:1], *retried, RULES))
-
-    def accepts(self, wants: ReadingRequest) -> bool:
-        """Each branch finds its own."""
-        return self._opened[self._root].level in wants.parts
+        besides = (ask for one in branches for ask in (one.level, one.judging) if ask is not None)
+        return (*besides, *pieces[:1], *retried, RULES)
 
     def take(self, shot: Snapshot) -> None:
         rules = RULES.found_in(shot)
@@ -235,8 +230,8 @@ class TreeScreen(RowsScreen):
     def _take_failures(self, shot: Snapshot) -> None:
         if self._retried is None:
             return
-        node, part = self._retried
-        if (urls := part.found_in(shot)) is None:
+        node, ask = self._retried
+        if (urls := ask.found_in(shot)) is None:
             return
         self._retried = None
         view = self.console.live_state.origins.get(self._origin)

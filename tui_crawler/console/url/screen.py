@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -20,7 +21,8 @@ from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.line import Line, heading
 from tui_crawler.console.panes.lines import Lines, LongLines
 from tui_crawler.console.panes.tabs import Tab, TabBar
-from tui_crawler.console.reading.refresh import WINDOW, ReadingRequest, Snapshot
+from tui_crawler.console.reading.ask import WINDOW, Ask
+from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.reading.window import TurnedWindow
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import RowsScreen
@@ -49,7 +51,7 @@ from tui_crawler.console.url.rows import (
 )
 from tui_crawler.console.url.why_lines import short_trace_lines
 from tui_crawler.console.urls.cells import host_of, path_of
-from tui_crawler.console.urls.queries import BodyOf, BodyStart, LinksOf, PageOf
+from tui_crawler.console.urls.queries import FIRST_LINKS, BodyStart, LinkPlace, body_of, links_of, page_of
 from tui_crawler.domain.attempt import RequestRecord
 from tui_crawler.domain.explanation import Explanation
 from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail, PageView
@@ -59,15 +61,15 @@ from tui_crawler.text.format import READING, count, plural, size
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from tui_crawler.console.screen.port import Explanations
+    from tui_crawler.console.url.explanation import ExplanationQuery
 
 
-class LinkList(TurnedWindow[LinksOf, LinkEnd]):
+class LinkList(TurnedWindow[LinkPlace, LinkEnd]):
     """A table of links, and what is to be read for it."""
 
     def __init__(self, url: str, *, inward: bool) -> None:
         """`inward`: the links to `url`, else those from it."""
-        super().__init__(LinksOf(url, inward), lambda end: end.after)
+        super().__init__(partial(links_of, url, inward), FIRST_LINKS, lambda end: end.after)
         self._inward = inward
 
     def make_table(self) -> CrawlTable:
@@ -149,7 +151,7 @@ class UrlScreen(RowsScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.url)]
     AUTO_FOCUS = "#url-attempts"
 
-    def __init__(self, explanations: Explanations, url: str, tab: str = TABS[0]) -> None:
+    def __init__(self, explanations: ExplanationQuery, url: str, tab: str = TABS[0]) -> None:
         """`url` is raw text. `tab`: the one of TABS that is shown first."""
         super().__init__()
         self._url = url
@@ -201,7 +203,7 @@ class UrlScreen(RowsScreen):
         title(self._redirects, "Redirects")
         title(self._content, "Document")
         title(self._body_pane, "Stored body")
-        self._trace.display = bool(self._inquiry.parts(self._url))
+        self._trace.display = self._inquiry.of(self._url) is not None
         if self._tab != TABS[0]:
             self.focus_main()
 
@@ -213,26 +215,25 @@ class UrlScreen(RowsScreen):
 
     # what is shown
 
-    def wants(self) -> ReadingRequest:
+    def wants(self) -> tuple[Ask[Any], ...]:
         """This URL, its trace where that is shown, and its body where that is."""
-        trace = self._inquiry.parts(self._url) if self._tab == "why" else ()
-        links = (self._inward.part, self._outward.part) if self._tab == "links" else ()
-        return ReadingRequest(parts=(PageOf(self._url), *trace, *links, *self._body_parts()))
+        trace = self._inquiry.of(self._url) if self._tab == "why" else None
+        links = (self._inward.ask, self._outward.ask) if self._tab == "links" else ()
+        return tuple(ask for ask in (page_of(self._url), trace, *links, self._ask_body()) if ask is not None)
 
-    def _body_parts(self) -> tuple[BodyOf, ...]:
+    def _ask_body(self) -> Ask[BodyStart | None] | None:
         known = self._tab == "body" and self._detail is not None
-        return (BodyOf(self._url, self._detail.page.sha256),) if known and self._detail is not None else ()
+        return body_of(self._url, self._detail.page.sha256) if known and self._detail is not None else None
 
     def take(self, shot: Snapshot) -> None:
-        for part in self._body_parts():
-            if part in shot.parts and shot.parts[part] != self._body:
-                body = shot.parts[part]
-                self._body = body if isinstance(body, BodyStart) else None
-                self._show_body()
+        ask = self._ask_body()
+        if ask is not None and ask in shot.parts and shot.parts[ask] != self._body:
+            self._body = shot.parts[ask]
+            self._show_body()
         self._take_trace(shot)
         self._take_links(shot)
-        of_page = PageOf(self._url)
-        page = cast("PageDetail | None", shot.parts.get(of_page))
+        of_page = page_of(self._url)
+        page = of_page.found_in(shot)
         if of_page not in shot.parts or (page is not None and page is self._detail):
             return
         if self.frozen:
@@ -244,11 +245,11 @@ class UrlScreen(RowsScreen):
         self._show()
 
     def _take_trace(self, shot: Snapshot) -> None:
-        for part in self._inquiry.parts(self._url):
-            read = shot.parts.get(part)
-            if isinstance(read, Explanation) and read is not self._explanation and not self.frozen:
-                self._explanation = read
-                self._show_trace()
+        ask = self._inquiry.of(self._url)
+        read = ask.found_in(shot) if ask is not None else None
+        if read is not None and read is not self._explanation and not self.frozen:
+            self._explanation = read
+            self._show_trace()
 
     def _show_trace(self) -> None:
         """The trace; where there is one column only, with the path from a seed below it."""

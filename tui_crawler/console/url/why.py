@@ -17,7 +17,7 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import PlainInput
-from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
+from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.rules.impact_lines import draft_lines, judge
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.dialog import Dialog
@@ -28,7 +28,8 @@ from tui_crawler.domain.explanation import Explanation
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from tui_crawler.console.screen.port import Explanations
+    from tui_crawler.console.reading.ask import Ask
+    from tui_crawler.console.url.explanation import ExplanationQuery
     from tui_crawler.domain.policy import PolicySet
 
 NOBODY = "Nobody can be asked here."
@@ -41,7 +42,7 @@ class WhyScreen(RowsScreen):
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.why), Binding("enter", "open_url", "Open", show=False)]
     AUTO_FOCUS = "#why-trace"
 
-    def __init__(self, explanations: Explanations, url: str) -> None:
+    def __init__(self, explanations: ExplanationQuery, url: str) -> None:
         """`url` is raw text."""
         super().__init__()
         self._inquiry, self._url = explanations, url
@@ -56,18 +57,19 @@ class WhyScreen(RowsScreen):
     def on_mount(self) -> None:
         self._show_titles()
         title(self._standing, "The URL")
-        self._trace.show([] if self.wants().parts else [Paragraph(NOBODY, "muted")])
+        self._trace.show([] if self.wants() else [Paragraph(NOBODY, "muted")])
 
     # what is shown
 
-    def wants(self) -> ReadingRequest:
-        return ReadingRequest(parts=self._inquiry.parts(self._url))
+    def wants(self) -> tuple[Ask[Any], ...]:
+        ask = self._inquiry.of(self._url)
+        return () if ask is None else (ask,)
 
     def take(self, shot: Snapshot) -> None:
         """Takes the trace when it was read anew."""
-        for part in self.wants().parts:
-            read = shot.parts.get(part)
-            if not isinstance(read, Explanation) or read is self._shown:
+        for ask in self.wants():
+            read = ask.found_in(shot)
+            if read is None or read is self._shown:
                 continue
             if self.frozen and self._shown is not None:
                 self.missed += read != self._shown

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -13,13 +13,13 @@ from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.dialogs.choose import ChooseScreen
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
-from tui_crawler.console.reading.window import PageListWindow
+from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import LiveFilterScreen
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.console.table.export import TableText
 from tui_crawler.console.table.window_list import PageList
+from tui_crawler.console.urls.queries import PageListWindow
 from tui_crawler.console.urls.rows import FILTER_HINT, URL_COLUMNS, nothing_words, position_words, url_lines, url_row
 from tui_crawler.console.urls.whole_list import MarkBeyond, MatchCount, PageExport, UrlPivot
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
@@ -27,6 +27,7 @@ from tui_crawler.domain.page_filter import FilterProblem, PageFilter, read_page_
 from tui_crawler.text.format import READING, count, plural
 
 if TYPE_CHECKING:
+    from tui_crawler.console.reading.ask import Ask
     from tui_crawler.domain.page_view import PageView
 
 _ORDERS = (("@found", "the order found · all rows"), ("@newest", "newest first · all rows"))
@@ -70,11 +71,11 @@ class UrlsScreen(LiveFilterScreen):
         self._show_title()
         title(self._info, "Page")
 
-    def wants(self) -> ReadingRequest:
+    def wants(self) -> tuple[Ask[Any], ...]:
         """Windows of the list, how many match where that shows only by counting, and the pivot."""
         counts = self.keyset.started and self.keyset.total is None
         besides = (*((self._matches,) if counts else ()), self._pivot, self._export, self._marking)
-        return ReadingRequest(parts=(*self.pages.parts(), *(part for one in besides for part in one.parts)))
+        return (*self.pages.asks(), *(ask for one in besides for ask in one.asks))
 
     def take(self, shot: Snapshot) -> None:
         self._pivot.take(shot.parts)

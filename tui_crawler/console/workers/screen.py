@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -15,7 +15,7 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
-from tui_crawler.console.reading.refresh import WORKERS, ReadingRequest, Snapshot
+from tui_crawler.console.reading.refresh import WORKERS, Snapshot
 from tui_crawler.console.reading.snapshot import Rates
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import RowsScreen
@@ -39,6 +39,7 @@ from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
     from tui_crawler.console.operator.intent import Intent
+    from tui_crawler.console.reading.ask import Ask
     from tui_crawler.domain.operator_view import SessionView
     from tui_crawler.domain.worker import WorkerView
 
@@ -75,9 +76,9 @@ class WorkersScreen(RowsScreen):
         title(self._info, "Worker")
         self._show_title()
 
-    def wants(self) -> ReadingRequest:
+    def wants(self) -> tuple[Ask[Any], ...]:
         """Who crawls, and who has."""
-        return ReadingRequest(parts=(WORKERS, SESSIONS))
+        return (WORKERS, SESSIONS)
 
     def take(self, shot: Snapshot) -> None:
         workers, sessions = WORKERS.found_in(shot), SESSIONS.found_in(shot)
