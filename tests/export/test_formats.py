@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from tui_crawler.export import parquet
 from tui_crawler.export.output import CannotWrite, Output, open_stream
 from tui_crawler.export.parquet import write_parquet
-from tui_crawler.export.text_rows import CellKind, SheetColumn, columns_of, without_surrogates, write_csv, write_jsonl
+from tui_crawler.export.text_rows import SheetColumn, columns_of, without_surrogates, write_csv, write_jsonl
+from tui_crawler.text.sheet import CellKind
 
 Written = Callable[[Callable[[Output], int]], tuple[int, bytes]]
 Writer = Callable[[Any, Any, Output], int]

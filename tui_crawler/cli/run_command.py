@@ -36,6 +36,7 @@ from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.known_word import did_you_mean
+from tui_crawler.domain.status_words import GAVE_UP, RunReason
 from tui_crawler.wiring.launch import Launch
 
 if TYPE_CHECKING:
@@ -175,7 +176,6 @@ class Faults:
     def on_event(self, event: Event) -> None:
         """Hands an event on. Of a run that a signal ends, or whose database cannot be read, nothing is counted."""
         from tui_crawler.domain.coverage import CoverageEvent
-        from tui_crawler.domain.status_words import RunReason
 
         if isinstance(event, CoverageEvent):
             self._coverage = event.coverage
@@ -186,22 +186,20 @@ class Faults:
         self._listener.on_event(event)
 
     def _count(self) -> dict[str, int]:
-        from tui_crawler.domain.status_words import GAVE_UP
         from tui_crawler.wiring.origin_settings import checks_made
 
         with reports_of(self._database) as reports:
             asked = [one for one in checks_made(reports) if one.check.name in self._wanted]
             self.unmade = [f"{one.check.title} {one.words}" for one in asked if one.words]
-            found = {name: count for name, count in reports.broken_counts().items() if name in self._wanted}
+            found = reports.broken_counts()
             if "slow" in self._wanted:
                 found["slow"] = reports.pages_slower(self._wanted["slow"])
         if (coverage := self._coverage) is not None:
-            refused = sum(one.count for one in coverage.refused if one.inside)
-            gave_up = sum(coverage.ends.get(reason, 0) for reason in GAVE_UP)
-            covered = {"gave_up": gave_up, "cut": coverage.pages.get("truncated", 0)}
-            covered |= {"empty": len(coverage.empty), "refused": refused}
-            found |= {name: number for name, number in covered.items() if name in self._wanted}
-        return found
+            found["gave_up"] = sum(coverage.ends.get(reason, 0) for reason in GAVE_UP)
+            found["cut"] = coverage.pages.get("truncated", 0)
+            found["empty"] = len(coverage.empty)
+            found["refused"] = sum(one.count for one in coverage.refused if one.inside)
+        return {name: number for name, number in found.items() if name in self._wanted}
 
 
 def _faults(text: str) -> dict[str, int]:

@@ -180,23 +180,25 @@ def _show(
     def told(news: Alarm | str) -> None:
         app.on_alarm(news)
 
+    def hosted(chosen: Config) -> ProcessHost:
+        from tui_crawler.wiring.host import ProcessHost
+
+        return ProcessHost(chosen, database, launch, partial(begin, chosen), told)
+
     if writable and found.owner is None:
         config = config or kept()
-        host = _host(config, database, launch, begin, told) if config else None
-
-    def resting() -> bool:
-        return host is None or host.resting
+        host = hosted(config) if config else None
 
     def successor() -> ports.EngineHost | None:
         nonlocal host
         chosen = config or kept()
-        host = _host(chosen, database, launch, begin, told) if chosen else host
+        host = hosted(chosen) if chosen else host
         return host if chosen else None
 
     def journal() -> ports.Journal:
         from tui_crawler.wiring.steering import SteeredJournal
 
-        return SteeredJournal(database, resting, turn)
+        return SteeredJournal(database, lambda: host is None or host.resting, turn)
 
     detacher: DetachedRun | None = None
     if writable:
@@ -262,18 +264,6 @@ def _queries(database: DatabasePlace) -> ports.Queries:
     from tui_crawler.storage.reports.sql import QueryRunner
 
     return QueryRunner(database)
-
-
-def _host(
-    config: Config,
-    database: DatabasePlace,
-    launch: Launch,
-    begin: Callable[[Config], None],
-    told: Callable[[Alarm | str], object],
-) -> ProcessHost:
-    from tui_crawler.wiring.host import ProcessHost
-
-    return ProcessHost(config, database, launch, partial(begin, config), told)
 
 
 def _signals(config: Config | None, database: DatabasePlace) -> TerminalSignals:

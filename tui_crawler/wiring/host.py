@@ -158,7 +158,6 @@ class ProcessHost:
 
 
 def _reason(end: dict[str, Any] | None, child: subprocess.Popen[bytes], errors: IO[bytes]) -> str:
-    """The finish reason of a run. Raises RunHeld, EngineFailed."""
     if end is None:
         errors.seek(0)
         words = errors.read()[-_LAST_WORDS:].decode("utf-8", "replace").strip().rpartition("\n")[2]

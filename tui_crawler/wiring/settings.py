@@ -56,7 +56,9 @@ def _job_plan(job: JobConfig, config: Config) -> JobPlan:
 
 def plan_of(config: Config, launch: Launch) -> RunPlan:
     """What a start asks of the store."""
-    force, recheck = config.crawl.force_recrawl, config.crawl.recheck
+    force, recheck, name = config.crawl.force_recrawl, config.crawl.recheck, config.worker.name or ""
+    if launch.workers > 1:  # each has a number; without any name the store makes one up
+        name = f"{name or 'worker'}-{launch.join or 1}"
     return RunPlan(
         **same_named(RunPlan, config.crawl, config.worker, but=("max_in_flight", "force_recrawl", "recheck")),
         new_run=launch.new_run,
@@ -73,7 +75,7 @@ def plan_of(config: Config, launch: Launch) -> RunPlan:
         start_politeness=config.delay.start_politeness,
         config_text=config.text,
         unverified=-1 if not config.network.verify else sum(host.verify is False for host in config.hosts),
-        worker=_worker_name(config, launch),
+        worker=name,
         jobs=tuple(_job_plan(job, config) for job in config.jobs),
         policies=config.policy_set,
         start_paths=tuple((site.origin, site.start_path) for site in config.sites),
@@ -82,13 +84,6 @@ def plan_of(config: Config, launch: Launch) -> RunPlan:
         finds_sitemaps=_SITEMAPS[config.crawl.sitemaps][1],
         keep_runs=config.storage.keep_runs,
     )
-
-
-def _worker_name(config: Config, launch: Launch) -> str:
-    """The readable name of this worker; with several each has a number. Empty: the store makes one up."""
-    if launch.workers == 1:
-        return config.worker.name or ""
-    return f"{config.worker.name or 'worker'}-{launch.join or 1}"
 
 
 def sites(config: Config) -> Callable[[str], str]:
@@ -109,8 +104,6 @@ def sites(config: Config) -> Callable[[str], str]:
 
 
 def _follows(config: Config) -> Callable[[CrawlUrl, CrawlUrl], bool]:
-    """Whether a seed that redirects from one URL to another takes the crawl there."""
-
     def site(url: CrawlUrl) -> str:
         return politeness_key("registrable_domain", url.origin, url.host, registrable, None)
 
@@ -216,7 +209,7 @@ def _access(entries: tuple[HostConfig, ...], url: CrawlUrl, common: Trust) -> Ac
 
 
 def _secret_fields(host: HostConfig) -> Headers:
-    """The header fields that an entry asks for. Raises Refused when a secret is missing."""
+    """Raise Refused when a secret is missing."""
     fields = [(name, value.reveal()) for name, value in host.headers]
     if host.cookies:
         fields.append(("Cookie", "; ".join(f"{name}={value.reveal()}" for name, value in host.cookies)))

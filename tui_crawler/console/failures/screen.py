@@ -283,7 +283,7 @@ class FailuresScreen(RowsScreen):
             if whole and len(keyset.rows) >= group.count:
                 queued = sum(page.attempts_remaining > 0 and page.status in _PENDING for page in keyset.rows)
             estimate = command_queue.estimate(plan.origins.values(), queued)
-            cost = command_queue.cost_words(dict(plan.pages), plan.origins, queued)
+            cost = command_queue.cost_words(dict(plan.pages), plan.origins)
             name = group_name(group)
             named = retry_named(plan.urls, name, group.count, cost, estimate) if plan.urls else None
             command_queue.ask(named or retry_group(group, cost, estimate))
