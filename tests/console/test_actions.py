@@ -13,11 +13,11 @@ from tests.console.sample_crawl import API, WWW, origin, origins
 from tests.console.support import stage
 from tests.support.keys_page import keys_markdown
 from tui_crawler import console
-from tui_crawler.console.action import Console, Frame
-from tui_crawler.console.actions import ACTIONS, BY_ID, Need, Situation, Where, actions_at, find_action, why_not
+from tui_crawler.console.action import Frame, Need, Situation, Where, why_not
+from tui_crawler.console.actions import ACTIONS, BY_ID, actions_at, find_action
 from tui_crawler.console.appearance import Appearance
 from tui_crawler.console.dispatcher import Dispatcher
-from tui_crawler.console.handlers import Handles, handles, handles_typed
+from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.keys import keys_of, table_keys
 from tui_crawler.console.navigation import Navigation
 from tui_crawler.console.operator import intent as intents
@@ -85,7 +85,7 @@ def test_an_action_is_not_done_by_two_methods_and_one_that_overrides_does_what_i
         def go(self, by: int) -> None:
             done.append(by)
 
-        @handles_typed("x.say")
+        @handles("x.say")
         def say(self, text: str) -> None:
             done.append(text)
 
@@ -114,13 +114,8 @@ async def test_every_key_of_every_screen_does_something_or_says_why_not() -> Non
 
 
 def test_reasons_are_words_for_every_need() -> None:
-    def no() -> str:
-        return "no"
-
-    hindered = Console(
-        writer="no", queries=no, undo=no, redo=no, pause=no, move=no, start=no, end=no, detach=no, replay=no, replays=no
-    )
-    nothing = Situation(Where.overview, origins=(), console=hindered, frame=Frame(zoom=lambda: 2))
+    known_to_the_console = {need: lambda: "no" for need in Need if not callable(need.value)}
+    nothing = Situation(Where.overview, origins=(), hindrances=known_to_the_console, frame=Frame(zoom=lambda: 2))
     reasons = {need: why_not(replace(ACTIONS[0], needs=(need,)), nothing) for need in Need}
     assert {need for need, reason in reasons.items() if not reason} == {Need.unfinished, Need.zoomed}
     full = Situation(Where.overview, origins=(origin(API, patience=1, operator_delay_ms=9),), urls=("u",), failed=1)

@@ -13,7 +13,7 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
 
-from tui_crawler.console.action import NOTHING_TO_UNDO, Console, Where
+from tui_crawler.console.action import NOTHING_TO_UNDO, Need, Where
 from tui_crawler.console.appearance import Appearance
 from tui_crawler.console.clock import ConsoleClock, MachineClock
 from tui_crawler.console.dispatcher import Dispatcher
@@ -44,7 +44,7 @@ from tui_crawler.console.url.explanation import ExplanationQuery
 from tui_crawler.domain.record import dataclass, replace
 
 if TYPE_CHECKING:
-    from tui_crawler.console.actions import Situation
+    from tui_crawler.console.action import Situation
     from tui_crawler.console.operator.commands import CommandQueue
     from tui_crawler.console.operator.detach import Detacher
     from tui_crawler.console.operator.exit_summary import ExitSummary
@@ -233,25 +233,27 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         return Dispatcher(self, others, late, self.situation, self.live_state, self.appearance, self.navigation)
 
     @cached_property
-    def _hindrances(self) -> Console:
+    def _hindrances(self) -> Mapping[Need, Callable[[], str]]:
         """What is in the way of actions on any screen."""
         watches = f" ({self._operator.watches})" if self._operator.watches else ""
         live_state, in_replay = self.live_state, self.live_state.player is not None
-        return Console(
-            writer=f"this console only watches{watches}" if live_state.readonly else "",
-            queries=lambda: "" if self.queries is not None else "there is no database to be asked",
-            undo=lambda: self.command_queue.undo_stack.why_none if "command_queue" in vars(self) else NOTHING_TO_UNDO,
-            redo=lambda: (
+        return {
+            Need.writer: lambda: f"this console only watches{watches}" if live_state.readonly else "",
+            Need.queries: lambda: "" if self.queries is not None else "there is no database to be asked",
+            Need.undo: lambda: (
+                self.command_queue.undo_stack.why_none if "command_queue" in vars(self) else NOTHING_TO_UNDO
+            ),
+            Need.redo: lambda: (
                 "" if "command_queue" in vars(self) and self.command_queue.undo_stack.undone else "nothing to redo"
             ),
-            pause=live_state.why_no_pause,
-            move=lambda: "" if len(live_state.workers) > 1 else "no other worker is at work",
-            start=lambda: self.host_takeover.hindrance,
-            end=self._no_end,
-            detach=lambda: self.way_out.hindrance,
-            replay=lambda: "" if in_replay else "this is the crawl as it is now; :replay shows it as of then",
-            replays=lambda: self.replay.why_not_opened,
-        )
+            Need.pausable: live_state.why_no_pause,
+            Need.movable: lambda: "" if len(live_state.workers) > 1 else "no other worker is at work",
+            Need.startable: lambda: self.host_takeover.hindrance,
+            Need.live: self._no_end,
+            Need.detachable: lambda: self.way_out.hindrance,
+            Need.replay: lambda: "" if in_replay else "this is the crawl as it is now; :replay shows it as of then",
+            Need.replays: lambda: self.replay.why_not_opened,
+        }
 
     @cached_property
     def command_queue(self) -> CommandQueue:
@@ -471,7 +473,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         elif about:
             found = replace(found, workers=tuple(one for one in self.live_state.workers if one.name == about))
         origins = self.command_queue.asked.shown(found.origins) if "command_queue" in vars(self) else found.origins
-        return replace(found, origins=origins, frame=screen.frame, console=self._hindrances)
+        return replace(found, origins=origins, frame=screen.frame, hindrances=self._hindrances)
 
     def _no_end(self) -> str:
         if self.hosting.quitting:

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from textual.widget import Widget
 
-from tui_crawler.console.action import VIEWS
-from tui_crawler.console.actions import BY_ID, Situation, Where, why_not
-from tui_crawler.console.handlers import Handles, handles, handles_selected
+from tui_crawler.console.action import VIEWS, Situation, Where, why_not
+from tui_crawler.console.actions import BY_ID
+from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.screen.waiting import WaitingScreen
@@ -143,7 +143,7 @@ class Dispatcher(Handles):
         elif isinstance(target, str):
             self.do(target)
 
-    @handles_selected("cmd.palette")
+    @handles("cmd.palette")
     def _open_palette(self, now: Situation) -> None:
         from tui_crawler.console.dialogs.search import ORIGIN, PaletteScreen  # noqa: PLC0415
 
@@ -165,13 +165,13 @@ class Dispatcher(Handles):
         if (screen := screens.console_screen) is not None:
             screens.push_screen(JumpScreen(screen, self._appearance.own_keys), self._chosen)
 
-    @handles_selected("help.keys")
+    @handles("help.keys")
     def _open_help(self, now: Situation) -> None:
         from tui_crawler.console.dialogs.help import HelpScreen  # noqa: PLC0415
 
         self._screens.push_screen(HelpScreen(now, self._appearance.keymap), self._chosen)
 
-    @handles_selected("help.pane")
+    @handles("help.pane")
     def _open_pane_help(self, now: Situation) -> None:
         from tui_crawler.console.dialogs.pane_help import PaneHelpScreen  # noqa: PLC0415
 

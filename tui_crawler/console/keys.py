@@ -9,8 +9,8 @@ from functools import cache
 from textual.binding import Binding
 from textual.keys import REPLACED_KEYS, key_to_character
 
-from tui_crawler.console.action import VIEWS
-from tui_crawler.console.actions import ACTIONS, BY_ID, OVERLAY, Action, Where, actions_at
+from tui_crawler.console.action import OVERLAY, VIEWS, Action, Where
+from tui_crawler.console.actions import ACTIONS, BY_ID, actions_at
 
 TABLE_BINDINGS = (
     Binding("j,down", "move_rows(1)", "Down", id="move.down", show=False),

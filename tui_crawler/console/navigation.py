@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from tui_crawler.console.action import VIEWS, Situation, Where
-from tui_crawler.console.handlers import Handles, handles, handles_selected, handles_typed
+from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.routes import ROUTES, Supply
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.screen.places import ScreenHistory, ScreenPlace
@@ -170,16 +170,16 @@ class Navigation(Handles):
         if place.where is not Where.overview and (screen := self.screen_at(place)) is not None:
             self._screens.push_screen(screen)
 
-    @handles_selected("origin.open", Where.origin)
-    @handles_selected("origin.tree", Where.tree)
+    @handles("origin.open", Where.origin)
+    @handles("origin.tree", Where.tree)
     def _go_to_origin(self, now: Situation, where: Where) -> None:
         self.go_to(where, now.origins[0].origin)
 
-    @handles_typed("sql.open")
+    @handles("sql.open")
     def _go_to_sql(self, question: str) -> None:
         self.go_to(Where.sql, question)
 
-    @handles_selected("robots.view")
+    @handles("robots.view")
     def _go_to_robots(self, now: Situation) -> None:
         url = next(iter(now.urls), "")
         if origin := now.origins[0].origin if now.origins else "/".join(url.split("/", 3)[:3]):
@@ -187,7 +187,7 @@ class Navigation(Handles):
         else:
             self._screens.tell("no", "robots.txt: nothing is selected", "muted")
 
-    @handles_typed("url.inspect_why")
+    @handles("url.inspect_why")
     def _inspect(self, url: str) -> None:
         """Asks for a URL, beginning with the one under the cursor, unless one was typed already."""
         from tui_crawler.console.table.row_actions import url_under_cursor  # noqa: PLC0415  not before the first paint
@@ -200,7 +200,7 @@ class Navigation(Handles):
             here = url_under_cursor(screen, screen.table_filter.table)
             self._screens.push_screen(AskUrlScreen(here), lambda typed: self.go_to(Where.why, typed or ""))
 
-    @handles_typed("url.open")
+    @handles("url.open")
     def _open_url(self, url: str) -> None:
         from tui_crawler.console.urls.cells import whole_url  # noqa: PLC0415  not before it is needed
 
@@ -208,7 +208,7 @@ class Navigation(Handles):
         here = next(iter(screen.situation().urls), "") if screen is not None else ""
         self.go_to(Where.url, whole_url(url, self._live_state.origins) or here)
 
-    @handles_typed("worker.open")
+    @handles("worker.open")
     def _open_worker(self, name: str) -> None:
         from tui_crawler.console.workers.screen import WorkersScreen  # noqa: PLC0415  not before it is needed
 
@@ -216,13 +216,13 @@ class Navigation(Handles):
         if name and isinstance(screen := self._screens.console_screen, WorkersScreen):
             screen.call_later(screen.seek, name)
 
-    @handles_typed("failures.exit")
+    @handles("failures.exit")
     def _go_to_failures(self, code: str) -> None:
         self._go_to_view(Where.failures)
         if code:
             self._do("filter.open", f"exit:{code}")
 
-    @handles_typed("log.goto")
+    @handles("log.goto")
     def _go_to_time(self, time: str) -> None:
         """Shows the log at a time; a replay goes there."""
         if not self._replay_goes_to(time):

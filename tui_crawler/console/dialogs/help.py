@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING
 
 from textual.binding import Binding
 
-from tui_crawler.console.actions import BY_ID, Action, Situation, Topic, Where, actions_at, why_not
+from tui_crawler.console.action import Action, Situation, Topic, Where, why_not
+from tui_crawler.console.actions import BY_ID, actions_at
 from tui_crawler.console.dialogs.search import SearchDialog, SearchEntry
 from tui_crawler.console.keys import keys_of, table_keys
 from tui_crawler.console.panes.line import Flow, Paragraph, width_of

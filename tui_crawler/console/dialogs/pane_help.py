@@ -14,7 +14,8 @@ from textual.binding import Binding, BindingType
 from textual.containers import Vertical
 from textual.content import Content
 
-from tui_crawler.console.actions import Situation, actions_at, why_not
+from tui_crawler.console.action import Situation, why_not
+from tui_crawler.console.actions import actions_at
 from tui_crawler.console.keys import KeyNames, keys_of, table_keys
 from tui_crawler.console.panes.border import pane_name
 from tui_crawler.console.panes.line import HangingText, Line, Paragraph, heading

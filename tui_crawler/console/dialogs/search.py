@@ -13,7 +13,8 @@ from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input
 
-from tui_crawler.console.actions import Situation, actions_at, why_not
+from tui_crawler.console.action import Situation, why_not
+from tui_crawler.console.actions import actions_at
 from tui_crawler.console.keys import keys_of
 from tui_crawler.console.panes.line import Flow, Paragraph, width_of
 from tui_crawler.console.panes.lines import Lines, lay_out_line

@@ -10,7 +10,8 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from tui_crawler.console.actions import BY_ID, Need, Situation, Where
+from tui_crawler.console.action import Need, Situation, Where
+from tui_crawler.console.actions import BY_ID
 from tui_crawler.console.dialogs.choose import ChooseScreen
 from tui_crawler.console.failures.queries import (
     FIRST_PAGES,

@@ -11,8 +11,8 @@ from textual.geometry import Size
 from textual.timer import Timer
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
-from tui_crawler.console.handlers import handles, handles_typed
+from tui_crawler.console.action import Situation, Where
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.logs.rows import (
     LOG_COLUMNS,
@@ -245,7 +245,7 @@ class LogsScreen(RowsScreen):
     def _show_next_level(self) -> None:
         self._begin(self._keyset.anew(Severity((self._keyset.level + 1) % len(Severity))))
 
-    @handles_typed("log.filter")
+    @handles("log.filter")
     def open_filter(self, text: str) -> None:
         super().open_filter(text)
 
@@ -303,7 +303,7 @@ class LogsScreen(RowsScreen):
         else:
             self._begin(self._keyset.anew(self._keyset.level), keep=True)
 
-    @handles_typed("log.origin")
+    @handles("log.origin")
     def _narrow(self, name: str) -> None:
         """To the origin that was named, or that of the entry; to all when it is narrowed already."""
         line = self._line()
@@ -343,7 +343,7 @@ class LogsScreen(RowsScreen):
         else:
             self.console.tell("no", "this entry is about the crawl as a whole", "muted")
 
-    @handles_typed("log.search")
+    @handles("log.search")
     def _open_search(self, text: str) -> None:
         if text:
             self._search(text)

@@ -13,8 +13,9 @@ from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Input
 
-from tui_crawler.console.actions import BY_ID, Situation, Where
-from tui_crawler.console.handlers import handles, handles_typed
+from tui_crawler.console.action import Situation, Where
+from tui_crawler.console.actions import BY_ID
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import keys_of, only_at
 from tui_crawler.console.logs.attempts import LOG_COLUMNS, log_row, meaning
 from tui_crawler.console.logs.rows import url_of
@@ -496,7 +497,7 @@ class RobotsScreen(ConsoleScreen):
         named = any(f"{crumb}/".startswith((f"{host}/", f"{self._origin}/")) for crumb in self.place.came_from)
         return (*self.place.came_from, *(() if named else (host,)), "robots.txt")
 
-    @handles_typed("robots.test")
+    @handles("robots.test")
     def _open_test(self, text: str) -> None:
         if text:
             self._try(text)

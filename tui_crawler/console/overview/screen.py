@@ -14,8 +14,9 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
-from tui_crawler.console.actions import BY_ID, ORDERS, Situation, Where
-from tui_crawler.console.handlers import handles, handles_typed
+from tui_crawler.console.action import Situation, Where
+from tui_crawler.console.actions import BY_ID, ORDERS
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.overview.events import EventsPane
 from tui_crawler.console.overview.order import OverviewFilter, natural_direction, read_origin_needle
@@ -444,7 +445,7 @@ class OverviewScreen(LiveFilterScreen):
         here = self._list.wanted.columns or [column.id for column in COLUMNS]
         self.app.push_screen(ColumnsScreen(options, here), chosen)
 
-    @handles_typed("layout.keep")
+    @handles("layout.keep")
     def _keep_layout(self, name: str) -> None:
         if not name:
             self.console.tell("no", f"{BY_ID['layout.keep'].word} NAME: a layout needs a name", "warning")
@@ -453,12 +454,12 @@ class OverviewScreen(LiveFilterScreen):
         else:
             self.console.tell("no", f"layout {name} could not be kept", "warning")
 
-    @handles_typed("layout.drop")
+    @handles("layout.drop")
     def _drop_layout(self, name: str) -> None:
         known = name in self.console.memory.file.layouts() and self.console.memory.file.keep_layout(name, None)
         self.console.tell("layout", f"layout {name} is forgotten" if known else f"there is no layout {name}", "muted")
 
-    @handles_typed("layout.use")
+    @handles("layout.use")
     def _use_layout(self, name: str) -> None:
         """Shows a layout, or asks for which."""
         from tui_crawler.console.dialogs.choose import ChooseScreen  # noqa: PLC0415  not before the first paint

@@ -10,8 +10,8 @@ from textual.containers import Grid, Vertical
 from textual.geometry import Size
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
-from tui_crawler.console.handlers import handles, handles_typed
+from tui_crawler.console.action import Situation, Where
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.line import Line, Split
 from tui_crawler.console.panes.lines import Lines
@@ -188,7 +188,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
             self._charts = Charts(self._charts.pulse, self.console.clock.wall_ms(), self._phase)
             self._show()
 
-    @handles_typed("pulse.of")
+    @handles("pulse.of")
     def _narrow(self, typed: str) -> None:
         """The whole crawl, or the part of it that is named: `origin O`, `job J`, `worker W`; without words it is asked
         for."""

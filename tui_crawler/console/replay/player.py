@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from textual.app import SuspendNotSupported
 
-from tui_crawler.console.handlers import Handles, handles, handles_typed
+from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.reading.snapshot import EngineStanding
 from tui_crawler.domain.record import dataclass, field
 from tui_crawler.domain.replayed import ReplayGoal, ReplayMoment, ReplaySpan
@@ -172,7 +172,7 @@ class ReplayControls(Handles):
             self.player.play()
             self._app.read_soon(instead=True)
 
-    @handles_typed("replay.speed")
+    @handles("replay.speed")
     def change_speed(self, text: str) -> None:
         """Goes as fast as typed, or the next of the usual speeds."""
         if self.player is None:

@@ -10,9 +10,9 @@ from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.dialogs.choose import ConfirmScreen
-from tui_crawler.console.handlers import handles, handles_typed
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.operator.intent import Confirmation, Intent
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
@@ -443,11 +443,11 @@ class RuleEditorScreen(WaitingScreen):
     def open_selected(self) -> None:
         self._typing.edit(self._entry())
 
-    @handles_typed("rule.add")
+    @handles("rule.add")
     def _add(self, text: str) -> None:
         self._typing.write(Typing(), text)
 
-    @handles_typed("rules.test")
+    @handles("rules.test")
     def _open_test(self, text: str) -> None:
         self._typing.open_test(text)
 
@@ -489,7 +489,7 @@ class RuleEditorScreen(WaitingScreen):
         writer = self._writers.get(writer_of(draft.base.job, draft.base.ruleset_id), 0)
         self._applying.apply(draft, self.impact, writer if draft.undoes_base and isinstance(writer, int) else 0)
 
-    @handles_typed("rules.exclude")
+    @handles("rules.exclude")
     def _exclude(self, text: str) -> None:
         """Opens the line for the operators' list: what is put there holds at once, beside the draft."""
         if not self._typing.comes_first():

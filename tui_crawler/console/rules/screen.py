@@ -11,8 +11,9 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widget import Widget
 
-from tui_crawler.console.actions import BY_ID, Situation, Where
-from tui_crawler.console.handlers import handles, handles_typed
+from tui_crawler.console.action import Situation, Where
+from tui_crawler.console.actions import BY_ID
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import keys_of, only_at
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
@@ -376,17 +377,17 @@ class RulesScreen(WaitingScreen):
         self._asked += 1
         self.console.read_soon()
 
-    @handles_typed("rules.exclude")
+    @handles("rules.exclude")
     def _exclude(self, text: str) -> None:
         self._exclusions.open(text)
 
-    @handles_typed("rules.test")
+    @handles("rules.test")
     def _open_test(self, text: str) -> None:
         use = EntryUse("url", lambda _: self._entries.focus(), self._test, self._leave_line)
         self.query_one(EntryLine).open(use, "test:", text, URL_HINT)
         self._test(text)
 
-    @handles_typed("rule.add")
+    @handles("rule.add")
     def _add(self, text: str) -> None:
         self._edit(Start(typed=text, types=True))
 

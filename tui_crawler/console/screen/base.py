@@ -14,7 +14,7 @@ from textual.screen import Screen
 from textual.widget import Widget
 
 from tui_crawler.console.action import Frame, Situation, Where, why_not
-from tui_crawler.console.handlers import Handles, handles, handles_selected, handles_typed
+from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.keys import footer_at, named_key
 from tui_crawler.console.panes.bars import FooterBar, HeaderBar, TooSmall
 from tui_crawler.console.panes.border import write_subtitle, write_title
@@ -369,7 +369,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         self.toggle_freeze()
         self.show_header()
 
-    @handles_typed("runs.diff")
+    @handles("runs.diff")
     def compare(self, text: str) -> None:
         """Compares the runs whose numbers are typed, or the last two."""
         words = text.split()
@@ -378,7 +378,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         else:
             self.console.tell("no", "diff: the numbers of one or two runs are wanted", "warning")
 
-    @handles_typed("filter.open")
+    @handles("filter.open")
     def open_filter(self, text: str) -> None:
         """Filters the table by a text, or by what is typed from now on."""
         self.table_filter.open(text)
@@ -395,7 +395,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         if (table := self.table_filter.table) is not None:
             table.go_to_match(forward=forward)
 
-    @handles_typed("sort.pick")
+    @handles("sort.pick")
     def pick_order(self, column_id: str) -> None:
         """Orders the table that has the focus by the column that is named, or asks by which."""
         from tui_crawler.console.dialogs.choose import ChooseScreen  # noqa: PLC0415  not before the first paint
@@ -453,14 +453,14 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             return None
         return table
 
-    @handles_selected("rule.from_selection")
+    @handles("rule.from_selection")
     def make_rule(self, now: Situation) -> None:
         """Drafts a rule for URLs and those alike."""
         from tui_crawler.console.rules.pattern import pattern_of  # noqa: PLC0415  not before the first paint
 
         self.console.go_to(Where.rule_draft, pattern_of(now.urls))
 
-    @handles_selected("timeline.open")
+    @handles("timeline.open")
     def show_politeness(self, now: Situation) -> None:
         """Shows the politeness of the marked origins, or of the selected one, over time."""
         self.console.go_to(Where.timeline, tuple(view.origin for view in now.origins))

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, ClassVar
 
 from textual.message import Message
 
-from tui_crawler.console.actions import BY_ID, Need
+from tui_crawler.console.action import Need
+from tui_crawler.console.actions import BY_ID
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.table.crawl_table import CrawlTable

@@ -12,9 +12,9 @@ from textual.containers import Grid, Horizontal, Vertical
 from textual.geometry import Size
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.dialogs.choose import ChooseScreen
-from tui_crawler.console.handlers import handles, handles_selected, handles_typed
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.logs.attempts import meaning
 from tui_crawler.console.operator.intent import pause_jobs, resume_jobs, set_jobs, shift_niceness, toggle_jobs
@@ -382,8 +382,8 @@ class StatsScreen(RowsScreen):
             self._ledger.turn_to(ledger)
         self._show_titles()
 
-    @handles_selected("job.later", NICER)
-    @handles_selected("job.sooner", -NICER)
+    @handles("job.later", NICER)
+    @handles("job.sooner", -NICER)
     def _shift_niceness(self, now: Situation, by: int) -> None:
         self.console.command_queue.carry_out(shift_niceness(now.jobs, by))
         self.marks.used()
@@ -446,7 +446,7 @@ class StatsScreen(RowsScreen):
             self._top.move_cursor(index=0)
             self._show_titles()
 
-    @handles_typed("stats.ledger")
+    @handles("stats.ledger")
     def _turn(self, name: str) -> None:
         if not self._ledger.turn_to(name):
             self.console.tell("no", f"{name}: there is no such list", "warning")
@@ -454,9 +454,9 @@ class StatsScreen(RowsScreen):
         self._show_titles()
         self.console.read_soon()
 
-    @handles_selected("job.toggle_pause", toggle_jobs, "")
-    @handles_selected("job.pause", pause_jobs, "pause job: it is paused already")
-    @handles_selected("job.resume", resume_jobs, "resume job: it is not paused")
+    @handles("job.toggle_pause", toggle_jobs, "")
+    @handles("job.pause", pause_jobs, "pause job: it is paused already")
+    @handles("job.resume", resume_jobs, "resume job: it is not paused")
     def _steer(self, now: Situation, make: Callable[[Sequence[JobView]], Intent | None], why: str) -> None:
         """Carries out what is possible; else says `why` not, or that the jobs are aborted."""
         intent = make(now.jobs)
@@ -468,9 +468,9 @@ class StatsScreen(RowsScreen):
             self.console.command_queue.carry_out(intent)
             self.marks.used()
 
-    @handles_typed("job.nice", "nice")
-    @handles_typed("job.depth", "depth")
-    @handles_typed("job.concurrency", "concurrency")
+    @handles("job.nice", "nice")
+    @handles("job.depth", "depth")
+    @handles("job.concurrency", "concurrency")
     def _ask_number(self, argument: str, field: str) -> None:
         """Takes the number that was typed with the word, or opens the line for it."""
         targets = self._targets()

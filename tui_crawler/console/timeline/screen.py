@@ -12,7 +12,7 @@ from textual.events import DescendantFocus
 from textual.geometry import Size
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.line import Split
 from tui_crawler.console.panes.lines import Lines

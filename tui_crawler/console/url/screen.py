@@ -14,8 +14,9 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
-from tui_crawler.console.actions import BY_ID, Situation, Where
-from tui_crawler.console.handlers import handles, handles_typed
+from tui_crawler.console.action import Situation, Where
+from tui_crawler.console.actions import BY_ID
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import keys_of, only_at
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.line import Line, heading
@@ -419,7 +420,7 @@ class UrlScreen(RowsScreen):
         self._reads = not self._reads or self._tab != "body"
         self._open_tab("body")
 
-    @handles_typed("url.follow")
+    @handles("url.follow")
     def _follow(self, number: str) -> None:
         """Opens a link of the page as text by its number, or asks for that."""
         links = self._text.links

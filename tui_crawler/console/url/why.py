@@ -12,7 +12,7 @@ from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Input
 
-from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import Lines

@@ -9,7 +9,7 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.dialogs.choose import ChooseScreen
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.lines import Lines

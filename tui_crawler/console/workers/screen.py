@@ -9,8 +9,8 @@ from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
-from tui_crawler.console.handlers import handles_both, handles_selected
+from tui_crawler.console.action import Situation, Where
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
@@ -162,24 +162,24 @@ class WorkersScreen(RowsScreen):
                 self.console.do(Where.overview.goes_there)
                 self.console.do("filter.open", needle_for("worker", one.name))
 
-    @handles_selected("worker.toggle_pause")
+    @handles("worker.toggle_pause")
     def _toggle_pause(self, now: Situation) -> None:
         self._carry_out(toggle_pause(now.workers), PAUSE_WORKERS.word)
 
-    @handles_selected("worker.pause", PAUSE_WORKERS)
-    @handles_selected("worker.resume", RESUME_WORKERS)
+    @handles("worker.pause", PAUSE_WORKERS)
+    @handles("worker.resume", RESUME_WORKERS)
     def _steer(self, now: Situation, order: Order) -> None:
         self._carry_out(steer(now.workers, order), order.word)
 
-    @handles_selected("worker.drain", DRAIN_WORKERS)
-    @handles_selected("worker.stop", STOP_WORKERS)
+    @handles("worker.drain", DRAIN_WORKERS)
+    @handles("worker.stop", STOP_WORKERS)
     def _leave(self, now: Situation, order: Order) -> None:
         if (asked := leave(order, now.workers, self._workers)) is None:
             self._carry_out(None, order.word)
         else:
             self.console.command_queue.ask(asked, self._table.clear_marks)
 
-    @handles_both("worker.tags")
+    @handles("worker.tags")
     def _tag(self, typed: str, now: Situation) -> None:
         words = worker_words([one.name for one in now.workers])
 
