@@ -98,7 +98,7 @@ def _origin_form(target: str) -> str:
 
 
 class Ending(StrEnum):
-    """How a response ended. Only `complete` gave the client everything it was promised."""
+    """The end of a response. Only `complete` gave the client everything it was promised."""
 
     COMPLETE = "complete"
     TRUNCATED = "truncated"

@@ -256,7 +256,7 @@ class DemoWeb:
 
     @property
     def log(self) -> Sequence[ServedRequest]:
-        """What was asked so far, in the order in which the answers ended."""
+        """Return what was asked so far, in the order in which the answers ended."""
         return self._log.entries
 
     def origin(self, name: str) -> str:

@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class AlarmKind(StrEnum):
-    """What has happened; the value is its name in the configuration and for programs."""
+    """A kind of alarm; the value is its name in the configuration and for programs."""
 
     origin_gave_up = "origin_gave_up"
     trap_suspected = "trap_suspected"
@@ -29,7 +29,7 @@ class AlarmKind(StrEnum):
 
     @property
     def is_severe(self) -> bool:
-        """Whether the crawl loses something by it; else it is a warning, or the end."""
+        """Return whether the crawl loses something by it; else it is a warning, or the end."""
         return self in {AlarmKind.origin_gave_up, AlarmKind.disk_nearly_full}
 
 

@@ -33,7 +33,7 @@ def first_values(headers: Headers) -> dict[str, str]:
 
 
 class RedirectSource(Enum):
-    """Where a redirect was found; the value is the name in `v_redirect.source`."""
+    """The source of a redirect; the value is the name in `v_redirect.source`."""
 
     location = "location"
     meta_refresh = "meta_refresh"
@@ -90,7 +90,7 @@ class RequestRecord:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What came back: one request, or two when the first was a fluke (U).
+    """An answer to a fetch: of one request, or of two when the first was a fluke (U).
 
     `exit_code` is decided by phase and status alone (docs/behaviour.md); reading the body may replace a 2xx code.
     `response_ms` is the monotonic time of the last request: connecting, and from sending it until the end of the answer
@@ -120,15 +120,15 @@ class Exchange:
 
     @property
     def in_vain(self) -> bool:
-        """Whether the host could not be reached, or did not respond to GET in time. Only this costs patience for a
-        check: a host that is down would otherwise be waited for once for each link."""
+        """Return whether the host could not be reached, or did not respond to GET in time. Only this costs patience for
+        a check: a host that is down would otherwise be waited for once for each link."""
         late = self.exit_code is ExitCode.request_timeout
         reached = [one.method for one in self.requests if one.remote_address]
         return self.http_status is None and not ("HEAD" in reached or (reached and not late))
 
     @property
     def doubted(self) -> bool:
-        """Whether a HEAD request failed, or led to its own URL: servers that serve GET do that, so GET decides."""
+        """Return whether HEAD failed, or led to its own URL: servers that serve GET do that, so GET decides."""
         last = self.requests[-1:]
         by_head = last and last[0].method == "HEAD" and (self.http_status or last[0].remote_address)
         failed = self.exit_code in FAILURES or (self.location and last and self.location.href == last[0].url)
@@ -197,7 +197,7 @@ class DataValue:
 
 @dataclass(frozen=True, slots=True)
 class ValidationError:
-    """What a validator found fault with; line and column count from 1, 0 where it cannot say."""
+    """A fault that a validator found; line and column count from 1, 0 where it cannot say."""
 
     line: int
     column: int
@@ -206,7 +206,7 @@ class ValidationError:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What a validator says of a body (G): `type` is html, xml, css or rss (Atom feeds, too), `errors` the first 20."""
+    """The result of a validator for a body (G): `type` is html, xml, css or rss (also Atom), `errors` the first 20."""
 
     type: str
     valid: bool
@@ -225,7 +225,7 @@ class SitemapEntry:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the extractor saw in a body.
+    """The content of a body as the extractor read it.
 
     `kind` is html, xml, css, rss or other. `exit_code` is file_ingested, file_of_unknown_type or
     local_processing_error. `refresh` is a meta refresh or Refresh header, which are redirects. `incomplete` names
@@ -299,7 +299,7 @@ class AttemptRecord:
 
 @dataclass(frozen=True, slots=True)
 class PageOutcome:
-    """How an attempt leaves its page. `forget_ignored` takes it off the ignore list of this run (U)."""
+    """The state of a page after an attempt. `forget_ignored` takes it off the ignore list of this run (U)."""
 
     page_id: int
     status: PageStatus

@@ -16,7 +16,7 @@ _ADDRESS = re.compile(r"https?://[^\s()<>;,\"']+|[^\s()<>;,\"'@]+@[^\s()<>;,\"'@
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """What the configuration of the newest run says about one origin; times are ms.
+    """The configuration of the newest run for one origin; times are ms.
 
     `delay_from` says where the plain delay comes from: "delay.default", or "hosts" for one of this host alone.
     `total_timeout_ms` bounds a whole exchange. Of robots.txt `robots_max_bytes` are read.

@@ -78,7 +78,7 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RobotsKnown:
-    """What is known of robots.txt of an origin: its state as in `v_origin`, when it was fetched, its rules, and what
+    """The robots.txt of an origin as known: its state as in `v_origin`, when it was fetched, its rules, and what
     the last try came to: the HTTP status (None: no server answered) and, where it came to nothing, why."""
 
     status: str = "none"
@@ -90,7 +90,7 @@ class RobotsKnown:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, and what is known. `written` is the URL as it was given, `url` what it came to.
+    """A question about a URL, with all that is known. `written` is the URL as it was given, `url` what it came to.
 
     `link_kinds_queued` are names of LinkKind. `origin` None: it is no origin of this database. `refused` are the
     counters of the origins of the pages that name the URL. `now` is epoch ms, `you` the operator's name.
@@ -258,7 +258,7 @@ def _failed(question: Question, page: PageStanding) -> Decision:
 
 
 def _said(question: Question, page: PageStanding) -> str:
-    """What the last attempt said; of a page that was crawled and gave no document at least what its exit code means."""
+    """Return what the last attempt said; of a crawled page without a document at least what its exit code means."""
     last = next((each for each in question.standing.attempts if each.exit_code == page.last_exit_code), None)
     meant = DISPOSITIONS[page.last_code].when if page.last_code and page.last_code not in FAILURES | DOCUMENTS else ""
     said = last.message if last is not None and last.message else meant
@@ -376,7 +376,7 @@ def query_advice(url: CrawlUrl, source: str = "", others: bool = False) -> str:
 
 
 def origin_words(question: Question, origin: OriginView) -> str:
-    """What an origin crawler is doing now, or how it ended its run."""
+    """Return what an origin crawler is doing now, or how it ended its run."""
     words = idle_reason(origin, question.now, question.run, zone=question.zone, you=question.you)
     if origin.ended:
         return origin_end_words(origin.finish_reason, words)
@@ -411,7 +411,7 @@ class Explanation:
 
     @property
     def cut(self) -> tuple[str, ...]:
-        """What was left out of what the URL gave last (names of `domain.cut`)."""
+        """Return what was left out of what the URL gave last (names of `domain.cut`)."""
         return next((one.cut for one in self.attempts if one.cut or one.exit_code in _CONTENTFUL), ())
 
 
@@ -516,7 +516,7 @@ def _is_queued(referral: Referral, kinds: frozenset[str]) -> bool:
 
 
 def _link_step(question: Question) -> Step:
-    """Whether any link to the URL is of those that become pages (G)."""
+    """Return whether any link to the URL is of those that become pages (G)."""
     referrals, kinds = question.standing.referrals, question.link_kinds_queued
     if any(_is_queued(each, kinds) for each in referrals):
         return Step("link_kind", "pass", "a link of a kind that is queued names it")

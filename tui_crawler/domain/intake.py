@@ -49,7 +49,7 @@ def is_sitemap(body: bytes, is_seed: bool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """What decides over found links: the filters, which kinds are queued, and how many pages each origin has.
+    """The filters of found links: the policies, which kinds are queued, and how many pages each origin has.
 
     `queues` is false in offline mode (M): then nothing becomes a page. `check_external`: links that leave
     the crawl become pages that are only checked; `check_embedded`: so do links of kinds that are not queued, but a and
@@ -72,7 +72,7 @@ class Intake:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """What the links of a page come to: pages to be queued, and refusals counted by reason."""
+    """The links of a page after all filters: pages to be queued, and refusals counted by reason."""
 
     pages: tuple[NewPage, ...] = ()
     refused: tuple[RefusedCount, ...] = ()

@@ -41,6 +41,6 @@ def read_moment(mono_ns: Callable[[], int], wall_ns: Callable[[], int]) -> Momen
 
 
 def _look(mono_ns: Callable[[], int], wall_ns: Callable[[], int]) -> tuple[int, int, int]:
-    """How long the reading took, and both clocks (ns)."""
+    """Return how long the reading took, and both clocks (ns)."""
     before, wall, after = mono_ns(), wall_ns(), mono_ns()
     return after - before, before, wall

@@ -44,7 +44,7 @@ _PERMANENT = frozenset({ExitCode.permanent_redirect})
 
 @dataclass(frozen=True, slots=True)
 class Storing:
-    """Which kinds of document keep their body."""
+    """The kinds of document whose body is kept."""
 
     kinds: frozenset[str]
 
@@ -71,7 +71,7 @@ class Crawled:
 
     @property
     def nofollow(self) -> bool:
-        """Whether the page asks that none of its links is followed, and that is obeyed."""
+        """Return whether the page asks that none of its links is followed, and that is obeyed."""
         return self.obeys_nofollow and self.reading is not None and self.reading.nofollow
 
     @property
@@ -115,7 +115,7 @@ def final_code(crawled: Crawled) -> ExitCode:
 
 
 def redirect_of(crawled: Crawled, code: ExitCode) -> tuple[CrawlUrl, RedirectRecord] | None:
-    """Where the page sends its reader, by Location, refresh or canonical; None when it sends nowhere."""
+    """Return where the page sends its reader, by Location, refresh or canonical; None when it sends nowhere."""
     reading = crawled.reading
     target: CrawlUrl | None = None
     source = RedirectSource.location
@@ -132,7 +132,7 @@ def redirect_of(crawled: Crawled, code: ExitCode) -> tuple[CrawlUrl, RedirectRec
 
 
 def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
-    """Which URLs become pages, after all filters (first refusal wins, each is counted)."""
+    """Return which URLs become pages, after all filters (first refusal wins, each is counted)."""
     page, reading = crawled.page, crawled.reading
     if not intake.queues:  # what is found is scanned later; what is no URL is not stored
         return Queue(refused=reading.refused if reading else ())
@@ -200,7 +200,7 @@ def settle_crawl(
 
 
 def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
-    """How the crawl leaves its page; a cancelled one gives the try back and stays where it was."""
+    """Return how the crawl leaves its page; a cancelled one gives the try back and stays where it was."""
     page, status = crawled.page, crawled.exchange.http_status
     cancelled = code is ExitCode.cancelled
     doubted, left = crawled.exchange.doubted, attempts_left(code, status, page.attempts_remaining)
@@ -235,7 +235,7 @@ def asked_by_get(page: TodoPage) -> TodoPage:
 
 @dataclass(frozen=True, slots=True)
 class Refusing:
-    """Why a page is not requested: exit code, words, who decided (file:line or robots.txt line), which ruleset."""
+    """The refusal of a page: exit code, words, who decided (file:line or robots.txt line), which ruleset."""
 
     exit_code: ExitCode
     detail: str
@@ -350,7 +350,7 @@ def _kind_of(page: TodoPage) -> AttemptKind:
 
 
 def _results_of(crawled: Crawled, code: ExitCode) -> tuple[AttemptResult, ...]:
-    """What an attempt found out, typed (B): the numbers of outlinks and of requisites, not their texts."""
+    """Return what an attempt found out, typed (B): the numbers of outlinks and of requisites, not their texts."""
     exchange, reading = crawled.exchange, crawled.reading
     if exchange.http_status is None:
         return ()

@@ -51,7 +51,7 @@ class Sample:
 
 @dataclass(slots=True)
 class OriginImpact:
-    """What the change does to the known URLs of one origin, as far as they are counted."""
+    """The effect of a change on the known URLs of one origin, as far as they are counted."""
 
     origin: str
     newly_blocked: int = 0
@@ -61,7 +61,7 @@ class OriginImpact:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a change would do. `by_origin` holds origins with any change, most changes first.
+    """The effect of a change. `by_origin` holds origins with any change, most changes first.
 
     `blocked_by_state` counts what would be blocked by what became of it so far: waiting, done, failed, blocked.
     """
@@ -106,8 +106,8 @@ class RuleSide:
         return ALLOWED
 
     def exit_code(self, url: CrawlUrl) -> ExitCode | None:
-        """What a page is refused with when it is about to be crawled (docs/behaviour.md), before robots.txt is asked;
-        None: it is not. `accept` speaks of links only."""
+        """Return what a page is refused with when it is about to be crawled (docs/behaviour.md), before robots.txt is
+        asked; None: it is not. `accept` speaks of links only."""
         return JUDGEMENT_CODES.get(self.stage(url))
 
     def verdict(self, url: CrawlUrl) -> tuple[str, str]:
@@ -156,14 +156,14 @@ class Comparison:
         )
 
     def concerns(self, url: CrawlUrl) -> bool:
-        """Whether an edited entry speaks of the URL: one of which none does is judged as before."""
+        """Return whether an edited entry speaks of the URL: one of which none does is judged as before."""
         for concern in self._concerns:  # noqa: SIM110  a generator for every URL takes as long as the question
             if concern(url):
                 return True
         return False
 
     def exit_code(self, url: CrawlUrl, *, before: bool = False) -> ExitCode | None:
-        """What a page of this URL is refused with after the change, or before it; None: it is not."""
+        """Return what a page of this URL is refused with after the change, or before it; None: it is not."""
         return (self._before if before else self._after).exit_code(url)
 
     def changes(self, url: CrawlUrl) -> tuple[str, str] | None:
@@ -243,7 +243,7 @@ class Impact:
     known: int = 0
 
     def add(self, rows: Iterable[KnownUrl]) -> None:
-        """Takes a window of known URLs in."""
+        """Take a window of known URLs in."""
         for row in rows:
             _, href, _, job, _ = row
             self.known += 1
@@ -261,7 +261,7 @@ class Impact:
             self._note(url, row, found, comparison)
 
     def result(self) -> Preview:
-        """What was counted so far."""
+        """Return what was counted so far."""
         every = self._origins.values()
         changed = sorted(
             (one for one in every if one.newly_blocked or one.newly_allowed),
@@ -301,7 +301,7 @@ _EXCLUDED = ExitCode.blocked_by_exclusion_list
 
 
 class Effect(Enum):
-    """What a change does to a page that was refused."""
+    """The effect of a change on a page that was refused."""
 
     none = "none"  # it says nothing of it: the page stays what it is, refused or waiting to be judged
     upheld = "upheld"  # it is refused with the same exit code
@@ -327,7 +327,7 @@ class Rejudgement:
         self._urls = StoredUrls()
 
     def effect(self, href: str, code: ExitCode) -> Effect:
-        """What the change does to a page with this URL that was refused with this code.
+        """Return what the change does to a page with this URL that was refused with this code.
 
         A refusal by the address that a host name led to stands until an entry for addresses is taken away: what the
         name leads to now is not known.

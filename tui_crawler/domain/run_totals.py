@@ -22,7 +22,7 @@ _LEFT: Mapping[str, object] = {"todo": 0, "pages_done": 0, "pages_failed": 0}  #
 
 @dataclass(slots=True)
 class OriginProgress:
-    """How far one origin is. `until` is the epoch ms until which it waits; `setbacks` counts what cost patience;
+    """The progress of one origin. `until` is the epoch ms until which it waits; `setbacks` counts what cost patience;
     `without_robots` says why its robots.txt could not be had the last time (raw), empty where it could."""
 
     origin: str
@@ -42,11 +42,11 @@ class OriginProgress:
 
     @property
     def gave_up(self) -> bool:
-        """Whether this origin's run ended by patience or database_error."""
+        """Return whether this origin's run ended by patience or database_error."""
         return self.reason in GAVE_UP
 
     def eta_ms(self, now: int) -> int | None:
-        """When the todo list is done, in ms from `now` (epoch ms); None when that cannot be told."""
+        """Return when the todo list is done, in ms from `now` (epoch ms); None when that cannot be told."""
         turn = self.delay_ms + self.response_ms
         if self.state in {"paused", "finished"} or not self.todo or not turn:
             return None
@@ -84,7 +84,7 @@ class RunTotals:
         return max(0, self.last_at - self.started_at)
 
     def rate(self, now: int) -> float:
-        """Turns with a request per second over the last `RATE_SECONDS` before `now` (epoch ms)."""
+        """Turn with a request per second over the last `RATE_SECONDS` before `now` (epoch ms)."""
         last = now // 1_000
         span = min(RATE_SECONDS, max(1, last - self.started_at // 1_000))
         return sum(count for second, count in self._seconds if second > last - RATE_SECONDS) / span
@@ -167,7 +167,7 @@ class RunTotals:
 
 
 def _without_robots(event: Event, extra: Mapping[str, object]) -> str:
-    """Why a robots.txt could not be had; empty for one that could, and for a page: without rules none is asked for."""
+    """Return why a robots.txt could not be had; empty for one that could, and for a page."""
     code = ExitCode.__members__.get(event.exit_code)
     if event.event != "robots_fetched" or not is_problem(code, AttemptKind.robots.value):
         return ""
@@ -176,8 +176,8 @@ def _without_robots(event: Event, extra: Mapping[str, object]) -> str:
 
 
 def complaint_of(event: Event) -> str:
-    """What went wrong beside the crawl (raw), for stderr: a worker that is gone, why a run ended as it did, what the
-    machine does not allow it; mostly empty."""
+    """Return what went wrong beside the crawl (raw), for stderr: a worker that is gone, why a run ended as it did, what
+    the machine does not allow it; mostly empty."""
     return str(dict(event.extra).get("message", "")) if event.event in _COMPLAINING else ""
 
 
@@ -188,14 +188,14 @@ def number(extra: Mapping[str, object], key: str, default: int) -> int:
 
 
 def costs_patience(exit_code: str) -> bool:
-    """Whether an exit code (by name) can cost an origin patience."""
+    """Return whether an exit code (by name) can cost an origin patience."""
     code = ExitCode.__members__.get(exit_code)
     return code is not None and DISPOSITIONS[code].patience is not PatienceChange.none
 
 
 @dataclass(slots=True)
 class Rehearsed:
-    """What would become of an origin; `took_ms` is from the start of the run to its last attempt."""
+    """The rehearsed end of an origin; `took_ms` is from the start of the run to its last attempt."""
 
     origin: str
     fetched: int = 0

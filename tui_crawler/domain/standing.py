@@ -25,9 +25,9 @@ _UNITS = ((604_800_000, "week"), (86_400_000, "day"), (3_600_000, "hour"), (60_0
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """What of the newest run decides when a page is due; `started_at` 0: there was no run. `over`: it has ended, what
-    is due waits for the next one. `broken_off`: no engine is at work, the next start continues it. `forced_by` is
-    the key that makes `force_recrawl` true."""
+    """The settings of the newest run that decide when a page is due; `started_at` 0: there was no run. `over`: it has
+    ended, what is due waits for the next one. `broken_off`: no engine is at work, the next start continues it.
+    `forced_by` is the key that makes `force_recrawl` true."""
 
     job: str = ""
     started_at: int = 0
@@ -40,7 +40,7 @@ class Schedule:
 
     @property
     def at_rest(self) -> bool:
-        """Whether nobody crawls."""
+        """Return whether nobody crawls."""
         return self.over or self.broken_off
 
 
@@ -88,7 +88,7 @@ class PageStanding:
 
     @property
     def held(self) -> bool:
-        """Whether its job is paused or aborted."""
+        """Return whether its job is paused or aborted."""
         return self.aborted or self.concurrency == 0
 
 
@@ -151,7 +151,7 @@ def page_steps(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -
 
 
 def job_step(page: PageStanding) -> Step:
-    """Whether the job of a page lets it be crawled."""
+    """Return whether the job of a page lets it be crawled."""
     if page.aborted:
         return Step("job", "refuse", f"job {page.job} is aborted", "jobs unabort")
     if page.concurrency == 0:
@@ -162,13 +162,13 @@ def job_step(page: PageStanding) -> Step:
 
 
 def is_forced(page: PageStanding, schedule: Schedule) -> bool:
-    """Whether a done page is due because the run was told to crawl everything once more (U)."""
+    """Return whether a done page is due because the run was told to crawl everything once more (U)."""
     forced = schedule.force_recrawl and not schedule.over
     return forced and not page.ignored and page.last_crawled_at < schedule.started_at
 
 
 def is_due(page: PageStanding, schedule: Schedule, now: int) -> bool:
-    """Whether a fill of the present run would take the page: by its tries, interval, freshness or force."""
+    """Return whether a fill of the present run would take the page: by its tries, interval, freshness or force."""
     if page.status is not PageStatus.READY or page.beyond_depth or page.ignored or page.not_before > now:
         return False
     if page.attempts_remaining:
@@ -177,7 +177,7 @@ def is_due(page: PageStanding, schedule: Schedule, now: int) -> bool:
 
 
 def due_step(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -> Step:
-    """When the page is due, and what makes it so."""
+    """Return when the page is due, and what makes it so."""
     due_at = page.due_at
     if page.status in {PageStatus.SKIPPED, PageStatus.STASHED}:
         return Step("due", "refuse", "never while its status is so")
@@ -195,7 +195,7 @@ def due_step(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -> 
 
 
 def next_try_of_standing(page: PageStanding, schedule: Schedule, now: int) -> NextTry:
-    """When a page is asked again, in the one word that stands for it everywhere."""
+    """Return when a page is asked again, in the one word that stands for it everywhere."""
     return next_try(
         page.status,
         page.attempts_remaining,

@@ -44,8 +44,8 @@ class Chain:
         return str(request.get_header("Cookie", ""))
 
     def asks_again(self, url: CrawlUrl) -> bool | None:
-        """Whether a URL that the chain came by is asked again: it gets other cookies, and came not too often. None: the
-        chain did not come by."""
+        """Return whether a URL that the chain came by is asked again: it gets other cookies, and came not too often.
+        None: the chain did not come by."""
         before = [sent for href, sent in self.passed if href == url.href]
         return None if not before else len(before) <= _RETURNS and self.cookies(url) != before[-1]
 

@@ -25,9 +25,9 @@ Connection = TypeVar("Connection")
 
 @dataclass(slots=True)
 class Dialer:
-    """Connects to hosts, each within `timeout_s` for the look-up of its name and all of its addresses.
+    """Connects to hosts, each within `_timeout_s` for the look-up of its name and all of its addresses.
 
-    `guard` judges every address that is connected to; None: all are of the proxy, which the operator has chosen.
+    `_guard` judges every address that is connected to; None: all are of the proxy, which the operator has chosen.
     """
 
     _guard: AddressGuard | None
@@ -116,8 +116,8 @@ class Dialer:
 
 
 def _failure(address: str, port: int, error: BaseException) -> TransferFailed:
-    """What the failure of an address means. Raises what the next address cannot mend: OutOfDescriptors, TransferFailed
-    for a certificate, and what is no OSError."""
+    """Return what the failure of an address means. Raises what the next address cannot mend: OutOfDescriptors,
+    TransferFailed for a certificate, and what is no OSError."""
     if not isinstance(error, OSError):
         raise error
     if isinstance(error, ssl.SSLCertVerificationError):

@@ -100,7 +100,7 @@ class WatchedStream(httpcore.AsyncNetworkStream):
         return data
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 (httpcore's signature)
-        """Sends; what is read after this is the next answer."""
+        """Send; what is read after this is the next answer."""
         self.received, self.left_out, self.headed = 0, 0, False
         self._head.clear()
         self._log = self._logs.use(self.address)
@@ -122,7 +122,7 @@ class WatchedStream(httpcore.AsyncNetworkStream):
         return WatchedStream(inner, self.address, self._logs)
 
     def get_extra_info(self, info: str) -> Any:
-        """What httpcore asks of its streams (`is_readable`, `ssl_object`, …)."""
+        """Return what httpcore asks of its streams (`is_readable`, `ssl_object`, …)."""
         return self._inner.get_extra_info(info)
 
 
@@ -157,7 +157,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
 
 
 def _of_the_system(error: BaseException) -> OSError:
-    """What the operating system said, beneath the wrappings of httpcore and anyio."""
+    """Return what the operating system said, beneath the wrappings of httpcore and anyio."""
     while error.__cause__ is not None:
         error = error.__cause__
     return error if isinstance(error, OSError) else OSError(str(error))
@@ -244,7 +244,7 @@ class HttpxWire:
         return known
 
     async def _close_idle(self, most: int) -> None:
-        """Closes the least recently used transports without a request, down to `most`."""
+        """Close the least recently used transports without a request, down to `most`."""
         if len(self._open) <= most:
             return
         for name in [name for name, each in self._open.items() if each.in_use == 0]:
@@ -328,7 +328,7 @@ class HttpxAnswer:
             raise failure_of(error, Phase.body, self._stream) from error
 
     async def close(self) -> None:
-        """Gives the connection back, or closes it when the body was not read to its end or more came than that."""
+        """Give the connection back, or closes it when the body was not read to its end or more came than that."""
         if self._closed:
             return
         self._closed = True
@@ -343,8 +343,8 @@ class HttpxAnswer:
 
 
 def _unread(response: httpx.Response) -> tuple[bytes, httpcore.AsyncConnectionInterface | None]:
-    """What was received and not read yet, and the connection. After a response that is more than was asked for (a body
-    after HEAD, a second response), which httpcore would take for the answer to the next request.
+    """Return what was received and not read yet, and the connection. After a response that is more than was asked for
+    (a body after HEAD, a second response), which httpcore would take for the answer to the next request.
 
     It has no way to ask; the tests of such servers fail if this one stops working.
     """
@@ -356,7 +356,7 @@ def _unread(response: httpx.Response) -> tuple[bytes, httpcore.AsyncConnectionIn
 
 
 def failure_of(error: Exception, phase: Phase, stream: WatchedStream | None) -> TransferFailed:
-    """What an exception of the client means in this phase. Its text may hold bytes of the server."""
+    """Return what an exception of the client means in this phase. Its text may hold bytes of the server."""
     text = str(error) or type(error).__name__
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, ssl.SSLCertVerificationError):

@@ -76,7 +76,7 @@ class LinkCollector:
 
     @property
     def links(self) -> tuple[FoundLink, ...]:
-        """What was found, in document order."""
+        """Return what was found, in document order."""
         return tuple(self._found.values())
 
     @property
@@ -85,7 +85,7 @@ class LinkCollector:
         return None if self._fragments is None else tuple(self._fragments.values())
 
     def collect(self, candidates: Iterable[Candidate], out_of_time: Callable[[], bool]) -> None:
-        """Takes all candidates; stops, and says so in `cut`, at the bound or when the time is over."""
+        """Take all candidates; stops, and says so in `cut`, at the bound or when the time is over."""
         settled = self._settled
         for number, (kind, raw, element) in enumerate(candidates):
             if number % _WORK_BETWEEN_CHECKS == 0 and out_of_time():
@@ -101,7 +101,7 @@ class LinkCollector:
             self.cut = ("deadline",)
 
     def _add(self, kind: LinkKind, raw: str, short: str, element: Element) -> bool:
-        """Whether there was room; `short` is what of the address counts."""
+        """Return whether there was room; `short` is what of the address counts."""
         url = self._resolver.resolve(short)
         if isinstance(url, InvalidUrl):
             reason = Refusal.url_length if url.too_long else Refusal.invalid_url
@@ -148,7 +148,7 @@ def _within(tag: str) -> Callable[[Element], bool]:
 
 
 def anchor_names(root: Element) -> tuple[str, ...]:
-    """What a fragment may name in an HTML document: ids, and the names of `a` elements."""
+    """Return what a fragment may name in an HTML document: ids, and the names of `a` elements."""
     return tuple(dict.fromkeys(map(str, root.xpath("//@id | //a/@name"))))
 
 
@@ -229,7 +229,7 @@ def _source(element: Element) -> Iterator[Candidate]:
 
 
 def xml_bases(element: Element) -> tuple[str, ...]:
-    """What `xml:base` says at an element, from the outermost on, as far as it is among the 64 elements around it."""
+    """Return the values of `xml:base` at an element, the outermost first, of at most 64 elements around it."""
     around = [element, *islice(element.iterancestors(), 63)]
     return tuple(base for each in reversed(around) if (base := each.get(_XML_BASE)) is not None)
 

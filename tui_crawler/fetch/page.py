@@ -66,7 +66,7 @@ class ParsedBody:
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """What a body of one kind holds. `in_encoding`: the queries of its URLs are in its encoding, else in UTF-8 (of
+    """The content of a body of one kind. `in_encoding`: the queries of its URLs are in its encoding, else in UTF-8 (of
     feeds and style sheets)."""
 
     said: Statements = field(default_factory=Statements)
@@ -89,7 +89,7 @@ class _QueryResolver(LinkResolver):
 
 @dataclass(slots=True)
 class PageReading:
-    """Reads one body, once. `out_of_time` is asked between pieces of work. `tags`: so many it may have; `with_tree`:
+    """Reads one body, once. `_out_of_time` is asked between pieces of work. `_tags`: so many it may have; `_with_tree`:
     somebody wants its tree."""
 
     _url: CrawlUrl
@@ -182,7 +182,7 @@ class PageReading:
         said: Statements | None = None,
         links: LinkCollector | None = None,
     ) -> Reading:
-        """What the document and its header say together; the header wins where only one can be right."""
+        """Return what the document and its header say together; the header wins where only one can be right."""
         said = said or Statements()
         headers = self._exchange.headers
         robots = said.robots | x_robots_tag(values_of(headers, "X-Robots-Tag"), self._token, self._now)
@@ -230,7 +230,7 @@ class PageReading:
         return _QueryResolver(base, self._limits.max_url_length, self._site, encoding)
 
     def _target(self, resolver: LinkResolver | None, raw: str) -> CrawlUrl | None:
-        """What is written in the document (by its resolver) or, None, in the header leads to."""
+        """Return what is written in the document (by its resolver) or, None, in the header leads to."""
         if not raw or raw.isspace():
             return None
         url = (resolver or self._resolver(self._url)).resolve(raw)
@@ -331,7 +331,7 @@ def inline_style_links(root: Element, out_of_time: Callable[[], bool]) -> Iterat
 
 
 def may_hold_links(markup: bytes) -> bool:
-    """Whether it is worth looking for inline styles in an HTML document."""
+    """Return whether it is worth looking for inline styles in an HTML document."""
     if b"(" not in markup and b"@" not in markup:
         return False
     lowered = markup.lower()

@@ -39,7 +39,7 @@ _LONGEST_ANSWER = 64 << 20
 
 
 async def read_again(reader: PageReader, document: WaitingDocument) -> Reading:
-    """What validators and data rules say of a stored document, in a reading of which all else is not to be used."""
+    """Return what validators and data rules say of a stored document; all else in the reading is not for use."""
     url = normalise(document.url)
     if not isinstance(url, CrawlUrl):
         raise TypeError(f"not a URL: {document.url!r}")
@@ -59,7 +59,7 @@ class SecondReader:
     _child: asyncio.subprocess.Process | None = None
 
     async def read(self, documents: Sequence[WaitingDocument]) -> list[Reading | None]:
-        """What validators and data rules say of each; None where it ended the child. Raises OSError: none starts."""
+        """Return the result for each document, None where it ended the child. Raises OSError: no child starts."""
         found: list[Reading | None] = []
         at_once = _AT_ONCE
         while len(found) < len(documents):
@@ -71,7 +71,7 @@ class SecondReader:
         return found
 
     async def _answers(self, documents: Sequence[WaitingDocument]) -> list[Reading]:
-        """What is said of the first ones, at least of one; of none where the child has ended over them."""
+        """Return what is said of the first ones, at least of one; of none where the child has ended over them."""
         child, goes_on = self._child or await self._start(), False
         try:
             goes_on, *answers = json.loads(await self._ask(child, documents))
@@ -89,7 +89,7 @@ class SecondReader:
         return None if self._child is None else self._child.pid
 
     async def close(self) -> None:
-        """Ends the child, if there is one."""
+        """End the child, if there is one."""
         child, self._child = self._child, None
         if child is not None:
             with contextlib.suppress(ProcessLookupError):

@@ -58,7 +58,7 @@ class _Found:
 
 
 def is_gzip(body: bytes) -> bool:
-    """Whether a body is a gzip file, whatever its Content-Type says."""
+    """Return whether a body is a gzip file, whatever its Content-Type says."""
     return body.startswith(GZIP_MAGIC)
 
 
@@ -138,7 +138,7 @@ class _Collector:
         self.refused.add(Refusal.url_length if too_long else Refusal.invalid_url, raw[:_SAMPLE_CHARS])
 
     def is_late(self) -> bool:
-        """Whether the time is over; then that is noted."""
+        """Return whether the time is over; then that is noted."""
         if self._out_of_time():
             self.cut["deadline"] = None
             return True
@@ -204,7 +204,7 @@ def _from_xml(body: bytes, charset: str, collector: _Collector) -> Iterator[_Fou
 
 
 def _forget(element: Element) -> None:
-    """Takes an element out of the tree, so that a sitemap of any size needs little memory."""
+    """Take an element out of the tree, so that a sitemap of any size needs little memory."""
     parent = element.getparent()
     element.clear()
     if parent is not None:

@@ -50,7 +50,7 @@ _WHY_CUT = {Trouble.timeout: "time", Trouble.too_large: "length", Trouble.short:
 
 @dataclass(frozen=True, slots=True)
 class WireRequest:
-    """What goes over the wire: the URL, the method and all header fields, in order; `secret` ones are not recorded."""
+    """A request on the wire: the URL, the method and all header fields, in order; `secret` ones are not recorded."""
 
     url: CrawlUrl
     method: str
@@ -75,34 +75,34 @@ class ResponseHead(Protocol):
 
     @property
     def head_bytes(self) -> int:
-        """How many bytes came as the head and as interim ones before it, all framing included."""
+        """Return how many bytes came as the head and as interim ones before it, all framing included."""
 
     @property
     def left_out(self) -> int:
-        """How many header lines were left out because they were not well-formed."""
+        """Return how many header lines were left out because they were not well-formed."""
 
     @property
     def received(self) -> int:
-        """How many bytes came after the head so far: body, chunk sizes and extensions, trailers."""
+        """Return how many bytes came after the head so far: body, chunk sizes and extensions, trailers."""
 
     def chunks(self) -> AsyncGenerator[bytes, None]:
         """The body as it is sent (still coded). Raises TransferFailed."""
 
     async def close(self) -> None:
-        """Ends the exchange; a body that was not read to its end closes the connection."""
+        """End the exchange; a body that was not read to its end closes the connection."""
 
 
 class Wire(Protocol):
     """An HTTP client that follows nothing, keeps nothing and decodes nothing."""
 
     async def open(self, call: WireRequest, log: ConnectionLog) -> ResponseHead:
-        """Sends a request and waits for the head; `log` gets how it came by its connection. Raises TransferFailed."""
+        """Send a request and waits for the head; `log` gets how it came by its connection. Raises TransferFailed."""
 
     async def forget(self, origin: str) -> None:
-        """Closes the connections kept for an origin."""
+        """Close the connections kept for an origin."""
 
     async def close(self) -> None:
-        """Closes all connections that are kept."""
+        """Close all connections that are kept."""
 
 
 class Recorder(Protocol):
@@ -111,19 +111,19 @@ class Recorder(Protocol):
     async def record(
         self, request: RequestRecord, status_line: str, headers: RawHeaders, payload: bytes, cut: str
     ) -> None:
-        """Keeps an answer. `payload` has its content coding, but no transfer coding. `cut` says why it is not complete,
+        """Keep an answer. `payload` has its content coding, but no transfer coding. `cut` says why it is not complete,
         in the words of WARC-Truncated, and is empty when it is."""
 
     async def describe(self, request: RequestRecord, reading: Reading) -> None:
-        """Keeps what was read in the answer to a request."""
+        """Keep what was read in the answer to a request."""
 
     async def close(self) -> None:
-        """Completes what is kept."""
+        """Complete what is kept."""
 
 
 @dataclass(slots=True)
 class _Progress:
-    """How far one request has come; kept outside, so that a deadline does not lose it.
+    """The progress of one request; kept outside, so that a deadline does not lose it.
 
     `fields` are the first values of its headers; `in_vain`: more was waited for than came; `notes`: oddities of the
     answer that cost nothing. `payload`: what came of the body, where it is kept; `why_cut`: see Recorder.
@@ -151,7 +151,7 @@ class _Progress:
         self.why_cut = self.why_cut and _WHY_CUT.get(trouble, self.why_cut)
 
     def ended(self, now: Moment) -> Moment:
-        """When the last of it came to the socket, or the present moment."""
+        """Return when the last of it came to the socket, or the present moment."""
         return now if self.in_vain else self.connection.heard or now
 
     def took_ms(self, ended: Moment) -> int:
@@ -163,7 +163,7 @@ class _Progress:
 
 @dataclass(frozen=True, slots=True)
 class _Ending:
-    """How one request ended."""
+    """The end of one request."""
 
     exit_code: ExitCode
     message: str = ""
@@ -251,7 +251,7 @@ class Transfer:
         )
 
     async def _end(self, request: FetchRequest, call: WireRequest, progress: _Progress, deadline: float) -> _Ending:
-        """Makes the request; every way it can end is an ending."""
+        """Make the request; every way it can end is an ending."""
         try:
             async with asyncio.timeout_at(deadline):
                 answer = await self._wire.open(call, progress.connection)
@@ -365,7 +365,7 @@ class Transfer:
     async def _receive(
         self, answer: ResponseHead, progress: _Progress, most: int, enough: Callable[[bytes], bool] | None = None
     ) -> bool:
-        """Reads a body to its end, or until a piece is `enough` (None: no piece is, and they are kept). False when it
+        """Read a body to its end, or until a piece is `enough` (None: no piece is, and they are kept). False when it
         has more than `most` bytes, or too many are received with what frames it."""
         breath, taken = _LoopYield(), 0
         async with aclosing(answer.chunks()) as chunks:
@@ -438,7 +438,7 @@ class _LoopYield:
         self._began = self._loop.time()
 
     async def take(self) -> None:
-        """Lets others run when 5 ms have passed without it."""
+        """Let others run when 5 ms have passed without it."""
         if self._loop.time() - self._began > _LONGEST_WORK_S:
             await asyncio.sleep(0)
             self._began = self._loop.time()
@@ -455,7 +455,7 @@ def _failed(phase: Phase, trouble: Trouble, failure: TransferFailed) -> _Ending:
 
 
 def _explain(code: ExitCode, status: int, location: CrawlUrl | InvalidUrl | None) -> str:
-    """Why an answer was not understood, in plain words; nothing for the other codes, whose name says it."""
+    """Return why an answer was not understood, in plain words; nothing for the other codes, whose name says it."""
     if code is not ExitCode.did_not_understand_answer:
         return ""
     match location:

@@ -21,7 +21,7 @@ Node = Any  # a node of tinycss2, which ships no types
 
 
 def validate_css(text: str) -> Validation | None:
-    """What the tokenizer and parser say of a style sheet; None when it cannot be read."""
+    """Return what the tokenizer and parser say of a style sheet; None when it cannot be read."""
     if _HUGE_NUMBER.search(text):
         return None
     sheet = tinycss2.parse_stylesheet(text, skip_comments=True, skip_whitespace=True)
