@@ -15,6 +15,9 @@ from tui_crawler.domain.record import dataclass, replace
 if TYPE_CHECKING:
     from tui_crawler.console.action import Situation
 
+SITUATION = "now"
+"""The name of the parameter that is the situation."""
+
 Method = TypeVar("Method", bound=Callable[..., Any])
 
 
@@ -59,13 +62,13 @@ class Handles:
 
 def handles(action_id: str, *values: object) -> Callable[[Method], Method]:
     """Mark the method that does an action: it is called with `values`, before them with the situation, which says what
-    the action is about, where it has a parameter `now`, and first with what was typed after the word of the action
+    the action is about, where it has a parameter of that name, and first with what was typed after the word of the action
     (empty: nothing was) where it has one more. Raises TypeError where its parameters are others."""
 
     def mark(method: Method) -> Method:
         code = method.__code__
         names = code.co_varnames[1 : code.co_argcount]
-        selected = "now" in names
+        selected = SITUATION in names
         more = len(names) - len(values) - selected
         if more not in {0, 1}:
             raise TypeError(f"{method.__qualname__} cannot do {action_id} with {len(values)} values")
