@@ -61,9 +61,12 @@ class Handles:
 
 
 def handles(action_id: str, *values: object) -> Callable[[Method], Method]:
-    """Mark the method that does an action: it is called with `values`, before them with the situation, which says what
-    the action is about, where it has a parameter of that name, and first with what was typed after the word of the action
-    (empty: nothing was) where it has one more. Raises TypeError where its parameters are others."""
+    """Mark the method that does an action.
+
+    It is called with `values`, before them with the situation, which says what the action is about, where it has a
+    parameter `now`, and first with what was typed after the word of the action (empty: nothing was) where it has one
+    more. Raises TypeError where its parameters are others.
+    """
 
     def mark(method: Method) -> Method:
         code = method.__code__
