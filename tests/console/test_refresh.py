@@ -14,7 +14,7 @@ from tests.console.support import FakeReports, FrozenClock
 from tests.support.patience import PATIENT_S
 from tui_crawler.console.failures.queries import failure_window
 from tui_crawler.console.logs.queries import END, LogScope, log_before
-from tui_crawler.console.origin.queries import detail_of, history_of, todo_of
+from tui_crawler.console.origin.queries import contract_of, history_of, todo_of
 from tui_crawler.console.ports import Reports
 from tui_crawler.console.reading.ask import Ask, ReadingRequest, asks
 from tui_crawler.console.reading.poll_loop import Answer, Poller, PollPace, ReadFailed
@@ -26,7 +26,7 @@ from tui_crawler.domain.page_view import PageDetail
 from tui_crawler.domain.view import OriginView
 
 OVERVIEW = ReadingRequest((ORIGINS, EVENTS))
-OF_API = ReadingRequest(tuple(detail_of(API)))
+OF_API = ReadingRequest((history_of(API), todo_of(API), contract_of(API)))
 
 
 def reader() -> tuple[SnapshotReader, FakeReports, FrozenClock]:

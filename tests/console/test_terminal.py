@@ -214,7 +214,7 @@ def test_a_byte_that_is_no_utf8_is_let_be_and_after_ctrl_z_the_whole_screen_come
         terminal.press("\x1a")
         terminal.read_while(lambda: b"\x1b[?1049l" not in terminal.raw)
         terminal.read_while(lambda: psutil.Process(terminal.child.pid).status() != psutil.STATUS_STOPPED)
-        terminal.screen.reset()
+        terminal.clear()
         terminal.child.send_signal(signal.SIGCONT)
         for words in ("my-index", "By exit code", "Page", "Failures"):
             terminal.read_until(words)

@@ -259,7 +259,7 @@ async def test_a_frozen_trace_holds_still() -> None:
         said[0] = replace(explanation(), sentence="it is another one now")
         await held.settle(3, move_ms=TRACE_MS)
         assert "another one" not in held.text()
-        assert "‖ frozen · 3 changes" in held.text()
+        assert "‖ frozen · 1 changes" in held.text()
         await held.press("f")
         await held.settle(2, move_ms=TRACE_MS)
         assert "it is another one now" in held.text()

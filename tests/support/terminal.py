@@ -37,6 +37,7 @@ class Terminal:
         self.raw = bytearray()
         self.ended = False
         self.screen = pyte.Screen(WIDTH, HEIGHT)
+        self._text = ""
         self._stream = pyte.ByteStream(self.screen)
 
     def read_until(self, words: str) -> None:
@@ -76,8 +77,17 @@ class Terminal:
     def press(self, keys: str) -> None:
         os.write(self.master, keys.encode())
 
+    def clear(self) -> None:
+        """Forget what is on the screen."""
+        self.screen.reset()
+        self._text = ""
+
     def text(self) -> str:
-        return "\n".join(line.rstrip() for line in self.screen.display)
+        if not self._text:  # the cell behind a wide character is empty, so that nothing has to be measured
+            rows = (self.screen.buffer[y] for y in range(self.screen.lines))
+            cells = range(self.screen.columns)
+            self._text = "\n".join("".join([row[x].data for x in cells]).rstrip() for row in rows)
+        return self._text
 
     def _read(self, wait_s: float) -> None:
         until = time.monotonic() + wait_s
@@ -97,6 +107,7 @@ class Terminal:
         self.ended = not data
         self.raw += data
         self._stream.feed(data)
+        self._text = ""
 
 
 @contextmanager

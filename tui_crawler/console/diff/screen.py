@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -12,7 +12,6 @@ from textual.widget import Widget
 
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.diff.queries import (
-    AGAIN_MS,
     FIRST,
     PageLines,
     RunDiff,
@@ -38,7 +37,7 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.lines import Lines, LongLines
 from tui_crawler.console.panes.shared_lines import FRAME
 from tui_crawler.console.reading.ask import WINDOW, Ask
-from tui_crawler.console.reading.refresh import Snapshot
+from tui_crawler.console.reading.reading import AnyReading, PaneReading
 from tui_crawler.console.reading.window import TurnedWindow
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.waiting import RowsScreen
@@ -61,9 +60,8 @@ class DiffScreen(RowsScreen):
     def __init__(self, runs: tuple[int, ...] = ()) -> None:
         """Two runs by their numbers, one and the newest, or the last two."""
         super().__init__()
-        self._runs = runs_compared(runs)
-        self._diff: RunDiff | None = None
-        self._counted_at = 0  # monotonic ms
+        self._compared = PaneReading(lambda: runs_compared(runs), self._show)
+        self._counts = PaneReading(self._ask_counts, self._show)
         self._pages: TurnedWindow[Place, PageChange] | None = None
         self._shown: tuple[RunSpan, int] | None = None  # of which runs and origin the pages are
 
@@ -83,34 +81,20 @@ class DiffScreen(RowsScreen):
         self._summary.show([READING])
         self._robots.display = False
 
-    def wants(self) -> tuple[Ask[Any], ...]:
-        """The origins, a window of the pages of one, and once that stands both runs as a whole."""
-        asks: tuple[Ask[Any], ...] = (self._runs, *((self._pages.ask,) if self._pages is not None else ()))
-        run, now = self.console.live_state.run, self.console.clock.mono_ms()
-        old = run is not None and run.live and now - self._counted_at >= AGAIN_MS
-        if (
-            self._diff is not None
-            and self._diff.span is not None
-            and self._pages is not None
-            and self._pages.read
-            and (old or not self._diff.counted)
-        ):
-            asks += (runs_counted(self._diff.span),)
-        return asks
+    @property
+    def _diff(self) -> RunDiff | None:
+        return self._counts.value or self._compared.value
 
-    def take(self, shot: Snapshot) -> None:
-        for diff in shot.parts.values() if not self.frozen else ():
-            same = self._diff is not None and isinstance(diff, RunDiff) and self._diff.span == diff.span
-            if isinstance(diff, RunDiff) and (diff.counted or not same):
-                self._diff, self._counted_at = diff, self.console.clock.mono_ms()
-                self._show()
-        if self._pages is not None and self._pages.take(shot.parts):
-            self._show_pages()
+    def readings(self) -> tuple[AnyReading, ...]:
+        """The origins, a window of the pages of one, and once that is read both runs as a whole."""
+        return (self._compared, *(() if self._pages is None else (self._pages.reading,)), self._counts)
 
-    def _show(self) -> None:
-        diff = self._diff
-        if diff is None:
-            return
+    def _ask_counts(self) -> Ask[RunDiff] | None:
+        compared = self._compared.value
+        ready = compared is not None and self._pages is not None and self._pages.read
+        return runs_counted(compared.span) if ready and compared is not None and compared.span is not None else None
+
+    def _show(self, diff: RunDiff) -> None:
         self._summary.show(summary_lines(diff))
         if diff.span is not None:
             title(self._summary, f"Runs {diff.span.older} and {diff.span.newer}")
@@ -128,30 +112,27 @@ class DiffScreen(RowsScreen):
             return
         if self._shown != (diff.span, origin.origin_id):
             self._shown = diff.span, origin.origin_id
-            self._pages = TurnedWindow(partial(changes_of, *self._shown), FIRST, lambda change: change.place)
-            self._show_pages()
+            window = partial(changes_of, *self._shown)
+            self._pages = TurnedWindow(window, FIRST, lambda change: change.place, self._show_pages)
+            self._table.await_rows()
             self.console.read_soon(instead=True)
         robots = next((one.diff for one in diff.robots if one.origin == origin.origin), ())
         self._robots.show(diff_lines(robots))
         self._robots.display = bool(robots)
 
-    def _show_pages(self) -> None:
+    def _show_pages(self, _rows: tuple[PageChange, ...]) -> None:
         pages, origin = self._pages, self._origin()
         if pages is None or origin is None:
-            return
-        if not pages.read:
-            self._table.await_rows()
             return
         self._table.set_rows([page_row(change) for change in pages.rows[:WINDOW]])
         shown = len(pages.rows[:WINDOW])
         title(self._table, pages_title(origin.origin, pages.first, shown, more=pages.older))
-        self.tell_footer()
 
     @handles("list.older", True)
     @handles("list.newer", False)
     def _turn(self, on: bool) -> None:
         if self._pages is not None and self._pages.turn(on=on):
-            self._show_pages()
+            self._table.await_rows()
             self._table.move_cursor(index=0)
             self.console.read_soon(instead=True)
 
@@ -181,7 +162,6 @@ class DiffScreen(RowsScreen):
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         if event.table is self._origins:
             self._look()
-        self.tell_footer()
 
     def row_selected(self, event: CrawlTable.RowSelected) -> None:
         """From an origin to its pages, from a page to its lines and links."""
@@ -206,8 +186,8 @@ class PageDiffScreen(ConsoleScreen):
 
     def __init__(self, span: RunSpan, url: str) -> None:
         super().__init__()
-        self._url, self._lines_of = url, page_lines_of(span, url)
-        self._page: PageLines | None = None
+        self._url = url
+        self.reads = (PaneReading(lambda: page_lines_of(span, url), self._show),)
 
     def body(self) -> Iterable[Widget]:
         """What became of it; its lines, and its links."""
@@ -222,15 +202,9 @@ class PageDiffScreen(ConsoleScreen):
         title(self._links, "Links")
         self._lines.show([READING])
 
-    def wants(self) -> tuple[Ask[Any], ...]:
-        """The page in both runs."""
-        return (self._lines_of,)
-
-    def take(self, shot: Snapshot) -> None:
-        page = self._lines_of.found_in(shot)
-        if page is None or page is self._page or self.frozen:
+    def _show(self, page: PageLines | None) -> None:
+        if page is None:
             return
-        self._page = page
         self._facts.show(page_facts(page.page))
         self._lines.show(body_lines(page))
         self._links.show(link_lines(page.page))

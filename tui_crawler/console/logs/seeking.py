@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.queries import END, LogPlace, Strand, actions_of, activity_of, attempts_of
 from tui_crawler.console.logs.rows import LEVEL_WORDS, LogLine, action_line, activity_line, attempt_line, concerns
@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.logs.queries import LogReports
     from tui_crawler.console.logs.window import LogList, LogListWindow
     from tui_crawler.console.reading.ask import Ask
+    from tui_crawler.console.reading.refresh import Snapshot
 
 
 _MOST_WORDS = 24  # characters: how far it is stands behind them in the title
@@ -40,10 +41,14 @@ class LogSeeking:
     """One search at a time; what is asked for next takes its place."""
 
     def __init__(
-        self, rows: LogList, arrive: Callable[[LogListWindow, LogLine], None], tell: Callable[[str], None]
+        self,
+        rows: LogList,
+        arrive: Callable[[LogListWindow, LogLine], None],
+        tell: Callable[[str], None],
+        read_soon: Callable[[], object],
     ) -> None:
         """`arrive` shows another stretch of the log with the cursor on an entry; `tell` shows a short message."""
-        self._list, self._arrive, self._tell = rows, arrive, tell
+        self._list, self._arrive, self._tell, self._read_soon = rows, arrive, tell, read_soon
         self._aim: _SearchRequest | None = None
         self._search: LogSearch | None = None
 
@@ -61,8 +66,7 @@ class LogSeeking:
         far = f"{count(looked_at)} looked at, " if looked_at else ""
         return f"◷ looking for {self._aim.words[:_MOST_WORDS]}… {far}esc stops"
 
-    @property
-    def asks(self) -> tuple[Ask[LogSearch], ...]:
+    def asks(self, *, frozen: bool) -> tuple[Ask[LogSearch], ...]:
         """The next piece of the search."""
         return () if self._search is None else (searched(self._search),)
 
@@ -98,15 +102,23 @@ class LogSeeking:
         was, self._aim, self._search = self.under_way, None, None
         return was
 
-    def take(self, read: Mapping[Ask[Any], Any], took_ms: int) -> bool:
-        """Takes the piece that was read in `took_ms`: arrives, gives up, or goes on. False when there was none."""
+    def take(self, shot: Snapshot, *, frozen: bool) -> bool:
+        """Takes the piece that was read: arrives, gives up, or goes on; nothing is held back."""
         aim, search = self._aim, self._search
-        found = None if search is None else read.get(searched(search))
+        found = None if search is None else searched(search).found_in(shot)
         if aim is None or search is None or found is None:
             return False
-        if not found.over:
-            self._search = found.sized(took_ms)
-            return True
+        if found.over:
+            self._end(aim, found)
+        else:
+            self._search = found.sized(shot.took_ms)
+        self._read_soon()
+        return False
+
+    def thaw(self) -> None:
+        """Nothing was held back."""
+
+    def _end(self, aim: _SearchRequest, found: LogSearch) -> None:
         self.stop()
         line, place, rows = found.found, found.place, self._list
         if line is None or place is None:
@@ -115,7 +127,6 @@ class LogSeeking:
                 self._tell(f"there is no further {aim.words}: the log was looked through to its {end}")
         elif not rows.in_part:
             self._arrive(rows.keyset.at(place), line)
-        return True
 
     def _begin(self, aim: _SearchRequest, *, older: bool) -> bool:
         """Looks through what is not held on one side; False when everything there is held, or nothing is read yet."""

@@ -6,7 +6,7 @@ What comes in at the end is read as it comes, or counted while the end is not he
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable
 from dataclasses import replace
 from itertools import chain
 from typing import TYPE_CHECKING, Any
@@ -29,6 +29,7 @@ from tui_crawler.domain.exit_code import Severity
 
 if TYPE_CHECKING:
     from tui_crawler.console.reading.ask import Ask
+    from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.console.table.crawl_table import CrawlTable, CursorRule, Row
     from tui_crawler.domain.operator_view import ActionView
 
@@ -180,19 +181,24 @@ class LogList(WindowList[LogListWindow, "Ask[Any]", LogLine]):
     """The log. It follows the end where the newest entry goes: the bottom, or `newest_on_top`."""
 
     def __init__(
-        self, table: CrawlTable, keyset: LogListWindow, row: Callable[[LogLine], Row], *, newest_on_top: bool = False
+        self,
+        table: CrawlTable,
+        keyset: LogListWindow,
+        row: Callable[[LogLine], Row],
+        changed: Callable[[], object] = lambda: None,
+        read_soon: Callable[[], object] = lambda: None,
+        *,
+        newest_on_top: bool = False,
     ) -> None:
-        super().__init__(table, keyset, row)
+        super().__init__(table, keyset, row, changed, read_soon)
         self._on_top = newest_on_top
         self._goal: LogLine | None = None  # the entry that gets the cursor with the first rows of a book
-        self.fell_behind = False
-        """Whether so much has come in while it followed that it is not at the end any more."""
 
     def look(self, keyset: LogListWindow, *, keep: bool = False, goal: LogLine | None = None) -> None:
         """Goes elsewhere, to the entry `goal` if there is one, which is read with the next beat; `keep`: until then the
         rows stay."""
         self.go_elsewhere(keyset, keep=keep)
-        self._goal, self.fell_behind = goal, False
+        self._goal = goal
 
     @property
     def following(self) -> bool:
@@ -237,12 +243,12 @@ class LogList(WindowList[LogListWindow, "Ask[Any]", LogLine]):
             self._edge = keyset.above
         yield self._edge
 
-    def take(self, read: Mapping[Ask[Any], Any]) -> bool:
-        """Takes what was read; True when the rows are others now."""
-        keyset, following, anchor = self.keyset, self.following, self.looked_at()
+    def take(self, shot: Snapshot, *, frozen: bool) -> bool:
+        """Takes what was read. Nothing is held back: while the picture is held still, what comes in is not read."""
+        keyset, following, anchor, reads_on = self.keyset, self.following, self.looked_at(), self._edge is not None
         changed = False
         for ask in self._asked:
-            found = read.get(ask)
+            found = shot.parts.get(ask)
             if isinstance(found, LogEntries):
                 self._edge = None if ask == self._edge else self._edge
                 changed |= keyset.take(ask, found)
@@ -250,11 +256,19 @@ class LogList(WindowList[LogListWindow, "Ask[Any]", LogLine]):
                 changed |= keyset.take_actions(found)
         if following:
             keyset.news = 0
-            self.fell_behind = keyset.started and not keyset.at_last
         if changed:
             keyset.let_go(keyset.rows[-1].key if following and keyset.rows else anchor)
             self.show(following=following)
-        return changed
+            self._changed()
+        fell_behind = following and keyset.started and not keyset.at_last
+        if fell_behind:  # so much has come in that it is not at the end any more
+            self.look(keyset.anew(keyset.level), keep=True)
+        if reads_on or fell_behind:
+            self._read_soon()
+        return False
+
+    def thaw(self) -> None:
+        """Reads on where it had stopped, with the next reading."""
 
     def show(self, *, following: bool) -> None:
         """Shows what is held."""

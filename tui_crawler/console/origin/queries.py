@@ -4,16 +4,15 @@ from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
-from tui_crawler.console.reading.ask import COUNTER_MS, RARE_MS, WINDOW, Ask, asks
-from tui_crawler.console.stats.queries import exit_counts_of
+from tui_crawler.console.reading.ask import COUNTER_MS, RARE_MS, WINDOW, asks
 
 if TYPE_CHECKING:  # robots.txt takes long to load, and nothing needs it before the first paint
     from tui_crawler.console.ports import ActionReports, OriginReports
     from tui_crawler.domain.contract import Contract
     from tui_crawler.domain.operator_view import ActionView
-    from tui_crawler.domain.page_view import ExitCountView, OriginHistory, TodoView
+    from tui_crawler.domain.page_view import OriginHistory, TodoView
     from tui_crawler.domain.robots import RobotsRules
 
 
@@ -44,20 +43,6 @@ def todo_of(reports: OriginReports, _now: int, origin: str) -> tuple[TodoView, .
 def history_of(reports: OriginReports, _now: int, origin: str) -> OriginHistory:
     """Read how an origin came to be as it is."""
     return reports.history(origin)
-
-
-@dataclass(frozen=True, slots=True)
-class OriginDetail:
-    """More of one origin than its row."""
-
-    history: OriginHistory
-    todo: tuple[TodoView, ...]
-    exits: tuple[ExitCountView, ...]
-
-
-def detail_of(origin: str) -> tuple[Ask[Any], ...]:
-    """Return what is asked for the fields of an `OriginDetail`."""
-    return history_of(origin), todo_of(origin), exit_counts_of(origin)
 
 
 @dataclass(frozen=True, slots=True)

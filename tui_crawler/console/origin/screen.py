@@ -4,7 +4,7 @@ robots.txt: the text with the group in force, the line that decides on a URL, an
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
 from textual.binding import BindingType
@@ -21,12 +21,11 @@ from tui_crawler.console.logs.attempts import LOG_COLUMNS, log_row, meaning
 from tui_crawler.console.logs.rows import url_of
 from tui_crawler.console.logs.window import LogList, LogListWindow
 from tui_crawler.console.origin.queries import (
-    OriginDetail,
     RobotsSheet,
-    TopUp,
     contract_of,
-    detail_of,
+    history_of,
     robots_file,
+    todo_of,
     top_ups_of,
 )
 from tui_crawler.console.origin.rows import (
@@ -51,15 +50,15 @@ from tui_crawler.console.panes.shared_lines import FRAME
 from tui_crawler.console.panes.tabs import Tab, TabBar
 from tui_crawler.console.reading.ask import WINDOW, Ask
 from tui_crawler.console.reading.reading import PaneReading
-from tui_crawler.console.reading.refresh import ORIGINS, Snapshot
+from tui_crawler.console.reading.refresh import ORIGINS
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.waiting import RowsScreen
+from tui_crawler.console.stats.queries import exit_counts_of
 from tui_crawler.console.stats.rows import exit_rows
 from tui_crawler.console.table.cells import Piece, Styled
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.console.timeline.lanes import LanePane, LaneScreen
 from tui_crawler.console.urls.cells import host_of
-from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.exit_code import Severity
 from tui_crawler.domain.status import RobotsStatus
 from tui_crawler.domain.status_words import unavailable_words, unreachable_words
@@ -69,7 +68,7 @@ from tui_crawler.text.format import READING, count
 
 if TYPE_CHECKING:
     from tui_crawler.console.logs.rows import LogLine
-    from tui_crawler.domain.page_view import TodoView
+    from tui_crawler.domain.page_view import ExitCountView, TodoView
     from tui_crawler.domain.robots import RobotsDecision
     from tui_crawler.domain.view import OriginView
 
@@ -93,6 +92,7 @@ class OriginScreen(LaneScreen, RowsScreen):
 
     WHERE = Where.origin
     HERE = frozenset({"origin.move"})
+    LIVE = (ORIGINS,)
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.origin)]
     AUTO_FOCUS = "#attempts"
 
@@ -100,10 +100,11 @@ class OriginScreen(LaneScreen, RowsScreen):
         """`origin` is raw text as stored."""
         super().__init__()
         self._origin = origin
-        self._detail: OriginDetail | None = None
-        self._held: OriginDetail | None = None
-        self._contract: Contract | None = None
-        self._given: tuple[TopUp, ...] = ()
+        self._contract = PaneReading(lambda: contract_of(origin))
+        self._given = PaneReading(lambda: top_ups_of(origin))
+        self._history = PaneReading(lambda: history_of(origin))
+        self._todo_read = PaneReading(lambda: todo_of(origin), self._show_todo)
+        self._exits_read = PaneReading(lambda: exit_counts_of(origin), self._show_exits)
         self._newest: tuple[AttemptView, ...] = ()
         self._tab = next(iter(TABS))
 
@@ -117,8 +118,12 @@ class OriginScreen(LaneScreen, RowsScreen):
         self._exits = CrawlTable(EXIT_COLUMNS, placeholder="no attempts yet", id="exits", classes="pane")
         self._attempts = CrawlTable(LOG_COLUMNS, placeholder="no attempts yet", id="attempts", classes="pane")
         keyset = LogListWindow(self._origin, attempts_only=True)
-        self._list = LogList(self._attempts, keyset, self._attempt_row, newest_on_top=True)
+        self._list = LogList(
+            self._attempts, keyset, self._attempt_row, self._take_newest, self.console.read_soon, newest_on_top=True
+        )
         self._lane = LanePane(self._origin, alone=True, id="lane", classes="pane")
+        told = (self._contract, self._given, self._history, self._todo_read, self._exits_read)
+        self.reads = (*told, self.read_lane(self._lane), self._list)
         left = Vertical(self._state, self._exits, id="origin-left")
         right = Vertical(self._todo, self._lane, self._attempts, id="origin-right")
         panes = Horizontal(left, right, id="origin-panes")
@@ -130,61 +135,24 @@ class OriginScreen(LaneScreen, RowsScreen):
         title(self._state, "State")
         title(self._exits, "Exit codes")
         self._lane.show_title()
-        self._show_titles()
-        self._show_state()
 
-    def wants(self) -> tuple[Ask[Any], ...]:
-        own: tuple[Ask[Any], ...] = (contract_of(self._origin), top_ups_of(self._origin), *detail_of(self._origin))
-        lanes = () if self.frozen else self.ask_lanes(self._lane.size.width + 2)
-        return (ORIGINS, *own, *lanes, *self._list.asks(frozen=self.frozen))
-
-    def take(self, shot: Snapshot) -> None:
-        self._contract = contract_of(self._origin).found_in(shot) or self._contract
-        if not self.frozen:
-            self._given = top_ups_of(self._origin).found_in(shot) or self._given
-            self.take_lanes(shot)
-        self._take_attempts(shot)
-        found: list[Any] = [ask.found_in(shot) for ask in detail_of(self._origin)]
-        detail = OriginDetail(*found)
-        if None in found or detail == (self._held or self._detail):
-            if not self.frozen:
-                self._show_state()
-            return
-        if self.frozen:
-            self.missed += 1
-            self._held = detail
-            self._show_titles()
-            return
-        self._show(detail)
-
-    def _take_attempts(self, shot: Snapshot) -> None:
-        reads_on, keyset = self._list.reads_on, self._list.keyset
-        changed = self._list.take(shot.parts)
-        if self._list.fell_behind:
-            self._look(keyset.anew(keyset.level))
-        if changed and keyset.at_last and not keyset.problems_only:
+    def _take_newest(self) -> None:
+        keyset = self._list.keyset
+        if keyset.at_last and not keyset.problems_only:
             newest = [line.source for line in reversed(keyset.rows[-WINDOW:])]
             self._newest = tuple(one for one in newest if isinstance(one, AttemptView))
-        if reads_on:
-            self.console.read_soon()
-        self._show_titles()
 
-    def thaw(self) -> None:
-        if self._held is not None:
-            self._show(self._held)
-        self._show_titles()
-        self.console.read_soon()
+    @property
+    def lane_width(self) -> int:
+        return self._lane.size.width
 
-    def tick(self) -> None:
-        """Clocks; when the pages in view are asked for; and whether the attempts follow, which the wheel changes."""
-        if not self.frozen:
-            self._show_state()
-            seen = frozenset(self._todo.visible_keys)
-            for number, item in enumerate(self._detail.todo if self._detail is not None else (), 1):
-                if item.url in seen:
-                    self._todo.update_row(self._todo_row(number, item))
-        self._list.seen()
-        self._show_titles()
+    def show_live(self) -> None:
+        """Clocks, and when the pages in view are asked for."""
+        self._show_state()
+        seen = frozenset(self._todo.visible_keys)
+        for number, item in enumerate(self._todo_read.value or (), 1):
+            if item.url in seen:
+                self._todo.update_row(self._todo_row(number, item))
 
     def fit(self, size: Size) -> None:
         super().fit(size)
@@ -239,10 +207,10 @@ class OriginScreen(LaneScreen, RowsScreen):
         return [self._lane] if self._lane.size.width else []
 
     def _show_tabs(self) -> None:
-        view, detail = self._view(), self._detail
+        view, exits = self._view(), self._exits_read.value
         notes = {"todo": count(view.todo) if view is not None else ""}
-        if detail is not None:
-            notes["exits"] = str(len(detail.exits))
+        if exits is not None:
+            notes["exits"] = str(len(exits))
         tabs = []
         for name, (words, action_id) in TABS.items():
             action = BY_ID[action_id]
@@ -250,15 +218,12 @@ class OriginScreen(LaneScreen, RowsScreen):
             tabs.append(Tab(action.id, key, words, notes.get(name, "")))
         self._tabs.tell(tabs, TABS[self._tab][1])
 
-    def _show(self, detail: OriginDetail) -> None:
-        before, self._detail, self._held = self._detail, detail, None
-        if before is None or detail.todo is not before.todo:
-            self._todo.set_rows([self._todo_row(*numbered) for numbered in enumerate(detail.todo, 1)])
-        if before is None or detail.exits is not before.exits:
-            self._exits.set_rows(exit_rows(detail.exits, short=6))
-            self._exits.styles.height = min(max(len(detail.exits), 1), EXITS_SHOWN) + FRAME
-        self._show_state()
-        self._show_titles()
+    def _show_todo(self, todo: tuple[TodoView, ...]) -> None:
+        self._todo.set_rows([self._todo_row(*numbered) for numbered in enumerate(todo, 1)])
+
+    def _show_exits(self, exits: tuple[ExitCountView, ...]) -> None:
+        self._exits.set_rows(exit_rows(exits, short=6))
+        self._exits.styles.height = min(max(len(exits), 1), EXITS_SHOWN) + FRAME
 
     def _attempt_row(self, line: LogLine) -> Row:
         return log_row(cast("AttemptView", line.source), self.console.clock.zone)
@@ -271,19 +236,22 @@ class OriginScreen(LaneScreen, RowsScreen):
         console = self.console
         view = self._view()
         if view is None:
-            self._state.show(unknown_lines(self._origin) if self._detail is not None else [])
+            self._state.show(unknown_lines(self._origin) if self.has_read else [])
             return
         now, zone = console.clock.wall_ms(), console.clock.zone
         meter = console.live_state.meters.get(view.origin)
         line = meter.line(console.live_state.counted_ms(), RATE_WIDTH) if meter else []
         run = console.live_state.run
-        self._why.show([head_line(view, now, run, zone, console.live_state.who, self._contract)])
-        if self._detail is not None:
-            suspicion = suspect(self._origin, self._detail.history.refused, self._newest)
-            past = OriginContext(self._detail.history, self._given, run, self._contract, suspicion)
+        contract, history = self._contract.value, self._history.value
+        self._why.show([head_line(view, now, run, zone, console.live_state.who, contract)])
+        if history is not None:
+            suspicion = suspect(self._origin, history.refused, self._newest)
+            past = OriginContext(history, self._given.value or (), run, contract, suspicion)
             self._state.show(state_lines(view, past, now, zone, line, self.key_names))
 
-    def _show_titles(self) -> None:
+    def show_titles(self) -> None:
+        """Whether the attempts follow, which the wheel changes, too."""
+        self._list.seen()
         self._show_tabs()
         view = self._view()
         shown = len(self._todo.held_rows())
@@ -299,7 +267,7 @@ class OriginScreen(LaneScreen, RowsScreen):
             parts.append(f"{count(keyset.news)} new")
         if self._list.in_part:
             parts.append(f"only the {count(len(self._attempts.held_rows()))} rows held")
-        title(self._attempts, " · ".join(parts), f"‖ frozen · {self.missed} changes" if self.frozen else "")
+        title(self._attempts, " · ".join(parts))
 
     def _view(self) -> OriginView | None:
         return self.console.live_state.origins.get(self._origin)
@@ -313,11 +281,8 @@ class OriginScreen(LaneScreen, RowsScreen):
 
     def record(self, table: CrawlTable, key: Hashable) -> object | None:
         """A page of the todo list, an attempt, or how often an exit code came."""
-        detail = self._detail
-        if detail is None:
-            return None
         if table is self._todo:
-            return next((one for one in detail.todo if one.url == key), None)
+            return next((one for one in self._todo_read.value or () if one.url == key), None)
         line = self._list.keyset.row(key)
         return line.source if line is not None else None
 
@@ -378,19 +343,14 @@ class OriginScreen(LaneScreen, RowsScreen):
 
     def _look(self, keyset: LogListWindow, *, keep: bool = True) -> None:
         self._list.look(keyset, keep=keep)
-        self._show_titles()
+        self.show_titles()
         self.console.read_soon()
 
     def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
         """The newest or the oldest attempt of all, not only of those held."""
         if event.table is self._attempts and self._list.go_to_end(newest=not event.bottom):
-            self._show_titles()
+            self.show_titles()
             self.console.read_soon()
-
-    def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
-        self._list.seen()
-        self._show_titles()
-        self.tell_footer()
 
 
 class RobotsLines(LongLines):
@@ -442,7 +402,8 @@ class RobotsScreen(ConsoleScreen):
         self._origin, self._url = origin, url
         self._contract = PaneReading(lambda: contract_of(self._origin))
         self._file = PaneReading(self._ask_file, lambda _: self._judge())
-        self.readings = (self._contract, self._file)
+        self.reads = (self._contract, self._file)
+        self._fetched_at: int | None = None
         self._decision: RobotsDecision | None = None
 
     def body(self) -> Iterable[Widget]:
@@ -457,7 +418,9 @@ class RobotsScreen(ConsoleScreen):
 
     def _ask_file(self) -> Ask[RobotsSheet | None] | None:
         view = self._view()
-        return None if view is None else robots_file(self._origin, view.robots_fetched_at)
+        if view is not None and not self.frozen:
+            self._fetched_at = view.robots_fetched_at
+        return None if self._fetched_at is None else robots_file(self._origin, self._fetched_at)
 
     def _judge(self) -> None:
         sheet = self._file.latest

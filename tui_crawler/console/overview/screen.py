@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
+from typing import TYPE_CHECKING, ClassVar, TypeVar
 
 from textual import events
 from textual.binding import BindingType
@@ -28,7 +28,8 @@ from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
 from tui_crawler.console.reading.ask import RARE_MS, Ask
-from tui_crawler.console.reading.refresh import EVENTS, JOB_NAMES, ORIGINS, WORKERS, Snapshot
+from tui_crawler.console.reading.reading import PaneReading
+from tui_crawler.console.reading.refresh import EVENTS, JOB_NAMES, ORIGINS, WORKERS
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import LiveFilterScreen
 from tui_crawler.console.table.cells import Styled
@@ -42,17 +43,17 @@ from tui_crawler.text.safe_text import safe
 from tui_crawler.text.standing import severity, standing
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.operator_view import ActionView
+    from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.domain.view import OriginView
 
 MINUTE_MS = 60_000
-_ACTIONS, _SUSPICIONS = recent_actions(), suspicions()
 RATE_WIDTH = 20
 LEAST, BESIDE = 8, 32
 """Lines of the origins at least, however few; and where the selected one stands beside them, which needs about as many:
 what is measured would have the screen laid out anew as the cursor moves."""
 
 
+Read = TypeVar("Read")
 Sorts = TypeVar("Sorts", bound=Callable[..., None])
 
 
@@ -117,6 +118,8 @@ class OverviewScreen(LiveFilterScreen):
     WHERE = Where.overview
     HERE = frozenset({"origin.move"})
     CRUMBS = ("Overview",)
+    LIVE = (ORIGINS, EVENTS, JOB_NAMES)
+    BADGE = "#origins"
     MARKS = "#origins"
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.overview)]
 
@@ -127,14 +130,18 @@ class OverviewScreen(LiveFilterScreen):
         self._sought = ""
         self._told_at = -1
         self._nameless_run = self._covered_run = 0
-        self._actions: tuple[ActionView, ...] = ()
-        self._read: Mapping[Ask[Any], Any] = {}
 
     def body(self) -> Iterable[Widget]:
         """Origins beside the selected one, events below."""
         self._table = CrawlTable(COLUMNS, placeholder=READING, id="origins", classes="pane")
         self._table.holds_while_marked = True
         self._list = OriginList(self, self._table, self._begins_with)
+        self._actions = PaneReading(recent_actions)
+        self._suspicions = PaneReading(suspicions, self._list.suspect)
+        self._card = PaneReading(lambda: self._of_selected(summary_of))
+        self._next = PaneReading(lambda: self._of_selected(next_page_of))
+        crew = PaneReading(lambda: WORKERS.every(RARE_MS) if self.has_read else None)
+        self.reads = (self._actions, self._suspicions, self._card, self._next, crew)
         self._summary = Lines(id="summary", classes="pane")
         self._why = Lines(id="why")
         self._events = EventsPane()
@@ -146,7 +153,6 @@ class OverviewScreen(LiveFilterScreen):
 
     def on_mount(self) -> None:
         self._show_sort()
-        self._show_titles()
 
     def on_screen_resume(self, _event: events.ScreenResume) -> None:
         """Makes the order anew when another screen lay over it: from what is known, and from the next reading."""
@@ -167,32 +173,28 @@ class OverviewScreen(LiveFilterScreen):
 
     # what is shown
 
-    def wants(self) -> tuple[Ask[Any], ...]:
-        """Origins and events, and more of the selected origin."""
+    def _of_selected(self, ask: Callable[[str], Ask[Read]]) -> Ask[Read] | None:
         view = self._selected() if self.is_mounted and not self.has_class("-narrow") else None
-        selected = (summary_of(view.origin), next_page_of(view.origin)) if view is not None else ()
-        later = (WORKERS.every(RARE_MS),) if self.has_read else ()
-        return (ORIGINS, EVENTS, _ACTIONS, _SUSPICIONS, JOB_NAMES, *later, *selected)
+        return None if view is None else ask(view.origin)
 
     def take(self, shot: Snapshot) -> None:
         """Takes changed origins, new events, what operators did, and which origins look like traps."""
+        live_state = self.console.live_state
         if shot.anew:
             self._events.begin()
             self._list.begin()
-        self._events.take(self.console.live_state.take_events(), hold=self.frozen)
-        self._take_parts(shot)
+        self._events.take(live_state.take_events(), hold=self.frozen)
+        if not self.frozen:
+            self._list.changed(live_state.take_news())
+        super().take(shot)
         if self.frozen:
-            self.missed = self._list.miss(self.console.live_state.take_news())
-            self._show_titles()
+            self.missed = self._list.miss(live_state.take_news())
+            self.show_titles()
             return
-        self._list.changed(self.console.live_state.take_news())
         self._tell_given_up()
         self._tell_nameless()
         self._tell_elsewhere()
         self._tell_coverage()
-        if not self._list.ordered or self._list.order_is_due:
-            self._order()
-        self._show_selected()
 
     def _tell_given_up(self) -> None:
         """Tells of origins that gave up, all those of the last minute in one notice."""
@@ -232,30 +234,24 @@ class OverviewScreen(LiveFilterScreen):
                 offer = f"; {self.key_names('origin.add')} adds {coverage.elsewhere[0]}" if coverage.elsewhere else ""
                 self.console.tell("coverage", f"⚠ {coverage.brief}{offer}", "warning")
 
-    def _take_parts(self, shot: Snapshot) -> None:
-        if self.frozen:
-            return
-        self._actions = _ACTIONS.found_in(shot) or self._actions
-        self._events.take_others(self._actions, self.console.live_state.troubles)
-        self._read = shot.parts
-        if (suspected := _SUSPICIONS.found_in(shot)) is not None:
-            self._list.suspect(suspected)
-
-    def tick(self) -> None:
-        """Countdowns of the rows in view, the order, the selected origin."""
-        if self.frozen:
-            return
-        self._events.take_others(self._actions, self.console.live_state.troubles)
-        self._list.tick()
-        if self._list.order_is_due:
+    def show_live(self) -> None:
+        """The order, the selected origin, what operators did and what went wrong."""
+        self._events.take_others(self._actions.value or (), self.console.live_state.troubles)
+        if not self._list.ordered or self._list.order_is_due:
             self._order()
         self._show_selected()
+
+    def tick(self) -> None:
+        """Countdowns of the rows in view, too."""
+        if not self.frozen:
+            self._list.tick()
+        super().tick()
 
     def thaw(self) -> None:
         self._list.thaw()
         self._events.thaw()
         self._order()
-        self._show_selected()
+        super().thaw()
 
     def fit(self, size: Size) -> None:
         super().fit(size)
@@ -269,7 +265,7 @@ class OverviewScreen(LiveFilterScreen):
             self.has_class("-narrow") or self.has_class("-low")
         )
         self._strip.tell(origins, wanted=wanted)
-        self._show_titles()
+        self.show_titles()
         self._make_room()
 
     def _make_room(self) -> None:
@@ -279,7 +275,7 @@ class OverviewScreen(LiveFilterScreen):
             least = LEAST if self.has_class("-narrow") else BESIDE
             self._shared_height.take(max(rows + FRAME, least), all_of_it=not rows or self.has_class("-low"))
 
-    def _show_titles(self) -> None:
+    def show_titles(self) -> None:
         wanted = self._list.wanted
         known = len(self.console.live_state.origins)
         parts = ["Origins"]
@@ -291,7 +287,7 @@ class OverviewScreen(LiveFilterScreen):
             parts += [f"filter: {wanted.needle}", *filter(None, (read_origin_needle(wanted.needle).problem,))]
         if wanted.problems:
             parts.append("problems only")
-        title(self._table, " · ".join(parts), f"‖ frozen · {self.missed} changed" if self.frozen else "")
+        title(self._table, " · ".join(parts))
 
     def _show_sort(self) -> None:
         self._table.sort = (self._list.wanted.sort, self._list.wanted.descending)
@@ -311,10 +307,10 @@ class OverviewScreen(LiveFilterScreen):
         run, flying = console.live_state.run, console.live_state.in_flight(view)
         meter = console.live_state.meters.get(view.origin)
         line = meter.line(live_state.counted_ms(), RATE_WIDTH) if meter else []
-        card = self._read.get(summary_of(view.origin))
+        card = self._card.value
         suspicion = (card and card.suspicion) or self._list.suspicions.get(view.origin)
         state, words, *more = summary.summary_lines(view, now, run, zone, console.live_state.who, line, flying)
-        comes = summary.next_lines(view, self._read.get(next_page_of(view.origin), ""))
+        comes = summary.next_lines(view, self._next.value or "")
         lines = [state, words, *summary.trap_lines(suspicion), *more, *comes]
         self._summary.show([*lines, *(summary.card_lines(card) if card else ())])
         title(self._summary, host_of(view.origin), self._summary.more)
@@ -405,7 +401,7 @@ class OverviewScreen(LiveFilterScreen):
         self._list.fit(narrow=self.has_class("-narrow"))
         self._show_sort()
         self._order(anew=True)
-        self._show_titles()
+        self.show_titles()
         self._show_selected()
         self.tell_footer()
 
@@ -478,15 +474,11 @@ class OverviewScreen(LiveFilterScreen):
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         if event.table is self._table:
             self._show_selected()
-            self.tell_footer()
 
     def on_origin_strip_chosen(self, event: OriginStrip.Chosen) -> None:
         """Goes to the origin that was clicked, if the filter keeps it."""
         self._table.move_cursor(key=event.origin)
         self._table.focus()
-
-    def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
-        self.tell_footer()
 
     def row_selected(self, event: CrawlTable.RowSelected) -> None:
         """Opens an origin, or the URL of an event; of an action or an error all is told."""

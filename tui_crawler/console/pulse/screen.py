@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Grid, Vertical
@@ -19,7 +19,8 @@ from tui_crawler.console.pulse.chart_pane import ChartPane
 from tui_crawler.console.pulse.queries import first_span, pulse_of, scopes_of
 from tui_crawler.console.pulse.rows import Charts, mark_words, title_of
 from tui_crawler.console.reading.ask import Ask
-from tui_crawler.console.reading.refresh import JOB_NAMES, Snapshot
+from tui_crawler.console.reading.reading import PaneReading
+from tui_crawler.console.reading.refresh import JOB_NAMES
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.screen.span import SpanActions, SpanView
 from tui_crawler.console.table.cells import Styled
@@ -44,6 +45,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
     HERE = frozenset({"view.pulse", "origin.add"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.pulse)]
     AUTO_FOCUS = "ChartPane"
+    LIVE = (JOB_NAMES,)
 
     def __init__(self) -> None:
         """Follows the present of the whole crawl, over an hour."""
@@ -51,7 +53,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
         self._of = PulseOf()
         self.span, self._chosen = SpanView(HOUR_MS), False
         self._phase = LatencyPhase.response
-        self._asked: Ask[Pulse] | None = None
+        self.reads = (PaneReading(self._ask_pulse, self._take, moves=True),)
         self._charts: Charts | None = None
         self._first = 0  # the first of the charts that have room
 
@@ -64,24 +66,18 @@ class PulseScreen(SpanActions, ConsoleScreen):
     def crumbs(self) -> tuple[str, ...]:
         return ("Pulse",) if self._of == PulseOf() else ("Pulse", self._of.name)
 
-    def wants(self) -> tuple[Ask[Any], ...]:
+    def _ask_pulse(self) -> Ask[Pulse]:
         """The span; of one that follows the present the next step when it begins."""
-        if self.frozen and self._asked is not None:
-            return ()
-        end = self.span.end if self.span.end is not None else self.present()
-        self._asked = pulse_of(self._of, self.span.length, end)
-        return (self._asked, JOB_NAMES)
+        return pulse_of(self._of, self.span.length, self.span.end if self.span.end is not None else self.present())
 
-    def take(self, shot: Snapshot) -> None:
-        pulse = self._asked.found_in(shot) if self._asked is not None else None
-        if pulse is not None and not self.frozen and (self._charts is None or self._charts.pulse is not pulse):
-            now = self.console.clock.wall_ms()
-            self._charts = Charts(pulse, now, self._phase)
-            if not self._chosen and self.span.length != (first := first_span(pulse, now)):
-                self.span.length = first
-                self.console.read_soon()
-            self._chosen = True
-            self._show()
+    def _take(self, pulse: Pulse) -> None:
+        now = self.console.clock.wall_ms()
+        self._charts = Charts(pulse, now, self._phase)
+        if not self._chosen and self.span.length != (first := first_span(pulse, now)):
+            self.span.length = first
+            self.console.read_soon()
+        self._chosen = True
+        self._show()
 
     def fit(self, size: Size) -> None:
         """As many charts as have room."""
@@ -89,10 +85,11 @@ class PulseScreen(SpanActions, ConsoleScreen):
         self._place_charts(size)
         self._show()
 
-    def toggle_freeze(self) -> None:
-        """Says so, too."""
-        super().toggle_freeze()
-        self._show()
+    def show_titles(self) -> None:
+        """The line that reads the charts, which says whether they are held still."""
+        if self._charts is not None and self.is_mounted:
+            at = None if self.span.cursor is None else self._charts.pulse.step_at(self.span.cursor)
+            self._reading.show([self._reading_line(self._charts, at)])
 
     def _place_charts(self, size: Size) -> None:
         shown = [pane for pane in self._panes if self._charts is None or pane.chart is not None or not pane.is_mounted]
@@ -115,7 +112,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
         if before != [pane.chart is None for pane in self._panes]:
             self._place_charts(self.size)
         self.show_header()  # and what it counts, in the charts
-        self._reading.show([self._reading_line(charts, at)])
+        self.show_titles()
 
     def _reading_line(self, charts: Charts, at: int | None) -> Line:
         zone, pulse = self.console.clock.zone, charts.pulse
@@ -127,7 +124,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
             *(["a sample of attempts"] if pulse.sampled else []),
             title_of(pulse),
             f"span {coarse(self.span.length)}",
-            "‖ frozen" if self.frozen else self.span.words,
+            self.frozen_words or self.span.words,
             *([f"{self.key_names('focus.next')}: {hidden} more"] if hidden else []),
         ]
         return Split(Styled(said, "strong"), Styled(" · ".join(words), "muted"))

@@ -28,12 +28,17 @@ class AnyReading(Protocol):
 class PaneReading(Generic[T]):
     """One thing that is asked for, and what was read of it.
 
-    What comes while the picture is held still is kept for later; the first that is read is shown even then.
+    What comes while the picture is held still is kept for later, unless it is the first of something else.
     """
 
-    def __init__(self, ask: Callable[[], Ask[T] | None], show: Callable[[T], object] = lambda _: None) -> None:
-        """`ask` says what is to be read as things are (None: nothing), `show` shows what is new."""
-        self._ask, self._show = ask, show
+    def __init__(
+        self, ask: Callable[[], Ask[T] | None], show: Callable[[T], object] = lambda _: None, *, moves: bool = False
+    ) -> None:
+        """`ask` says what is to be read as things are (None: nothing), `show` shows what is new. It `moves`: it ends at
+        the present, so that another ask is the same at another time; while the picture is held still, it is not read.
+        """
+        self._ask, self._show, self._moves = ask, show, moves
+        self._asked: Ask[T] | None = None
         self._shown: tuple[Ask[T], T] | None = None
         self._held: tuple[Ask[T], T] | None = None
 
@@ -54,18 +59,18 @@ class PaneReading(Generic[T]):
 
     def asks(self, *, frozen: bool) -> Iterable[Ask[T]]:
         """Return what is to be read now."""
-        ask = self._ask()
-        return () if ask is None else (ask,)
+        self._asked = self._ask() if not (frozen and self._moves and self._shown) else None
+        return () if self._asked is None else (self._asked,)
 
     def take(self, shot: Snapshot, *, frozen: bool) -> bool:
         """Show what was read, or hold it back; True: what is held back is news."""
-        ask = self._ask()
+        ask = self._asked if self._moves else self._ask()
         if ask is None or ask not in shot.parts:
             return False
         found = ask, shot.parts[ask]
         if found == (self._held or self._shown):
             return False
-        if frozen and self._shown is not None:
+        if frozen and self._shown is not None and self._shown[0] == ask:
             self._held = found
             return True
         self._put(found)

@@ -166,8 +166,10 @@ class SnapshotReader:
             self._first = self._anew = True
         self._at_once = wants.at_once
         others = wants != self._last.wants
-        if others:  # what another screen asked for is dropped, so that it is read at once when it is wanted again
-            known = {*wants.asks, ORIGINS, EVENTS, TOTALS, COVERAGE, _RUN, _LOCK}
+        if others:  # what another screen asked for, or not so often, is read at once
+            rates = {ask: ask.every_ms for ask in self._last.wants.asks}
+            kept = (ask for ask in wants.asks if ask.every_ms >= rates.get(ask, 0))
+            known = {*kept, ORIGINS, EVENTS, TOTALS, COVERAGE, _RUN, _LOCK}
             self._last = replace(self._last, parts={ask: one for ask, one in self._last.parts.items() if ask in known})
             self._seen = {ask: at for ask, at in self._seen.items() if ask in known}
         before, seen, reached = self._last, dict(self._seen), dict(self._reached)
@@ -180,8 +182,8 @@ class SnapshotReader:
             return None  # else what another screen has read already is new to this one
         self._first = False
         fresh, self._anew = replace(fresh, wants=wants, anew=self._anew), False
-        kept = {ask: value for ask, value in fresh.parts.items() if not isinstance(ask, NewsAsk)}
-        self._last = replace(fresh, parts=kept, anew=False)
+        lasting = {ask: value for ask, value in fresh.parts.items() if not isinstance(ask, NewsAsk)}
+        self._last = replace(fresh, parts=lasting, anew=False)
         return replace(fresh, took_ms=self._clock.mono_ms() - began)
 
     def close(self) -> None:

@@ -8,11 +8,12 @@ meanwhile. Pages stand in the order of their ids and change while they are held:
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, TypeVar
 
 from tui_crawler.console.reading.ask import WINDOW, Ask, PageAsk
+from tui_crawler.console.reading.reading import PaneReading
 
 if TYPE_CHECKING:
     from tui_crawler.domain.page_filter import PageWindow
@@ -237,23 +238,28 @@ class SpanWindow(KeysetWindow[int, "PageView"]):
 class TurnedWindow(Generic[E, R]):
     """One window of a list, which turns to the next and to those before. Knows no screen."""
 
-    def __init__(self, window: Callable[[E], Ask[tuple[R, ...]]], first: E, place: Callable[[R], E]) -> None:
+    def __init__(
+        self,
+        window: Callable[[E], Ask[tuple[R, ...]]],
+        first: E,
+        place: Callable[[R], E],
+        show: Callable[[tuple[R, ...]], object] = lambda _: None,
+    ) -> None:
         """Begins with the first window, not read yet. `window` is what reads the rows behind a place, with one more
-        than is shown; `place` is that of a row."""
-        self._window, self._place = window, place
+        than is shown; `place` is that of a row, `show` shows what was read."""
+        self._place = place
         self._after: list[E] = [first]
-        self.rows: tuple[R, ...] = ()
-        self._read: object = None
+        self.reading = PaneReading(lambda: window(self._after[-1]), show)
 
     @property
-    def ask(self) -> Ask[tuple[R, ...]]:
-        """What is to be read."""
-        return self._window(self._after[-1])
+    def rows(self) -> tuple[R, ...]:
+        """What was read of the window."""
+        return self.reading.value or ()
 
     @property
     def read(self) -> bool:
         """Whether the window was read."""
-        return self._read is not None
+        return self.reading.value is not None
 
     @property
     def first(self) -> int:
@@ -274,14 +280,6 @@ class TurnedWindow(Generic[E, R]):
         """The row at a place."""
         return next((row for row in self.rows if self._place(row) == key), None)
 
-    def take(self, parts: Mapping[Ask[Any], Any]) -> bool:
-        """Takes what was read anew; answers whether it was."""
-        read = parts.get(self.ask)
-        if read is None or read is self._read:
-            return False
-        self._read = self.rows = read
-        return True
-
     def turn(self, *, on: bool) -> bool:
         """Goes to the next or the former window; answers whether there is one, which is then to be read."""
         if on and self.older:
@@ -290,5 +288,4 @@ class TurnedWindow(Generic[E, R]):
             self._after.pop()
         else:
             return False
-        self.rows, self._read = (), None
         return True

@@ -51,14 +51,16 @@ _DIGITS = 10  # of the number of a run
 
 
 def title(widget: Widget, text: str, subtitle: str = "") -> None:
-    """Writes the titles of a pane's border; the texts are raw."""
+    """Writes the titles of a pane's border; the texts are raw. That a picture is held still is said in one of them."""
     words = zoom_words(widget)
     if isinstance(widget, CrawlTable):
         widget.name_pane(text)
     else:
         write_title(widget, f"{text} · {words}" if words else text)
     words = widget.filter_words if isinstance(widget, CrawlTable) else ""
-    write_subtitle(widget, subtitle or words)
+    screen = widget.screen if widget.is_attached else None
+    held = screen.frozen_words if isinstance(screen, ConsoleScreen) and screen.badge == f"#{widget.id}" else ""
+    write_subtitle(widget, held or subtitle or words)
 
 
 class ListExport(Protocol):
@@ -75,6 +77,9 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     HERE: ClassVar[frozenset[str]] = frozenset()
     """Actions the footer does not name here, though they exist."""
     AUTO_FOCUS = "CrawlTable"
+    BADGE: ClassVar[str] = ""
+    """The pane, as a selector, whose border says that the picture is held still; empty: the one that has the focus
+    first."""
     MARKS: ClassVar[str] = ""
     """The tables whose marked rows the actions of this screen are about, as selectors; empty: none."""
     CRUMBS: ClassVar[tuple[str, ...]] = ()
@@ -149,12 +154,16 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     LIVE: ClassVar[tuple[Ask[Any], ...]] = ()
     """What is asked for besides, which the console keeps (`LiveState`)."""
-    readings: tuple[AnyReading, ...] = ()
+    reads: tuple[AnyReading, ...] = ()
     """What is read for it."""
+
+    def readings(self) -> tuple[AnyReading, ...]:
+        """What is read for it as it stands now."""
+        return self.reads
 
     def wants(self) -> tuple[Ask[Any], ...]:
         """What this screen shows, so that nothing else is read."""
-        read = (ask for one in self.readings for ask in one.asks(frozen=self.frozen))
+        read = (ask for one in self.readings() for ask in one.asks(frozen=self.frozen))
         return tuple(dict.fromkeys((*self.LIVE, *read)))
 
     def take_in(self, shot: Snapshot) -> None:
@@ -162,11 +171,22 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         self.has_read = True
         self.take(shot)
 
+    @property
+    def badge(self) -> str:
+        """The pane whose border says that the picture is held still, as a selector."""
+        return self.BADGE or str(self.AUTO_FOCUS)
+
+    @property
+    def frozen_words(self) -> str:
+        """That the picture is held still, and how often something else was read meanwhile; empty while it is not."""
+        changes = f" · {self.missed} changes" if self.missed else ""
+        return f"‖ frozen{changes}" if self.frozen else ""
+
     def take(self, shot: Snapshot) -> None:
         """Shows what was read, or counts what is held back."""
-        news = [one.take(shot, frozen=self.frozen) for one in self.readings]
+        news = [one.take(shot, frozen=self.frozen) for one in self.readings()]
         self.missed += any(news)
-        self.tick()
+        self._show_now()
 
     def show_live(self) -> None:
         """Shows what changes by time or with the origins; called after every reading and twice a second."""
@@ -242,6 +262,9 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     def tick(self) -> None:
         """Twice a second: what changes by time alone."""
+        self._show_now()
+
+    def _show_now(self) -> None:
         if not self.frozen:
             self.show_live()
         self.show_titles()
@@ -254,7 +277,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     def thaw(self) -> None:
         """Shows what came while the picture was held still; it is read again."""
-        for one in self.readings:
+        for one in self.readings():
             one.thaw()
         self.tick()
         self.console.read_soon()
@@ -287,6 +310,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         if not self.frozen:
             self.missed = 0
             self.thaw()
+        self.show_titles()
 
     def fit(self, size: Size) -> None:
         """Chooses the layout for a size."""
@@ -473,6 +497,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             self._restore(layout)
         if self.has_class("-narrow"):
             self.focus_main()
+        self.tick()
 
     def on_resize(self, event: events.Resize) -> None:
         self.fit(event.size)
@@ -536,5 +561,10 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         if event.table.orders_itself:
             event.table.toggle_order(event.column_id)
 
+    def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
+        self.show_titles()
+        self.tell_footer()
+
     def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
+        self.show_titles()
         self.tell_footer()

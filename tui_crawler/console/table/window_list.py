@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable
 from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
@@ -12,6 +12,7 @@ from tui_crawler.console.reading.window import KEPT, KeysetWindow, SpanWindow
 from tui_crawler.console.table.cells import LateRow
 
 if TYPE_CHECKING:
+    from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.console.table.crawl_table import CrawlTable, CursorRule, Row
     from tui_crawler.domain.page_filter import PageWindow
     from tui_crawler.domain.page_view import PageView
@@ -30,9 +31,17 @@ class WindowList(Generic[B, A, R]):
     KEEPS_MARKS: ClassVar[bool] = False
     """Whether rows that are let go stay marked."""
 
-    def __init__(self, table: CrawlTable, keyset: B, row: Callable[[R], Row]) -> None:
+    def __init__(
+        self,
+        table: CrawlTable,
+        keyset: B,
+        row: Callable[[R], Row],
+        changed: Callable[[], object] = lambda: None,
+        read_soon: Callable[[], object] = lambda: None,
+    ) -> None:
         """`row` makes the row of an entry; its key is that of the entry. What stands at the top of the table stays
-        there when rows come in above."""
+        there when rows come in above. `changed` is called when other rows are shown, `read_soon` has more read."""
+        self._changed, self._read_soon = changed, read_soon
         self.table, self.keyset, self._row = table, keyset, row
         self._turned = True  # the rows shown are still those of the book before
         self._edge: A | None = None  # the neighbours that are awaited
@@ -50,7 +59,7 @@ class WindowList(Generic[B, A, R]):
         """Whether what lies beyond an edge is awaited."""
         return self._edge is not None
 
-    def asks(self, *, frozen: bool = False) -> tuple[A, ...]:
+    def asks(self, *, frozen: bool) -> tuple[A, ...]:
         """What is to be read now; `frozen`: while the picture is held still."""
         if self._edge is None or self._edge not in self._asked:
             self._edge = None
@@ -93,7 +102,7 @@ class WindowList(Generic[B, A, R]):
         self._turned = False
         table.set_rows([row for _, row in self._rows.values()], cursor=rule, keep_marks=self.KEEPS_MARKS)
 
-    def tick(self) -> None:
+    def show_live(self) -> None:
         """Makes the rows in view anew: what changes by time, or with their origins."""
         held = (self._rows.get(key) for key in self.table.visible_keys)
         self.table.update_rows(self._row(one[0]) for one in held if one is not None)
@@ -105,10 +114,17 @@ class PageList(WindowList[SpanWindow, PageAsk, "PageView"]):
     KEEPS_MARKS = True
 
     def __init__(
-        self, table: CrawlTable, keyset: SpanWindow, row: Callable[[PageView], Row], *, keep_marks: bool = False
+        self,
+        table: CrawlTable,
+        keyset: SpanWindow,
+        row: Callable[[PageView], Row],
+        changed: Callable[[], object] = lambda: None,
+        read_soon: Callable[[], object] = lambda: None,
+        *,
+        keep_marks: bool = False,
     ) -> None:
-        """`row` makes the row of a page; its key is the page id. `keep_marks`: also where a page has left the list."""
-        super().__init__(table, keyset, row)
+        """The key of a row is the page id. `keep_marks`: also where a page has left the list."""
+        super().__init__(table, keyset, row, changed, read_soon)
         self.length: int | None = None
         """How many pages the list has, where somebody has counted them."""
         self._keep_marks = keep_marks
@@ -151,11 +167,11 @@ class PageList(WindowList[SpanWindow, PageAsk, "PageView"]):
             self._edge = (keyset.below if below <= ahead else None) or (keyset.above if above < ahead else None)
         yield self._edge
 
-    def take(self, read: Mapping[Ask[Any], Any], *, frozen: bool) -> tuple[bool, bool]:
-        """Takes the windows that were read anew: whether the rows are others now, and whether some wait for a thaw."""
+    def take(self, shot: Snapshot, *, frozen: bool) -> bool:
+        """Takes the windows that were read anew; whether some wait for a thaw."""
         changed = waits = False
         for ask in self._asked:
-            window = read.get(ask)
+            window = shot.parts.get(ask)
             if window is None or (ask != self._edge and self._seen.get(ask) is window):
                 continue
             if frozen and self.keyset.started and ask != self._edge:
@@ -164,20 +180,22 @@ class PageList(WindowList[SpanWindow, PageAsk, "PageView"]):
             else:
                 self._edge = None if ask == self._edge else self._edge
                 changed |= self.keyset.take(ask, window)
-        self._seen = {ask: read[ask] for ask in self._asked if ask in read}
+        self._seen = {ask: shot.parts[ask] for ask in self._asked if ask in shot.parts}
         if changed:
-            self.show()
-        return changed, waits
+            self._show_changed()
+        return waits
 
-    def thaw(self) -> bool:
-        """Shows what came meanwhile; whether that is anything new."""
+    def thaw(self) -> None:
+        """Shows what came meanwhile."""
         held, self._held = self._held, {}
-        changed = False
-        for ask, window in held.items():
-            changed |= self.keyset.take(ask, window)
-        if changed:
-            self.show()
-        return changed
+        changed = [self.keyset.take(ask, window) for ask, window in held.items()]
+        if any(changed):
+            self._show_changed()
+
+    def _show_changed(self) -> None:
+        self.show()
+        self._changed()
+        self._read_soon()
 
     def show(self) -> None:
         """Shows what is held. On the first row of a list that begins with the newest the cursor stays on the first

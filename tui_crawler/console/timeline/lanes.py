@@ -13,7 +13,7 @@ from textual.geometry import Size
 from tui_crawler.console.panes.bars import Bar
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.reading.ask import Ask
-from tui_crawler.console.reading.refresh import Snapshot
+from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.span import SPAN_KEYS, SpanActions, SpanView
@@ -86,13 +86,17 @@ class LaneScreen(SpanActions):
     def __init__(self) -> None:
         super().__init__()
         self.span = SpanView(_FIRST_SPANS[-1])
-        self._asked: dict[str, Ask[Timeline]] = {}
         self._by_age = self.span.length  # what was chosen here, as long as nobody chose another one
 
     @property
     @abstractmethod
     def lane(self) -> LanePane:
         """The lane that the cursor reads."""
+
+    @property
+    @abstractmethod
+    def lane_width(self) -> int:
+        """How wide lanes are, without their borders."""
 
     @abstractmethod
     def shown_lanes(self) -> Sequence[LanePane]:
@@ -113,18 +117,15 @@ class LaneScreen(SpanActions):
         end = ((now if self.span.end is None else self.span.end) // step + 1) * step
         return LaneSpan(end - step * cells, end, cells)
 
-    def ask_lanes(self, width: int) -> tuple[Ask[Timeline], ...]:
-        """What is read for lanes of this width, with their borders."""
-        span = self.lane_span(max(1, width - 2 - LABEL))
-        self._asked = {pane.origin: lane_of(pane.origin, span) for pane in self.shown_lanes()}
-        return tuple(self._asked.values())
+    def read_lane(self, pane: LanePane) -> PaneReading[Timeline]:
+        """What is read for a lane, while it has room."""
 
-    def take_lanes(self, shot: Snapshot) -> None:
-        """Shows what was read anew of lanes."""
-        for pane in self.shown_lanes():
-            timeline = self._asked[pane.origin].found_in(shot) if pane.origin in self._asked else None
-            if timeline is not None and timeline is not pane.timeline:
-                pane.tell(timeline, self.cell_of(timeline))
+        def ask() -> Ask[Timeline] | None:
+            if pane not in self.shown_lanes():
+                return None
+            return lane_of(pane.origin, self.lane_span(max(1, self.lane_width - LABEL)))
+
+        return PaneReading(ask, lambda timeline: pane.tell(timeline, self.cell_of(timeline)), moves=True)
 
     def steps(self) -> tuple[int, float, int] | None:
         span = self.lane.timeline.span if self.lane.timeline is not None else None

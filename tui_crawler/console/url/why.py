@@ -17,7 +17,7 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import PlainInput
-from tui_crawler.console.reading.refresh import Snapshot
+from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.rules.impact_lines import draft_lines, judge
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.dialog import Dialog
@@ -28,7 +28,6 @@ from tui_crawler.domain.explanation import Explanation
 if TYPE_CHECKING:
     from textual.screen import Screen
 
-    from tui_crawler.console.reading.ask import Ask
     from tui_crawler.console.url.explanation import ExplanationQuery
     from tui_crawler.domain.policy import PolicySet
 
@@ -46,7 +45,8 @@ class WhyScreen(RowsScreen):
         """`url` is raw text."""
         super().__init__()
         self._inquiry, self._url = explanations, url
-        self._shown: Explanation | None = None
+        self._explanation = PaneReading(lambda: self._inquiry.of(self._url), self._show)
+        self.reads = (self._explanation,)
 
     def body(self) -> Iterable[Widget]:
         """The trace beside where the URL stands."""
@@ -55,50 +55,31 @@ class WhyScreen(RowsScreen):
         yield Horizontal(self._trace, self._standing, id="body", classes="why-panes")
 
     def on_mount(self) -> None:
-        self._show_titles()
         title(self._standing, "The URL")
         self._trace.show([] if self.wants() else [Paragraph(NOBODY, "muted")])
 
     # what is shown
 
-    def wants(self) -> tuple[Ask[Any], ...]:
-        ask = self._inquiry.of(self._url)
-        return () if ask is None else (ask,)
-
-    def take(self, shot: Snapshot) -> None:
-        """Takes the trace when it was read anew."""
-        for ask in self.wants():
-            read = ask.found_in(shot)
-            if read is None or read is self._shown:
-                continue
-            if self.frozen and self._shown is not None:
-                self.missed += read != self._shown
-                self._show_titles()
-            else:
-                self._shown = read
-                clock = self.console.clock
-                self._trace.show(trace_lines(read, clock.wall_ms(), clock.zone))
-                self._show_standing()
+    def _show(self, read: Explanation) -> None:
+        clock = self.console.clock
+        self._trace.show(trace_lines(read, clock.wall_ms(), clock.zone))
+        self._show_standing()
 
     def _show_standing(self) -> None:
         """Where the URL stands; and what the draft of the rules says of it, if there is one below."""
-        if self._shown is not None:
+        if (shown := self._explanation.value) is not None:
             drafted = drafted_policies(self.app.screen_stack)
             judged = judge(self._url, drafted) if drafted is not None else None
-            lines = standing_lines(self._shown, self.console.clock.zone, self.key_names)
+            lines = standing_lines(shown, self.console.clock.zone, self.key_names)
             self._standing.show([*lines, *(draft_lines(judged) if judged else [])])
 
-    def thaw(self) -> None:
-        self._show_titles()
-        self.console.read_soon()
-
-    def _show_titles(self) -> None:
-        title(self._trace, "Decision trace", f"‖ frozen · {self.missed} changes" if self.frozen else "")
+    def show_titles(self) -> None:
+        title(self._trace, "Decision trace")
 
     # what is selected, what is done
 
     def situation(self) -> Situation:
-        shown = self._shown
+        shown = self._explanation.value
         return Situation(Where.why, urls=(shown.normalized,) if shown is not None and shown.known else ())
 
     def crumbs(self) -> tuple[str, ...]:

@@ -3,7 +3,8 @@ counted by the values of a column. Each reads a piece with each reading."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TextIO, TypeVar
 
@@ -28,6 +29,7 @@ from tui_crawler.text.safe_text import safe
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.console.urls.screen import UrlsScreen
 
 
@@ -40,18 +42,38 @@ _SHARE = 10
 
 
 class _Piecewise(Generic[A]):
-    _ask: A | None = None
+    def __init__(self, read_soon: Callable[[], object]) -> None:
+        self._read_soon = read_soon
+        self._ask: A | None = None
 
-    @property
-    def asks(self) -> tuple[A, ...]:
+    def asks(self, *, frozen: bool) -> tuple[A, ...]:
         """The next piece."""
         return () if self._ask is None else (self._ask,)
+
+    def take(self, shot: Snapshot, *, frozen: bool) -> bool:
+        """Takes the piece that was read; nothing is held back."""
+        ask = self._ask
+        if ask is not None and ask in shot.parts:
+            self._go_on(ask, shot.parts[ask])
+            if self._ask is not None:
+                self._read_soon()
+        return False
+
+    def thaw(self) -> None:
+        """Nothing was held back."""
+
+    @abstractmethod
+    def _go_on(self, ask: A, read: Any, /) -> None:
+        """Takes a piece, and asks for the next one if there is any."""
 
 
 class MatchCount(_Piecewise[Ask[PageTally]]):
     """The number of pages that pass a filter. Where it is counted anew, the one before holds until that is done."""
 
-    def __init__(self) -> None:
+    def __init__(self, read_soon: Callable[[], object], now: Callable[[], int]) -> None:
+        """`now` is monotonic ms."""
+        super().__init__(read_soon)
+        self._now = now
         self._narrowing = PageFilter()
         self._round = 0
         self._matched = self._looked_at = 0
@@ -64,11 +86,8 @@ class MatchCount(_Piecewise[Ask[PageTally]]):
         self.found = None
         self._begin(narrowing)
 
-    def take(self, read: Mapping[Ask[Any], Any], now: int) -> bool:
-        """Takes a piece that was counted; whether another one is to be counted. `now` is monotonic ms."""
-        tally: PageTally | None = read.get(self._ask) if self._ask is not None else None
-        if tally is None:
-            return False
+    def _go_on(self, _ask: Ask[PageTally], tally: PageTally) -> None:
+        now = self._now()
         if not self._looked_at:
             self._began_at = now
         self._matched += tally.matched
@@ -79,15 +98,13 @@ class MatchCount(_Piecewise[Ask[PageTally]]):
             self._ask = page_tally_of(self._narrowing, tally.last_id, self._round)
         if tally.ended or self.found is None or not self.found.ended:
             self.found = replace(tally, matched=self._matched, looked_at=self._looked_at, last_id=0)
-        return not tally.ended
 
-    def go_on(self, now: int) -> bool:
-        """Begins anew where the number is old; to be called while the crawl goes on. Whether it does."""
-        took = self._ended_at - self._began_at
-        if self.found is None or self._ask is not None or now - self._ended_at < max(RECOUNT_MS, _SHARE * took):
-            return False
-        self._begin(self._narrowing)
-        return True
+    def count_again(self) -> None:
+        """Begins again where the number is old; to be called while the crawl goes on."""
+        took, age = self._ended_at - self._began_at, self._now() - self._ended_at
+        if self.found is not None and self._ask is None and age >= max(RECOUNT_MS, _SHARE * took):
+            self._begin(self._narrowing)
+            self._read_soon()
 
     def _begin(self, narrowing: PageFilter) -> None:
         self._round += 1
@@ -104,6 +121,7 @@ class MarkBeyond(_Piecewise[PageAsk]):
     """Marks what the table of view 3 does not hold, a window with each reading."""
 
     def __init__(self, screen: UrlsScreen) -> None:
+        super().__init__(lambda: screen.console.read_soon())  # noqa: PLW0108  it has none yet
         self._screen = screen
         self._done: object = None  # the filter of which all pages are marked, or as many as can be
 
@@ -123,11 +141,8 @@ class MarkBeyond(_Piecewise[PageAsk]):
         screen.console.read_soon()
         return True
 
-    def take(self, read: Mapping[Ask[Any], Any]) -> bool:
-        """Marks what was read; whether more is to be read."""
-        if self._ask is None or self._ask not in read:
-            return False
-        ask, window, pages = self._ask, read[self._ask], self._screen.pages
+    def _go_on(self, ask: PageAsk, window: PageWindow) -> None:
+        pages = self._screen.pages
         room = MOST_MARKED - pages.table.mark_count
         fresh = [page for page in window.pages if page.page_id not in pages.table.marked]
         pages.mark(fresh[: max(0, room)])
@@ -141,7 +156,6 @@ class MarkBeyond(_Piecewise[PageAsk]):
         else:
             self._ask = ask.at(window.last_id, newest_first=ask.newest_first)
             self._tell(f"◷ {marked} marked so far", "stops")
-        return self._ask is not None
 
     def stop(self) -> None:
         """Marks nothing more."""
@@ -162,6 +176,7 @@ class UrlPivot(_Piecewise[Ask[PageCounts]]):
     """Asks for the counting, shows it, and filters by what is chosen."""
 
     def __init__(self, screen: UrlsScreen) -> None:
+        super().__init__(lambda: None)
         self._screen = screen
         self._field = ""
         self._dialog: PivotScreen | None = None
@@ -178,10 +193,8 @@ class UrlPivot(_Piecewise[Ask[PageCounts]]):
         self._screen.console.read_soon()
         return True
 
-    def take(self, read: Mapping[Ask[Any], Any]) -> None:
-        """Shows what was counted."""
-        value: PageCounts | None = read.get(self._ask) if self._ask is not None else None
-        if value is not None and self._dialog is not None and is_ready(self._dialog):
+    def _go_on(self, _ask: Ask[PageCounts], value: PageCounts) -> None:
+        if self._dialog is not None and is_ready(self._dialog):
             self._ask = None
             rest = f" of the first {count(value.looked_at)} of {count(value.known)}"
             of = rest if value.looked_at < value.known else ""
@@ -225,6 +238,7 @@ class PageExport(_Piecewise[PageAsk]):
     """Reads the list from its beginning, a window with each reading, and writes it. One at a time."""
 
     def __init__(self, screen: UrlsScreen) -> None:
+        super().__init__(lambda: screen.console.read_soon())  # noqa: PLW0108  it has none yet
         self._screen = screen
         self._file: TextIO | None = None
         self._path: Path | None = None
@@ -243,22 +257,17 @@ class PageExport(_Piecewise[PageAsk]):
         self._screen.app.push_screen(self._dialog, self._left)
         self._screen.console.read_soon()
 
-    def take(self, read: Mapping[Ask[Any], Any]) -> bool:
-        """Writes what was read; whether more is to be read."""
-        if self._ask is None or self._ask not in read:
-            return False
-        ask, window = self._ask, read[self._ask]
+    def _go_on(self, ask: PageAsk, window: PageWindow) -> None:
         try:
             self._write(window)
         except OSError as error:
             self.stop()
             self._screen.console.tell("export", f"✗ the rows could not be written: {error}", "error")
-            return False
+            return
         self._ask = None if window.ended else ask.at(window.last_id, newest_first=ask.newest_first)
         self._tell(window)
         if window.ended:
             self._end("✓", "written", "ok")
-        return not window.ended
 
     def stop(self) -> None:
         """Writes no further rows; the file keeps those it has."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -15,7 +15,8 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
-from tui_crawler.console.reading.refresh import WORKERS, Snapshot
+from tui_crawler.console.reading.reading import PaneReading
+from tui_crawler.console.reading.refresh import WORKERS
 from tui_crawler.console.reading.snapshot import Rates
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import RowsScreen
@@ -39,7 +40,6 @@ from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
     from tui_crawler.console.operator.intent import Intent
-    from tui_crawler.console.reading.ask import Ask
     from tui_crawler.domain.operator_view import SessionView
     from tui_crawler.domain.worker import WorkerView
 
@@ -56,8 +56,8 @@ class WorkersScreen(RowsScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._workers: tuple[WorkerView, ...] = ()
-        self._sessions: tuple[SessionView, ...] = ()
+        self._read_workers, self._read_sessions = PaneReading(lambda: WORKERS), PaneReading(lambda: SESSIONS)
+        self.reads = (self._read_workers, self._read_sessions)
         self._cpu = Rates()
         self._sought = ""  # the name of a worker that the cursor is to go to
 
@@ -74,23 +74,19 @@ class WorkersScreen(RowsScreen):
 
     def on_mount(self) -> None:
         title(self._info, "Worker")
-        self._show_title()
 
-    def wants(self) -> tuple[Ask[Any], ...]:
+    @property
+    def _workers(self) -> tuple[WorkerView, ...]:
+        return self._read_workers.value or ()
+
+    @property
+    def _sessions(self) -> tuple[SessionView, ...]:
+        return self._read_sessions.value or ()
+
+    def show_live(self) -> None:
         """Who crawls, and who has."""
-        return (WORKERS, SESSIONS)
-
-    def take(self, shot: Snapshot) -> None:
-        workers, sessions = WORKERS.found_in(shot), SESSIONS.found_in(shot)
-        if workers is None or sessions is None or (workers is self._workers and sessions is self._sessions):
+        if not self.has_read:
             return
-        self.missed += self.frozen
-        if not self.frozen:
-            self._workers, self._sessions = workers, sessions
-            self._show()
-        self._show_title()
-
-    def _show(self) -> None:
         clock = self.console.clock
         spent: dict[Hashable, float] = {one.session_id: one.cpu_ms for one in self._sessions if one.cpu_ms is not None}
         cpu, at_work = self._cpu.of(spent, clock.mono_ms()), {one.session_id for one in self._workers}
@@ -104,9 +100,8 @@ class WorkersScreen(RowsScreen):
             self.seek(self._sought)
         self._show_info()
 
-    def _show_title(self) -> None:
-        frozen = f"‖ frozen · {self.missed} changes" if self.frozen else ""
-        title(self._table, f"Workers · {self._table.told(f'{count(len(self._workers))} at work')}", frozen)
+    def show_titles(self) -> None:
+        title(self._table, f"Workers · {self._table.told(f'{count(len(self._workers))} at work')}")
 
     def _show_info(self) -> None:
         key, clock = self._table.cursor_key, self.console.clock
@@ -203,4 +198,3 @@ class WorkersScreen(RowsScreen):
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         if event.table is self._table:
             self._show_info()
-        self.tell_footer()
