@@ -18,7 +18,7 @@ from tui_crawler.console.actions import ACTIONS, BY_ID, actions_at, find_action
 from tui_crawler.console.appearance import Appearance
 from tui_crawler.console.dispatcher import Dispatcher
 from tui_crawler.console.handlers import Handles, handles
-from tui_crawler.console.keys import keys_of, table_keys
+from tui_crawler.console.keys import KeyNames, table_keys
 from tui_crawler.console.navigation import Navigation
 from tui_crawler.console.operator import intent as intents
 from tui_crawler.console.operator.commands import CommandQueue, UndoStack, delay_note
@@ -139,8 +139,8 @@ def test_the_prompt_finds_words_ids_and_unique_beginnings() -> None:
 
 
 def test_keys_are_named_as_a_person_reads_them() -> None:
-    assert keys_of("x", "escape,ctrl+backslash,pagedown", {}) == ("esc", "ctrl+\\", "PgDn")
-    assert keys_of("x", "escape", {"x": "u,ctrl+e"}) == ("u", "ctrl+e")
+    assert KeyNames({"nav.back": "escape,ctrl+backslash,pagedown"}).of("nav.back") == ("esc", "ctrl+\\", "PgDn")
+    assert KeyNames().of("nav.back") == ("esc",)
 
 
 def test_the_page_of_keys_names_every_action_and_key() -> None:

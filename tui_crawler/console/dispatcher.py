@@ -155,7 +155,7 @@ class Dispatcher(Handles):
 
         screens = self._screens
         origins = sorted(self._live_state.origins.values(), key=lambda view: view.origin)
-        screens.push_screen(PaletteScreen(now, self._appearance.own_keys, origins), chosen)
+        screens.push_screen(PaletteScreen(now, self._appearance.key_names, origins), chosen)
 
     @handles("focus.jump")
     def _open_jump(self) -> None:
@@ -163,7 +163,7 @@ class Dispatcher(Handles):
 
         screens = self._screens
         if (screen := screens.console_screen) is not None:
-            screens.push_screen(JumpScreen(screen, self._appearance.own_keys), self._chosen)
+            screens.push_screen(JumpScreen(screen, self._appearance.key_names), self._chosen)
 
     @handles("help.keys")
     def _open_help(self, now: Situation) -> None:
@@ -177,4 +177,4 @@ class Dispatcher(Handles):
 
         screens = self._screens
         if (screen := screens.console_screen) is not None:
-            screens.push_screen(PaneHelpScreen(screen, now, self._appearance.own_keys))
+            screens.push_screen(PaneHelpScreen(screen, now, self._appearance.key_names))

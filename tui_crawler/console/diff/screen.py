@@ -33,7 +33,6 @@ from tui_crawler.console.diff.rows import (
     summary_lines,
 )
 from tui_crawler.console.handlers import handles
-from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.lines import Lines, LongLines
 from tui_crawler.console.panes.shared_lines import FRAME
 from tui_crawler.console.reading.ask import WINDOW, Ask
@@ -54,7 +53,6 @@ class DiffScreen(RowsScreen):
     """The origins of two runs; below them the pages of the one under the cursor that differ."""
 
     WHERE = Where.diff
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.diff)]
     AUTO_FOCUS = "#diff-origins"
 
     def __init__(self, runs: tuple[int, ...] = ()) -> None:
@@ -179,7 +177,6 @@ class PageDiffScreen(ConsoleScreen):
 
     WHERE = Where.page_diff
     BINDINGS: ClassVar[list[BindingType]] = [
-        *only_at(Where.page_diff),
         Binding("enter", "open_url", "Open", show=False),
     ]
     AUTO_FOCUS = "#diff-lines"

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import events
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
@@ -46,7 +45,6 @@ from tui_crawler.console.failures.rows import (
     referrers_title,
 )
 from tui_crawler.console.handlers import handles
-from tui_crawler.console.keys import only_at
 from tui_crawler.console.operator.intent import retry_group, retry_named
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
@@ -188,7 +186,6 @@ class FailuresScreen(RowsScreen):
     WHERE = Where.failures
     CRUMBS = ("Failures",)
     HERE = frozenset({"origin.add"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.failures)]
     AUTO_FOCUS = "#groups"
     MARKS = "#pages"
 

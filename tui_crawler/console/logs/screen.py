@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.geometry import Size
 from textual.timer import Timer
@@ -13,7 +12,6 @@ from textual.widget import Widget
 
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.handlers import handles
-from tui_crawler.console.keys import only_at
 from tui_crawler.console.logs.rows import (
     LOG_COLUMNS,
     NARROW_LOG_COLUMNS,
@@ -65,7 +63,6 @@ class LogsScreen(RowsScreen):
     WHERE = Where.logs
     CRUMBS = ("Logs",)
     HERE = frozenset({"view.logs", "origin.add"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.logs)]
     AUTO_FOCUS = "#log"
 
     def __init__(self) -> None:

@@ -4,10 +4,9 @@ robots.txt: the text with the group in force, the line that decides on a URL, an
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, cast
 
 from textual import events
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
 from textual.widget import Widget
@@ -16,7 +15,6 @@ from textual.widgets import Input
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.actions import BY_ID
 from tui_crawler.console.handlers import handles
-from tui_crawler.console.keys import keys_of, only_at
 from tui_crawler.console.logs.attempts import LOG_COLUMNS, log_row, meaning
 from tui_crawler.console.logs.rows import url_of
 from tui_crawler.console.logs.window import LogList, LogListWindow
@@ -93,7 +91,6 @@ class OriginScreen(LaneScreen, RowsScreen):
     WHERE = Where.origin
     HERE = frozenset({"origin.move"})
     LIVE = (ORIGINS,)
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.origin)]
     AUTO_FOCUS = "#attempts"
 
     def __init__(self, origin: str) -> None:
@@ -214,7 +211,7 @@ class OriginScreen(LaneScreen, RowsScreen):
         tabs = []
         for name, (words, action_id) in TABS.items():
             action = BY_ID[action_id]
-            key = next(iter(keys_of(action.id, action.keys, self.console.appearance.own_keys)), "")
+            key = self.key_names.first(action.id)
             tabs.append(Tab(action.id, key, words, notes.get(name, "")))
         self._tabs.tell(tabs, TABS[self._tab][1])
 
@@ -392,7 +389,6 @@ class RobotsScreen(ConsoleScreen):
 
     WHERE = Where.robots
     HERE = frozenset({"nav.open", "origin.add", "filter.open", "sort.pick", "copy.pick", "view.export", "table.pivot"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.robots)]
     LIVE = (ORIGINS,)
     AUTO_FOCUS = "#robots-text"
 

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from textual import events
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
 from textual.message import Message
@@ -17,7 +16,6 @@ from textual.widget import Widget
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.actions import BY_ID, ORDERS
 from tui_crawler.console.handlers import handles
-from tui_crawler.console.keys import only_at
 from tui_crawler.console.overview.events import EventsPane
 from tui_crawler.console.overview.order import OverviewFilter, natural_direction, read_origin_needle
 from tui_crawler.console.overview.origin_list import OriginList
@@ -121,7 +119,6 @@ class OverviewScreen(LiveFilterScreen):
     LIVE = (ORIGINS, EVENTS, JOB_NAMES)
     BADGE = "#origins"
     MARKS = "#origins"
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.overview)]
 
     def __init__(self, wanted: OverviewFilter | None = None) -> None:
         """Makes it with nothing read yet. `wanted` is how it begins, by default with the most failures."""

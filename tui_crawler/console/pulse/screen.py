@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from textual.binding import BindingType
 from textual.containers import Grid, Vertical
 from textual.geometry import Size
 from textual.widget import Widget
 
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.handlers import handles
-from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.line import Line, Split
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.pulse.chart_pane import ChartPane
@@ -43,7 +41,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
 
     WHERE = Where.pulse
     HERE = frozenset({"view.pulse", "origin.add"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.pulse)]
     AUTO_FOCUS = "ChartPane"
     LIVE = (JOB_NAMES,)
 

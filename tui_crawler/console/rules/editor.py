@@ -4,16 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.handlers import handles
-from tui_crawler.console.keys import only_at
 from tui_crawler.console.operator.intent import Confirmation, Intent
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
@@ -246,7 +244,6 @@ class RuleEditorScreen(WaitingScreen):
     WHERE = Where.rule_draft
     CRUMBS = ("Rules", "draft")
     HERE = frozenset({"nav.open", "origin.add", "view.freeze"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.rule_draft)]
     AUTO_FOCUS = "#draft-entries"
     OPENS = frozenset({"rule.add", "rule.edit", "rules.exclude"})
 

@@ -12,9 +12,7 @@ from textual.content import Content
 from textual.widget import Widget
 
 from tui_crawler.console.action import Situation, Where
-from tui_crawler.console.actions import BY_ID
 from tui_crawler.console.handlers import handles
-from tui_crawler.console.keys import keys_of, only_at
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.reading.refresh import Snapshot
@@ -93,8 +91,7 @@ class RuleSheetScreen(Dialog):
         self._impact_counter: ImpactCounter | None = None
 
     def compose(self) -> ComposeResult:
-        own = self.console.appearance.own_keys
-        found = ((keys_of(name, BY_ID[name].keys, own), words) for name, words in self._offers.items())
+        found = ((self.key_names.of(name), words) for name, words in self._offers.items())
         offered = [f"{keys[0]} {words}" for keys, words in found if keys]
         with Vertical(classes="dialog search") as box:
             box.border_title = Content(safe(self._heading, 120))
@@ -225,7 +222,6 @@ class RulesScreen(WaitingScreen):
     WHERE = Where.rules
     CRUMBS = ("Rules",)
     OPENS = frozenset({"rule.add", "rule.edit", "rules.exclude", "rules.test"}) | _DRAFTS
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.rules)]
     AUTO_FOCUS = "#rules-entries"
 
     def __init__(self) -> None:

@@ -15,7 +15,7 @@ from textual.widget import Widget
 
 from tui_crawler.console.action import Frame, Situation, Where, why_not
 from tui_crawler.console.handlers import Handles, handles
-from tui_crawler.console.keys import footer_at, named_key
+from tui_crawler.console.keys import footer_at, only_at
 from tui_crawler.console.panes.bars import FooterBar, HeaderBar, TooSmall
 from tui_crawler.console.panes.border import write_subtitle, write_title
 from tui_crawler.console.panes.entry import EntryLine
@@ -94,6 +94,12 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     class HeaderWanted(Message):
         """What the header shows has changed."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Has the keys of the actions that are only here, before its own."""
+        if "WHERE" in vars(cls):
+            cls.BINDINGS = [*only_at(cls.WHERE), *vars(cls).get("BINDINGS", ())]
+        super().__init_subclass__(**options)
 
     def __init__(self) -> None:
         super().__init__()
@@ -319,7 +325,6 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     def footer_keys(self) -> Sequence[tuple[str, str, str]]:
         """What the footer names, the most important first: action id, key and label."""
         situation = self.console.situation(self)
-        keymap = self.console.appearance.own_keys
         owners = (self.focused, self) if isinstance(self.focused, Lines) else ()
         opens = not owners or any("enter" in one._bindings.key_to_bindings for one in owners)
         return [
@@ -328,7 +333,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             if action.id not in self.HERE
             and (action.id != "nav.open" or opens)
             and not why_not(action, situation)
-            and (key := named_key(action, keymap))
+            and (key := self.key_names.in_footer(action.id))
         ]
 
     def tell_footer(self) -> None:

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import events
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widget import Widget
 
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.dialogs.completion import Choice, Completion, choose
-from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.bars import FooterBar
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import plain_text
@@ -149,7 +147,6 @@ class SqlScreen(ConsoleScreen):
     WHERE = Where.sql
     CRUMBS = ("SQL",)
     HERE = frozenset({"sql.open"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.sql)]
     AUTO_FOCUS = "#sql-editor"
 
     def __init__(self, query_session: QuerySession, question: str = "") -> None:
@@ -199,7 +196,7 @@ class SqlScreen(ConsoleScreen):
 
     def _nothing_fits(self) -> None:
         """Tab stays in the editor, and says what leaves it."""
-        keys = self.console.appearance.own_keys.get("focus.next", "tab").split(",")
+        keys = self.key_names.written("focus.next").split(",")
         leaves = "tab again" if "tab" in keys else self.key_names("focus.next")
         words = f"nothing to complete here · {leaves} goes to the answer · {self.key_names('nav.back')} leaves"
         self._hint.show([Styled(words, "warning")])

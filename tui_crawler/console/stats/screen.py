@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from textual import events
-from textual.binding import BindingType
 from textual.containers import Grid, Horizontal, Vertical
 from textual.geometry import Size
 from textual.widget import Widget
@@ -15,7 +14,6 @@ from textual.widget import Widget
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.dialogs.choose import ChooseScreen
 from tui_crawler.console.handlers import handles
-from tui_crawler.console.keys import only_at
 from tui_crawler.console.logs.attempts import meaning
 from tui_crawler.console.operator.intent import pause_jobs, resume_jobs, set_jobs, shift_niceness, toggle_jobs
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
@@ -201,7 +199,6 @@ class StatsScreen(RowsScreen):
     WHERE = Where.stats
     CRUMBS = ("Stats",)
     HERE = frozenset({"origin.add"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.stats)]
     LIVE = (ORIGINS,)
     AUTO_FOCUS = "#jobs"
     BADGE = "#all-exits"

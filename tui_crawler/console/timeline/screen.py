@@ -4,16 +4,13 @@ present until one moves back."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
 
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.events import DescendantFocus
 from textual.geometry import Size
 from textual.widget import Widget
 
 from tui_crawler.console.action import Situation, Where
-from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.line import Split
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.screen.base import ConsoleScreen
@@ -34,7 +31,6 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
 
     WHERE = Where.timeline
     HERE = frozenset({"origin.add"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.timeline)]
     AUTO_FOCUS = "LanePane"
 
     def __init__(self, origins: tuple[str, ...]) -> None:

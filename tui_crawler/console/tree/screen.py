@@ -4,15 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widget import Widget
 
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.handlers import handles
-from tui_crawler.console.keys import only_at
 from tui_crawler.console.operator.intent import retry_named
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.reading.reading import PaneReading
@@ -80,7 +78,6 @@ class TreeScreen(RowsScreen):
 
     WHERE = Where.tree
     HERE = frozenset({"origin.add"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.tree)]
     AUTO_FOCUS = "#tree"
 
     def __init__(self, origin: str) -> None:

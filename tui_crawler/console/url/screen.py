@@ -17,7 +17,6 @@ from textual.widget import Widget
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.actions import BY_ID
 from tui_crawler.console.handlers import handles
-from tui_crawler.console.keys import keys_of, only_at
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.line import Line, heading
 from tui_crawler.console.panes.lines import Lines, LongLines
@@ -147,7 +146,6 @@ class UrlScreen(RowsScreen):
     """Everything about one URL. Panes are shared by tabs; the style sheet says which one shows which."""
 
     WHERE = Where.url
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.url)]
     AUTO_FOCUS = "#url-attempts"
 
     def __init__(self, explanations: ExplanationQuery, url: str, tab: str = TABS[0]) -> None:
@@ -266,7 +264,7 @@ class UrlScreen(RowsScreen):
         tabs = []
         for name in TABS:
             action = BY_ID[f"url.tab_{name}"]
-            key = next(iter(keys_of(action.id, action.keys, self.console.appearance.own_keys)), "")
+            key = self.key_names.first(action.id)
             tabs.append(Tab(action.id, key, name.capitalize(), notes.get(name, "")))
         self._tabs.tell(tabs, f"url.tab_{self._tab}")
 

@@ -13,7 +13,6 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from tui_crawler.console.action import Situation, Where
-from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import PlainInput
@@ -38,7 +37,7 @@ class WhyScreen(RowsScreen):
     """The trace of one URL, and where it stands."""
 
     WHERE = Where.why
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.why), Binding("enter", "open_url", "Open", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "open_url", "Open", show=False)]
     AUTO_FOCUS = "#why-trace"
 
     def __init__(self, explanations: ExplanationQuery, url: str) -> None:

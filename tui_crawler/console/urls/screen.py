@@ -3,15 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widget import Widget
 
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.dialogs.choose import ChooseScreen
-from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.reading.reading import AnyReading
 from tui_crawler.console.reading.refresh import Snapshot
@@ -43,7 +41,6 @@ class UrlsScreen(LiveFilterScreen):
     WHERE = Where.urls
     CRUMBS = ("URLs",)
     HERE = frozenset({"origin.add"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.urls)]
     AUTO_FOCUS = "#urls"
     MARKS = "#urls"
 
