@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
@@ -22,7 +21,7 @@ from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.rules.impact import has_outgrown
 from tui_crawler.console.rules.impact_lines import apply_question, impact_words, must_type
 from tui_crawler.console.rules.rows import carry_text, lost_words
-from tui_crawler.console.screen.dialog import Dialog
+from tui_crawler.console.screen.dialog import Dialog, DialogBox
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.domain.ruleset import same_rules
 from tui_crawler.text.format import count
@@ -90,9 +89,7 @@ class TypeCountScreen(Dialog):
     def compose(self) -> ComposeResult:
         """What is asked, and where the number is typed."""
         question = self._question
-        with Vertical(classes="dialog") as box:
-            box.border_title = Content(safe(question.title, 120))
-            box.border_subtitle = Content("enter does it · esc leaves")
+        with DialogBox(question.title, "enter does it · esc leaves"):
             yield Static(Content(safe(question.text, 600)), classes="dialog-text")
             if question.note:
                 yield Static(Content(safe(self.key_names.said(question.note), 600)), classes="dialog-note")

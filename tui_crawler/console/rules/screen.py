@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.content import Content
 from textual.widget import Widget
 
 from tui_crawler.console.action import Situation, Where
@@ -44,7 +43,7 @@ from tui_crawler.console.rules.rows import (
 )
 from tui_crawler.console.rules.rule_hits import RuleHits, firings
 from tui_crawler.console.screen.base import title
-from tui_crawler.console.screen.dialog import Dialog
+from tui_crawler.console.screen.dialog import Dialog, DialogBox
 from tui_crawler.console.screen.waiting import WaitingScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.exclusion import Exclusion
@@ -53,7 +52,6 @@ from tui_crawler.domain.ruleset import Ruleset, same_rules
 from tui_crawler.domain.ruleset_change import changes_along, changes_between
 from tui_crawler.domain.ruleset_change import keys_of as entry_keys
 from tui_crawler.text.rule_words import section_word
-from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -93,9 +91,7 @@ class RuleSheetScreen(Dialog):
     def compose(self) -> ComposeResult:
         found = ((self.key_names.of(name), words) for name, words in self._offers.items())
         offered = [f"{keys[0]} {words}" for keys, words in found if keys]
-        with Vertical(classes="dialog search") as box:
-            box.border_title = Content(safe(self._heading, 120))
-            box.border_subtitle = Content(" · ".join((*offered, "esc leaves")))
+        with DialogBox(self._heading, " · ".join((*offered, "esc leaves")), "search"):
             yield Lines(id="rule-sheet")
 
     def on_mount(self) -> None:

@@ -8,12 +8,15 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual import events
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
 from textual.geometry import Size
 from textual.screen import ModalScreen
 
 from tui_crawler.console.screen.lifetime import is_stale
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.theme import Colours
+from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
     from tui_crawler.console.terminal_app import TerminalApp
@@ -21,12 +24,22 @@ if TYPE_CHECKING:
 NARROW_BELOW = 81
 LOW_BELOW = 24
 LEAST = Size(40, 10)
+_LONGEST_HEADING = 200
 
 
 def size_classes(size: Size) -> dict[str, bool]:
     """The classes a screen has at a size: `-narrow`, `-low`, `-tiny`."""
     tiny = size.width < LEAST.width or size.height < LEAST.height
     return {"-tiny": tiny, "-narrow": size.width < NARROW_BELOW, "-low": size.height < LOW_BELOW}
+
+
+class DialogBox(Vertical):
+    """The frame of a dialog, with its titles (raw text)."""
+
+    def __init__(self, heading: str, hint: str = "", classes: str = "") -> None:
+        super().__init__(classes=f"dialog {classes}")
+        self.border_title = Content(safe(heading, _LONGEST_HEADING))
+        self.border_subtitle = Content(hint)
 
 
 class Dialog(ReachesConsole, ModalScreen[object], inherit_bindings=False):

@@ -28,7 +28,7 @@ from tui_crawler.console.panes.line import Line, Paragraph
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.reading.failure_words import failure_words
-from tui_crawler.console.screen.dialog import Dialog, size_classes
+from tui_crawler.console.screen.dialog import Dialog, DialogBox, size_classes
 from tui_crawler.console.screen.lifetime import is_ready, is_stale
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row
@@ -197,9 +197,7 @@ class FileScreen(StepDialog):
 
     def compose(self) -> ComposeResult:
         """The files that were found, a path, what is wrong with it, and the buttons."""
-        with Vertical(classes="dialog wide begin") as box:
-            box.border_title = Content(self._heading)
-            box.border_subtitle = Content(f"enter {self._verb.lower()}s · tab other field · esc leaves")
+        with DialogBox(self._heading, f"enter {self._verb.lower()}s · tab other field · esc leaves", "wide begin"):
             if self._files:
                 table = CrawlTable(_COLUMNS, id="files", show_header=False)
                 table.styles.height = min(len(self._files), _MOST_ROWS)
