@@ -22,8 +22,9 @@ from tui_crawler.console.operator.exit_summary import ExitSummary
 from tui_crawler.storage.faults import OlderDatabase, ReadOnlyDatabase
 from tui_crawler.storage.migrations import latest_version
 from tui_crawler.storage.reports.reports import Reports
+from tui_crawler.wiring import console
 from tui_crawler.wiring.demo import base_port_of
-from tui_crawler.wiring.launch import Launch, console
+from tui_crawler.wiring.launch import Launch
 
 Say = Callable[..., Said]
 READING = (

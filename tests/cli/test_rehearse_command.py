@@ -15,8 +15,9 @@ import pytest
 
 from tests.cli.conftest import Said
 from tui_crawler.demo.process import DemoProcess, demo_config
+from tui_crawler.wiring import run_headless
 from tui_crawler.wiring.crawl import NullListener
-from tui_crawler.wiring.launch import Launch, run_headless
+from tui_crawler.wiring.launch import Launch
 
 Say = Callable[..., Said]
 SITES = ("almanac", "observatory", "reserve")

@@ -24,7 +24,8 @@ from tui_crawler.console.reading.poll_loop import PollTimer
 from tui_crawler.console.table.cells import Row
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.paint import TablePainter
-from tui_crawler.wiring.launch import Launch, open_console
+from tui_crawler.wiring import open_console
+from tui_crawler.wiring.launch import Launch
 
 pytestmark = pytest.mark.usefixtures("painted_at_once")
 

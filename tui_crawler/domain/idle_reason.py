@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.moment import HELD
+from tui_crawler.domain.moment import HELD, local_time
 from tui_crawler.domain.status import DelayReason, OriginPhase, RobotsStatus
 from tui_crawler.domain.status_words import (
     FinishReason,
@@ -49,7 +49,6 @@ _DELAYS: Mapping[str, str] = {
     DelayReason.restart.value: "one full delay after a restart",
     DelayReason.robots_unreachable.value: "robots.txt back-off",
 }
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def delay_words(delay_reason: str) -> str:
@@ -238,10 +237,8 @@ def _until(epoch_ms: int, now: int, zone: tzinfo) -> str:
 
 
 def _clock(epoch_ms: int, zone: tzinfo) -> str:
-    try:
-        return (_EPOCH + timedelta(milliseconds=epoch_ms)).astimezone(zone).strftime("%H:%M")
-    except OverflowError:
-        return "an unknown time"
+    shown = local_time(epoch_ms, zone)
+    return "an unknown time" if shown is None else shown.strftime("%H:%M")
 
 
 def _span(ms: int) -> str:

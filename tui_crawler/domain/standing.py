@@ -6,10 +6,11 @@ Times are epoch ms, 0 or None: none. A moment is shown in a time zone that is pa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import tzinfo
 from typing import TYPE_CHECKING, assert_never
 
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.moment import local_time
 from tui_crawler.domain.page import EMBEDDED, EXTERNAL
 from tui_crawler.domain.record import dataclass, field
 from tui_crawler.domain.recovery import NextTry, is_recoverable, next_try
@@ -19,7 +20,6 @@ from tui_crawler.domain.verdict import Step, Verdict
 if TYPE_CHECKING:
     from tui_crawler.domain.view import AttemptView
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS = ((604_800_000, "week"), (86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1_000, "second"))
 
 
@@ -233,11 +233,8 @@ def moment(at: int, now: int, zone: tzinfo) -> str:
 
 def date_time(at: int, zone: tzinfo) -> str:
     """Date and time of epoch ms in `zone`."""
-    try:
-        shown = (_EPOCH + timedelta(milliseconds=at)).astimezone(zone)
-    except OverflowError:
-        return "a time out of all calendars"
-    return shown.isoformat(" ", "seconds")[:19]
+    shown = local_time(at, zone)
+    return "a time out of all calendars" if shown is None else shown.isoformat(" ", "seconds")[:19]
 
 
 def length(ms: int) -> str:

@@ -59,27 +59,21 @@ _RUNS: Mapping[str, tuple[str, str]] = {
     "interrupted": ("interrupted", "the next start goes on"),
     "error": ("failed", "an error ended it"),
 }
-_ORIGINS: Mapping[str, tuple[str, str]] = {
-    "exhausted": ("finished", "nothing left in this run"),
-    "patience": ("gave up", "out of patience"),
-    "database_error": ("database error", "the database failed"),
-    "excluded": ("excluded", "on the exclusion list"),
-    "rate_limited": ("rate limited", "told to wait longer than allowed"),
-    "max_requests": ("limit reached", "the run reached its request limit"),
-    "operator": ("stopped", "stopped by the operator"),
+_DATABASE = "ended as the database failed"
+_ORIGINS: Mapping[str, tuple[str, str, str, str]] = {
+    "patience": ("gave up", "out of patience", "gave up", "gave up"),
+    "database_error": ("database error", "the database failed", _DATABASE, _DATABASE),
+    "rate_limited": (
+        *("rate limited", "told to wait longer than allowed"),
+        *("was told to wait too long", "were told to wait too long"),
+    ),
+    "excluded": ("excluded", "on the exclusion list", "is excluded", "are excluded"),
+    "max_requests": ("limit reached", "the run reached its request limit", "reached the limit", "reached the limit"),
+    "operator": ("stopped", "stopped by the operator", "was stopped", "were stopped"),
+    "exhausted": ("finished", "nothing left in this run", "has finished", "have finished"),
+    "": ("finished", "", "has ended", "have ended"),
 }
-
-_SEVERAL: Mapping[str, tuple[str, str]] = {
-    "patience": ("gave up", "gave up"),
-    "database_error": ("ended as the database failed", "ended as the database failed"),
-    "rate_limited": ("was told to wait too long", "were told to wait too long"),
-    "excluded": ("is excluded", "are excluded"),
-    "max_requests": ("reached the limit", "reached the limit"),
-    "operator": ("was stopped", "were stopped"),
-    "exhausted": ("has finished", "have finished"),
-    "": ("has ended", "have ended"),
-}
-"""The same of one and of several, after their number."""
+"""How an origin ends: as one word, why, and of one and of several after their number; the worst first."""
 
 _REFUSED: Mapping[str, str] = {
     "blocked_by_robots_txt": "robots.txt disallows everything asked for",
@@ -113,9 +107,9 @@ def ends_words(finish_reasons: Iterable[str], what: str = "", alone: str = "") -
     """Return how several origin crawlers ended, each way with its number, those first that need an eye: "2 gave up, 3
     have finished". `what` follows the first number, as one and as many, parted by a slash; a single one is called
     `alone` instead, where that is given."""
-    counts = Counter(reason if reason in _SEVERAL else "" for reason in finish_reasons)
+    counts = Counter(reason if reason in _ORIGINS else "" for reason in finish_reasons)
     parts: list[str] = []
-    for reason, (one, many) in _SEVERAL.items():
+    for reason, (_, _, one, many) in _ORIGINS.items():
         number = counts[reason]
         if number and alone and counts.total() == 1:
             parts.append(f"{alone} {one}")
@@ -159,12 +153,12 @@ def what_happened(activity: ActivityView) -> str:
 
 def origin_end(finish_reason: str) -> str:
     """Return how an origin crawler ended its run, as one word. `finish_reason` as in `v_origin`."""
-    return _ORIGINS.get(finish_reason, ("finished", ""))[0]
+    return _ORIGINS.get(finish_reason, _ORIGINS[""])[0]
 
 
 def finish_words(finish_reason: str) -> str:
     """Return why it did, in words."""
-    word, why = _ORIGINS.get(finish_reason, ("finished", finish_reason.replace("_", " ")))
+    word, why, *_ = _ORIGINS.get(finish_reason, ("finished", finish_reason.replace("_", " ")))
     return why or word
 
 
