@@ -17,15 +17,17 @@ from textual.message import Message
 from textual.theme import Theme
 from textual.widgets import Input
 
-from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row, Styled
+from tui_crawler.console.table.crawl_table import CrawlTable, Row, Styled
 from tui_crawler.console.theme import DARK, LIGHT, THEMES, role_colours
+from tui_crawler.text import shown
+from tui_crawler.text.columns import Column
 
 CORPUS = json.loads((Path(__file__).parent / "corpora" / "terminal_injection.json").read_text("utf-8"))
 COLUMNS = (
-    Column("state", "STATE", 11, 0, min_width=1, short="ST"),
-    Column("origin", "ORIGIN", None, 0, min_width=12),
-    Column("todo", "TODO", 7, 2, "right", min_width=4),
-    Column("fail", "FAIL", 5, 1, "right"),
+    Column("state", "STATE", shown.plain(), 11, 0, min_width=1, short="ST"),
+    Column("origin", "ORIGIN", shown.plain(), None, 0, min_width=12),
+    Column("todo", "TODO", shown.plain(), 7, 2, "right", min_width=4),
+    Column("fail", "FAIL", shown.plain(), 5, 1, "right"),
 )
 
 
@@ -348,7 +350,7 @@ async def test_the_current_column_moves_over_what_is_visible() -> None:
 async def test_other_columns_can_be_set() -> None:
     app = TableApp()
     async with app.run_test(size=(80, 12)) as pilot:
-        app.table.set_columns([Column("one", "ONE", 9)])
+        app.table.set_columns([Column("one", "ONE", shown.plain(), 9)])
         app.table.set_rows([Row("k", ("first", "second"))])
         await pilot.pause()
         assert screen_lines(app.table)[0].split() == ["ONE"]
@@ -508,7 +510,7 @@ async def test_no_hostile_text_gets_through_any_part_of_the_table() -> None:
     async with app.run_test(size=(60, 12)) as pilot:
         table = app.table
         for text in (case["text"] for case in CORPUS["cases"]):
-            table.set_columns([Column("a", text), Column("b", "B", 20, short=text)])
+            table.set_columns([Column("a", text), Column("b", "B", width=20, short=text)])
             table.placeholder = text
             table.set_rows([])
             shown = screen_lines(table)
