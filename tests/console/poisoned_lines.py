@@ -179,9 +179,7 @@ def lines_of_tools(payload: str) -> Iterator[Line]:
         yield from sql_rows.answer_lines(answer, row.number, UTC)
     yield pivot.pivot_words(pivot.pivot_of([payload], payload))
     files = (FoundFile(payload, payload), FoundFile(payload, payload, usable=False))
-    for way in first_step.ways(FolderFound(files, files, 2)):
-        yield way.about
-    yield from first_step.problem_lines((payload, f"{payload}: {payload}"))
+    yield from (about for about, _ in first_step.ways(FolderFound(files, files, 2)).values())
     commands = (PauseOrigins((payload, f"https://{payload}")), RetryPages((payload,)))
     yield same_as(commands)
     for command in commands:

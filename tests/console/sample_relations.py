@@ -19,7 +19,7 @@ from tui_crawler.console.logs.attempts import ATTEMPTS
 from tui_crawler.console.logs.rows import LOG, LogEntry, action_line, activity_line, attempt_line
 from tui_crawler.console.operator.retry_start import NextRequest
 from tui_crawler.console.origin.rows import TODO, TodoLine
-from tui_crawler.console.overview.event_rows import EVENTS
+from tui_crawler.console.overview.event_rows import EVENTS, line_of
 from tui_crawler.console.overview.rows import NARROW, OVERVIEW, OriginLine
 from tui_crawler.console.panes.notice import ReportedError
 from tui_crawler.console.rules.rows import VERSIONS
@@ -70,7 +70,7 @@ def relations(reports: FakeReports, payload: str = "") -> Iterator[tuple[Relatio
     ]
     for relation in (OVERVIEW, NARROW, HELD):
         yield relation, lines
-    yield EVENTS, (*reports.log, *reports.actions(9), ReportedError(1, NOW, payload))
+    yield EVENTS, [*map(line_of, (*reports.log, *reports.actions(9), ReportedError(1, NOW, payload)))]
     yield ATTEMPTS, reports.log
     entries = [attempt_line(one) for one in reports.log]
     entries += [activity_line(one) for one in reports.happened]

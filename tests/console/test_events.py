@@ -11,7 +11,7 @@ from tests.console.support import Stage, stage
 from tui_crawler.console.operator.commands import seeds_note
 from tui_crawler.console.operator.intent import add_seeds, retry_failed
 from tui_crawler.console.operator.journal import IntentOutcome, News
-from tui_crawler.console.overview.event_rows import EVENTS
+from tui_crawler.console.overview.event_rows import line_of
 from tui_crawler.console.panes.notice import TROUBLES_KEPT, ReportedError, add_trouble
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -175,7 +175,7 @@ def test_what_became_of_an_action_is_said_in_one_way() -> None:
         mark = action_mark(action)
         state = ACTIONS.cells(action, Present())[2]
         assert state == Styled(mark.label, mark.role)
-        assert EVENTS.cells(action, Present())[2] == Styled(f"{mark.glyph} pause", mark.role)
+        assert line_of(action).what == Styled(f"{mark.glyph} pause", mark.role)
 
 
 def test_each_origin_that_gave_up_is_counted_in_the_question() -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.clock import present
 from tui_crawler.console.logs.attempts import is_problem
-from tui_crawler.console.overview.event_rows import EVENTS, Event, at
+from tui_crawler.console.overview.event_rows import EVENTS, line_of
 from tui_crawler.console.reading.snapshot import EVENTS_KEPT
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.table.cells import Row, rows_of
@@ -45,7 +45,7 @@ class EventsPane(ReachesConsole, CrawlTable):
             self._held = (*fresh, *(self._held or ()))[:EVENTS_KEPT]
             return
         self._attempts = (*fresh, *self._attempts)[:EVENTS_KEPT]
-        rows = rows_of(EVENTS, fresh, present(self.console.clock))
+        rows = rows_of(EVENTS, map(line_of, fresh), present(self.console.clock))
         self._rows_made = (*rows, *self._rows_made)[:EVENTS_KEPT]
         self._show()
 
@@ -58,7 +58,7 @@ class EventsPane(ReachesConsole, CrawlTable):
         """Takes what operators asked for (newest first) and the errors that were told (oldest first), all of them."""
         if tuple(actions) != self._actions or tuple(troubles) != self._troubles:
             self._actions, self._troubles = tuple(actions), tuple(troubles)
-            others: list[Event] = sorted((*actions, *troubles), key=at)
+            others = sorted([*map(line_of, actions), *map(line_of, troubles)], key=lambda line: line.at)
             self._others = tuple(rows_of(EVENTS, others, present(self.console.clock)))
             self._show()
 
@@ -109,7 +109,7 @@ class EventsPane(ReachesConsole, CrawlTable):
         others = list(self._others)
         rows: list[Row] = []
         for attempt, row in zip(self._attempts, self._rows_made, strict=True):
-            while others and at(others[-1].record) >= attempt.ended_at:
+            while others and others[-1].record.at >= attempt.ended_at:
                 rows.append(others.pop())
             rows.append(row)
         rows += reversed(others)

@@ -40,10 +40,12 @@ from tui_crawler.console.stats.rows import EXITS, ORDERS, SPANS, STATS_TABLES, b
 from tui_crawler.console.table.cells import rows_of
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.urls.cells import host_of
+from tui_crawler.domain.operator_view import ActionView, LimboView
 from tui_crawler.domain.pulse import HOUR_MS, PulseOf, PulseScope
 from tui_crawler.domain.view import RunView
 from tui_crawler.text.format import clock, count, plural
 from tui_crawler.text.relations.jobs import JOBS
+from tui_crawler.text.relations.refused import RefusedReason
 from tui_crawler.text.relations.runs import RUNS
 from tui_crawler.text.safe_text import safe
 
@@ -101,17 +103,12 @@ class StatsTablePane(ReachesConsole, CrawlTable):
     @property
     def url(self) -> str:
         """The URL under the cursor, empty when there is none."""
-        key = self.cursor_key
-        match self.name_shown:
-            case "refused":
-                return next((one.sample_url for one in self._value or () if one.reason == key), "")
-            case "limbo" if isinstance(key, tuple):
-                return str(key[1])
-            case "actions":
-                target = getattr(self.record(key), "target", "")
-                return target if "://" in target and " " not in target else ""
-            case _:
-                return ""
+        match self.record(self.cursor_key):
+            case RefusedReason(sample_url=url) | LimboView(url=url):
+                return url
+            case ActionView(target=target) if "://" in target and " " not in target:
+                return target
+        return ""
 
     @property
     def runs_chosen(self) -> tuple[int, ...]:

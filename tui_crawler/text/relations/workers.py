@@ -11,7 +11,7 @@ from tui_crawler.domain.worker import WorkerState, WorkerView
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present, Styled
 from tui_crawler.text.columns import Column, Relation
-from tui_crawler.text.format import ABSENT, ago, coarse, compact, count, duration
+from tui_crawler.text.format import ABSENT, ago, coarse, compact, count, duration, size
 from tui_crawler.text.glyphs import StateGlyph, state_mark
 
 
@@ -83,6 +83,10 @@ def _beat(silent_ms: int, process: Process, _present: Present) -> Cell:
     return Styled(text, "warning" if late else "muted", short)
 
 
+def _free(number: int | None, process: Process, _present: Present) -> Cell:
+    return Styled(size(number), "muted" if isinstance(process.source, WorkerView) else "faint")
+
+
 def _tags(process: Process) -> str:
     one = process.source
     return f"{'=' * one.matchonly}{' '.join(one.tags)}" if isinstance(one, WorkerView) else ""  # =: these only
@@ -113,7 +117,7 @@ PROCESSES: Relation[Process] = Relation(
                lambda host, process, _: (Styled(host or ABSENT), Styled(f" · {process.source.pid}", "muted")),
                None, 2, min_width=12, short="HOST", value=lambda process: process.source.host),
         Column("tags", "TAGS", shown.plain("", ABSENT, "faint"), 14, 3, min_width=6, value=_tags),
-        Column("free", "DISK FREE", shown.data_size("muted", "faint"), 9, 7, "right", min_width=6, short="FREE",
+        Column("free", "DISK FREE", _free, 9, 7, "right", min_width=6, short="FREE",
                value=lambda process: _of_worker("free_bytes")(process) or None),
         Column("version", "VERSION", shown.plain("muted", ABSENT, "faint"), 8, 8, min_width=5, short="VER",
                value=_of_worker("version")),
