@@ -63,6 +63,14 @@ def test_every_screen_has_its_route() -> None:
     assert {where: route.load().WHERE for where, route in ROUTES.items()} == {where: where for where in _screens()}
 
 
+@pytest.mark.parametrize("place", [(Where.url, ""), (Where.url, "", "links"), (Where.why, ""), (Where.timeline, ())])
+async def test_nowhere_is_gone_to_without_a_name(place: tuple[Where, object]) -> None:
+    async with stage() as held:
+        held.app.go_to(*place)
+        await held.quiet()
+        assert len(held.app.screen_stack) == 1
+
+
 def test_every_action_has_exactly_one_handler_on_each_screen_that_offers_it() -> None:
     shown = _screens()
     assert set(shown) == set(Where) - {Where.welcome}  # which is an app of its own

@@ -72,7 +72,7 @@ class Navigation(Handles):
         """Show a screen: a numbered view in place of another one, else over the one on top. Nothing happens where it
         is named by an empty text, or needs what is not there."""
         match where, *values:
-            case (Where.url | Where.why | Where.timeline, ("" | ())):
+            case (Where.url | Where.why | Where.timeline, ("" | ()), *_):
                 return
             case (Where.why, str(url)):
                 self._go_to_why(url)
