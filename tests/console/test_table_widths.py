@@ -17,7 +17,7 @@ from tui_crawler.console.table.columns import Layout, Width, arrange
 from tui_crawler.console.table.crawl_table import CrawlTable, Row, Styled
 from tui_crawler.console.table.view import SeenWidths
 from tui_crawler.text import shown
-from tui_crawler.text.columns import AnyColumn, Column
+from tui_crawler.text.columns import AnyColumn, Column, Relation
 from tui_crawler.text.safe_text import safe
 
 COLUMNS = (
@@ -74,7 +74,7 @@ class TableApp(App[None]):
 
     def __init__(self, columns: Sequence[AnyColumn] = COLUMNS) -> None:
         super().__init__()
-        self.table = CrawlTable(columns)
+        self.table = CrawlTable(Relation[Row](tuple(columns), key=lambda row: row.key))
 
     def compose(self) -> ComposeResult:
         yield self.table

@@ -60,7 +60,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
     with reports_of(existing_database(arguments)) as reports:
         jobs = reports.jobs()
-    return printer.relation("jobs", JOBS, jobs, as_json=arguments.json)
+    return printer.relation("jobs", JOBS, jobs, as_json=arguments.json, nothing="there is no job yet")
 
 
 def _set(arguments: argparse.Namespace, printer: Printer) -> int:

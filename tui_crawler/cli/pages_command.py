@@ -162,7 +162,7 @@ def _stashes(arguments: argparse.Namespace, printer: Printer) -> int:
 
     with reports_of(existing_database(arguments)) as reports:
         stashes = reports.stashes()
-    return printer.relation("stashes", STASHES, stashes, as_json=arguments.json)
+    return printer.relation("stashes", STASHES, stashes, as_json=arguments.json, nothing="there is no stash")
 
 
 def _move(

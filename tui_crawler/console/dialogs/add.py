@@ -15,7 +15,7 @@ from textual.widgets import Button, TextArea
 from tui_crawler.console.dialogs.seeds import Seeds, read_seeds, seeds_lines
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing_area import PlainArea
-from tui_crawler.console.screen.dialog import Dialog, DialogBox
+from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.text.format import plural
 
 
@@ -36,7 +36,7 @@ class AddScreen(Dialog):
 
     def compose(self) -> ComposeResult:
         """A field for many lines, what it would do, and the buttons."""
-        with DialogBox("Add seeds", "one URL per line · ctrl+s adds · esc leaves", "wide"):
+        with dialog_box("Add seeds", "one URL per line · ctrl+s adds · esc leaves", "wide"):
             yield PlainArea(self._text, id="seeds", compact=True, tab_behavior="focus", placeholder="https://…")
             yield Lines(id="seeds-preview")
             yield from self.more()

@@ -14,7 +14,7 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from tui_crawler.console.dialogs.pivot_rows import Pivot, pivot_words, values_of
-from tui_crawler.console.screen.dialog import Dialog, DialogBox
+from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Present
@@ -49,7 +49,7 @@ class ChooseScreen(Dialog):
         self._current = current
 
     def compose(self) -> ComposeResult:
-        with DialogBox(self._heading, classes="chooser"):
+        with dialog_box(self._heading, kind="chooser"):
             table = CrawlTable(CHOICES, show_header=False)
             table.styles.height = len(self._options)
             table.styles.max_height = max(1, self.app.size.height - _FRAME)
@@ -90,7 +90,7 @@ class ColumnsScreen(Dialog):
         self._rows = [(one, titles[one]) for one in dict.fromkeys((*self._chosen, *titles))]
 
     def compose(self) -> ComposeResult:
-        with DialogBox("Columns", "space: with or without · K J: move · enter: show", "chooser") as box:
+        with dialog_box("Columns", "space: with or without · K J: move · enter: show", "chooser") as box:
             box.styles.width = _WIDTH
             table = CrawlTable(CHOICES, show_header=False)
             table.styles.height = min(len(self._rows), max(1, self.app.size.height - _FRAME))
@@ -132,7 +132,7 @@ class ConfirmScreen(Dialog):
 
     def compose(self) -> ComposeResult:
         question = self._question
-        with DialogBox(question.title):
+        with dialog_box(safe(question.title, 120)):
             yield Static(Content(safe(question.text, 600)), classes="dialog-text")
             if question.note:
                 yield Static(Content(safe(self.key_names.said(question.note), 300)), classes="dialog-note")
@@ -232,8 +232,10 @@ class PivotScreen(Dialog):
         self._heading, self._pivot = heading, pivot
 
     def compose(self) -> ComposeResult:
-        with DialogBox(
-            f"{self._heading} · counting…", f"{self.key_names('nav.open')}: filter by it · esc leaves", "pivot"
+        with dialog_box(
+            safe(f"{self._heading} · counting…", 200),
+            f"{self.key_names('nav.open')}: filter by it · esc leaves",
+            "pivot",
         ):
             yield CrawlTable(values_of(Pivot((), 0, 0, "")), id="pivot")
 

@@ -18,9 +18,10 @@ from tui_crawler.console.keys import KeyNames, table_keys
 from tui_crawler.console.panes.border import pane_name
 from tui_crawler.console.panes.line import HangingText, Line, Paragraph, heading
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.screen.dialog import Dialog, DialogBox
+from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
     from textual.widget import Widget
@@ -75,7 +76,7 @@ class PaneHelpScreen(Dialog):
         self._lines = pane_lines(pane, folder, situation, key_names) if pane is not None else []
 
     def compose(self) -> ComposeResult:
-        with DialogBox(self._heading, "? all keys · esc leaves", "search"):
+        with dialog_box(safe(self._heading, 120), "? all keys · esc leaves", "search"):
             yield Lines(id="pane-help")
 
     def on_mount(self) -> None:

@@ -17,7 +17,7 @@ from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.panes.line import Flow, Paragraph, width_of
 from tui_crawler.console.panes.lines import Lines, lay_out_line
 from tui_crawler.console.panes.typing import PlainInput
-from tui_crawler.console.screen.dialog import Dialog, DialogBox
+from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.text import shown
@@ -93,7 +93,7 @@ class SearchDialog(Dialog):
         self._notes = tuple(notes)
 
     def compose(self) -> ComposeResult:
-        with DialogBox(self._heading, "type to filter · enter does it · esc leaves", "search"):
+        with dialog_box(self._heading, "type to filter · enter does it · esc leaves", "search"):
             yield PlainInput(placeholder=self._hint, compact=True, id="needle", select_on_focus=False)
             table = CrawlTable(self._relation, id="found", show_header=False)
             table.can_focus = False

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence, Set
-from typing import TYPE_CHECKING
 
 from tui_crawler.console.clock import present
 from tui_crawler.console.logs.attempts import is_problem
 from tui_crawler.console.overview.event_rows import EVENTS, line_of
+from tui_crawler.console.panes.notice import ReportedError
 from tui_crawler.console.reading.snapshot import EVENTS_KEPT
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.table.cells import Row, rows_of
 from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.domain.operator_view import ActionView
+from tui_crawler.domain.view import AttemptView
 from tui_crawler.text.format import count, plural
-
-if TYPE_CHECKING:
-    from tui_crawler.console.panes.notice import ReportedError
-    from tui_crawler.domain.operator_view import ActionView
-    from tui_crawler.domain.view import AttemptView
 
 
 class EventsPane(ReachesConsole, CrawlTable):
@@ -68,17 +65,21 @@ class EventsPane(ReachesConsole, CrawlTable):
         self.take(held, hold=False)
 
     def url_of(self, key: Hashable) -> str:
-        """The URL of an attempt by its key; empty when it is not kept any more."""
-        return next((attempt.url for attempt in self._attempts if attempt.attempt_id == key), "")
+        """The URL of an attempt by its key; empty for any other row."""
+        line = self.record(key)
+        return line.event.url if line is not None and isinstance(line.event, AttemptView) else ""
 
     def words_of(self, key: Hashable) -> str:
         """What an action or an error says, whole (raw text); empty for any other row."""
-        action = next((one for one in self._actions if ("action", one.action_id) == key), None)
-        if action is not None:
-            from tui_crawler.text.same_as import command_line_of  # noqa: PLC0415  not before the first paint
+        line = self.record(key)
+        match None if line is None else line.event:
+            case ReportedError(text=text):
+                return text
+            case ActionView(error=error, action=action, target=target) as asked:
+                from tui_crawler.text.same_as import command_line_of  # noqa: PLC0415  not before the first paint
 
-            return action.error or command_line_of(action) or f"{action.action} {action.target}"
-        return next((one.text for one in self._troubles if ("trouble", one.number) == key), "")
+                return error or command_line_of(asked) or f"{action} {target}"
+        return ""
 
     def go_to_problem(self, *, older: bool) -> bool:
         """Puts the cursor on the next older (or newer) problem; False when there is none."""

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import log1p
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.logs.attempts import exit_cell
+from tui_crawler.console.overview.order import order_value
 from tui_crawler.console.table.cells import clip_host
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
 from tui_crawler.domain.idle_reason import idle_reason
@@ -163,11 +164,9 @@ def counts_down(view: OriginView, now: int) -> bool:
     return view.state not in _OVER and not view.paused and not view.in_flight_url and wait < CLOCK_MS
 
 
-def _next_at(line: OriginLine) -> int | None:
-    view = line.view
-    if view.state in _OVER:
-        return None
-    return 0 if view.in_flight_url else HELD if view.paused else max(view.next_request_at, view.asleep_until)
+def _of(column: str) -> Callable[[OriginLine], Any]:
+    of = order_value(column)
+    return lambda line: of(line.view)
 
 
 OVERVIEW: Relation[OriginLine] = Relation(
@@ -177,26 +176,21 @@ OVERVIEW: Relation[OriginLine] = Relation(
         Column("state", "STATE", _state, 14, 0, min_width=11, value=lambda line: standing(line.view)),
         Column("origin", "ORIGIN", _name, None, 0, min_width=_LEAST_ORIGIN, kind="place",
                value=lambda line: line.view.origin),
-        Column("todo", "TODO", shown.number("", "faint"), 7, 4, "right", 5, value=lambda line: line.view.todo),
-        Column("done", "DONE", shown.number(), 8, 3, "right", min_width=6, value=lambda line: line.view.done),
+        Column("todo", "TODO", shown.number("", "faint"), 7, 4, "right", min_width=5, value=_of("todo")),
+        Column("done", "DONE", shown.number(), 8, 3, "right", min_width=6, value=_of("done")),
         Column("fail", "FAIL", shown.number("error", "faint"), 5, 1, "right", value=lambda line: line.view.failed),
-        Column("patience", "PAT", lambda _, line, __: patience_cell(line.view), 5, 2,
-               value=lambda line: line.view.patience),
-        Column("delay", "DELAY", lambda _, line, __: delay_cell(line.view), 7, 6, "right", min_width=6,
-               value=lambda line: line.view.delay_ms or None),
-        Column("next", "NEXT", lambda _, line, moment: next_cell(line.view, moment.now), 6, 5, "right", value=_next_at),
-        Column("exit", "LAST EXIT", shown.by_value(exit_cell), 15, 7, min_width=14, kind="word",
-               value=lambda line: line.view.last_exit_code),
+        Column("patience", "PAT", lambda _, line, __: patience_cell(line.view), 5, 2, value=_of("patience")),
+        Column("delay", "DELAY", lambda _, line, __: delay_cell(line.view), 7, 6, "right", 6, value=_of("delay")),
+        Column("next", "NEXT", lambda _, line, at: next_cell(line.view, at.now), 6, 5, "right", value=_of("next")),
+        Column("exit", "LAST EXIT", shown.by_value(exit_cell), 15, 7, min_width=14, kind="word", value=_of("exit")),
         Column("rate", "RATE", shown.by_record(_rate), RATE_CELLS, 14, value=lambda line: sum(filter(None, line.rate))),
         Column("latency", "LATENCY", shown.by_record(_latency), RATE_CELLS, 15,
                value=lambda line: max(filter(None, line.latency), default=None)),
         Column("took", "TOOK", shown.words(seconds, "", "faint"), 6, 9, "right",
                value=lambda line: line.view.last_response_ms if line.view.requests else None),
-        Column("blocked", "BLOCKED", shown.number("blocked", "faint"), 7, 10, "right",
-               value=lambda line: line.view.blocked),
-        Column("pending", "PENDING", shown.number("", "faint"), 9, 11, "right", min_width=7,
-               value=lambda line: line.view.pending),
-        Column("bytes", "BYTES", shown.data_size(), 7, 12, "right", value=lambda line: line.view.bytes),
+        Column("blocked", "BLOCKED", shown.number("blocked", "faint"), 7, 10, "right", value=_of("blocked")),
+        Column("pending", "PENDING", shown.number("", "faint"), 9, 11, "right", min_width=7, value=_of("pending")),
+        Column("bytes", "BYTES", shown.data_size(), 7, 12, "right", value=_of("bytes")),
         Column("why", "WHY", _why, None, 13, min_width=36, value=lambda line: line.view.state),
     ),
 )  # fmt: skip

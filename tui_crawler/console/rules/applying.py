@@ -21,7 +21,7 @@ from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.rules.impact import has_outgrown
 from tui_crawler.console.rules.impact_lines import apply_question, impact_words, must_type
 from tui_crawler.console.rules.rows import carry_text, lost_words
-from tui_crawler.console.screen.dialog import Dialog, DialogBox
+from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.domain.ruleset import same_rules
 from tui_crawler.text.format import count
@@ -89,7 +89,7 @@ class TypeCountScreen(Dialog):
     def compose(self) -> ComposeResult:
         """What is asked, and where the number is typed."""
         question = self._question
-        with DialogBox(question.title, "enter does it · esc leaves"):
+        with dialog_box(safe(question.title, 120), "enter does it · esc leaves"):
             yield Static(Content(safe(question.text, 600)), classes="dialog-text")
             if question.note:
                 yield Static(Content(safe(self.key_names.said(question.note), 600)), classes="dialog-note")

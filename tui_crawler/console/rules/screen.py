@@ -42,7 +42,7 @@ from tui_crawler.console.rules.rows import (
 )
 from tui_crawler.console.rules.rule_hits import RuleHits, firings
 from tui_crawler.console.screen.base import title
-from tui_crawler.console.screen.dialog import Dialog, DialogBox
+from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.screen.waiting import WaitingScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.exclusion import Exclusion
@@ -53,6 +53,7 @@ from tui_crawler.domain.ruleset_change import changes_along, changes_between
 from tui_crawler.domain.ruleset_change import keys_of as entry_keys
 from tui_crawler.text.cells import Present
 from tui_crawler.text.rule_words import section_word
+from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -92,7 +93,7 @@ class RuleSheetScreen(Dialog):
     def compose(self) -> ComposeResult:
         found = ((self.key_names.of(name), words) for name, words in self._offers.items())
         offered = [f"{keys[0]} {words}" for keys, words in found if keys]
-        with DialogBox(self._heading, " · ".join((*offered, "esc leaves")), "search"):
+        with dialog_box(safe(self._heading, 120), " · ".join((*offered, "esc leaves")), "search"):
             yield Lines(id="rule-sheet")
 
     def on_mount(self) -> None:

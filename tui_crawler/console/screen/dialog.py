@@ -16,7 +16,6 @@ from textual.screen import ModalScreen
 from tui_crawler.console.screen.lifetime import is_stale
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.theme import Colours
-from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
     from tui_crawler.console.terminal_app import TerminalApp
@@ -24,7 +23,6 @@ if TYPE_CHECKING:
 NARROW_BELOW = 81
 LOW_BELOW = 24
 LEAST = Size(40, 10)
-_LONGEST_HEADING = 200
 
 
 def size_classes(size: Size) -> dict[str, bool]:
@@ -33,13 +31,13 @@ def size_classes(size: Size) -> dict[str, bool]:
     return {"-tiny": tiny, "-narrow": size.width < NARROW_BELOW, "-low": size.height < LOW_BELOW}
 
 
-class DialogBox(Vertical):
-    """The frame of a dialog, with its titles (raw text)."""
-
-    def __init__(self, heading: str, hint: str = "", classes: str = "") -> None:
-        super().__init__(classes=f"dialog {classes}")
-        self.border_title = Content(safe(heading, _LONGEST_HEADING))
-        self.border_subtitle = Content(hint)
+def dialog_box(title: str, hint: str = "", kind: str = "") -> Vertical:
+    """Return the box of a dialog for what it shows: its title above, and below it what its keys do."""
+    box = Vertical(classes=f"dialog {kind}".strip())
+    box.border_title = Content(title)
+    if hint:
+        box.border_subtitle = Content(hint)
+    return box
 
 
 class Dialog(ReachesConsole, ModalScreen[object], inherit_bindings=False):

@@ -118,7 +118,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def __init__(
         self,
-        columns: Sequence[AnyColumn] | Relation[Any],
+        relation: Relation[Any],
         *,
         placeholder: str | None = None,
         show_header: bool = True,
@@ -133,7 +133,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         `show_cursor` False: a table to be read only. `holds_still`: what comes in changes no column's width.
         """
         super().__init__(id=id, classes=classes)
-        relation = columns if isinstance(columns, Relation) else Relation[Any](tuple(columns), lambda one: one)
         self.relation, self._columns = relation, relation.columns
         self._rows = TableRows()
         self._seen = SeenWidths(self._columns)

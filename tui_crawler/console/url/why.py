@@ -18,7 +18,7 @@ from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.rules.impact_lines import draft_lines, judge
 from tui_crawler.console.screen.base import ConsoleScreen, title
-from tui_crawler.console.screen.dialog import Dialog, DialogBox
+from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.url.why_lines import standing_lines, trace_lines
 from tui_crawler.domain.explanation import Explanation
@@ -109,7 +109,7 @@ class AskUrlScreen(Dialog):
         self._url = url
 
     def compose(self) -> ComposeResult:
-        with DialogBox("Why is a URL (not) crawled?", "enter asks · esc leaves", "wide"):
+        with dialog_box("Why is a URL (not) crawled?", "enter asks · esc leaves", "wide"):
             yield PlainInput(
                 self._url, id="why-url", compact=True, placeholder="https://… any URL, also one never seen"
             )
