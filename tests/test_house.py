@@ -230,10 +230,10 @@ def pairs_of_records(trees: Trees) -> int:
     return sum(len(one & other) >= 0.6 * min(len(one), len(other)) for one, other in combinations(records, 2))
 
 
-HOUSE = {  # what was counted when issue 25 began (commit f64befc)
-    small_functions_used_once: 336,
-    constructors_that_only_assign: 148,
-    pairs_of_records: 118,
+HOUSE = {  # 336, 148 and 118 when issue 25 began (commit f64befc)
+    small_functions_used_once: 270,
+    constructors_that_only_assign: 118,
+    pairs_of_records: 115,
 }
 """The most that may be counted. A number may only fall."""
 
