@@ -12,13 +12,14 @@ from tests.console.support import stage
 from tui_crawler.console.dialogs.pane_help import PaneHelpScreen
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.rules.draft import RuleDraft, entries_of
-from tui_crawler.console.rules.rows import ENTRY_COLUMNS, RULE_COLUMNS, entry_row, without_empty
+from tui_crawler.console.rules.rows import ENTRIES, RULE_ENTRIES, entry_line, without_empty
 from tui_crawler.console.table.cells import cell_text
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import PolicySet, Rule
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.ruleset_change import changes_between
+from tui_crawler.text.cells import Present
 from tui_crawler.text.rule_words import change_words, counted_changes
 
 A, B, C, D = (Rule(f"/{name}/", skip=True, source=f"my.yaml:{n}") for n, name in enumerate("abcd"))
@@ -56,7 +57,7 @@ def test_a_reason_that_was_edited_is_told() -> None:
     draft = RuleDraft(base, base.policies)
     edit = RuleDraft(replace(base, policies=PolicySet()), PolicySet(exclusions=(other,))).change
     (row,) = draft.replaced(entries_of(base.policies)[0].key, edit).rows()
-    assert [cell_text(cell) for cell in entry_row(row).cells[:3]] == [
+    assert [cell_text(cell) for cell in ENTRIES.cells(entry_line(row), Present())[:3]] == [
         "✎ exclusion", "edited host a.example", "y · asked by me"
     ]  # fmt: skip
 
@@ -98,13 +99,11 @@ async def test_the_history_shows_what_was_edited_and_moved_as_one_line_each() ->
 
 def test_a_column_in_which_nothing_stands_gives_its_room_away() -> None:
     base = replace(versions()[0], policies=rules(A, B))
-    rows = [entry_row(row) for row in RuleDraft(base, rules(A)).rows()]
-    columns, kept = without_empty(ENTRY_COLUMNS, rows)
-    assert [column.id for column in columns] == ["section", "entry", "source"]
-    assert {len(row.cells) for row in kept} == {3}
-    rows = [entry_row(row) for row in RuleDraft(versions()[0], THIRD).rows()]
-    assert without_empty(ENTRY_COLUMNS, rows) == (ENTRY_COLUMNS, rows)
-    assert without_empty(RULE_COLUMNS, []) == (RULE_COLUMNS, [])
+    lines = [entry_line(row) for row in RuleDraft(base, rules(A)).rows()]
+    assert [column.id for column in without_empty(ENTRIES.columns, lines)] == ["section", "entry", "source"]
+    lines = [entry_line(row) for row in RuleDraft(versions()[0], THIRD).rows()]
+    assert without_empty(ENTRIES.columns, lines) == ENTRIES.columns
+    assert without_empty(RULE_ENTRIES.columns, []) == RULE_ENTRIES.columns
 
 
 async def test_the_reason_has_a_column_where_there_is_one() -> None:

@@ -35,12 +35,12 @@ from tui_crawler.console.rules.impact import Extent, ImpactNews, impact_counter
 from tui_crawler.console.rules.impact_lines import age_words, impact_lines, judge, judged_lines
 from tui_crawler.console.rules.queries import RULES, writer_of
 from tui_crawler.console.rules.rows import (
-    ENTRY_COLUMNS,
+    ENTRIES,
     draft_heading,
+    entry_line,
     entry_lines,
-    entry_row,
     no_rules_lines,
-    operator_rows,
+    operator_lines,
     overtaken_lines,
     selected_exclusion,
     typed_lines,
@@ -53,6 +53,7 @@ from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY
 from tui_crawler.domain.ruleset import RulesetChange
+from tui_crawler.text.cells import Present
 from tui_crawler.text.format import plural
 from tui_crawler.text.rule_words import counted_changes
 
@@ -265,7 +266,7 @@ class RuleEditorScreen(WaitingScreen):
 
     def body(self) -> Iterable[Widget]:
         """Entries, impact, and the entry under the cursor or the one that is typed."""
-        self._entries = CrawlTable(ENTRY_COLUMNS, placeholder="no rules", id="draft-entries", classes="pane")
+        self._entries = CrawlTable(ENTRIES, id="draft-entries", classes="pane")
         self._impact = Lines(id="draft-impact", classes="pane")
         self._counting = Counting(self, self._rule_queries, self._impact)
         self._info = Lines(id="rules-info", classes="pane", still=True)
@@ -387,11 +388,11 @@ class RuleEditorScreen(WaitingScreen):
         self.session.hold(draft)
         rows = draft.rows() if draft is not None else ()
         self._rows = {row.entry.key: row for row in rows}
-        lines = [*(entry_row(row) for row in rows), *operator_rows(self.session.added)]
-        columns, lines = without_empty(ENTRY_COLUMNS, lines)
+        lines = [*(entry_line(row) for row in rows), *operator_lines(self.session.added)]
+        columns = without_empty(ENTRIES.columns, lines)
         if columns != self._entries.columns:
-            self._entries.set_columns(columns)
-        self._entries.set_rows(lines)
+            self._entries.set_relation(replace(ENTRIES, columns=columns))
+        self._entries.fill(lines, Present())
         new = next((key for key in self._rows if key not in known), None) if to_new else None
         if new is not None:
             self._entries.move_cursor(key=new)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import takewhile
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.panes.line import HangingText, Line, Paragraph, fact, heading
 from tui_crawler.console.rules.draft import DraftRow, Entry, Rebased, RuleDraft
 from tui_crawler.console.rules.impact_lines import impact_lines
 from tui_crawler.console.rules.rule_hits import RuleHits, without_entry
-from tui_crawler.console.table.cells import Cell, Row, Styled, cell_text
-from tui_crawler.console.table.columns import Column
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY, QueryPolicy
+from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.ruleset import Ruleset, RulesetChange, Section, difference
 from tui_crawler.domain.ruleset_change import keys_of
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present, Styled, cell_text
+from tui_crawler.text.columns import AnyColumn, Column, Relation
 from tui_crawler.text.format import clock, compact, count, date_time, plural
 from tui_crawler.text.rule_words import change_text, change_words, counted_changes, section_word
 
@@ -29,21 +32,44 @@ if TYPE_CHECKING:
     from tui_crawler.domain.ruleset_change import EntryChange
 
 
-ENTRY_COLUMNS: tuple[Column, ...] = (
-    Column("section", "SECTION", 14, 1, min_width=13),
-    Column("entry", "ENTRY", None, 0, min_width=34),
-    Column("why", "WHY", 20, 3, min_width=18),
-    Column("source", "WRITTEN", 12, 2, min_width=10),
+@dataclass(frozen=True, slots=True)
+class RuleLine:
+    """An entry as it is shown: cells, and how often it has refused a URL; None: that is not counted."""
+
+    key: Hashable
+    section: Cell
+    entry: Cell
+    why: Cell
+    source: Cell
+    fired: Cell = ""
+    count: int | None = None
+
+
+_SECTION: AnyColumn = Column("section", "SECTION", shown.by_value(shown.itself), 14, 1, min_width=13)
+_ENTRY: AnyColumn = Column("entry", "ENTRY", shown.by_value(shown.itself), None, 0, min_width=34)
+_FIRED: AnyColumn = Column(
+    "fired", "FIRED", shown.by_record(attrgetter("fired")), 7, 1, "right", 6, value=attrgetter("count")
 )
-RULE_COLUMNS: tuple[Column, ...] = (*ENTRY_COLUMNS[:2], Column("fired", "FIRED", 7, 1, "right", 6), *ENTRY_COLUMNS[2:])
+_WHY: AnyColumn = Column("why", "WHY", shown.by_value(shown.itself), 20, 3, min_width=18)
+_SOURCE: AnyColumn = Column("source", "WRITTEN", shown.by_value(shown.itself), 12, 2, min_width=10)
+ENTRIES: Relation[RuleLine] = Relation(
+    key=lambda line: line.key, nothing="no rules", source=lambda _: None, columns=(_SECTION, _ENTRY, _WHY, _SOURCE)
+)
+RULE_ENTRIES = replace(ENTRIES, columns=(_SECTION, _ENTRY, _FIRED, _WHY, _SOURCE))
 """With how often each entry has refused a URL."""
 
-VERSION_COLUMNS: tuple[Column, ...] = (
-    Column("version", "RULESET", 7, 0, "right"),
-    Column("state", "", 10, 2),
-    Column("at", "WHEN", 16, 1),
-    Column("who", "WHO", 13, 4, min_width=8),
-    Column("note", "NOTE", None, 3, min_width=12),
+
+VERSIONS: Relation[Ruleset] = Relation(
+    key=lambda one: one.ruleset_id,
+    nothing="no versions",
+    source=lambda _: None,
+    columns=(
+        Column("version", "RULESET", shown.plain("strong"), 7, 0, "right", value=lambda one: one.ruleset_id),
+        Column("state", "", shown.plain("ok"), 10, 2, value=lambda one: "✓ in force" if one.current else ""),
+        Column("at", "WHEN", lambda at, _, moment: Styled(date_time(at, moment.zone)[:16], "muted"), 16, 1),
+        Column("who", "WHO", shown.plain(), 13, 4, min_width=8),
+        Column("note", "NOTE", shown.plain("muted"), None, 3, min_width=12),
+    ),
 )
 
 EXAMPLES = "skip: /calendar/   rule: match: /feed/, ua: special   exclusion: host: a.example, reason: they asked"
@@ -61,8 +87,8 @@ _SIGNS = {"new": "+ ", "deleted": "− ", "edited": "✎ "}
 _KINDS = {"added": ("+ ", "ok"), "removed": ("− ", "error"), "edited": ("✎ ", "accent")}
 
 
-def entry_row(row: DraftRow) -> Row:
-    """An entry; its key is the entry's. What was done to it in the draft is said with a sign and a word."""
+def entry_line(row: DraftRow) -> RuleLine:
+    """An entry. What was done to it in the draft is said with a sign and a word."""
     entry, sign = row.entry, _SIGNS.get(row.change, "")
     own = entry_words(entry)
     role = "muted"
@@ -80,42 +106,37 @@ def entry_row(row: DraftRow) -> Row:
             sign, role = _moved_sign(row.place, row.to), "accent"
             words = (Styled(f"moved {row.place} → {row.to} ", "accent"), Styled(own, "strong"))
     section = Styled(sign + section_word(entry.section), role)
-    return Row(entry.key, (section, words, Styled(reason_of(entry), "muted"), Styled(entry.line.source, "muted")))
+    return RuleLine(entry.key, section, words, Styled(reason_of(entry), "muted"), Styled(entry.line.source, "muted"))
 
 
-def without_empty(columns: Sequence[Column], rows: Sequence[Row]) -> tuple[tuple[Column, ...], list[Row]]:
-    """Columns and rows without those columns that may be dropped and in which nothing stands: others have their room.
-    Without rows all columns stay."""
-    kept = [
-        place
-        for place, column in enumerate(columns)
-        if not column.priority or not rows or any(cell_text(row.cells[place]) for row in rows)
-    ]
-    if len(kept) == len(columns):
-        return tuple(columns), list(rows)
-    less = [Row(row.key, tuple(row.cells[place] for place in kept)) for row in rows]
-    return tuple(columns[place] for place in kept), less
+def without_empty(columns: Sequence[AnyColumn], lines: Sequence[RuleLine]) -> tuple[AnyColumn, ...]:
+    """The columns without those that may be dropped and in which nothing stands: others have their room. Without lines
+    all columns stay."""
+    return tuple(
+        column
+        for column in columns
+        if not column.priority or not lines or any(cell_text(column.cell(line, Present())) for line in lines)
+    )
 
 
-def operator_rows(added: Sequence[Exclusion]) -> list[Row]:
+def operator_lines(added: Sequence[Exclusion]) -> list[RuleLine]:
     """Exclusions that were added beside the rulesets: they hold for all versions."""
     return [
-        Row(
+        RuleLine(
             ("operator", place),
-            (
-                Styled("✎ exclusion", "paused"),
-                Styled(f"{one.kind} {one.value}", "strong"),
-                Styled(_why(one), "muted"),
-                Styled(one.source or "by an operator", "paused"),
-            ),
+            Styled("✎ exclusion", "paused"),
+            Styled(f"{one.kind} {one.value}", "strong"),
+            Styled(_why(one), "muted"),
+            Styled(one.source or "by an operator", "paused"),
         )
         for place, one in enumerate(added)
     ]
 
 
-def with_rule_hits(row: Row, fired: Mapping[Hashable, RuleHits | None] | None, whole: bool) -> Row:
-    """A row of `ENTRY_COLUMNS` as one of `RULE_COLUMNS`. `fired` None: not counted yet; `whole`: in the whole log."""
-    return Row(row.key, (*row.cells[:2], _fired(row.key, fired, whole), *row.cells[2:]))
+def with_rule_hits(line: RuleLine, fired: Mapping[Hashable, RuleHits | None] | None, whole: bool) -> RuleLine:
+    """A line of `RULE_ENTRIES`. `fired` None: not counted yet; `whole`: in the whole log."""
+    hits = fired.get(line.key) if fired is not None else None
+    return replace(line, fired=_fired(line.key, fired, whole), count=hits.count if hits is not None else None)
 
 
 def _fired(key: Hashable, fired: Mapping[Hashable, RuleHits | None] | None, whole: bool) -> Cell:
@@ -209,14 +230,6 @@ def entry_lines(entry: Entry | Exclusion | None, row: DraftRow | None = None) ->
                 (Styled(entry_words(entry), "strong"), why, was),
                 (Styled(f"{_MEANINGS[entry.section]}  ", "muted"), Styled(entry.line.source, "faint")),
             ]
-
-
-def version_row(one: Ruleset, zone: tzinfo) -> Row:
-    """A version as a row of `VERSION_COLUMNS`; its key is its id."""
-    state = Styled("✓ in force", "ok") if one.current else Styled("")
-    at = date_time(one.at, zone)[:16]
-    cells = (Styled(str(one.ruleset_id), "strong"), state, Styled(at, "muted"), one.who, Styled(one.note, "muted"))
-    return Row(one.ruleset_id, cells)
 
 
 def difference_lines(one: Ruleset | None, before: Ruleset | None, changes: Sequence[EntryChange]) -> list[Line]:

@@ -25,21 +25,20 @@ from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews, impact_c
 from tui_crawler.console.rules.impact_lines import judge, judged_lines
 from tui_crawler.console.rules.queries import RULES, CountedRefusals, RulesInForce, history_of, refusals
 from tui_crawler.console.rules.rows import (
-    RULE_COLUMNS,
-    VERSION_COLUMNS,
+    RULE_ENTRIES,
+    VERSIONS,
     comparison_lines,
     counted_words,
     difference_lines,
+    entry_line,
     entry_lines,
-    entry_row,
     heading_of,
     no_rules_lines,
-    operator_rows,
+    operator_lines,
     rule_hits_line,
     selected_exclusion,
     sheet_lines,
     since_of,
-    version_row,
     with_rule_hits,
     without_empty,
     without_lines,
@@ -51,9 +50,11 @@ from tui_crawler.console.screen.waiting import WaitingScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY, QueryPolicy
+from tui_crawler.domain.record import replace
 from tui_crawler.domain.ruleset import Ruleset, same_rules
 from tui_crawler.domain.ruleset_change import changes_along, changes_between
 from tui_crawler.domain.ruleset_change import keys_of as entry_keys
+from tui_crawler.text.cells import Present
 from tui_crawler.text.rule_words import section_word
 from tui_crawler.text.safe_text import safe
 
@@ -139,7 +140,7 @@ class RuleVersions:
         """Shows a history (newest first). Who stands on the version in force stays on that."""
         selected = self.selected
         self.history = history
-        self._table.set_rows([version_row(one, zone) for one in history])
+        self._table.fill(history, Present(zone=zone))
         if selected is None or selected.current:
             self._table.move_cursor(key=current_id)
         self.show_difference()
@@ -243,8 +244,8 @@ class RulesScreen(WaitingScreen):
 
     def body(self) -> Iterable[Widget]:
         """Entries, versions, the difference, and the entry under the cursor."""
-        self._entries = CrawlTable(RULE_COLUMNS, placeholder="no rules", id="rules-entries", classes="pane")
-        self._versions = CrawlTable(VERSION_COLUMNS, placeholder="no versions", id="rules-versions", classes="pane")
+        self._entries = CrawlTable(RULE_ENTRIES, id="rules-entries", classes="pane")
+        self._versions = CrawlTable(VERSIONS, id="rules-versions", classes="pane")
         self._difference = Lines(id="rules-difference", classes="pane")
         self._past = RuleVersions(self, self._versions, self._difference)
         self._info = Lines(id="rules-info", classes="pane", still=True)
@@ -314,11 +315,12 @@ class RulesScreen(WaitingScreen):
         counts = counted.counts if counted is not None else None
         self._fired = None if counted is None else firings(entries, added, counted.counts, counted.links)
         whole = counts is not None and counts.looked_at >= counts.known
-        rows = [*(entry_row(DraftRow(entry)) for entry in entries), *operator_rows(added)]
-        columns, rows = without_empty(RULE_COLUMNS, [with_rule_hits(row, self._fired, whole) for row in rows])
+        bare = [*(entry_line(DraftRow(entry)) for entry in entries), *operator_lines(added)]
+        lines = [with_rule_hits(line, self._fired, whole) for line in bare]
+        columns = without_empty(RULE_ENTRIES.columns, lines)
         if columns != self._entries.columns:
-            self._entries.set_columns(columns)
-        self._entries.set_rows(rows)
+            self._entries.set_relation(replace(RULE_ENTRIES, columns=columns))
+        self._entries.fill(lines, Present())
         self._show_entry()
         self._show_titles()
 
