@@ -33,7 +33,7 @@ _URLS = _on(Where.origin, Where.failures, Where.url, Where.urls, Where.why)
 _PULSE = _on(Where.pulse)
 _SPANS = _PULSE | _on(Where.timeline)
 _VIEWS_TAKE = {Where.overview: Takes.origin, Where.pulse: Takes.scope}
-_TABLES = frozenset(Where) - _SPANS - _on(Where.why, Where.welcome, Where.page_diff)
+_TABLES = frozenset(Where) - _SPANS - _on(Where.why, Where.welcome, Where.page_diff, Where.rule_draft)
 _FILTERED = _TABLES - _on(Where.logs)
 _MATCHED = _FILTERED - _on(Where.urls, Where.stats)
 _PROBLEMS = _ORIGINS | _on(Where.logs)
@@ -434,28 +434,33 @@ ACTIONS: tuple[Action, ...] = (
     Action("url.raw", "b", "raw bytes", "The stored body as bytes, or as text again", Topic.look, _TABS, footer=26),
     Action(
         "rule.add", "e", "new entry", "Write a new entry of the rules, as the configuration does; drafted, not applied",
-        Topic.crawl, _RULES, (Need.writer, Need.rules), word="rule", footer=20,
+        Topic.crawl, _on(Where.rules), (Need.writer, Need.rules), word="rule", footer=20,
     ),
     Action(
-        "rule.edit", "E", "edit", "Edit the selected entry in its place; drafted, not applied", Topic.crawl, _RULES,
+        "rule.edit", "E", "edit", "Edit the rules as text, from the selected entry on; drafted, not applied",
+        Topic.crawl, _RULES,
         (Need.writer, Need.rules, Need.entry), word="edit", footer=21,
     ),
     Action(
-        "rule.delete", "D", "delete", "Take the selected entry out of the draft, or back into it; ✎: off the list",
-        Topic.crawl, _RULES, (Need.writer, Need.rules, Need.entry), word="delete", footer=21,
+        "rule.delete", "D", "delete", "Draft the rules without the selected entry; ✎: take it off the list",
+        Topic.crawl, _on(Where.rules), (Need.writer, Need.rules, Need.entry), word="delete", footer=21,
     ),
     Action(
         "rule.up", "K", "move up", "Move the entry up in its section; of rules that match the last one wins",
-        Topic.crawl, _RULES, (Need.writer, Need.rules, Need.entry), word="up",
+        Topic.crawl, _on(Where.rules), (Need.writer, Need.rules, Need.entry), word="up",
     ),
     Action(
-        "rule.down", "J", "move down", "Move the entry down in its section", Topic.crawl, _RULES,
+        "rule.down", "J", "move down", "Move the entry down in its section", Topic.crawl, _on(Where.rules),
         (Need.writer, Need.rules, Need.entry), word="down",
     ),
     Action(
         "rules.apply", "A", "apply", "Apply the draft as a new version (asks when it blocks much, or a seed)",
         Topic.crawl, _on(Where.rule_draft), (Need.writer, Need.rules, Need.draft), "tui-crawler rules apply FILE",
         "brings back the version before", "apply", 15,
+    ),
+    Action(
+        "rules.editor", "ctrl+x ctrl+e", "editor", "Edit the draft in your own editor ($VISUAL or $EDITOR)",
+        Topic.crawl, _on(Where.rule_draft), (Need.writer, Need.rules), word="editor", footer=22,
     ),
     Action(
         "rules.bring_back", "u", "undo version", "Draft what held before the version in force; or the selected old one",

@@ -51,19 +51,15 @@ def age_words(age_ms: int, more: int) -> str:
 def impact_lines(dirty: bool, news: ImpactNews | None, keys: KeyNames) -> list[Line]:
     """What is known so far of the impact of a draft (`dirty`: of one that changes something)."""
     if not dirty:
-        return [
-            Paragraph(
-                keys.said(
-                    "Nothing is drafted. {rule.add} writes a new entry, {rule.edit} edits the selected one, "
-                    "{rule.delete} deletes it, {rule.up} and {rule.down} move it; what that would block and allow is "
-                    "counted here. Nothing is saved until {rules.apply} applies it."
-                ),
-                "muted",
-                most=8,
-            )
-        ]
+        words = (
+            "Nothing is drafted. {rule.edit} goes into the text, {nav.back} out of it; what it would block and allow "
+            "is counted here. Nothing is saved until {rules.apply} applies it."
+        )
+        return [Paragraph(keys.said(words), "muted", most=8)]
     if news is None:
         return [Styled("◷ counting…", "waiting")]
+    if news.counts_nothing:
+        return [Styled("not counted while the text has errors", "muted")]
     if news.error:
         return [Styled("✗ the impact could not be counted", "error"), Paragraph(news.error, "muted")]
     if news.preview is None:

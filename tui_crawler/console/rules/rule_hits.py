@@ -22,7 +22,7 @@ from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise
 from tui_crawler.domain.verdict import Refusal
 
 if TYPE_CHECKING:
-    from tui_crawler.console.rules.draft import Entry
+    from tui_crawler.console.rules.entries import Entry
     from tui_crawler.domain.page_view import RefusalCount, RefusalCounts, RefusedView
 
 MOST_SAMPLES = 2_000
