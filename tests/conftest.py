@@ -28,8 +28,25 @@ os.environ.pop("NO_COLOR", None)
 os.environ.update(TERM="xterm-256color", COLORTERM="truecolor", LC_ALL="C.UTF-8")
 """Consoles are those of a terminal that shows everything, wherever the tests run."""
 
-settings.register_profile("untimed", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("untimed", max_examples=40, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.register_profile("thorough", settings.get_profile("untimed"), max_examples=1_000)
 settings.load_profile("untimed")
+
+
+QUICK = ("domain", "config", "designs/test_scope.py", "console/test_overview.py")
+"""For a first look: the pure core, the configuration, crawls of a web on the loopback, one screen of the console."""
+
+
+def pytest_ignore_collect(collection_path: Path, config: pytest.Config) -> bool | None:
+    """Import no other file for `pytest -m quick`."""
+    path = collection_path.relative_to(Path(__file__).parent).as_posix() if collection_path.suffix == ".py" else ""
+    return True if path and config.option.markexpr == "quick" and not path.startswith(QUICK) else None
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    for item in items:
+        if item.path.relative_to(Path(__file__).parent).as_posix().startswith(QUICK):
+            item.add_marker("quick")
 
 
 def pytest_sessionstart(session: pytest.Session) -> None:

@@ -24,7 +24,8 @@ from tui_crawler.domain.command import ActionResult, Command
 from tui_crawler.domain.coverage import Coverage
 from tui_crawler.domain.page_view import FailureGroup, PageView
 from tui_crawler.domain.view import OriginChanges, OriginView, RunView, TotalsView
-from tui_crawler.wiring import RunOptions, operator_name
+from tui_crawler.wiring import operator_name
+from tui_crawler.wiring.launch import Launch
 
 ORIGIN = "https://example.org"
 CONFIG = "seeds: [https://example.org/]\nuser_agent: 'test-crawler (for https://example.org/why)'\n"
@@ -152,7 +153,6 @@ TAKEN = 1
 class Wiring(ModuleType):
     """A module in the place of `tui_crawler.wiring`: remembers what it is asked."""
 
-    RunOptions = RunOptions
     operator_name = staticmethod(operator_name)
     coverage_of = staticmethod(StoredReports.coverage)
 
@@ -161,11 +161,11 @@ class Wiring(ModuleType):
         self.reports = StoredReports()
         self.commands: list[tuple[Path, Command, str]] = []
         self.answer: Callable[[Command], ActionResult] = lambda _: ActionResult(1, "{}", "{}")
-        self.runs: list[tuple[Any, Path, RunOptions]] = []
+        self.runs: list[tuple[Any, Path, Launch]] = []
         self.crawl: Callable[[Any], int] = lambda _: 0
         self.access_log: Path | None = None
         self.consoles: list[tuple[Any, Path | None, Any]] = []
-        self.console_options: list[RunOptions] = []
+        self.console_launches: list[Launch] = []
         self.first_step: FirstStep | Cancelled = Cancelled()
         self.welcomed: list[Path] = []
 
@@ -178,13 +178,13 @@ class Wiring(ModuleType):
         self.commands.append((database, command, who))
         return self.answer(command)
 
-    def run_headless(self, config: Any, database: Path, options: RunOptions, listener: Any, shown: Any) -> int:
-        self.runs.append((config, database, options))
+    def run_headless(self, config: Any, database: Path, launch: Launch, listener: Any, shown: Any) -> int:
+        self.runs.append((config, database, launch))
         return self.crawl(listener)
 
-    def open_console(self, config: Any, database: Path, readonly: bool, options: RunOptions) -> int:
+    def open_console(self, config: Any, database: Path, readonly: bool, launch: Launch) -> int:
         self.consoles.append((config, database, readonly))
-        self.console_options.append(options)
+        self.console_launches.append(launch)
         return 0
 
     def open_welcome(self, folder: Path, *, impolite: bool = False) -> FirstStep | Cancelled:

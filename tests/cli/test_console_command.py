@@ -63,16 +63,13 @@ class TestOnATerminal:
         assert main(["my.yaml", "--allow-impolite"]) == main(["--allow-impolite", "my.yaml", "--workers", "2"]) == 0
         assert main(["crawl", "https://example.org/", "--allow-impolite"]) == 0
         assert [config.impolite_everywhere for config, _, _ in wiring.consoles] == [True] * 3
-        assert all(options.impolite for options in wiring.console_options)
-        assert "--allow-impolite" in wiring.console_options[1].worker_words
+        assert all(launch.allow_impolite for launch in wiring.console_launches)
 
     def test_workers_share_the_crawl_of_a_configuration(self, here: Path, wiring: Wiring):
         (here / "my.yaml").write_text(CONFIG)
         assert main(["--workers", "3", "my.yaml"]) == main(["my.yaml", "--workers=auto"]) == 0
-        three, auto = wiring.console_options
-        assert three.workers == 3
-        assert three.worker_words[-1] == "--join"
-        assert {"run", "my.yaml", str(here / "my.db")} < set(three.worker_words)
+        three, auto = wiring.console_launches
+        assert (three.file, three.workers, three.join) == ("my.yaml", 3, None)
         assert auto.workers >= 1
 
     def test_what_workers_cannot_share_is_refused(self, here: Path, wiring: Wiring):

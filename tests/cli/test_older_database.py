@@ -22,8 +22,9 @@ from tui_crawler.console.operator.exit_summary import ExitSummary
 from tui_crawler.storage.faults import OlderDatabase, ReadOnlyDatabase
 from tui_crawler.storage.migrations import latest_version
 from tui_crawler.storage.reports.reports import Reports
-from tui_crawler.wiring import RunOptions, console
+from tui_crawler.wiring import console
 from tui_crawler.wiring.demo import base_port_of
+from tui_crawler.wiring.launch import Launch
 
 Say = Callable[..., Said]
 READING = (
@@ -145,11 +146,11 @@ def test_what_cannot_be_written_is_watched_and_the_reason_told(
     path = store_crawl(here / "crawl.db", config_text=CONFIG)
     kept = path if what == "file" else path.parent
     monkeypatch.setattr("os.access", lambda place, mode: Path(place) != kept)
-    assert console.open_console(None, path, False, RunOptions()) == 0
+    assert console.open_console(None, path, False, Launch()) == 0
     assert screens == [(False, f"the {what} is read-only: {kept}")]
     make_older(path)
     with pytest.raises(OlderDatabase):
-        console.open_console(None, path, False, RunOptions())
+        console.open_console(None, path, False, Launch())
     assert len(screens) == 1
 
 
@@ -158,7 +159,7 @@ def test_a_new_database_where_nothing_can_be_written_is_refused(
 ):
     monkeypatch.setattr("os.access", lambda place, mode: Path(place) != here)
     with pytest.raises(ReadOnlyDatabase, match="the folder is read-only"):
-        console.open_console(None, here / "new.db", False, RunOptions())
+        console.open_console(None, here / "new.db", False, Launch())
     assert not screens
 
 

@@ -15,8 +15,9 @@ import pytest
 
 from tests.cli.conftest import Said
 from tui_crawler.demo.process import DemoProcess, demo_config
-from tui_crawler.wiring import RunOptions, run_headless
+from tui_crawler.wiring import run_headless
 from tui_crawler.wiring.crawl import NullListener
+from tui_crawler.wiring.launch import Launch
 
 Say = Callable[..., Said]
 SITES = ("almanac", "observatory", "reserve")
@@ -32,7 +33,7 @@ def crawled(tmp_path_factory: pytest.TempPathFactory) -> Iterator[tuple[Path, Pa
     with DemoProcess.start(pace=0.05) as web:
         seeds = [site.seed for site in web.sites if site.name in SITES]
         config.write_text(demo_config(seeds, str(database), headless=True), encoding="utf-8")
-        assert run_headless(load_config(config), database, RunOptions(), NullListener()) in {0, 1}
+        assert run_headless(load_config(config), database, Launch(), NullListener()) in {0, 1}
     yield config, database
 
 

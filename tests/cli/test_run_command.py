@@ -10,12 +10,17 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
 from tests.cli.conftest import CONFIG, Said, Terminal, Wiring, environment
 from tests.support.patience import PATIENT_S
+from tui_crawler.cli import run_command
 from tui_crawler.cli.main import main
+from tui_crawler.cli.options import CommandParser, CommandSet
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.failure import RunHeld
+from tui_crawler.wiring.launch import Launch
 
 Say = Callable[..., Said]
 A = "https://a.example.org"
@@ -169,10 +174,7 @@ from tui_crawler.__main__ import main
 
 wiring = ModuleType("tui_crawler.wiring")
 
-class RunOptions:
-    def __init__(self, **options): pass
-
-def run_headless(config, database, options, listener, shown):
+def run_headless(config, database, launch, listener, shown):
     stopped = []
     listener.stop_run = lambda: stopped.append(True)
     for number in itertools.count():
@@ -181,7 +183,7 @@ def run_headless(config, database, options, listener, shown):
             return 0
         listener.on_event(Event(number, "origin_paused", "https://example.org"))
 
-wiring.RunOptions, wiring.run_headless = RunOptions, run_headless
+wiring.run_headless = run_headless
 sys.modules["tui_crawler.wiring"] = wiring
 sys.exit(main())
 """
@@ -207,9 +209,9 @@ def test_a_closed_pipe_ends_the_run_quietly_and_properly(config: Path, option: t
 @pytest.mark.parametrize("way", [">&-", ">/dev/full", "2>&-", ">&- 2>&-"])
 def test_a_run_whose_output_nobody_can_take_ends_with_its_own_status(config: Path, way: str, option: tuple[str, ...]):
     script = _ENDLESS_RUN.replace("itertools.count()", "range(99)")
-    script = script.replace("wiring.RunOptions,", "whole = run_headless\nwiring.RunOptions,").replace(
-        "wiring.run_headless = RunOptions, run_headless",
-        "wiring.run_headless = RunOptions, lambda *given: 1 if whole(*given) is None else 9",
+    script = script.replace(
+        "wiring.run_headless = run_headless",
+        "wiring.run_headless = lambda *given: 1 if run_headless(*given) is None else 9",
     )
     words = ["sh", "-c", f'exec "$@" {way}', "sh", sys.executable, "-c", script, "run", "my.yaml", *option]
     done = subprocess.run(words, capture_output=True, env=environment(), check=False, timeout=PATIENT_S)
@@ -234,10 +236,40 @@ def test_signals_are_left_to_who_carries_the_run_out(config: Path, say: Say, wir
 def test_workers_are_told_how_to_join(config: Path, wiring: Wiring, say: Callable[..., Said]):
     said = say("run", "my.yaml", "--workers", "3", "--max-requests", "9", "--allow-impolite")
     assert said.status == 0
-    options = wiring.runs[-1][2]
-    assert (options.workers, options.joins, options.worker_number) == (3, False, 1)
-    words = " ".join(options.worker_words)
-    assert words.endswith("--json --workers 3 --ignore-database-name --max-requests 9 --allow-impolite --join")
+    _, database, launch = wiring.runs[-1]
+    assert (launch.workers, launch.join) == (3, None)
+    assert say(*launch.joined(2).words(database)).status == 0
+    assert wiring.runs[-1][1:] == (database, launch.joined(2))
+
+
+NUMBERS = st.none() | st.integers(1, 10**6)
+LAUNCHES = st.builds(
+    Launch,
+    file=st.none() | st.sampled_from(["my.yaml", "/a b/my.yaml"]),
+    new_run=st.booleans(),
+    max_requests=NUMBERS,
+    recheck=st.booleans(),
+    force_recrawl=st.booleans(),
+    user_agent=st.none() | st.text(min_size=1),
+    own=st.booleans(),
+    allow_impolite=st.booleans(),
+    ignore_database_name=st.booleans(),
+    workers=st.integers(1, 64),
+    join=NUMBERS,
+    metrics=st.none() | st.tuples(st.sampled_from(["127.0.0.1", "::1", "localhost"]), st.integers(1, 65_535)),
+    on_event=st.just(()) | st.lists(st.text()).map(lambda more: (sys.executable, *more)),
+    quiet=st.booleans(),
+    json=st.booleans(),
+)
+
+
+@given(LAUNCHES)
+def test_a_launch_is_read_from_the_command_line_that_it_gives(launch: Launch):
+    parser = CommandParser(prog="tui-crawler")
+    run_command.declare(CommandSet(parser))
+    arguments = parser.parse_args(launch.words(Path("crawl.db")))
+    assert Launch.of(arguments) == launch
+    assert (arguments.db, arguments.stored) == ("crawl.db", launch.file is None)
 
 
 @pytest.mark.parametrize(("cores", "workers"), [(1, 1), (2, 1), (5, 4), (500, 64)])

@@ -11,7 +11,7 @@ import threading
 
 import pyte
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.cli.test_printer import HOSTILE, Broken
@@ -113,7 +113,6 @@ def test_origins_at_work_come_before_those_that_ended():
 
 
 @given(st.integers(1, 260), st.integers(1, 80), st.integers(0, 60))
-@settings(max_examples=60)
 def test_a_frame_always_fits(columns: int, rows: int, origins: int):
     lines = frame(crawl(origins), 100_000, columns, rows)
     assert len(lines) <= max(1, rows - 1)

@@ -284,7 +284,7 @@ def test_what_is_shown_of_a_hostile_value_is_safe_and_short():
     assert visible("x" * 100) == "x" * 80 + "…"
 
 
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     data=st.one_of(
         st.binary(max_size=200), st.text(max_size=100).map(lambda text: text.encode("utf-8", "surrogatepass"))

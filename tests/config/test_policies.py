@@ -107,7 +107,7 @@ matchers = st.recursive(
 )
 
 
-@settings(max_examples=50, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(matcher=matchers)
 def test_a_matcher_that_is_shown_reads_back(tmp_path, matcher):
     shown = json.dumps(MatcherKind().show(matcher), ensure_ascii=False)  # JSON is YAML

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tui_crawler.config import tree as tree_module
@@ -200,7 +200,6 @@ BITS = """a|b: c|- x|  |{|}|[|]|, |: '|"|#|&a |*a|!t |? |-|0x1f|~|a: [1, 2]~|k: 
 |:|@|`|<<: |'it''s'|"\\/\\x41"|~""".replace("~", "\n").split("|")
 
 
-@settings(max_examples=400)
 @given(st.lists(st.sampled_from(BITS), max_size=12).map("".join))
 def test_both_parsers_compose_the_same_tree(text: str) -> None:
     """What libyaml reads is what ruamel.yaml, the reference, reads."""

@@ -149,7 +149,7 @@ class FakeReports(DiffReports):
 
     def data_version(self) -> int:
         if self.gate is not None:
-            self.gate.wait(60)
+            self.gate.wait()
         if self.failure:
             raise StorageFailure(self.failure)
         return self.version
@@ -323,6 +323,7 @@ class FakeReports(DiffReports):
         return PageCounts(tuple(values.most_common()), len(values), len(looked), len(self.pages))
 
     def body(self, url: str) -> bytes | None:
+        self.asked.append("body()")
         return self.stored
 
     def current_rulesets(self) -> tuple[Ruleset, ...]:

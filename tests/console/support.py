@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import threading
-import time
 from collections.abc import AsyncIterator, Callable, Iterable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
@@ -189,10 +188,8 @@ class StageApp(CrawlerApp):
 
     async def written(self) -> None:
         """Waits until all that was asked for is written, or it was told why it is not."""
-        until = time.monotonic() + PATIENT_S
-        while self._journal_writer is not None and self._unwritten and self.is_running and not self._exit:
-            assert time.monotonic() < until, f"not written: {self._unwritten}"
-            await asyncio.sleep(0.002)  # the thread's turn
+        while self._journal_writer is not None and self._unwritten and self.is_running and not self._exit:  # noqa: ASYNC110
+            await asyncio.sleep(0.002)
 
     def paint(self) -> bool:
         """Paints what was put off. Answers whether anything was."""

@@ -7,9 +7,10 @@ import pytest
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, attempt
 from tests.console.support import Stage, stage
+from tui_crawler.console.logs import window as log_window
 from tui_crawler.console.origin.screen import OriginScreen
 from tui_crawler.console.reading import window
-from tui_crawler.console.reading.refresh import WINDOW
+from tui_crawler.console.reading.ask import WINDOW
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.view import AttemptView
 
@@ -21,7 +22,7 @@ def small() -> object:
     """Little is held, so that it is let go soon."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(window, "KEPT", KEPT)
-        patch.setattr(window, "JOINED", WINDOW)
+        patch.setattr(log_window, "JOINED", WINDOW)
         yield
 
 

@@ -7,7 +7,8 @@ from dataclasses import replace
 from tests.console.sample_crawl import NOW, origins, run_view
 from tests.console.support import FakeHost, FakeReports, FrozenClock, stage
 from tui_crawler.console.operator.engine_host import HostedEngine
-from tui_crawler.console.reading.refresh import PartReader, ReadingRequest
+from tui_crawler.console.reading.ask import ReadingRequest
+from tui_crawler.console.reading.refresh import ORIGINS, SnapshotReader
 from tui_crawler.domain.view import RunView
 
 ENDED = run_view(run_id=6, live=False, finished_at=NOW - 1, finish_reason="exhausted")
@@ -79,22 +80,22 @@ def test_an_engine_whose_run_was_seen_does_not_start_again_when_that_ends() -> N
 def test_origins_never_come_without_the_run_they_are_of() -> None:
     clock = FrozenClock()
     reports = Beginning(rows={}, log=(), newest_run=None)
-    shot = PartReader(reports, clock).read(ReadingRequest(origins=True))
+    shot = SnapshotReader(reports, clock).read(ReadingRequest((ORIGINS,)))
     assert shot is not None
-    assert len(shot.changed) == 11
+    assert len(shot.parts[ORIGINS]) == 11
     assert shot.run == run_view()
 
 
 def test_a_run_is_read_with_the_first_commit_of_it_however_short_ago_the_last_look_was() -> None:
     clock = FrozenClock()
     reports = beginning(None)
-    reader = PartReader(reports, clock)
-    first = reader.read(ReadingRequest(origins=True))
+    reader = SnapshotReader(reports, clock)
+    first = reader.read(ReadingRequest((ORIGINS,)))
     assert first is not None
     assert first.run is None
     clock.move(10)
     reports.newest_run = run_view()
     reports.commit(*origins())
-    shot = reader.read(ReadingRequest(origins=True))
+    shot = reader.read(ReadingRequest((ORIGINS,)))
     assert shot is not None
     assert shot.run == run_view()

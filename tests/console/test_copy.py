@@ -196,6 +196,9 @@ def test_no_cell_is_a_formula() -> None:
     cells = [row[0] for row in csv.reader(io.StringIO(text))]
     assert cells[0] == "NAME"
     assert cells[1:] == ["'=1+1", "'+1", "'-1", "'@SUM(A1)", "'＝1", "'=1", "plain", "", "a,b", 'say "x"']
+    record = {"tab": "\t=1", "zero width": "\u200b=1", "number": -1.5}
+    _, row = csv.reader(io.StringIO(export(TableText(COLUMNS, (Row(1, ("a", "b")),), (record,)), "csv")))
+    assert row == ["'\\t=1", "'\\u200b=1", "-1.5"]
 
 
 def test_a_spreadsheet_gets_plain_values_not_what_is_shown_of_them() -> None:

@@ -10,10 +10,9 @@ import pytest
 
 from tests.cli.crawls import store_crawl
 from tests.storage.making import A
-from tui_crawler.console.reading.window import PageListWindow
 from tui_crawler.console.sql.queries import QuerySession
-from tui_crawler.console.stats.queries import LEDGER_QUERIES
-from tui_crawler.console.urls.queries import PageCountsOf
+from tui_crawler.console.stats.queries import LEDGER_ASKS
+from tui_crawler.console.urls.queries import PageListWindow, page_counts_of
 from tui_crawler.console.workers.queries import SESSIONS
 from tui_crawler.domain.page_filter import PageFilter
 from tui_crawler.storage.reports.sql import QueryRunner
@@ -38,7 +37,7 @@ def test_sessions_and_actions(reports: ConsoleReports) -> None:
     assert session.clean
     assert session.host
     assert session.ended_at >= session.started_at > 0
-    assert LEDGER_QUERIES["actions"].read(reports, NOW) == ()
+    assert LEDGER_ASKS["actions"].read(reports, NOW) == ()
 
 
 def test_a_book_holds_all_pages_and_the_pivot_counts_them(reports: ConsoleReports) -> None:
@@ -49,7 +48,7 @@ def test_a_book_holds_all_pages_and_the_pivot_counts_them(reports: ConsoleReport
     backwards = PageListWindow(newest_first=True)
     assert backwards.take(backwards.begin, backwards.begin.read(reports, NOW))
     assert [page.page_id for page in backwards.rows] == [page.page_id for page in keyset.rows][::-1]
-    counts = PageCountsOf(PageFilter(), "origin").read(reports, NOW)
+    counts = page_counts_of(PageFilter(), "origin").read(reports, NOW)
     assert dict(counts.counts)[A] == sum(page.origin == A for page in keyset.rows)
     assert counts.looked_at == len(keyset.rows)
 

@@ -12,10 +12,10 @@ import pytest
 from tests.console.support import Stage, stage
 from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, crawled, failed, fill_of, plan, refusal
-from tui_crawler.console.failures.queries import CountedFailures, FailureGroups, FailureWindow, RetryOf
-from tui_crawler.console.rules.queries import REFUSALS
+from tui_crawler.console.failures.queries import CountedFailures, failure_groups, failure_window, retry_plan
+from tui_crawler.console.rules.queries import refusals
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.console.urls.queries import LinksOf
+from tui_crawler.console.urls.queries import FIRST_LINKS, links_of
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.storage.database import open_writable
 from tui_crawler.storage.open_settings import OpenSettings
@@ -57,13 +57,13 @@ def reports(database: Path) -> OpenReports:
 
 
 async def test_groups_windows_and_what_putting_back_means(reports: OpenReports) -> None:
-    counted = FailureGroups(("pattern",)).read(reports, T0 + 100)
+    counted = failure_groups(("pattern",)).read(reports, T0 + 100)
     assert isinstance(counted, CountedFailures)
     (group,) = counted.count.groups
     assert (counted.at, group.key, group.count, group.recent, group.origins) == (T0 + 100, ITEMS, 3, 3, ((A, 3),))
-    window = FailureWindow(ITEMS).read(reports, T0)
+    window = failure_window(ITEMS).read(reports, T0)
     assert ([page.url for page in window.pages], window.ended) == ([f"{A}/items/{n}" for n in range(3)], True)
-    plan_of_it = RetryOf(ITEMS, group.origins, 1).read(reports, T0)
+    plan_of_it = retry_plan(ITEMS, group.origins, 1).read(reports, T0)
     assert plan_of_it.urls == tuple(f"{A}/items/{n}" for n in range(3))
     assert plan_of_it.origins[A].delay_ms == 1_000
     run = reports.run()
@@ -73,10 +73,10 @@ async def test_groups_windows_and_what_putting_back_means(reports: OpenReports) 
 
 
 async def test_links_and_refusals(reports: OpenReports) -> None:
-    (inward,) = LinksOf(f"{A}/items/1", True).read(reports, T0)
+    (inward,) = links_of(f"{A}/items/1", True, FIRST_LINKS).read(reports, T0)
     assert (inward.link.from_url, inward.title, inward.exit_code) == (f"{A}/", "a title", "file_ingested")
-    assert len(LinksOf(f"{A}/", False).read(reports, T0)) == 4
-    (row,) = REFUSALS.read(reports, T0).counts.rows
+    assert len(links_of(f"{A}/", False, FIRST_LINKS).read(reports, T0)) == 4
+    (row,) = refusals(0).read(reports, T0).counts.rows
     assert (row.message, row.count, row.sample_url) == ("rule /items/3: skip true", 1, f"{A}/items/3")
     reports.close()
 

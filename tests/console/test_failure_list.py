@@ -9,10 +9,10 @@ import pytest
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, WWW, page
 from tests.console.support import Stage, stage
+from tui_crawler.console.failures.queries import GroupWindow
 from tui_crawler.console.failures.rows import pages_nothing, place_words
 from tui_crawler.console.reading import window as page_book
-from tui_crawler.console.reading.refresh import WINDOW
-from tui_crawler.console.reading.window import GroupWindow
+from tui_crawler.console.reading.ask import WINDOW
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.command import RetryPages
 from tui_crawler.domain.page_filter import PageWindow

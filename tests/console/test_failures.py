@@ -14,14 +14,12 @@ from tests.console.rule_stage import draft_text
 from tests.console.sample_crawl import API, NOW, WWW, failed_pages, origin, page, run_view
 from tests.console.support import FakeHost, Stage, stage
 from tui_crawler.console.dialogs.choose import ChooseScreen, ConfirmScreen
-from tui_crawler.console.failures.queries import ONCE_MS, FailureGroups, RetryOf
+from tui_crawler.console.failures.queries import ONCE_MS, failure_groups, retry_plan
 from tui_crawler.console.failures.retry_cost import (
     RetryCost,
     cost_words,
-    fresh_cost,
     pages_by_origin,
     retry_cost,
-    run_cost,
 )
 from tui_crawler.console.failures.rows import (
     GROUPINGS,
@@ -80,29 +78,7 @@ def test_a_retry_takes_a_turn_per_page_and_as_many_again_per_try() -> None:
 def test_more_pages_than_come_next_have_no_upper_end() -> None:
     views = {API: origin(API, delay_ms=1_000, last_response_ms=0, next_request_at=0, patience=900, patience_max=900)}
     words = cost_words(retry_cost({API: 600}, views, 3, NOW))
-    assert words == (
-        "Takes 10m or more at the present delay: api.example.org, 600 turns of 1.0s; at least 500 of them "
-        "come next, the others as its queue gets to them."
-    )
-
-
-def test_what_new_patience_brings_is_told_beside_what_waits_without() -> None:
-    down = origin(DOWN, state="FINISHED", finish_reason="patience", patience=0, delay_ms=2_000, last_response_ms=0,
-                  next_request_at=0, pending=900)  # fmt: skip
-    views = {DOWN: down, API: origin(API, delay_ms=1_000, last_response_ms=0, next_request_at=0)}
-    pages = {DOWN: 7, API: 2}
-    words = cost_words(retry_cost(pages, views, 3, NOW), fresh=fresh_cost(pages, views, 3, NOW))
-    assert words == (
-        "Takes 2s–6s at the present delay: api.example.org, 2 pages, 1–3 turns of 1.0s each. With new patience it "
-        "takes 10s–42s at the present delay: down.example.com, 7 pages, 1–3 turns of 2.0s each, fewer if its patience "
-        "ends (5 left). Without it 7 "
-        "pages would wait."
-    )
-    paused = {**views, DOWN: replace(down, paused=True)}
-    words = cost_words(retry_cost(pages, paused, 3, NOW), fresh=fresh_cost(pages, paused, 3, NOW))
-    assert words.endswith("7 pages would wait: their origins are paused or stopped.")
-    assert "With new patience" not in words
-    assert fresh_cost({API: 2}, views, 3, NOW) is None
+    assert words == "Takes 10m or more at the present delay: api.example.org, 600 turns of 1.0s."
 
 
 def test_origins_take_their_turns_beside_each_other_and_the_slowest_is_named() -> None:
@@ -117,29 +93,6 @@ def test_origins_take_their_turns_beside_each_other_and_the_slowest_is_named() -
     )
 
 
-def test_a_run_that_starts_for_some_pages_takes_what_all_of_them_take() -> None:
-    views = {
-        API: origin(API, pending=5, delay_ms=1_000, last_response_ms=0, next_request_at=0),
-        WWW: origin(WWW, pending=100, delay_ms=9_000, last_response_ms=0, next_request_at=0),
-        "https://a.example": origin("https://a.example", pending=9_999, paused=True),
-    }
-    alone = retry_cost({API: 20}, views, 3, NOW, RetryStart.new_run)
-    whole = run_cost({API: 20}, views, NOW, 0, 8)
-    assert (whole.low_ms, whole.origin, whole.pages, whole.origins, whole.held) == (900_000, WWW, 100, 2, 0)
-    assert cost_words(alone, whole) == (
-        "These alone take 5s–1m at the present delay: api.example.org, 20 pages, 1–3 turns of 1.0s each, fewer if its "
-        "patience ends (5 left). With the others the run takes 15m or more: www.example.com, 100 turns of 9.0s, the "
-        "longest of 2 origins."
-    )
-    mine = {API: views[API]}
-    assert [run_cost({API: 20}, mine, NOW, among, 8).pages for among in (0, 3, None)] == [25, 22, 20]
-    assert cost_words(alone, run_cost({API: 20}, mine, NOW, None, 8)) == cost_words(alone), "no other page is queued"
-    slow = {
-        name: origin(name, pending=10, delay_ms=0, last_response_ms=6_000, next_request_at=0) for name in (API, WWW)
-    }
-    assert run_cost({API: 1}, slow, NOW, 0, 1).low_ms == 21 * 6_000, "one slot takes one turn after the other"
-
-
 def test_pages_of_origins_that_take_no_turns_would_wait() -> None:
     held = [
         origin("https://a.example", paused=True),
@@ -148,8 +101,8 @@ def test_pages_of_origins_that_take_no_turns_would_wait() -> None:
         origin("https://d.example", state="FINISHED", finish_reason="exhausted"),
     ]
     cost = retry_cost({view.origin: 2 for view in held}, {view.origin: view for view in held}, 2, NOW)
-    assert (cost.held, cost.origins, cost.origin) == (6, 1, "https://d.example")
-    assert cost_words(cost).endswith("6 pages would wait: their origins are paused, stopped or out of patience.")
+    assert (cost.held, cost.origins) == (4, 2)  # the one that gave up is offered new patience
+    assert cost_words(cost).endswith("4 pages would wait: their origins are paused or stopped.")
     later = retry_cost(
         {view.origin: 2 for view in held}, {view.origin: view for view in held}, 2, NOW, RetryStart.new_run
     )
@@ -293,9 +246,9 @@ async def test_pages_tell_tries_the_last_duration_and_the_next_try() -> None:
 
 
 def test_the_more_were_counted_the_less_often_that_is_done() -> None:
-    few, some, many = (FailureGroups(("origin",), 0, number).every_ms for number in (10, 10_000, 100_000))
+    few, some, many = (failure_groups(("origin",), 0, number).every_ms for number in (10, 10_000, 100_000))
     assert few < some < many == ONCE_MS
-    assert FailureGroups(("origin",), 0, 1) == FailureGroups(("origin",), 0, 2) != FailureGroups(("origin",), 1, 1)
+    assert failure_groups(("origin",), 0, 1) == failure_groups(("origin",), 0, 2) != failure_groups(("origin",), 1, 1)
 
 
 async def test_what_was_not_counted_is_told_and_u_counts_again() -> None:
@@ -343,9 +296,9 @@ async def test_a_group_that_no_command_names_is_put_back_by_its_pages() -> None:
 def test_only_so_many_pages_are_named_and_origins_looked_at() -> None:
     pages = tuple(page(n, f"{WWW}/p/{n}", "request_timeout") for n in range(1, 2_100))
     reports = FakeReports(pages=pages)
-    plan = RetryOf((("pattern", "/p/{n}"),), ((WWW, 2_099),), 1).read(reports, NOW)
+    plan = retry_plan((("pattern", "/p/{n}"),), ((WWW, 2_099),), 1).read(reports, NOW)
     assert (len(plan.urls), plan.pages, set(plan.origins)) == (2_000, ((WWW, 2_000),), {WWW})
-    named = RetryOf((("exit_code", "request_timeout"),), ((WWW, 2_099),), 1).read(reports, NOW)
+    named = retry_plan((("exit_code", "request_timeout"),), ((WWW, 2_099),), 1).read(reports, NOW)
     assert (named.urls, named.pages) == ((), ((WWW, 2_099),))
 
 
@@ -379,9 +332,8 @@ async def test_where_origins_gave_up_in_the_live_run_new_patience_is_offered() -
         assert isinstance(held.app.screen, ConfirmScreen)
         words = words_of(held)
         assert "the pages get their tries back; with new patience they come next in this run, and then up to" in words
-        assert "other pages still queued there are asked, as long as it lasts. With new patience it takes" in words
+        assert "other pages still queued there are asked, as long as it lasts. Takes" in words
         assert "4 pages, 1–5 turns of 10.0s each" in words
-        assert "Without it 4 pages would wait." in words
         assert "down.example.com gave up: without new patience nothing is requested there." in words
         assert "0 pages may" not in words
         assert "Retry with new patience" in words
@@ -397,9 +349,7 @@ async def test_r_on_one_page_of_an_origin_that_gave_up_asks_the_same() -> None:
         assert isinstance(held.app.screen, ConfirmScreen)
         words = words_of(held)
         assert "Retry 1 failed page?" in words
-        assert "With new patience it takes" in words
         assert "1 page, 1–5 turns of 10.0s each" in words
-        assert "Without it 1 page would wait." in words
         assert "down.example.com gave up: without new patience nothing is requested there." in words
         await held.press("y")
         await held.decided()
@@ -456,8 +406,7 @@ async def test_after_the_end_of_the_hosted_run_a_retry_tells_of_the_new_run() ->
         asked = f"{queued:,}".replace(",", " ") + " other pages still queued are asked too,"
         assert "starts a new run; origins that gave up begin again with full patience." in words
         assert f"{asked} and those whose recrawl is due." in words
-        assert "These alone take" in words
-        assert "With the others the run takes" in words
+        assert "Takes" in words
         untrue = ("in this run", "would wait", "Retry with new patience", "It gave up")
         assert not any(one in words for one in untrue)
         host.started.clear()
@@ -510,8 +459,7 @@ async def test_at_a_resting_database_the_next_run_takes_a_retry_up() -> None:
         assert "next run" in held.text()
         await held.press("j", "R", rounds=3)
         words = words_of(held)
-        assert "connection_failed: noted; the next run takes them up. These alone take" in words
-        assert "With the others the run takes" in words
+        assert "connection_failed: noted; the next run takes them up. Takes" in words
         assert "new run" not in words
         assert "would wait" not in words
 
@@ -570,7 +518,7 @@ async def test_a_frozen_view_counts_only_what_is_another_one() -> None:
         await held.press("2", rounds=3)
         await held.press("f", rounds=1)
         await held.settle(3, move_ms=1_100)
-        assert "‖ frozen · 0 changes" in held.text()
+        assert "‖ frozen" in held.text()
         held.reports.pages = (*failed_pages(), page(900, f"{API}/late", "request_timeout"))
         held.reports.commit()
         await held.settle(2, move_ms=1_100)

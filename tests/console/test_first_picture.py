@@ -29,7 +29,7 @@ from tui_crawler.console.action import VIEWS
 from tui_crawler.console.app import EngineAccess, Operator, Presentation, ReadingSources
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.pulse.chart_pane import ChartPane
-from tui_crawler.console.reading.refresh import WINDOW
+from tui_crawler.console.reading.ask import WINDOW
 from tui_crawler.console.session import ConsoleSession, SessionFile
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.storage.database import open_writable

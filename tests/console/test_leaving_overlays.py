@@ -24,7 +24,7 @@ from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.rules.applying import TypeCountScreen
 from tui_crawler.console.rules.screen import RuleSheetScreen, RulesScreen
-from tui_crawler.console.screen.base import Dialog
+from tui_crawler.console.screen.dialog import Dialog
 from tui_crawler.console.url.why import AskUrlScreen
 
 OPENED_BY = {

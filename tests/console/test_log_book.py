@@ -5,16 +5,18 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import DOCS, NOW, attempt
 from tests.console.sample_log import activities, operator_actions
 from tui_crawler.console.logs import queries as log_parts
-from tui_crawler.console.logs.queries import BEGINNING, END, LogAfter, LogBefore, LogPlace
+from tui_crawler.console.logs import window as log_window
+from tui_crawler.console.logs.queries import BEGINNING, END, LogEntries, LogPlace, LogScope, log_after, log_before
+from tui_crawler.console.logs.window import LogListWindow
 from tui_crawler.console.reading import window as log_book
-from tui_crawler.console.reading.window import LogListWindow
+from tui_crawler.console.reading.ask import Ask
 from tui_crawler.domain.exit_code import Severity
 from tui_crawler.domain.operator_view import ActionView, ActivityView
 from tui_crawler.domain.view import AttemptView
@@ -27,7 +29,7 @@ def small() -> object:
     """Windows small enough to see many of them."""
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(log_book, "KEPT", KEPT)
-        patch.setattr(log_book, "JOINED", PAGE)
+        patch.setattr(log_window, "JOINED", PAGE)
         patch.setattr(log_parts, "PAGE", PAGE)
         yield
 
@@ -69,7 +71,7 @@ class Log:
         return len(self.reports.log), len(self.reports.happened), len(self.reports.asked_for)
 
 
-def read(keyset: LogListWindow, log: Log, part: LogBefore | LogAfter | None) -> bool:
+def read(keyset: LogListWindow, log: Log, part: Ask[LogEntries] | None) -> bool:
     return part is not None and keyset.take(part, part.read(log.reports, NOW))
 
 
@@ -92,7 +94,6 @@ STEPS = st.lists(st.sampled_from(["above", "below", "latest", "grow", "go"]), ma
 
 @given(entries=TIMES, in_time=st.booleans(), steps=STEPS, from_start=st.booleans(), anchor=st.floats(0, 0.999))
 @example(entries=[(2, 0), (2, 0)], in_time=True, steps=[], from_start=True, anchor=0.0)
-@settings(max_examples=150, deadline=None)
 def test_what_is_held_is_always_a_stretch_of_the_log_also_where_the_clock_went_back(
     entries: list[tuple[int, int]], in_time: bool, steps: list[str], from_start: bool, anchor: float
 ) -> None:
@@ -118,7 +119,6 @@ def test_what_is_held_is_always_a_stretch_of_the_log_also_where_the_clock_went_b
 
 @given(entries=TIMES)
 @example(entries=[(2, 0)] * (PAGE + 2))
-@settings(max_examples=60, deadline=None)
 def test_reading_on_reaches_every_entry_in_either_direction(entries: list[tuple[int, int]]) -> None:
     log = Log(entries)
     for from_start in (False, True):
@@ -193,11 +193,13 @@ def test_a_span_that_is_looked_at_is_not_let_go() -> None:
 def test_of_a_level_only_its_entries_are_held_and_a_window_of_another_log_is_not_taken() -> None:
     log = Log([(0, at) for at in range(15)])
     keyset = LogListWindow(level=Severity.error)
-    assert not read(keyset, log, LogBefore(END)), "it reads problems only"
-    assert not read(keyset, log, LogBefore(END, "https://other.example", Severity.error))
+    assert not read(keyset, log, log_before(END, LogScope())), "it reads problems only"
+    assert not read(keyset, log, log_before(END, LogScope("https://other.example", Severity.error)))
     assert read(keyset, log, keyset.begin)
     assert (list(keyset.rows), keyset.started) == ([], True)
-    assert not read(keyset, log, LogAfter(LogPlace(3), level=Severity.error)), "it touches nothing that is held"
+    assert not read(keyset, log, log_after(LogPlace(3), LogScope(level=Severity.error))), (
+        "it touches nothing that is held"
+    )
     assert keyset.row("no key") is None
 
 
@@ -205,7 +207,7 @@ def test_of_the_attempts_at_an_origin_nothing_else_is_held_nor_taken() -> None:
     log = Log([(0, 1), (1, 2), (2, 3), (0, 4)])
     log.reports.log = (attempt(3, "https://other.example/", "file_ingested"), *log.reports.log)
     keyset = LogListWindow(DOCS, attempts_only=True)
-    assert not read(keyset, log, LogBefore(END, DOCS)), "a window of the whole log of the origin"
+    assert not read(keyset, log, log_before(END, LogScope(DOCS))), "a window of the whole log of the origin"
     assert read(keyset, log, keyset.begin)
     assert [line.key for line in keyset.rows] == [("attempt", 1), ("attempt", 2)]
-    assert (keyset.whole, keyset.actions, keyset.anew(Severity.warning).attempts_only) == (True, None, True)
+    assert (keyset.whole, keyset.actions, keyset.anew(Severity.warning).scope.attempts_only) == (True, None, True)

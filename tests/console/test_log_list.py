@@ -12,6 +12,7 @@ from tests.console.sample_log import activities
 from tests.console.support import Stage, stage
 from tests.console.test_logs import keys_of, many, table_of
 from tui_crawler.console.logs import queries as log_parts
+from tui_crawler.console.logs import window as log_window
 from tui_crawler.console.reading import window as log_book
 
 
@@ -21,7 +22,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_parts, "PAGE", 120)
     monkeypatch.setattr(log_parts, "LOOK", 120)
     monkeypatch.setattr(log_book, "KEPT", 400)
-    monkeypatch.setattr(log_book, "JOINED", 120)
+    monkeypatch.setattr(log_window, "JOINED", 120)
 
 
 def attempts_only(number: int) -> FakeReports:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import example, given, settings
+from hypothesis import example, given
 from hypothesis import strategies as st
 
 from tests.console.fake_reports import FakeReports
@@ -13,10 +13,10 @@ from tests.console.sample_crawl import API, DOCS, NOW, attempt
 from tests.console.sample_log import activities, operator_actions
 from tui_crawler.console.logs import queries as log_parts
 from tui_crawler.console.logs import seeking as log_seeking
-from tui_crawler.console.logs.queries import BEGINNING, END, LogAround, LogPlace
+from tui_crawler.console.logs.queries import BEGINNING, END, LogPlace, LogScope, log_around
 from tui_crawler.console.logs.rows import LogLine, action_line, activity_line, attempt_line
 from tui_crawler.console.logs.seeking import FEWEST, MOST, LogSearch, SearchTerms
-from tui_crawler.console.reading.window import LogListWindow
+from tui_crawler.console.logs.window import LogListWindow
 from tui_crawler.domain.exit_code import Severity
 from tui_crawler.domain.operator_view import ActionView, ActivityView
 from tui_crawler.domain.view import AttemptView
@@ -71,7 +71,7 @@ def every_line(reports: FakeReports) -> list[LogLine]:
 def searched(reports: FakeReports, search: LogSearch, took_ms: int = 100) -> LogSearch:
     """The end of a search; each piece looks at no more than it may."""
     for _ in range(1_000):
-        fresh = search.read(reports, NOW)
+        fresh = search.read(reports)
         assert fresh.looked_at - search.looked_at <= 3 * search.look
         if fresh.over:
             return fresh
@@ -92,7 +92,6 @@ IN_TIME = st.lists(st.tuples(st.sampled_from([0, 0, 0, 1, 2]), st.integers(0, 60
 
 
 @given(entries=IN_TIME, quest=st.sampled_from(QUESTS), cut=st.floats(0, 1), older=st.booleans())
-@settings(max_examples=200, deadline=None)
 def test_it_finds_the_nearest_entry_that_fits_and_its_place(
     entries: list[tuple[int, int]], quest: SearchTerms, cut: float, older: bool
 ) -> None:
@@ -112,7 +111,7 @@ def test_it_finds_the_nearest_entry_that_fits_and_its_place(
         assert found.place is None
     else:
         assert found.place is not None
-        around = LogAround(found.place).read(reports, NOW)
+        around = log_around(found.place, LogScope()).read(reports, NOW)
         assert expected in around.lines
         keyset = LogListWindow(start=found.place)
         assert keyset.take(keyset.begin, around)
@@ -124,7 +123,6 @@ def test_it_finds_the_nearest_entry_that_fits_and_its_place(
     quest=st.sampled_from(QUESTS),
     older=st.booleans(),
 )
-@settings(max_examples=80, deadline=None)
 def test_where_the_clock_went_back_it_still_ends_and_finds_something_if_there_is_anything(
     entries: list[tuple[int, int]], quest: SearchTerms, older: bool
 ) -> None:
@@ -167,7 +165,6 @@ def test_nothing_is_older_than_the_beginning() -> None:
 )
 @example(entries=[(2, 0), (2, 0)], level=Severity.info, origin="", from_start=True)
 @example(entries=[(2, 0)] * 6, level=Severity.info, origin="", from_start=True)
-@settings(max_examples=120, deadline=None)
 def test_windows_of_a_level_hold_every_entry_of_it_once(
     entries: list[tuple[int, int]], level: Severity, origin: str, from_start: bool
 ) -> None:

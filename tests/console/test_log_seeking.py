@@ -13,6 +13,7 @@ from tests.console.support import Stage, stage
 from tests.console.test_logs import keys_of, many, table_of
 from tui_crawler.console.logs import queries as log_parts
 from tui_crawler.console.logs import seeking as log_seeking
+from tui_crawler.console.logs import window as log_window
 from tui_crawler.console.reading import window as log_book
 from tui_crawler.console.session import SessionFile
 from tui_crawler.console.table.cells import cell_text
@@ -27,7 +28,7 @@ def small(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(log_parts, "PAGE", 120)
     monkeypatch.setattr(log_parts, "LOOK", 120)
     monkeypatch.setattr(log_book, "KEPT", 400)
-    monkeypatch.setattr(log_book, "JOINED", 120)
+    monkeypatch.setattr(log_window, "JOINED", 120)
     monkeypatch.setattr(log_seeking, "MOST", log_seeking.FEWEST)
 
 

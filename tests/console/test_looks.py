@@ -11,9 +11,10 @@ from hypothesis import strategies as st
 
 from tests.console.sample_crawl import API
 from tests.console.support import Stage, stage
+from tui_crawler.console.action import Where
 from tui_crawler.console.session import MOST_BYTES, ConsoleSession, SessionFile, _session
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.console.table.layouts import LONGEST, VIEWS, TableLayout, ViewLayout
+from tui_crawler.console.table.layouts import LONGEST, TableLayout, ViewLayout
 from tui_crawler.console.urls.cells import host_of
 
 
@@ -125,7 +126,11 @@ async def test_a_look_that_fits_nothing_here_does_no_harm(tmp_path: Path) -> Non
     )
     words = ("by", "filter", "order", "level", "origin", "search", "time", "origins by", "ledger")
     for value in ("", "no such thing", "\x1b]52;c;x\x07[/]", "http://[", "status:failed status:("):
-        looks = tuple((where.name, ViewLayout(tables, tuple((name, value) for name in words))) for where in VIEWS)
+        looks = tuple(
+            (where.name, ViewLayout(tables, tuple((name, value) for name in words)))
+            for where in Where
+            if where.remembered
+        )
         assert memory.keep(ConsoleSession(looks=looks))
         async with stage(memory=memory) as held:
             for key in "2356":

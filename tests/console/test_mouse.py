@@ -19,7 +19,7 @@ from tui_crawler.console.operator.intent import Confirmation
 from tui_crawler.console.origin.screen import OriginScreen
 from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.rules.editor import RuleEditorScreen
-from tui_crawler.console.screen.base import Dialog
+from tui_crawler.console.screen.dialog import Dialog
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.screen import UrlScreen
 

@@ -9,7 +9,7 @@ import pytest
 
 from tests.console.sample_crawl import API, MINUTE, NOW, SECOND, attempt, origin, origins, run_view
 from tui_crawler.console.keys import KeyNames
-from tui_crawler.console.origin.queries import TopUp, TopUpsOf, top_up_of
+from tui_crawler.console.origin.queries import TopUp, top_up_of, top_ups_of
 from tui_crawler.console.origin.rows import (
     clock_line,
     contract_lines,
@@ -82,7 +82,7 @@ def test_top_ups_are_read_from_the_journal_where_they_concern_the_origin() -> No
         replace(done, after=f'{{"{API}": "passed on"}}'),
     ):
         assert top_up_of(other, API) is None
-    assert not TopUpsOf(API).by_time
+    assert not top_ups_of(API).by_time
 
 
 def test_the_delay_is_told_as_a_chain_with_its_reasons_oldest_first() -> None:

@@ -217,7 +217,7 @@ async def test_frozen_picture_holds_still_and_counts_what_it_missed() -> None:
         )
         await held.settle(12)
         assert str(table(held).row(DOCS)) == before
-        assert "frozen · 1 changed" in held.text()
+        assert "frozen · 1 changes" in held.text()
         assert "/new" not in held.text()
         await held.press("f")
         assert "9 999" in held.text()

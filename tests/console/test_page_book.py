@@ -5,14 +5,15 @@ from __future__ import annotations
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, page
 from tui_crawler.console.reading import window as page_book
-from tui_crawler.console.reading.window import PageListWindow
-from tui_crawler.console.urls.queries import UrlWindow
+from tui_crawler.console.reading.ask import PageAsk
+from tui_crawler.console.urls import queries as url_queries
+from tui_crawler.console.urls.queries import PageListWindow, url_window
 from tui_crawler.console.urls.rows import position_words
 from tui_crawler.domain.page_filter import PageFilter, PageWindow, read_page_filter
 
@@ -25,6 +26,7 @@ def small() -> object:
     with pytest.MonkeyPatch.context() as patch:
         patch.setattr(page_book, "KEPT", KEPT)
         patch.setattr(page_book, "WINDOW", WINDOW)
+        patch.setattr(url_queries, "WINDOW", WINDOW)
         yield
 
 
@@ -32,8 +34,8 @@ def made(number: int) -> FakeReports:
     return FakeReports(pages=tuple(page(2 * n, f"{API}/p/{n}", "request_timeout") for n in range(1, number + 1)))
 
 
-def read(reports: FakeReports, part: UrlWindow) -> PageWindow:
-    return reports.page_window(part.narrowing, part.after_id, WINDOW, part.newest_first)
+def read(reports: FakeReports, part: PageAsk) -> PageWindow:
+    return part.read(reports, 0)
 
 
 def ids(keyset: PageListWindow) -> list[int]:
@@ -51,7 +53,6 @@ LOOKED_AT = {"below": -1, "above": 0}
 
 
 @given(steps=STEPS, number=st.integers(0, 90), newest=st.booleans(), from_end=st.booleans())
-@settings(max_examples=120, deadline=None)
 def test_what_is_held_is_always_a_stretch_of_the_list(
     steps: list[str], number: int, newest: bool, from_end: bool
 ) -> None:
@@ -149,9 +150,9 @@ def test_a_page_that_changed_is_shown_anew_and_one_that_passes_no_more_is_gone()
 
 def test_a_window_of_another_list_is_not_taken() -> None:
     reports, keyset = made(30), PageListWindow()
-    other = UrlWindow(narrowing("/p/1"))
+    other = url_window(narrowing("/p/1"))
     assert not keyset.take(other, read(reports, other))
-    late = UrlWindow(PageFilter(), after_id=40)
+    late = url_window(PageFilter()).at(40, newest_first=False)
     assert not keyset.take(late, read(reports, late)), "it does not begin there"
     keyset.take(keyset.begin, read(reports, keyset.begin))
     assert not keyset.take(late, read(reports, late)), "it touches nothing that is held"

@@ -17,7 +17,7 @@ from tests.storage.making import T0, A, B, crawled, failed, fill_of, plan, refus
 from tests.storage.reading import pages_of
 from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.operator.retry_start import NextRequest
-from tui_crawler.console.reading.window import PageListWindow
+from tui_crawler.console.urls.queries import PageListWindow
 from tui_crawler.console.urls.rows import nothing_words, position_words, url_row
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page_filter import (

@@ -24,7 +24,8 @@ from tui_crawler.console.reading.poll_loop import PollTimer
 from tui_crawler.console.table.cells import Row
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.paint import TablePainter
-from tui_crawler.wiring import RunOptions, open_console
+from tui_crawler.wiring import open_console
+from tui_crawler.wiring.launch import Launch
 
 pytestmark = pytest.mark.usefixtures("painted_at_once")
 
@@ -42,7 +43,7 @@ def test_frames_may_follow_one_another_sooner_unless_the_environment_says_otherw
     monkeypatch.setenv("TEXTUAL_FPS", own) if own else monkeypatch.delenv("TEXTUAL_FPS", raising=False)
     monkeypatch.setattr("tui_crawler.wiring.console.open_console", opened)
     try:
-        assert open_console(None, tmp_path / "crawl.db", True, RunOptions()) == 7
+        assert open_console(None, tmp_path / "crawl.db", True, Launch()) == 7
     finally:
         gc.enable()
         os.environ.pop("TEXTUAL_FPS", None)

@@ -11,11 +11,11 @@ import pytest
 
 from tests.cli.crawls import claim_pages, store_crawl
 from tests.storage.making import A
-from tui_crawler.console.logs.queries import BEGINNING, LogActions, LogAfter
-from tui_crawler.console.origin.queries import ContractOf, RobotsFile, TopUpsOf
-from tui_crawler.console.overview.queries import NextPageOf, OriginSummaryPart, RecentActions, Suspicions
-from tui_crawler.console.reading.window import LogListWindow
-from tui_crawler.console.stats.queries import JOBS, LEDGER_QUERIES, ExitCounts
+from tui_crawler.console.logs.queries import BEGINNING, LogScope, log_actions, log_after
+from tui_crawler.console.logs.window import LogListWindow
+from tui_crawler.console.origin.queries import contract_of, robots_file, top_ups_of
+from tui_crawler.console.overview.queries import next_page_of, recent_actions, summary_of, suspicions
+from tui_crawler.console.stats.queries import JOBS, LEDGER_ASKS, exit_counts_of
 from tui_crawler.domain.command import PauseOrigins, TopUpPatience
 from tui_crawler.domain.operator_view import ValidationTotals
 from tui_crawler.storage.journal import Journal
@@ -34,17 +34,17 @@ def reports(tmp_path: Path) -> Iterator[ConsoleReports]:
 
 
 def test_runs_newest_first_with_how_they_ended(reports: ConsoleReports) -> None:
-    (run,) = LEDGER_QUERIES["runs"].read(reports, NOW)
+    (run,) = LEDGER_ASKS["runs"].read(reports, NOW)
     assert (run.run_id, run.finish_reason, run.live) == (1, "exhausted", False)
     assert run.finished_at >= run.started_at > 0
 
 
 def test_counters_jobs_limbo_and_stashes(reports: ConsoleReports) -> None:
     assert [job.job for job in JOBS.read(reports, NOW)] == ["main", "news"]
-    assert {page.origin for page in LEDGER_QUERIES["limbo"].read(reports, NOW)} == {A}
-    assert ExitCounts().read(reports, NOW) == ExitCounts(A).read(reports, NOW) == ()
-    assert LEDGER_QUERIES["refused"].read(reports, NOW) == ()
-    assert LEDGER_QUERIES["stashes"].read(reports, NOW).at == NOW
+    assert {page.origin for page in LEDGER_ASKS["limbo"].read(reports, NOW)} == {A}
+    assert exit_counts_of().read(reports, NOW) == exit_counts_of(A).read(reports, NOW) == ()
+    assert LEDGER_ASKS["refused"].read(reports, NOW) == ()
+    assert LEDGER_ASKS["stashes"].read(reports, NOW).at == NOW
 
 
 def test_what_validators_said_is_summed_over_so_many_pages(reports: ConsoleReports, tmp_path: Path) -> None:
@@ -69,10 +69,10 @@ def test_the_log_from_its_end_and_back(reports: ConsoleReports) -> None:
     assert "run_started" in events
     assert events[-1] == "run_finished"
     assert (keyset.above, keyset.whole) == (None, True)
-    assert not keyset.take_actions(LogActions().read(reports, NOW))
+    assert not keyset.take_actions(log_actions().read(reports, NOW))
     assert keyset.below is not None
     assert keyset.below.read(reports, NOW).lines == ()
-    forward = LogAfter(BEGINNING).read(reports, NOW)
+    forward = log_after(BEGINNING, LogScope()).read(reports, NOW)
     assert (sorted(forward.lines, key=lambda line: line.order), forward.ended) == (list(keyset.rows), True)
 
 
@@ -86,20 +86,20 @@ def test_the_contract_is_that_of_the_stored_configuration(tmp_path: Path) -> Non
     with closing(sqlite3.connect(path)) as database, database:
         database.execute("UPDATE run SET config_text = ?, user_agent = 'bot (for https://example.net/)'", (text,))
     with closing(ConsoleReports(path)) as reports:
-        found = ContractOf("http://a.test").read(reports, NOW)
+        found = contract_of("http://a.test").read(reports, NOW)
         assert (found.delay.default_ms, found.delay_from) == (9_000, "hosts")
         assert (found.user_agent, found.politeness_key) == ("bot (for https://example.net/)", "host")
         assert (found.total_timeout_ms, found.robots_max_bytes) == (20_000, 4_096)
-        other = ContractOf("http://b.test").read(reports, NOW)
+        other = contract_of("http://b.test").read(reports, NOW)
         assert (other.delay.default_ms, other.delay_from) == (3_000, "delay.default")
         assert other.delay.crawl_delay_cap_ms == 60_000
 
 
 def test_without_a_stored_configuration_the_contract_is_the_default(tmp_path: Path) -> None:
     with closing(ConsoleReports(store_crawl(tmp_path / "crawl.db"))) as reports:
-        assert ContractOf(A).read(reports, NOW).delay.default_ms == 1_000
-        assert RobotsFile("http://nowhere.test", 0).read(reports, NOW) is None
-        assert Suspicions().read(reports, NOW) == {}
+        assert contract_of(A).read(reports, NOW).delay.default_ms == 1_000
+        assert robots_file("http://nowhere.test", 0).read(reports, NOW) is None
+        assert suspicions().read(reports, NOW) == {}
 
 
 def test_actions_come_with_what_was_asked_and_top_ups_are_found_among_them(tmp_path: Path) -> None:
@@ -111,18 +111,18 @@ def test_actions_come_with_what_was_asked_and_top_ups_are_found_among_them(tmp_p
         values = (NOW, f'{{"{A}": 1}}', f'{{"{A}": 5}}', number)
         database.execute('UPDATE operator_action SET applied_at = ?, "before" = ?, "after" = ? WHERE id = ?', values)
     with closing(ConsoleReports(path)) as reports:
-        top_up, pause = RecentActions(limit=2).read(reports, NOW)
+        top_up, pause = recent_actions(limit=2).read(reports, NOW)
         assert reports.actions(5, before_id=top_up.action_id)[0] == pause
         assert reports.actions(1, after_id=pause.action_id - 1, oldest_first=True) == (pause,)
         assert command_line_of(pause) == f"tui-crawler pause {A}"
         assert top_up.action == "top_up"
-        (given,) = TopUpsOf(A).read(reports, NOW)
+        (given,) = top_ups_of(A).read(reports, NOW)
         assert (given.who, given.before, given.after) == ("mara", 1, 5)
-        assert TopUpsOf("http://nowhere.test").read(reports, NOW) == ()
+        assert top_ups_of("http://nowhere.test").read(reports, NOW) == ()
 
 
 def test_the_card_of_an_origin_holds_its_next_page(reports: ConsoleReports) -> None:
-    card = OriginSummaryPart(A).read(reports, NOW)
+    card = summary_of(A).read(reports, NOW)
     todo = reports.todo(A, 1)
-    assert NextPageOf(A).read(reports, NOW) == (todo[0].url if todo else "")
+    assert next_page_of(A).read(reports, NOW) == (todo[0].url if todo else "")
     assert card.suspicion is None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 import pytest
 from hypothesis import given
@@ -12,87 +12,89 @@ from hypothesis import strategies as st
 from tests.console.sample_crawl import API, WWW, attempt, run_view
 from tests.console.support import FakeReports, FrozenClock
 from tests.support.patience import PATIENT_S
-from tui_crawler.console.failures.queries import FailureWindow
-from tui_crawler.console.logs.queries import END, LogBefore, LogEntries
+from tui_crawler.console.failures.queries import failure_window
+from tui_crawler.console.logs.queries import END, LogScope, log_before
+from tui_crawler.console.origin.queries import contract_of, history_of, todo_of
 from tui_crawler.console.ports import Reports
+from tui_crawler.console.reading.ask import Ask, ReadingRequest, asks
 from tui_crawler.console.reading.poll_loop import Answer, Poller, PollPace, ReadFailed
-from tui_crawler.console.reading.refresh import Part, PartReader, ReadingRequest, Snapshot
-from tui_crawler.console.urls.queries import PageOf
+from tui_crawler.console.reading.refresh import EVENTS, ORIGINS, TOTALS, Snapshot, SnapshotReader
+from tui_crawler.console.urls.queries import page_of
 from tui_crawler.domain.exit_code import Severity
 from tui_crawler.domain.failure import BadKeptConfig, ReadingStopped, StorageFailure
 from tui_crawler.domain.page_view import PageDetail
+from tui_crawler.domain.view import OriginView
 
-OVERVIEW = ReadingRequest(origins=True, events=True)
+OVERVIEW = ReadingRequest((ORIGINS, EVENTS))
+OF_API = ReadingRequest((history_of(API), todo_of(API), contract_of(API)))
 
 
-def reader() -> tuple[PartReader, FakeReports, FrozenClock]:
+def reader() -> tuple[SnapshotReader, FakeReports, FrozenClock]:
     reports, clock = FakeReports(), FrozenClock()
-    return PartReader(reports, clock), reports, clock
+    return SnapshotReader(reports, clock), reports, clock
 
 
-def read(one: PartReader, wants: ReadingRequest) -> Snapshot:
+def read(one: SnapshotReader, wants: ReadingRequest) -> Snapshot:
     shot = one.read(wants)
     assert shot is not None
     return shot
 
 
+def changed(shot: Snapshot) -> tuple[OriginView, ...]:
+    return ORIGINS.found_in(shot) or ()
+
+
 def test_the_first_reading_has_everything_wanted_and_nothing_else() -> None:
     one, _, _ = reader()
     shot = read(one, OVERVIEW)
-    assert len(shot.changed) == 11
-    assert shot.events[0].attempt_id == 400
+    assert len(changed(shot)) == 11
+    assert shot.parts[EVENTS][0].attempt_id == 400
     assert shot.run is not None
-    assert shot.totals is not None
-    assert (shot.origin, dict(shot.parts)) == (None, {})
+    assert shot.parts.keys() == {ORIGINS, EVENTS, TOTALS}
 
 
 def test_parts_that_need_a_configuration_that_cannot_be_read_leave_the_others_alone() -> None:
-    class OfConfiguration(Part):
-        every_ms = 100
-
-        def read(self, reports: Reports, now: int) -> object:
-            raise BadKeptConfig("crawl.max_in_fligth: unknown key")
+    @asks(100)
+    def of_configuration(reports: Reports, now: int) -> object:
+        raise BadKeptConfig("crawl.max_in_fligth: unknown key")
 
     one, _, clock = reader()
-    part, other = OfConfiguration(), PageOf(f"{API}/p")
-    shot = read(one, replace(OVERVIEW, parts=(part, other)))
-    assert (set(shot.parts), shot.unreadable) == ({other}, "crawl.max_in_fligth: unknown key")
-    assert len(shot.changed) == 11
+    ask, other = of_configuration(), page_of(f"{API}/p")
+    shot = read(one, ReadingRequest((ORIGINS, ask, other)))
+    assert (ask in shot.parts, other in shot.parts) == (False, True)
+    assert shot.unreadable == "crawl.max_in_fligth: unknown key"
+    assert len(changed(shot)) == 11
     clock.move(100)
-    assert read(one, replace(OVERVIEW, parts=(other,))).unreadable == shot.unreadable, "it is told once"
+    assert read(one, ReadingRequest((ORIGINS, other))).unreadable == shot.unreadable, "it is told once"
 
 
 def test_changed_origins_are_read_on_every_view_for_its_header_at_the_rate_of_counters() -> None:
     one, reports, clock = reader()
-    elsewhere = ReadingRequest(origin=API)
-    assert len(read(one, elsewhere).changed) == 11
+    elsewhere = OF_API
+    assert len(changed(read(one, elsewhere))) == 11
     reports.asked.clear()
     reports.commit(replace(reports.rows[WWW], done=1))
     clock.move(100)
-    assert read(one, elsewhere).changed == (), "their rows are not shown: four times a second is enough"
+    assert one.read(elsewhere) is None, "their rows are not shown: four times a second is enough"
     assert "origins_changed(1)" not in reports.asked
     clock.move(150)
-    assert [view.origin for view in read(one, elsewhere).changed] == [WWW]
+    assert [view.origin for view in changed(read(one, elsewhere))] == [WWW]
     assert "origins_changed(1)" in reports.asked
 
 
 def test_without_an_engine_at_work_no_origin_crawls_or_waits() -> None:
     one, reports, clock = reader()
-    assert {view.state for view in read(one, OVERVIEW).changed} == {"BUSY", "WAITING", "READY", "FINISHED"}
+    assert {view.state for view in changed(read(one, OVERVIEW))} == {"BUSY", "WAITING", "READY", "FINISHED"}
     assert reports.newest_run is not None
     reports.newest_run = replace(reports.newest_run, live=False)
     clock.move(1_000)
-    at_rest = read(one, OVERVIEW).changed
+    at_rest = changed(read(one, OVERVIEW))
     assert len(at_rest) == 11
     assert {view.state for view in at_rest} == {"RESTING", "FINISHED"}
     assert not any(view.in_flight_url for view in at_rest)
     reports.commit(replace(reports.rows[WWW], todo=1))  # a rule was applied
     clock.move(100)
-    assert [(view.origin, view.state) for view in read(one, OVERVIEW).changed] == [(WWW, "RESTING")]
-    detail = read(one, ReadingRequest(origin=API)).origin
-    assert detail is not None
-    assert detail.view is not None
-    assert (detail.view.state, detail.view.in_flight_url) == ("RESTING", "")
+    assert [(view.origin, view.state) for view in changed(read(one, OVERVIEW))] == [(WWW, "RESTING")]
 
 
 def test_a_job_that_is_paused_or_resumed_has_every_origin_read_anew() -> None:
@@ -102,26 +104,24 @@ def test_a_job_that_is_paused_or_resumed_has_every_origin_read_anew() -> None:
         reports.newest_run = replace(run_view(), paused_jobs=paused)
         reports.commit()
         clock.move(1_000)
-        assert len(read(one, OVERVIEW).changed) == 11
+        assert len(changed(read(one, OVERVIEW))) == 11
     reports.commit()
     clock.move(1_000)
-    assert read(one, OVERVIEW).changed == ()
+    assert changed(read(one, OVERVIEW)) == ()
 
 
 def test_an_engine_that_begins_is_seen_with_its_commit() -> None:
     one, reports, clock = reader()
     reports.newest_run = run_view(live=False)
-    read(one, ReadingRequest(origin=API))
+    read(one, OF_API)
     reports.newest_run = run_view()
     reports.commit()
     clock.move(250)
-    shot = read(one, ReadingRequest(origin=API))
+    shot = read(one, OF_API)
     assert shot.run is not None
     assert shot.run.live
-    assert len(shot.changed) == 11
-    assert shot.origin is not None
-    assert shot.origin.view is not None
-    assert shot.origin.view.state == "BUSY"
+    assert len(changed(shot)) == 11
+    assert {view.origin: view.state for view in changed(shot)}[API] == "BUSY"
 
 
 def test_nothing_is_read_while_nothing_is_committed() -> None:
@@ -140,31 +140,31 @@ def test_only_changed_rows_come_and_only_once() -> None:
     reports.commit(replace(reports.rows[WWW], done=1), log=[attempt(401, f"{WWW}/x", "file_ingested")])
     clock.move(100)
     shot = read(one, OVERVIEW)
-    assert [view.origin for view in shot.changed] == [WWW]
+    assert [view.origin for view in changed(shot)] == [WWW]
     clock.move(200)
     later = read(one, OVERVIEW)
-    assert [event.attempt_id for event in later.events] == [401]
-    assert later.changed == ()
+    assert [event.attempt_id for event in later.parts[EVENTS]] == [401]
+    assert changed(later) == ()
 
 
 def test_a_part_that_is_not_due_yet_is_read_later_without_another_commit() -> None:
     one, reports, clock = reader()
-    wants = ReadingRequest(origin=API)
+    often, seldom = todo_of(API), history_of(API)
+    wants = ReadingRequest((often, seldom))
     first = read(one, wants)
     reports.commit()
-    clock.move(100)
+    clock.move(250)
     soon = read(one, wants)
-    assert soon.origin is not None
-    assert first.origin is not None
-    assert soon.origin.history is first.origin.history
+    assert soon.parts[often] is not first.parts[often]
+    assert soon.parts[seldom] is first.parts[seldom]
     clock.move(1_000)
-    assert read(one, wants).origin is not soon.origin
+    assert read(one, wants).parts[seldom] is not soon.parts[seldom]
 
 
 def test_unchanged_parts_stay_the_same_object() -> None:
     one, reports, clock = reader()
-    window = FailureWindow((("exit_code", "request_timeout"),))
-    wants = ReadingRequest(parts=(window,))
+    window = failure_window((("exit_code", "request_timeout"),))
+    wants = ReadingRequest((window,))
     first = read(one, wants)
     clock.move(1_500)
     reports.newest_run = replace(reports.newest_run, requests=1) if reports.newest_run else None
@@ -172,41 +172,38 @@ def test_unchanged_parts_stay_the_same_object() -> None:
     assert second.parts[window] is first.parts[window]
 
 
-@dataclass(frozen=True)
-class Counted(Part):
-    """A part that reads how many origins there are."""
+def counted(name: str, *, by_time: bool = False) -> Ask[tuple[str, int]]:
+    """What reads how many origins there are."""
 
-    name: str
-    every_ms: int = 1_000
-    by_time: bool = False
+    @asks(by_time=by_time)
+    def read_count(reports: Reports, now: int, name: str) -> tuple[str, int]:
+        return name, len(reports.origins_changed(0).rows)
 
-    def read(self, reports: Reports, now: int) -> object:
-        return self.name, len(reports.origins_changed(0).rows)
+    return read_count(name)
 
 
 def test_parts_of_screens_are_read_at_their_rate_and_forgotten_when_nobody_wants_them() -> None:
     one, reports, clock = reader()
-    a, b = Counted("a"), Counted("b", by_time=True)
-    shot = read(one, ReadingRequest(parts=(a, b)))
-    assert shot.parts == {a: ("a", 11), b: ("b", 11)}
+    a, b = counted("a"), counted("b", by_time=True)
+    shot = read(one, ReadingRequest((a, b)))
+    assert (shot.parts[a], shot.parts[b]) == (("a", 11), ("b", 11))
     clock.move(1_000)
-    again = read(one, ReadingRequest(parts=(a, b)))
+    again = read(one, ReadingRequest((a, b)))
     assert again.parts[a] is shot.parts[a], "nothing was committed"
     assert again.parts[b] is not shot.parts[b], "it changes by time"
     reports.commit(replace(reports.rows[WWW], done=1))
     clock.move(1_000)
-    assert read(one, ReadingRequest(parts=(a,))).parts.keys() == {a}
+    assert read(one, ReadingRequest((a,))).parts.keys() == {ORIGINS, TOTALS, a}
 
 
 def test_another_window_is_read_at_once() -> None:
     one, reports, clock = reader()
-    read(one, ReadingRequest(origin=API, parts=(LogBefore(END, API, attempts_only=True),)))
+    read(one, ReadingRequest((log_before(END, LogScope(API, attempts_only=True)),)))
     clock.move(10)
     reports.asked.clear()
-    problems = LogBefore(END, API, Severity.warning, attempts_only=True)
-    found = read(one, ReadingRequest(origin=API, parts=(problems,))).parts[problems]
+    problems = log_before(END, LogScope(API, Severity.warning, attempts_only=True))
+    found = read(one, ReadingRequest((problems,))).parts[problems]
     assert "attempt_stretch(0, <, '')" in reports.asked
-    assert isinstance(found, LogEntries)
     assert {line.source.exit_code for line in found.lines} == {"request_timeout", "rate_limited"}
 
 
@@ -224,8 +221,8 @@ def test_what_a_failed_reading_took_in_comes_again() -> None:
         one.read(OVERVIEW)
     del reports.attempts
     shot = read(one, OVERVIEW)
-    assert [view.origin for view in shot.changed] == [WWW]
-    assert [event.attempt_id for event in shot.events] == [401]
+    assert [view.origin for view in changed(shot)] == [WWW]
+    assert [event.attempt_id for event in shot.parts[EVENTS]] == [401]
 
 
 def test_the_run_is_read_again_by_time_since_its_owner_may_die_without_a_commit() -> None:
@@ -316,7 +313,7 @@ def test_what_is_wanted_instead_gives_up_the_reading_under_way() -> None:
     poller = Poller(Long, FrozenClock(), deliver)
     thread = threading.Thread(target=poller.run)
     thread.start()
-    long = ReadingRequest(parts=(PageOf(WWW),))
+    long = ReadingRequest((page_of(WWW),))
     assert poller.ask(long)
     assert begun.wait(PATIENT_S)
     assert not poller.ask(OVERVIEW)
@@ -325,7 +322,7 @@ def test_what_is_wanted_instead_gives_up_the_reading_under_way() -> None:
     (answer,) = answers
     assert isinstance(answer, Snapshot)
     assert answer.wants == OVERVIEW
-    assert answer.changed, "what the one given up had read of the origins is not lost"
+    assert changed(answer), "what the one given up had read of the origins is not lost"
     while not poller.ask(long):
         assert thread.is_alive()
     poller.close()

@@ -7,7 +7,9 @@ from dataclasses import replace
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW, run_view
 from tests.console.support import FrozenClock
-from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
+from tui_crawler.console.reading.ask import ReadingRequest
+from tui_crawler.console.reading.refresh import TOTALS as ASKED_TOTALS
+from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.reading.snapshot import EngineStanding, LiveState
 from tui_crawler.domain.idle_reason import SILENT_MS
 from tui_crawler.domain.view import RunView
@@ -22,7 +24,7 @@ def test_the_clock_of_a_run_does_not_go_back_when_its_engine_is_killed() -> None
     picture = LiveState(clock)
 
     def worked(run: RunView) -> int:
-        picture.feed(Snapshot(ReadingRequest(), 1, run, TOTALS))
+        picture.feed(Snapshot(ReadingRequest(), 1, run, {ASKED_TOTALS: TOTALS}))
         return picture.header("", _ENGINE, hz=10, stale_ms=0, readonly=False).worked_ms
 
     run = run_view(started_at=NOW - 60_000, heartbeat_at=NOW - 5_000, worked_ms=55_000)

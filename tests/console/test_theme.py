@@ -18,8 +18,7 @@ from textual.theme import BUILTIN_THEMES, Theme
 from tests.console.support import stage
 from tests.support.terminal import in_terminal
 from tui_crawler.config.kinds import THEMES as CONFIGURED
-from tui_crawler.console.appearance import in_many, nearest_of_many
-from tui_crawler.console.session import SessionFile, session_of
+from tui_crawler.console.session import SessionFile
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.theme import (
     DARK,
@@ -27,7 +26,9 @@ from tui_crawler.console.theme import (
     ROLES,
     THEME_NAMES,
     THEMES,
+    in_many,
     in_sixteen,
+    nearest_of_many,
     role_colours,
     role_variables,
 )
@@ -154,7 +155,7 @@ async def test_t_goes_through_the_themes_and_the_choice_is_kept_until_the_config
         chosen = held.app.theme
         assert chosen == THEME_NAMES[(THEME_NAMES.index("nord") + 2) % len(THEME_NAMES)]
         assert f"theme {chosen}" in held.text()
-        assert memory.keep(session_of(held.app.screen_stack, held.app.appearance, held.app.zooms, held.app.looks))
+        assert memory.keep(held.app.session())
     async with stage(memory=memory, theme="nord") as held:
         assert held.app.theme == chosen
     async with stage(memory=memory, theme="gruvbox") as held:
@@ -166,7 +167,7 @@ async def test_the_first_theme_can_be_chosen_over_that_of_the_configuration(tmp_
     async with stage(memory=memory, theme="solarized-light") as held:
         await held.press("t", rounds=0)
         assert held.app.theme == DARK.name
-        assert memory.keep(session_of(held.app.screen_stack, held.app.appearance, held.app.zooms, held.app.looks))
+        assert memory.keep(held.app.session())
     async with stage(memory=memory, theme="solarized-light") as held:
         assert held.app.theme == DARK.name
 

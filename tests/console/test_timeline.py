@@ -13,7 +13,6 @@ from tests.console.support import FakeReports, Stage, stage
 from tui_crawler.console.origin.screen import OriginScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.timeline.lanes import LanePane
-from tui_crawler.console.timeline.queries import LanePart
 from tui_crawler.console.timeline.screen import TimelineScreen
 from tui_crawler.domain.timeline import LaneEvent, LaneMark, LaneSpan
 from tui_crawler.text.charts import Dots
@@ -125,7 +124,7 @@ async def test_marked_origins_have_a_lane_each_and_those_without_room_wait() -> 
         assert len(panes) == len(held.reports.rows)
         assert sum(pane.display for pane in panes) == 2
         assert "9 lanes more" in held.text()
-        asked = [part.origin for part in screen.wants().parts if isinstance(part, LanePart)]
+        asked = [ask.about[0] for ask in screen.wants()]
         assert asked == [pane.origin for pane in panes if pane.display]
         await held.press("j", "j", rounds=2)
         assert panes[2].display
@@ -141,9 +140,9 @@ async def test_held_still_nothing_is_read_and_at_rest_it_ends_with_the_run() -> 
         screen.tick()
         await held.quiet()
         assert "‖ frozen" in held.text()
-        assert screen.wants().parts == ()
+        assert screen.wants() == ()
         await held.press("f", rounds=1)
-        assert screen.wants().parts != ()
+        assert screen.wants() != ()
         held.clock.move(10 * MINUTE)
         assert screen.lane_span(100).until > NOW + 9 * MINUTE
 

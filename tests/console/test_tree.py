@@ -132,10 +132,10 @@ async def test_counting_waits_while_keys_are_pressed() -> None:
         await held.press("M", rounds=2)
         screen = held.app.screen
         assert isinstance(screen, TreeScreen)
-        while screen.wants().parts[-2] is not screen._opened[screen._root].piece:
+        while screen.wants()[-2] is not screen._opened[screen._root].piece:
             await held.settle(1)
         await held.press("j", rounds=0)
-        assert screen._opened[screen._root].piece not in screen.wants().parts
+        assert screen._opened[screen._root].piece not in screen.wants()
 
 
 async def test_failed_pages_of_a_branch_are_put_back_after_asking(held: Stage) -> None:

@@ -19,14 +19,14 @@ from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.lines import LongLines
 from tui_crawler.console.panes.tabs import TabBar
 from tui_crawler.console.reading import window as page_book
-from tui_crawler.console.reading.refresh import WINDOW
+from tui_crawler.console.reading.ask import WINDOW
 from tui_crawler.console.table import export as view_export
 from tui_crawler.console.table.cells import cell_text
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.rows import MOST_LINES, hex_lines, looks_binary, text_lines
 from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.console.urls import whole_list as mark_beyond
-from tui_crawler.console.urls.queries import FIELDS_MS, SCAN_MS, UrlWindow
+from tui_crawler.console.urls.queries import FIELDS_MS, SCAN_MS, url_window
 from tui_crawler.console.urls.rows import URL_COLUMNS, url_row
 from tui_crawler.console.urls.screen import UrlsScreen
 from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
@@ -526,7 +526,7 @@ def test_the_more_rows_a_window_looks_at_the_less_often_it_is_read() -> None:
     def every(text: str) -> int:
         narrowing = read_page_filter(text)
         assert isinstance(narrowing, PageFilter)
-        return UrlWindow(narrowing).every_ms
+        return url_window(narrowing).every_ms
 
     assert every("") < every("depth:3") == FIELDS_MS < every("text") == every("re:x") == SCAN_MS
 
@@ -645,7 +645,7 @@ async def test_no_body_and_a_body_read_only_where_it_is_shown() -> None:
     reports = FakeReports(stored=None)
     async with stage((140, 40), reports=reports) as held:
         await open_url(held)
-        assert not any(type(part).__name__ == "BodyOf" for part in held.app.screen.wants().parts)  # type: ignore[attr-defined]
+        assert "body()" not in held.reports.asked
         await held.press("B", rounds=3)
         assert "no body is stored" in held.text()
 

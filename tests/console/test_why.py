@@ -21,7 +21,8 @@ from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.line import HangingText, Line
 from tui_crawler.console.panes.lines import Lines, lay_out_line
-from tui_crawler.console.reading.refresh import PartReader, ReadingRequest
+from tui_crawler.console.reading.ask import ReadingRequest
+from tui_crawler.console.reading.refresh import SnapshotReader
 from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.console.url.why import AskUrlScreen, WhyScreen
 from tui_crawler.console.url.why_lines import path_lines, short_trace_lines, standing_lines, trace_lines
@@ -138,13 +139,13 @@ def test_one_explainer_for_the_reports_of_the_reading_thread() -> None:
 
     inquiry = ExplanationQuery(factory)
     reports: Any = FakeReports()
-    assert inquiry.parts("") == ()
-    (part,) = inquiry.parts(KNOWN)
-    assert part == inquiry.parts(KNOWN)[0]
-    assert hash(part) == hash(inquiry.parts(KNOWN)[0])
-    assert part.read(reports, NOW) == part.read(reports, NOW) == explanation()
+    assert inquiry.of("") is None
+    ask = inquiry.of(KNOWN)
+    assert ask is not None
+    assert (ask, hash(ask)) == (inquiry.of(KNOWN), hash(inquiry.of(KNOWN)))
+    assert ask.read(reports, NOW) == ask.read(reports, NOW) == explanation()
     assert made == [reports]
-    assert ExplanationQuery(None).parts(KNOWN) == ()
+    assert ExplanationQuery(None).of(KNOWN) is None
 
 
 def test_the_trace_is_read_again_as_time_goes_on() -> None:
@@ -167,8 +168,10 @@ def test_the_trace_is_read_again_as_time_goes_on() -> None:
 
     clock = Clock()
     reports: Any = FakeReports()
-    reader = PartReader(reports, clock)
-    wants = ReadingRequest(parts=ExplanationQuery(PendingCommands).parts(KNOWN))
+    reader = SnapshotReader(reports, clock)
+    ask = ExplanationQuery(PendingCommands).of(KNOWN)
+    assert ask is not None
+    wants = ReadingRequest((ask,))
     for _ in range(3):
         reader.read(wants)
     assert asked == [KNOWN]
@@ -255,7 +258,7 @@ async def test_a_frozen_trace_holds_still() -> None:
         said[0] = replace(explanation(), sentence="it is another one now")
         await held.settle(3, move_ms=TRACE_MS)
         assert "another one" not in held.text()
-        assert "‖ frozen · 3 changes" in held.text()
+        assert "‖ frozen · 1 changes" in held.text()
         await held.press("f")
         await held.settle(2, move_ms=TRACE_MS)
         assert "it is another one now" in held.text()

@@ -20,8 +20,17 @@ from tests.storage.making import plan
 from tests.support.patience import PATIENT_S
 from tests.support.postgres_database import made_database
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.console.workers.steering import leave, move_origins, steer, tag_workers
-from tui_crawler.domain.command import ActionResult, MoveOrigins, SteerWorkers, TagWorker
+from tui_crawler.console.workers.steering import leave, move_origins, steer, tag_workers, toggle_pause
+from tui_crawler.domain.command import (
+    DRAIN_WORKERS,
+    RESUME_WORKERS,
+    STOP_WORKERS,
+    ActionResult,
+    MoveOrigins,
+    Order,
+    SteerWorkers,
+    TagWorker,
+)
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.worker import WorkerState, WorkerView
 from tui_crawler.storage.journal import Journal
@@ -37,23 +46,23 @@ ALONE = replace(W1, shared=False)
 
 
 def test_all_are_paused_unless_all_are_and_one_that_leaves_is_left_alone() -> None:
-    both = steer((W1, PAUSED, LEAVING))
+    both = toggle_pause((W1, PAUSED, LEAVING))
     assert both is not None
     assert (both.commands, both.inverse) == ((SteerWorkers("pause", ("w1",)),), (SteerWorkers("resume", ("w1",)),))
-    again = steer((PAUSED, LEAVING))
+    again = toggle_pause((PAUSED, LEAVING))
     assert again is not None
     assert (again.commands, again.says) == ((SteerWorkers("resume", ("north-1",)),), "resume north-1")
-    assert steer((LEAVING,)) is steer((W1,), "resume") is steer((ALONE,)) is None
+    assert toggle_pause((LEAVING,)) is steer((W1,), RESUME_WORKERS) is toggle_pause((ALONE,)) is None
 
 
-def text_of(order: str, one: WorkerView, *at_work: WorkerView) -> str:
+def text_of(order: Order, one: WorkerView, *at_work: WorkerView) -> str:
     asked = leave(order, (one,), at_work)
     assert asked is not None
     return asked.text
 
 
 def test_before_one_leaves_it_is_told_who_goes_on() -> None:
-    asked = leave("drain", (W1,), workers())
+    asked = leave(DRAIN_WORKERS, (W1,), workers())
     assert asked is not None
     assert asked.title == "Drain w1?"
     assert asked.text == (
@@ -61,14 +70,14 @@ def test_before_one_leaves_it_is_told_who_goes_on() -> None:
         "But none of them crawls just now."
     )
     second = replace(W1, name="w9", session_id=9)
-    assert text_of("stop", W1, W1, second) == (
+    assert text_of(STOP_WORKERS, W1, W1, second) == (
         "What is in flight (12 requests) goes on for a few seconds. The others take over 372 origins."
     )
     idle = replace(W1, in_flight=0)
-    assert text_of("drain", idle, idle, second).startswith("Nothing is in flight. ")
-    assert "No other worker goes on: the crawl ends with it." in text_of("drain", W1, W1, LEAVING)
-    assert "No other worker goes on" in text_of("stop", LEAVING, LEAVING)
-    assert leave("drain", (LEAVING,), workers()) is None
+    assert text_of(DRAIN_WORKERS, idle, idle, second).startswith("Nothing is in flight. ")
+    assert "No other worker goes on: the crawl ends with it." in text_of(DRAIN_WORKERS, W1, W1, LEAVING)
+    assert "No other worker goes on" in text_of(STOP_WORKERS, LEAVING, LEAVING)
+    assert leave(DRAIN_WORKERS, (LEAVING,), workers()) is None
 
 
 def test_tags_are_set_and_put_back_for_each() -> None:

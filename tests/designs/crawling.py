@@ -41,10 +41,10 @@ from tui_crawler.storage.owner import Owner, this_process
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 from tui_crawler.storage.writer import WriterSettings
-from tui_crawler.wiring import RunOptions
 from tui_crawler.wiring import crawl as wiring_crawl
 from tui_crawler.wiring import settings as wiring_settings
 from tui_crawler.wiring.crawl import Crawl
+from tui_crawler.wiring.launch import Launch
 
 MOST_POLLS = 2_000  # of the journal, in one run; a run that goes on is endless
 USER_AGENT = "designs-crawler (for https://example.org/why)"
@@ -160,7 +160,7 @@ class Crawling:
         text: str = "",
         *,
         seeds: Sequence[str] | None = None,
-        options: RunOptions | None = None,
+        launch: Launch | None = None,
         poll_ms: int = MINUTE,
         ready: Callable[[Crawl], object] | None = None,
         on_event: Callable[[Event], object] | None = None,
@@ -180,14 +180,14 @@ class Crawling:
             given["writing"] = WriterSettings(gather_ms=0)  # storing takes no time
             return StoreSettings(**given, now=lambda: self.now, owner=owner)
 
-        ended = self.loop.run_until_complete(self._run(given, options or RunOptions(), poll_ms, stored, ready))
+        ended = self.loop.run_until_complete(self._run(given, launch or Launch(), poll_ms, stored, ready))
         self.database, self._killed = self._killed or self.database, None
         return ended
 
     async def _run(
         self,
         overrides: dict[str, object],
-        options: RunOptions,
+        launch: Launch,
         poll_ms: int,
         stored: Callable[..., StoreSettings],
         ready: Callable[[Crawl], object] | None,
@@ -215,7 +215,7 @@ class Crawling:
                 faked.enter_context(patch.object(room, name, fake))
             async with self.web.served(lambda: self.now):
                 config = load_config(self.file, overrides)
-                crawl = Crawl(config, self.database, options, self.heard)
+                crawl = Crawl(config, self.database, launch, self.heard)
                 if ready is not None:
                     ready(crawl)
                 endless = self.loop.call_later(poll_ms * MOST_POLLS / 1000, crawl.engine.stop, RunReason.error, 0)
@@ -263,7 +263,7 @@ class Crawling:
         said: list[Said] = []
         thread = threading.Thread(target=lambda: said.append(self.command(*words)), name="command")
         thread.start()
-        thread.join(60)
+        thread.join()
         return said[0]
 
     def ask(self, *words: str) -> Said:

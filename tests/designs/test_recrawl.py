@@ -14,7 +14,7 @@ from tests.designs.crawling import DAY, GONE, HOUR, MINUTE, WEEK, Crawling
 from tests.designs.web import HTML, Answer, Site
 from tests.support.postgres_database import made_database
 from tui_crawler.domain.event import Event
-from tui_crawler.wiring import RunOptions
+from tui_crawler.wiring.launch import Launch
 
 TAG, DATE = '"a-1"', "Tue, 01 Dec 2026 08:00:00 GMT"
 
@@ -249,7 +249,7 @@ def test_recheck_makes_every_done_page_due_once_and_asks_with_conditions(crawl: 
     crawl.run()
     crawl.later(MINUTE)
     site.answer("/a", Answer(304), then=crawl.go_on_from_here)
-    crawl.run(owner=GONE, options=RunOptions(new_run=True), crawl__recheck=True)
+    crawl.run(owner=GONE, launch=Launch(new_run=True), crawl__recheck=True)
     assert sorted(site.asked[3:]) == ["/", "/a", "/gone"]
     assert [tag for tag, _ in conditions(site)] == [None, '"/"']
     before = len(site.asked)

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from tui_crawler.domain.admission import Admission, Limits, Scope
-from tui_crawler.domain.attempt import Exchange, FoundLink, Reading, RedirectSource, RequestRecord
+from tui_crawler.domain.attempt import Exchange, FoundLink, Reading, RedirectSource, RefusedCount, RequestRecord
 from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.delay import Pace
 from tui_crawler.domain.exit_code import ExitCode
@@ -158,8 +158,8 @@ def test_a_parser_that_raised_is_the_exit_code():
 
 
 def test_links_that_are_no_urls_are_counted():
-    done = settle(crawled(html(invalid_links=3, invalid_sample="http://[")))
-    assert [(r.reason, r.count) for r in done.refused] == [("invalid_url", 3)]
+    invalid = RefusedCount("invalid_url", 3, "http://[")
+    assert settle(crawled(html(refused=(invalid,)))).refused == (invalid,)
 
 
 def test_a_full_origin_refuses_within_one_page_too():

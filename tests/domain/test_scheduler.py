@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tui_crawler.domain.scheduler import PenaltyBox
@@ -86,7 +86,6 @@ STEP = st.tuples(
 )
 
 
-@settings(max_examples=200)
 @given(st.integers(1, 3), st.lists(STEP, max_size=80))
 def test_never_two_under_a_key_never_before_its_gap(max_in_flight, steps):
     box, now = PenaltyBox(max_in_flight), 0

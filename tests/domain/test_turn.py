@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tui_crawler.domain.attempt import OriginRecord
@@ -320,7 +320,6 @@ def answers(draw):
     )
 
 
-@settings(max_examples=150)
 @given(st.integers(1, 6), st.lists(answers(), min_size=0, max_size=60))
 def test_every_run_terminates_and_patience_never_rises(pages, outcomes):
     """A walk over whole runs: whatever the answers, the machine ends, patience falls only, Finish is absorbing."""

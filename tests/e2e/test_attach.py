@@ -7,7 +7,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
-from contextlib import ExitStack, closing, contextmanager
+from contextlib import ExitStack, closing, contextmanager, suppress
 from pathlib import Path
 
 import pytest
@@ -46,6 +46,12 @@ def headless(config: Path) -> Iterator[subprocess.Popen[bytes]]:
             process.kill()
 
 
+def wait_for_requests(run: subprocess.Popen[bytes], log: Path) -> None:
+    while not log.exists() or log.read_bytes().count(b"\n") < 10:
+        with suppress(subprocess.TimeoutExpired):
+            pytest.fail(f"the run ended with status {run.wait(0.05)}")
+
+
 def paused(database: Path) -> int:
     return value(database, "SELECT count(*) FROM v_origin WHERE paused = 1")
 
@@ -62,8 +68,7 @@ def three_consoles(log: Path, database: Path):
     with endless_web(log) as seeds, ExitStack() as stack:
         config.write_text(endless_config(seeds, database), encoding="utf-8")
         run = stack.enter_context(headless(config))
-        while not log.exists() or len(read_access_log(log)) < 10:
-            assert run.poll() is None
+        wait_for_requests(run, log)
         consoles = [stack.enter_context(console("--db", database)) for _ in range(3)]
         for terminal in consoles:
             terminal.read_until("● attached")
@@ -133,8 +138,7 @@ def test_a_run_whose_database_is_deleted_ends_and_its_console_says_so(tmp_path):
     with endless_web(log) as seeds:
         config.write_text(endless_config(seeds, database), encoding="utf-8")
         with headless(config) as run:
-            while not log.exists() or len(read_access_log(log)) < 10:
-                assert run.poll() is None
+            wait_for_requests(run, log)
             with console("--db", database) as terminal:
                 terminal.read_until("attached")
                 database.unlink()
@@ -169,8 +173,7 @@ def test_a_console_that_only_watches_writes_nothing_neither_beside_a_run_nor_alo
     with endless_web(log) as seeds:
         config.write_text(endless_config(seeds, database), encoding="utf-8")
         with headless(config) as run:
-            while not log.exists() or len(read_access_log(log)) < 10:
-                assert run.poll() is None
+            wait_for_requests(run, log)
             with console("--db", database, "--readonly") as terminal:
                 terminal.read_until("watching only")
                 terminal.read_until("attached")

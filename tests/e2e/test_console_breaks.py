@@ -14,7 +14,6 @@ import sqlite3
 import struct
 import sys
 import termios
-import time
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
@@ -296,15 +295,13 @@ def test_an_engine_that_raises_is_a_state_and_the_console_is_left_as_ever():
         assert "The engine failed: ZeroDivisionError" in summary(terminal)
 
 
-ASKS = "\x03"
-"""Asked a second time, the question whether to quit is answered: the key is pressed once, and no dialog keeps it."""
 VIEWS = {
     ("1", "Origins · "): {"?": "Keys · Overview", "s": "Order by", "a": "Add seeds", ":": "an action by its word"},
     ("2", " Failures "): {"\x10": "Palette"},
     ("3", " URLs "): {"i": "Why is a URL"},
     ("4", " Rules "): {"?": "Keys · Rules"},
     ("5", " Logs "): {"?": "Keys · Logs"},
-    ("6", " Stats "): {ASKS: "Quit?"},
+    ("6", " Stats "): {"\x03": "Quit?"},
 }
 """Key and words of views; keys and words of what is opened over each."""
 ESCAPE = "\x1b[27u"
@@ -320,14 +317,8 @@ def storm(terminal: Terminal) -> None:
 
 
 def press_until(terminal: Terminal, key: str, reached: Callable[[], bool]) -> None:
-    """Presses a key, and again when it came too soon: while a dialog closes, it still takes the keys."""
-    deadline = time.monotonic() + PATIENT_S
-    while not reached():
-        terminal.press(key)
-        until = time.monotonic() + 1.5
-        while not reached() and time.monotonic() < until:
-            terminal._read(0.1)
-        assert time.monotonic() < deadline, f"{key!r} leads nowhere:\n{terminal.text()}"
+    terminal.press(key)
+    terminal.read_while(lambda: not reached())
 
 
 def test_a_storm_of_sizes_on_every_view_and_dialog_raises_nothing():
@@ -337,15 +328,12 @@ def test_a_storm_of_sizes_on_every_view_and_dialog_raises_nothing():
             press_until(terminal, view, lambda title=title: title in terminal.text())
             storm(terminal)
             for dialog, words in dialogs.items():
-                if dialog == ASKS:
-                    terminal.press(dialog)
-                    terminal.read_until(words)
-                else:
-                    press_until(terminal, dialog, lambda words=words: words in terminal.text())
+                terminal.press(dialog)
+                terminal.read_until(words)
                 storm(terminal)
                 terminal.read_until(words)  # else it seems to be gone before the last size is painted
                 press_until(terminal, ESCAPE, lambda words=words: words not in terminal.text())
-        press_until(terminal, "q", lambda: terminal.child.poll() is not None)
+        terminal.press("q")
         terminal.read_to_good_end()
         assert_given_back(terminal)
 
@@ -368,5 +356,5 @@ def test_a_key_in_pieces_is_one_key(monkeypatch):
         terminal.press("15~")
         terminal._read(0.5)
         assert " URLs " in terminal.text()  # F5 means nothing; an escape in it would have gone back
-        press_until(terminal, "q", lambda: terminal.child.poll() is not None)
+        terminal.press("q")
         terminal.read_to_good_end()

@@ -62,7 +62,7 @@ class Served:
 
     def ask(self, path: str = "/", **headers: str) -> tuple[int, str, dict[str, str]]:
         """Status, body and headers of an answer; names of headers have `_` for `-`."""
-        with closing(HTTPConnection("127.0.0.1", self.port, timeout=30)) as connection:
+        with closing(HTTPConnection("127.0.0.1", self.port)) as connection:
             connection.request("GET", path, headers={name.replace("_", "-"): value for name, value in headers.items()})
             answer = connection.getresponse()
             return answer.status, answer.read().decode(), dict(answer.getheaders())
@@ -71,7 +71,7 @@ class Served:
         self.process.terminate()
         assert self.process.stdout is not None
         self.process.stdout.close()
-        return self.process.wait(30)
+        return self.process.wait()
 
 
 @pytest.fixture

@@ -81,9 +81,7 @@ def running(command: list[str], told: Path) -> Iterator[subprocess.Popen[bytes]]
 
 
 def await_that(reached: Callable[[], object]) -> None:
-    deadline = time.monotonic() + PATIENT_S
     while not reached():
-        assert time.monotonic() < deadline
         time.sleep(0.05)
 
 

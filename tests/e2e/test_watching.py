@@ -90,8 +90,7 @@ def test_a_program_that_has_ended_is_told_of_once(tmp_path):
     told: list[str] = []
     ended = AlarmProgram([str(program(tmp_path, ""))], told.append, lambda: 0.0)
     ended._process.wait(PATIENT_S)
-    deadline = time.monotonic() + PATIENT_S
-    while not told and time.monotonic() < deadline:
+    while not told:
         ended.send(ENDED)
     ended.send(ENDED)
     ended.close()
@@ -137,9 +136,8 @@ def test_a_run_answers_prometheus_while_it_crawls(config, tmp_path):
     config.write_text(text, encoding="utf-8")
     command = [sys.executable, "-m", "tui_crawler", "run", str(config), "--metrics", str(port), "--quiet"]
     with subprocess.Popen(command, cwd=ROOT) as run:
-        said, deadline = "", time.monotonic() + PATIENT_S
+        said = ""
         while 'exit_code="file_ingested"' not in said:
-            assert time.monotonic() < deadline
             try:
                 said = scrape(port)
             except (urllib.error.URLError, ConnectionError):

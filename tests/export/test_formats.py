@@ -18,7 +18,8 @@ from hypothesis import strategies as st
 from tui_crawler.export import parquet
 from tui_crawler.export.output import CannotWrite, Output, open_stream
 from tui_crawler.export.parquet import write_parquet
-from tui_crawler.export.text_rows import CellKind, SheetColumn, columns_of, without_surrogates, write_csv, write_jsonl
+from tui_crawler.export.text_rows import SheetColumn, columns_of, without_surrogates, write_csv, write_jsonl
+from tui_crawler.text.sheet import CellKind
 
 Written = Callable[[Callable[[Output], int]], tuple[int, bytes]]
 Writer = Callable[[Any, Any, Output], int]
@@ -34,7 +35,7 @@ ROWS = st.lists(
     ),
     max_size=5,
 )
-ANY = settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+ANY = settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 INJECTIONS = [
     case["text"]
     for case in json.loads(

@@ -19,12 +19,13 @@ from tests.export.crawl import FORMULA, HOME, LONG_TITLE, PAGE, store_attempts
 from tests.storage.making import T0, A, B, plan
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.export.output import open_stream
-from tui_crawler.export.text_rows import CellKind, columns_of
+from tui_crawler.export.text_rows import columns_of
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.reports import export as export_reports
 from tui_crawler.storage.reports.export import Narrowing, StoredBody
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
+from tui_crawler.text.sheet import CellKind
 from tui_crawler.wiring.export import BODY_COLUMNS, ExportPlan, body_row, write_export
 
 EVERYTHING = Narrowing()
@@ -107,7 +108,7 @@ def test_a_column_holds_what_its_kind_says(what: str, reports: Reports):
             match column.kind:
                 case CellKind.text:
                     assert isinstance(cell, str) or (cell is None and column.name == "validation_type"), column
-                case CellKind.integer:
+                case CellKind.integer | CellKind.time:
                     assert cell is None or isinstance(cell, int), column
                 case CellKind.flag:
                     assert cell in {None, 0, 1}, column

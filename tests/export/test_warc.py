@@ -255,7 +255,7 @@ def test_no_body_no_record_but_the_first(written: Written):
 HOSTILE = st.text(alphabet=st.characters(codec=None, categories=None), max_size=20)
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     body=st.binary(max_size=200),
     headers=st.lists(st.tuples(HOSTILE | st.sampled_from(("Content-Length", "X", "Transfer-Encoding")), HOSTILE)),

@@ -6,7 +6,7 @@ import gzip
 import zlib
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fetch.asking import traced_peak
@@ -35,7 +35,6 @@ def decode(codings: tuple[str, ...], data: bytes, step: int = 1 << 30, room: int
     st.lists(st.sampled_from(sorted(ENCODE)), max_size=2).map(tuple),
     st.integers(1, 500),
 )
-@settings(deadline=None)
 def test_what_was_coded_comes_back(plain: bytes, codings: tuple[str, ...], step: int) -> None:
     data = plain
     for name in codings:

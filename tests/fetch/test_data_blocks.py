@@ -7,7 +7,7 @@ import threading
 from typing import Any
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fetch.asking import answered
@@ -224,7 +224,6 @@ def test_large_pages_are_bounded(body: str) -> None:
     | st.lists(st.sampled_from(["<p>", "</p>", "<p class=", "x", "<!--", "<a href=", ">"])).map("".join),
     st.sampled_from(["text/html", "text/xml", "application/rss+xml", "text/css"]),
 )
-@settings(deadline=None, max_examples=50)
 def test_no_text_raises(body: str, content_type: str) -> None:
     rules = (rule(css="p"), rule("link", xpath="//node()"), rule(regex="(?s)(.)?x*"))
     reading = taken(*rules, body=body, content_type=content_type)

@@ -214,7 +214,7 @@ _SENT = re.compile(rb"(GET|HEAD) [!-~]+ HTTP/1\.1\r\n([!#-'*+.^_`|~0-9A-Za-z-]+:
 
 
 @given(st.lists(st.binary(max_size=40) | st.sampled_from([b"*", b'"a\r\n b"', b"x" * 9_000]), min_size=6, max_size=6))
-@settings(max_examples=60, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 async def test_nothing_that_a_server_says_makes_the_next_request_illegal(
     web: HostileWeb, fetcher: HttpFetcher, values: list[bytes]
 ) -> None:

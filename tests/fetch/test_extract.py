@@ -9,7 +9,7 @@ import threading
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fetch.asking import CORPORA, answered
@@ -300,7 +300,6 @@ FRAGMENTS = st.sampled_from(
 
 
 @given(st.lists(FRAGMENTS | st.binary(max_size=5), max_size=40).map(b"".join), st.sampled_from(TYPES))
-@settings(deadline=None)
 def test_no_bytes_raise(body: bytes, content_type: str) -> None:
     reading = read(body, content_type)
     assert reading.exit_code in (ExitCode.file_ingested, ExitCode.file_of_unknown_type), reading.message

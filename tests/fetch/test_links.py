@@ -8,6 +8,7 @@ import pytest
 
 from tests.fetch.asking import answered
 from tests.fetch.reading import LIMITS, PAGE, hrefs, read
+from tui_crawler.domain.attempt import RefusedCount
 from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.fetch.extract import PageReader
 from tui_crawler.fetch.limits import FetchLimits
@@ -173,12 +174,12 @@ def test_links_to_parts_of_a_page_are_one_link() -> None:
         ("https://site.example/a", "one", False),
         (PAGE.href, "z", False),
     ]
-    assert read("<a href='http://[#1'>x</a><a href='http://[#2'>y</a>").invalid_sample == "http://[#1"
+    assert read("<a href='http://[#1'>x</a><a href='http://[#2'>y</a>").refused[0].sample_url == "http://[#1"
 
 
 def test_invalid_links_are_counted_with_a_sample() -> None:
     reading = read("<a href='http://[/'><a href=mailto:a@b><a href=/x><a href='http://a:99999/'>")
-    assert (len(reading.links), reading.invalid_links, reading.invalid_sample) == (1, 3, "http://[/")
+    assert (len(reading.links), *reading.refused) == (1, RefusedCount("invalid_url", 3, "http://[/"))
 
 
 def test_more_links_than_the_bound_are_left_and_marked() -> None:
@@ -346,7 +347,7 @@ def test_links_of_feeds_are_relative_to_the_xml_base_in_scope(content_type: str)
         "http://else.example/seventh",
         f"{here}eighth",
     ]
-    assert (reading.invalid_links, reading.invalid_sample) == (1, "xml:base=tag:else,2020 nowhere")
+    assert reading.refused == (RefusedCount("invalid_url", 1, "xml:base=tag:else,2020 nowhere"),)
 
 
 def test_a_relative_base_within_an_invalid_one_is_relative_to_nothing_else() -> None:

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from hypothesis import event, example, given, settings
+from hypothesis import event, example, given
 from hypothesis import strategies as st
 
 from tests.fetch.asking import answered
@@ -82,7 +82,6 @@ PARTS = st.tuples(
 @example(b'<a href="/x"><b>one <i>two</i></b> three</a><a href=/y><b>x</a></b>')
 @example(b"<title>one</title><title>two</title><a href=/x>")
 @example(b"</a> x\n</html>\n<a href=/y>y</a> z")
-@settings(deadline=None, max_examples=1_500)
 def test_the_reading_of_ordinary_markup_is_that_of_its_tree(body: bytes) -> None:
     event("ordinary" if plain_tags(body.replace(b"\0", b""), LIMITS) is not None else "odd")
     assert reading_of(body, tree=False) == reading_of(body, tree=True)

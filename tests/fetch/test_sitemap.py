@@ -7,12 +7,12 @@ import gzip
 import threading
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fetch.asking import answered, traced_peak
 from tests.fetch.reading import LIMITS, PAGE, day, read
-from tui_crawler.domain.attempt import Reading
+from tui_crawler.domain.attempt import Reading, RefusedCount
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.fetch.extract import PageReader
 from tui_crawler.fetch.limits import MIB, FetchLimits
@@ -100,7 +100,7 @@ def test_relative_urls_are_resolved_and_duplicates_are_one() -> None:
 def test_invalid_urls_are_counted_with_a_sample() -> None:
     reading = sitemap(urlset("http://[/", "ftp://a.example/", "/a", "mailto:a@b", " "))
     assert found(reading) == [f"{SITE}/a"]
-    assert (reading.invalid_links, reading.invalid_sample) == (3, "http://[/")
+    assert reading.refused == (RefusedCount("invalid_url", 3, "http://[/"),)
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ def test_encodings(encoding: str) -> None:
 def test_a_list_of_urls() -> None:
     reading = sitemap(f"\ufeff{SITE}/a\r\n\r\n  {SITE}/b  \n/c\n# said twice\n{SITE}/a\nnot a page\n", "text/plain")
     assert found(reading) == [f"{SITE}/a", f"{SITE}/b", f"{SITE}/c"]
-    assert (reading.invalid_links, reading.invalid_sample) == (1, "not a page")
+    assert reading.refused == (RefusedCount("invalid_url", 1, "not a page"),)
     assert all(entry.lastmod == 0 for entry in reading.entries)
 
 
@@ -362,7 +362,6 @@ FRAGMENTS = st.sampled_from([*TOKENS.split(), b" ", b"\n"])
 
 
 @given(st.lists(FRAGMENTS | st.binary(max_size=5), max_size=40).map(b"".join), st.booleans())
-@settings(deadline=None)
 def test_no_bytes_raise(body: bytes, packed: bool) -> None:
     reader = PageReader(LIMITS, "x")
     data = gzip.compress(body, mtime=0) if packed else body

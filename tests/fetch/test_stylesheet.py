@@ -7,11 +7,12 @@ from typing import Any
 
 import pytest
 import tinycss2
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fetch.asking import answered, crawl_url
 from tests.fetch.reading import LIMITS, hrefs, read
+from tui_crawler.domain.attempt import RefusedCount
 from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.fetch.extract import PageReader
@@ -131,7 +132,6 @@ PIECES = st.sampled_from([*TOKENS.split(), " ", "\n", "b c"])
 
 
 @given(st.lists(PIECES, max_size=14).map("".join))
-@settings(deadline=None, max_examples=400)
 def test_a_whole_tokenizer_finds_the_same(text: str) -> None:
     assert links(text) == reference(text)
 
@@ -185,7 +185,7 @@ async def test_a_style_sheet_is_resolved_against_itself() -> None:
         (IMG, "/css/i.png", "", False),
         (OBJECT, "/f.woff", "", False),
     ]
-    assert (reading.invalid_links, reading.invalid_sample) == (1, "http://[/")
+    assert reading.refused == (RefusedCount("invalid_url", 1, "http://[/"),)
 
 
 def test_style_elements_and_attributes_of_a_page() -> None:

@@ -6,7 +6,7 @@ import threading
 from dataclasses import replace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.fetch.asking import answered
@@ -360,7 +360,6 @@ HTML_PIECES = st.sampled_from(
 
 
 @given(st.lists(HTML_PIECES, max_size=20).map(lambda pieces: " ".join(pieces).replace("\u00a0", " ")))
-@settings(deadline=None)
 def test_every_html_is_judged_with_places_within_it(html: str) -> None:
     validation = read(html, "text/html").validation
     if not html:
@@ -376,7 +375,6 @@ def test_every_html_is_judged_with_places_within_it(html: str) -> None:
 
 
 @given(st.text(max_size=80), st.sampled_from(["text/css", "text/xml", RSS, ATOM, "text/html"]))
-@settings(deadline=None)
 def test_no_text_raises(text: str, content_type: str) -> None:
     reading = read(text, content_type)
     assert reading.exit_code is ExitCode.file_ingested

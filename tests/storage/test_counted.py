@@ -167,7 +167,7 @@ _STEPS = {
 }
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(steps=st.lists(st.tuples(st.sampled_from(sorted(_STEPS)), st.integers(0, 999)), min_size=5, max_size=30))
 def test_every_counter_is_what_counting_gives(workbench: Workbench, steps: list[tuple[str, int]]) -> None:
     with workbench.scratch() as transaction:

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import peewee
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.storage.making import T0, plan, seed
@@ -195,7 +195,6 @@ def crew_bench(template, tmp_path_factory):
     made.close()
 
 
-@settings(max_examples=60)
 @given(STEPS)
 def test_no_origin_is_ever_in_two_hands_and_none_is_lost(crew_bench, steps):
     with crew_bench.scratch() as work:

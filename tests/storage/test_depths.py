@@ -108,7 +108,7 @@ edges = st.lists(st.tuples(numbers, numbers), max_size=18)
 redirects = st.dictionaries(numbers, numbers, max_size=3)
 
 
-@settings(max_examples=80, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(edges=edges, redirects=redirects, order=st.integers(0, 2**16))
 def test_depth_is_the_shortest_path_in_every_job(workbench, edges, redirects, order):
     graph = Graph(edges, redirects)
@@ -119,7 +119,7 @@ def test_depth_is_the_shortest_path_in_every_job(workbench, edges, redirects, or
         assert_counted(workbench.rows)
 
 
-@settings(max_examples=50, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(edges=edges, order=st.integers(0, 2**16), first=st.integers(0, 3), then=st.one_of(st.none(), st.integers(0, 3)))
 def test_pages_beyond_the_depth_of_their_job_are_marked_and_not_crawled(workbench, edges, order, first, then):
     graph = Graph(edges, {})

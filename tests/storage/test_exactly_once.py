@@ -142,7 +142,5 @@ def test_every_page_is_crawled_once(template, tmp_path, monkeypatch):
     monkeypatch.setattr(OfflineCrawl, "template", template, raising=False)
     monkeypatch.setattr(OfflineCrawl, "folder", tmp_path, raising=False)
     machine = OfflineCrawl.TestCase
-    machine.settings = settings(
-        max_examples=8, stateful_step_count=14, deadline=None, suppress_health_check=list(HealthCheck)
-    )
+    machine.settings = settings(max_examples=8, stateful_step_count=14, suppress_health_check=list(HealthCheck))
     machine("runTest").runTest()

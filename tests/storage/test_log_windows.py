@@ -107,7 +107,7 @@ REACHES = st.builds(
 
 
 @given(terms=TERMS, reach=REACHES)
-@settings(max_examples=300, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_attempts_that_are_meant_among_those_looked_at(log: Reports, terms: LogTerms, reach: LogReach) -> None:
     every = log.attempts(limit=ROWS)[:: -1 if reach.oldest_first else 1]
     way = [

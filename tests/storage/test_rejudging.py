@@ -20,7 +20,7 @@ from tui_crawler.domain.policy import EMPTY, DoNotCrawl, PolicySet, Rule
 from tui_crawler.domain.preview import Rejudgement
 from tui_crawler.domain.ruleset import to_json
 from tui_crawler.domain.run import RunPlan
-from tui_crawler.storage import candidates, rejudging, rulesets, settle
+from tui_crawler.storage import candidates, rejudging, rulesets, settle, transaction
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.models import Page
 from tui_crawler.storage.open_settings import OpenSettings
@@ -218,7 +218,7 @@ def test_what_is_taken_up_already_is_left_alone(workbench, claim):
 
 def test_pages_are_read_a_window_at_a_time(workbench, claim, monkeypatch):
     monkeypatch.setattr(rejudging, "_WINDOW", 2)
-    monkeypatch.setattr(rejudging, "_CHUNK", 2)
+    monkeypatch.setattr(transaction, "_PLACES", 2)
     apply(workbench, claim, PolicySet())
     assert {url for url, at in pages(workbench).items() if at == AGAIN} == RESTING.keys() - {HOME, f"{A}/robots"}
     apply(workbench, claim, RULES)

@@ -73,7 +73,7 @@ def test_pages_and_what_waits_are_known_to_their_job_alone(workbench, sorter, ki
     assert index.warnings == ()
 
 
-@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=25, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.sets(st.tuples(st.integers(1, 2), KEYS), max_size=30),
     st.sets(st.tuples(st.integers(1, 2), KEYS), max_size=30),
@@ -99,7 +99,7 @@ def test_the_exact_ones_agree_and_the_filter_knows_no_less(template, tmp_path_fa
     workbench.close()
 
 
-@settings(max_examples=15, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(max_examples=15, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(st.lists(st.tuples(st.sampled_from(["page", "waiting", "found"]), st.sets(KEYS, max_size=20)), max_size=6))
 def test_what_a_filter_was_ever_told_it_knows_for_ever(template, tmp_path_factory, steps):
     """Pages that came between two builds, what waits, what a build has found: through any number of builds."""

@@ -219,7 +219,7 @@ async def test_a_statement_that_nobody_waits_for_fails_for_its_own_job_alone(wri
     assert told(server_place) == 3
 
 
-@settings(max_examples=200, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(texts=st.lists(st.text(st.characters(exclude_characters="\0", exclude_categories=["Cs"])), min_size=1))
 @example(texts=[None])
 @example(texts=["", None])

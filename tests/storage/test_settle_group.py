@@ -138,7 +138,7 @@ def settle_of(page: TodoPage, at: int, way: str, links: tuple[str, ...], number:
     )
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.function_scoped_fixture])
+@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(first=attempts(), second=attempts())
 def test_a_group_is_what_its_attempts_are_one_by_one(
     template: tuple[Path, Claim, dict[str, TodoPage]],

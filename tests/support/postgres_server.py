@@ -33,6 +33,8 @@ _SETTINGS = [
     "synchronous_commit=off",
     "full_page_writes=off",
     "max_connections=200",
+    "jit=off",
+    "autovacuum=off",
 ]
 
 

@@ -18,8 +18,6 @@ from typing import ClassVar
 
 import pyte
 
-from tests.support.patience import PATIENT_S
-
 ROOT = Path(__file__).parents[2]
 WIDTH, HEIGHT = 120, 40
 SIZE_VARIABLES = ("COLUMNS", "LINES")
@@ -39,20 +37,18 @@ class Terminal:
         self.raw = bytearray()
         self.ended = False
         self.screen = pyte.Screen(WIDTH, HEIGHT)
+        self._text = ""
         self._stream = pyte.ByteStream(self.screen)
 
     def read_until(self, words: str) -> None:
         """Reads until the words stand on the screen."""
-        deadline = time.monotonic() + PATIENT_S
         while words not in self.text():
-            assert time.monotonic() < deadline and not self.ended, f"{words!r} not seen in:\n{self.text()}"
+            assert not self.ended, f"{words!r} not seen in:\n{self.text()}"
             self._read(0.2)
 
     def read_to_end(self) -> int:
         """Reads until the child has ended; gives its exit status."""
-        deadline = time.monotonic() + PATIENT_S
         while self.child.poll() is None:
-            assert time.monotonic() < deadline, f"still running:\n{self.text()}"
             self._read(0.1)
         before = -1
         while before != len(self.raw) and not self.ended:  # the terminal hands out a little at a time, and late
@@ -68,23 +64,30 @@ class Terminal:
 
     def read_until_gone(self, words: str) -> None:
         """Reads until the words stand on the screen no more."""
-        deadline = time.monotonic() + PATIENT_S
         while words in self.text():
-            assert time.monotonic() < deadline and not self.ended, f"{words!r} still seen in:\n{self.text()}"
+            assert not self.ended, f"{words!r} still seen in:\n{self.text()}"
             self._read(0.2)
 
     def read_while(self, condition: Callable[[], bool]) -> None:
         """Reads as long as something holds."""
-        deadline = time.monotonic() + PATIENT_S
         while condition():
-            assert time.monotonic() < deadline and not self.ended, f"still so:\n{self.text()}"
+            assert not self.ended, f"still so:\n{self.text()}"
             self._read(0.2)
 
     def press(self, keys: str) -> None:
         os.write(self.master, keys.encode())
 
+    def clear(self) -> None:
+        """Forget what is on the screen."""
+        self.screen.reset()
+        self._text = ""
+
     def text(self) -> str:
-        return "\n".join(line.rstrip() for line in self.screen.display)
+        if not self._text:  # the cell behind a wide character is empty, so that nothing has to be measured
+            rows = (self.screen.buffer[y] for y in range(self.screen.lines))
+            cells = range(self.screen.columns)
+            self._text = "\n".join("".join([row[x].data for x in cells]).rstrip() for row in rows)
+        return self._text
 
     def _read(self, wait_s: float) -> None:
         until = time.monotonic() + wait_s
@@ -104,6 +107,7 @@ class Terminal:
         self.ended = not data
         self.raw += data
         self._stream.feed(data)
+        self._text = ""
 
 
 @contextmanager

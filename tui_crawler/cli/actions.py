@@ -4,14 +4,12 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING
 
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
+from tui_crawler.domain.command import ActionResult, Command, action_of
 from tui_crawler.domain.database_place import DatabasePlace
-
-if TYPE_CHECKING:
-    from tui_crawler.domain.command import ActionResult, Command
+from tui_crawler.domain.failure import NotTakenUp
 
 PATIENCE_S = 3.0
 """So long a live run has to take a command up; it looks several times a second."""
@@ -45,8 +43,6 @@ def carry_out_all(
     As JSON: `{"actions": [{"action_id", "action", "target", "before", "after", "error"}]}`. Answers the exit status;
     raises UsageProblem with what was refused, CannotRun when a live run does not answer.
     """
-    from tui_crawler.domain.command import action_of
-
     documents: list[dict[str, object]] = []
     error = ""
     for command in commands:
@@ -75,7 +71,6 @@ def value_of(text: str) -> object:
 
 
 def _ask(database: DatabasePlace, command: Command, patience_s: float = PATIENCE_S, undoes: int = 0) -> ActionResult:
-    from tui_crawler.domain.failure import NotTakenUp
     from tui_crawler.wiring import carry_out as steer
     from tui_crawler.wiring import operator_name
 

@@ -6,7 +6,7 @@ import argparse
 import os
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import (
     DEFAULT_CONFIG,
@@ -23,10 +23,10 @@ from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.cli.seed_crawl import add_seeds, config_of_seeds
 from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.wiring.launch import Launch
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
-    from tui_crawler.wiring import RunOptions
 
 
 def add_options(parser: argparse.ArgumentParser) -> None:
@@ -71,22 +71,21 @@ def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
         existing(database)
     awaited(database, printer)
     if arguments.workers == 1:
-        return _open(config, database, _options(arguments), arguments.readonly)
+        return _open(config, database, arguments, arguments.readonly)
 
-    from tui_crawler.cli.run_command import check_workers, worker_words
+    from tui_crawler.cli.run_command import check_workers
 
     if config is None or arguments.readonly:
         raise UsageProblem("--workers: the configuration that they crawl is not named: CONFIG")
     check_workers(arguments.workers, config)
     arguments.file = file
-    words = worker_words(arguments, database)
-    return _open(config, database, _options(arguments, workers=arguments.workers, worker_words=words))
+    return _open(config, database, arguments)
 
 
 def crawl(arguments: argparse.Namespace, printer: Printer) -> int:
     _need_terminal_for(None)
     config, database = config_of_seeds(arguments, printer, "crawl")
-    return _open(config, database, _options(arguments))
+    return _open(config, database, arguments)
 
 
 def need_terminal(instead: str) -> None:
@@ -103,17 +102,10 @@ def _need_terminal_for(file: str | None) -> None:
     need_terminal(f"tui-crawler run {file or 'CONFIG'} crawls without it, tui-crawler status tells how far it is")
 
 
-def _options(arguments: argparse.Namespace, **more: Any) -> RunOptions:
-    from tui_crawler.wiring import RunOptions
-
-    impolite = arguments.allow_impolite
-    return RunOptions(metrics=arguments.metrics, on_event=arguments.on_event, impolite=impolite, **more)
-
-
-def _open(config: Config | None, database: DatabasePlace, options: RunOptions, readonly: bool = False) -> int:
+def _open(config: Config | None, database: DatabasePlace, arguments: argparse.Namespace, readonly: bool = False) -> int:
     from tui_crawler.wiring import open_console
 
-    return open_console(config, database, readonly, options)
+    return open_console(config, database, readonly, Launch.of(arguments))
 
 
 def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -127,7 +119,7 @@ def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:
         case FromSeeds():
             config, database = config_from_first_seeds(folder, step)
             tell_warnings(config, printer)
-            return _open(config, database, _options(arguments))
+            return _open(config, database, arguments)
         case FromConfiguration(path=path):
             arguments.file = os.path.expanduser(path)  # noqa: PTH111  a name of no user stays as it is
             return open_on_config(arguments, printer)

@@ -11,6 +11,7 @@ from tui_crawler.cli.known_names import PASSWORD_VARIABLE, chosen_database, exis
 from tui_crawler.cli.options import PROGRAM, CommandSet, add_common
 from tui_crawler.cli.printer import Printer, Progress, picked
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
+from tui_crawler.domain.failure import StorageHeldUp
 
 
 def declare(commands: CommandSet) -> None:
@@ -95,7 +96,6 @@ def _copy(arguments: argparse.Namespace, printer: Printer) -> int:
     if password != os.environ.get(PASSWORD_VARIABLE) and not isinstance(source, Path):
         raise UsageProblem("FROM and TO have passwords of their own", hint="~/.pgpass or a service file holds both")
 
-    from tui_crawler.domain.failure import StorageHeldUp
     from tui_crawler.storage.database_copy import copy_crawl
 
     progress, begun = Progress("rows copied"), time.monotonic()

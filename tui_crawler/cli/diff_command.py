@@ -11,6 +11,7 @@ from tui_crawler.cli.known_names import existing_database, known_origin, reports
 from tui_crawler.cli.options import CommandSet, add_common, positive
 from tui_crawler.cli.printer import Printer, picked, safe
 from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.domain.failure import NotComparable
 from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
@@ -47,8 +48,6 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.failure import NotComparable
-
     if len(arguments.runs) > 2:
         raise UsageProblem("diff compares two runs", hint="see tui-crawler diff --help")
     with reports_of(existing_database(arguments)) as reports:
@@ -68,7 +67,6 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _document(reports: Reports, span: RunSpan, origin_id: int, limit: int | None) -> dict[str, object]:
-    """What two runs come to; long lists are iterators."""
     paces = (reports.run_pace(run) for run in (span.older, span.newer))
     robots = reports.robots_diffs(span, origin_id)
     return {

@@ -11,11 +11,11 @@ from tui_crawler.cli.known_names import existing_database, one_line, reports_of
 from tui_crawler.cli.options import CommandSet, add_common
 from tui_crawler.cli.printer import Printer, columns, picked, safe
 from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.domain.command import Exclude
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.known_word import did_you_mean
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.command import Exclude
     from tui_crawler.domain.exclusion import Exclusion, ExclusionKind
     from tui_crawler.storage.reports.reports import Reports
 
@@ -63,9 +63,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     if arguments.remove:
         _check_listed(database, arguments.kind, value)
 
-    from tui_crawler.domain import command as commands
-
-    command = commands.Exclude(arguments.kind, value, reason, arguments.remove)
+    command = Exclude(arguments.kind, value, reason, arguments.remove)
     return carry_out_all(
         database, (command,), lambda _, after: _outcome(command, after), printer, as_json=arguments.json
     )

@@ -118,7 +118,6 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _check_form(arguments: argparse.Namespace) -> None:
-    """Raises UsageProblem for options that do not go together."""
     what, form = arguments.what, arguments.format
     if form not in formats_of(what):
         raise UsageProblem(

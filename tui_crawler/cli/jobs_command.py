@@ -12,6 +12,7 @@ from tui_crawler.cli.known_names import existing_database, known_jobs, one_line,
 from tui_crawler.cli.options import CommandSet, add_common, natural
 from tui_crawler.cli.printer import Printer, columns, picked, safe
 from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.domain.command import OF_JOBS, Order, SetJob
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.text.format import count
 
@@ -23,13 +24,6 @@ LARGEST = 1_000_000  # of niceness and concurrency, as in a configuration
 LONGEST_TAG = 200
 LONGEST_NOTE = 2_000
 _COLUMNS = "job status nice depth concurrency tag pending claimed done ruleset_id note created_by created_at"
-_ORDERS = {
-    "pause": "make no further request for these jobs",
-    "resume": "let paused jobs go on, as many pages at once as before",
-    "abort": "end these jobs; their pages are kept",
-    "unabort": "take aborted jobs up again",
-}
-DONE = {"pause": "paused", "resume": "resumed", "abort": "aborted", "unabort": "taken up again"}
 
 
 def declare(commands: CommandSet) -> None:
@@ -58,8 +52,7 @@ def declare(commands: CommandSet) -> None:
     change.add_argument("--tag", metavar="TEXT", help="only workers with this tag take it; '' takes the tag off")
     change.add_argument("--note", metavar="TEXT", help="for the reader")
     steered = [
-        group.add(order, summary, partial(_steer, order), examples=(f"jobs {order} news",))
-        for order, summary in _ORDERS.items()
+        group.add(order.word, order.summary, partial(_steer, order), examples=order.examples) for order in OF_JOBS
     ]
     for parser in steered:
         parser.add_argument("jobs", metavar="JOB", nargs="+", help="their names")
@@ -97,8 +90,6 @@ def _lines(jobs: tuple[JobView, ...]) -> Iterator[str]:
 
 
 def _set(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import SetJob
-
     tag = None if arguments.tag is None else one_line("--tag", arguments.tag, LONGEST_TAG)
     note = None if arguments.note is None else one_line("--note", arguments.note, LONGEST_NOTE)
     values = (arguments.nice, arguments.depth, arguments.concurrency, tag, note)
@@ -109,18 +100,16 @@ def _set(arguments: argparse.Namespace, printer: Printer) -> int:
     return carry_out_all(database, (SetJob(job, *values),), _changes, printer, as_json=arguments.json)
 
 
-def _steer(order: str, arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import SteerJobs
-
+def _steer(order: Order, arguments: argparse.Namespace, printer: Printer) -> int:
     database = existing_database(arguments)
     jobs = _known(database, arguments.jobs)
 
     def tell(_: object, after: object) -> Iterator[str]:
         changed = _by_job(after)
         for job in jobs:
-            yield f"{DONE[order]}: {safe(job)}" if job in changed else f"nothing to change: {safe(job)}"
+            yield f"{order.done}: {safe(job)}" if job in changed else f"nothing to change: {safe(job)}"
 
-    return carry_out_all(database, (SteerJobs(order, jobs),), tell, printer, as_json=arguments.json)
+    return carry_out_all(database, (order.make(jobs),), tell, printer, as_json=arguments.json)
 
 
 def _known(database: DatabasePlace, names: Iterable[str]) -> tuple[str, ...]:

@@ -66,7 +66,9 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             refused = reports.checks_refused()
             left += [f"{plural(number, 'URL')} refused: {name}" for name, number in refused.items()]
             walls = list(reports.walls(arguments.limit or SHOWN, arguments.external))
-            lines = chain(_broken_lines(broken), _wall_lines(walls), ["not looked at: " + "; ".join(left)] * bool(left))
+            head = f"{plural(len(walls), 'link')} not counted as broken, because the server refuses the crawler:"
+            refusing = [head, *chain.from_iterable(map(_named_lines, walls))] if walls else []
+            lines = chain(_broken_lines(broken), refusing, ["not looked at: " + "; ".join(left)] * bool(left))
             counted = {"external_left_out": external, "pending": pending, "refused": refused}
             listed = {"not_checked": [{"check": one.check.name, **one.document} for one in unmade]}
             listed["walls"] = [*map(_broken_document, walls)]
@@ -116,12 +118,6 @@ def _broken_lines(links: Iterator[BrokenLink]) -> Iterator[str]:
         found += 1
         yield from _named_lines(one)
     yield f"{plural(found, 'broken link')}" if found else "no link is broken"
-
-
-def _wall_lines(links: Sequence[BrokenLink]) -> Iterator[str]:
-    if links:
-        yield f"{plural(len(links), 'link')} not counted as broken, because the server refuses the crawler:"
-        yield from chain.from_iterable(map(_named_lines, links))
 
 
 def _named_lines(one: BrokenLink) -> Iterator[str]:

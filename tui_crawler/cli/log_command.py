@@ -14,6 +14,8 @@ from tui_crawler.cli.options import CommandSet, add_common, positive
 from tui_crawler.cli.printer import Printer, local_zone, picked, safe
 from tui_crawler.cli.problem import ExitStatus
 from tui_crawler.cli.why_command import ATTEMPT_COLUMNS
+from tui_crawler.domain.failure import StorageHeldUp
+from tui_crawler.domain.status_words import what_happened
 from tui_crawler.text.format import date_time
 
 if TYPE_CHECKING:
@@ -127,8 +129,6 @@ def follow(
 ) -> None:
     """Tells entries, then whatever is written, until nobody listens: `tell` answers False. What holds the database up
     is noted once, until it has passed."""
-    from tui_crawler.domain.failure import StorageHeldUp
-
     held_up = False
     while all(tell(entry) for entry in entries):
         try:
@@ -169,7 +169,6 @@ def _document(entry: Entry) -> dict[str, object]:
 
 def _line(entry: Entry, zone: tzinfo) -> str:
     from tui_crawler.domain.operator_view import ActionView
-    from tui_crawler.domain.status_words import what_happened
     from tui_crawler.domain.view import AttemptView
     from tui_crawler.text.same_as import command_line_of
 

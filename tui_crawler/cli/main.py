@@ -23,6 +23,7 @@ from tui_crawler.cli.options import (
 )
 from tui_crawler.cli.printer import Printer, as_json, standard_printer
 from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
+from tui_crawler.domain.failure import CannotListen, RunHeld, StorageFailure
 from tui_crawler.domain.known_word import did_you_mean
 
 _DESCRIPTION = """\
@@ -74,7 +75,6 @@ def parse(words: Sequence[str]) -> argparse.Namespace:
 
 
 def _complete(_: argparse.Namespace, _printer: Printer) -> int:
-    """Answers a shell that completes a word; ends the process."""
     from tui_crawler.cli.word_completion import answer
 
     answer(completed_by)
@@ -112,7 +112,6 @@ def _root(modules: Sequence[str] = _COMMANDS) -> tuple[CommandParser, CommandSet
 
 
 def _help(arguments: argparse.Namespace, _: Printer) -> int:
-    """Carries out `help`: prints what `COMMAND --help` does."""
     parse([*arguments.words, "--help"])
     return ExitStatus.ok
 
@@ -122,8 +121,7 @@ def _console_parser() -> CommandParser:
     parser.add_argument("file", metavar="CONFIG", nargs="?", default=None)
     add_database(parser)
     console_command.add_options(parser)
-    overrides = {"max_requests": None, "recheck": False, "force_recrawl": False, "user_agent": None, "own": False}
-    parser.set_defaults(db=None, config=None, quiet=False, execute=console_command.open_on_config, **overrides)
+    parser.set_defaults(db=None, config=None, quiet=False, execute=console_command.open_on_config)
     return parser
 
 
@@ -139,7 +137,6 @@ def _first_word(words: Sequence[str]) -> str | None:
 
 
 def _is_config(word: str) -> bool:
-    """Whether a first word is meant as a configuration file."""
     try:
         return word.endswith(_CONFIG_ENDS) or Path(word).is_file()
     except OSError:  # a name no file can have
@@ -190,8 +187,6 @@ def _fail(printer: Printer, words: Sequence[str], status: ExitStatus, lines: Seq
 
 def _explained(error: Exception) -> tuple[list[str], str]:
     """One line for what could not be done, with TUI_CRAWLER_DEBUG set where it happened, too; and a hint."""
-    from tui_crawler.domain.failure import CannotListen, RunHeld, StorageFailure
-
     expected = isinstance(error, CannotRun | CannotListen | RunHeld | StorageFailure)
     known = expected or isinstance(error, OSError)
     said = str(error) if known else f"unexpected error, please report it: {type(error).__name__}: {error}"

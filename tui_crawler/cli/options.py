@@ -191,7 +191,6 @@ def add_watching(parser: argparse.ArgumentParser) -> None:
 
 
 def _address(text: str) -> tuple[str, int]:
-    """Host and port; for `type=`."""
     host, _, number = text.rpartition(":")
     return host.removeprefix("[").removesuffix("]") or "127.0.0.1", port(number)
 

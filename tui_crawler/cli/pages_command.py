@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterator
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from tui_crawler.cli.actions import carry_out, carry_out_all, value_of
 from tui_crawler.cli.known_names import (
@@ -20,12 +20,10 @@ from tui_crawler.cli.known_names import (
 from tui_crawler.cli.options import CommandSet, add_common, duration, natural, positive
 from tui_crawler.cli.printer import Printer, columns, safe
 from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.domain.command import Command, ProbeUrls, ReclaimPages, SetDripfeed, StashPages, UnstashPages
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.text.format import count, plural, seconds
 from tui_crawler.text.format import duration as in_words
-
-if TYPE_CHECKING:
-    from tui_crawler.domain.command import Command
 
 LONGEST_NAME = 200  # characters
 LONGEST_REASON = 1_000
@@ -108,8 +106,6 @@ def _declare_stashing(group: CommandSet) -> None:
 
 
 def _stash(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import StashPages
-
     name, urls = _name(arguments.name), crawl_urls(arguments.urls)
     if arguments.pattern:
         check_pattern("--pattern", arguments.pattern)
@@ -120,16 +116,12 @@ def _stash(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _unstash(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import UnstashPages
-
     name, database = _name(arguments.name), existing_database(arguments)
     command = UnstashPages(name, arguments.limit, _known(database, (), arguments.job)[1])
     return _move(database, command, "put back", "the stash is empty", arguments, printer)
 
 
 def _dripfeed(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import SetDripfeed
-
     name, database = _name(arguments.name), existing_database(arguments)
     command = SetDripfeed(name, arguments.ready, _known(database, (), arguments.job)[1])
     nothing = "no page put back now" if arguments.ready else "the dripfeed has ended"
@@ -137,8 +129,6 @@ def _dripfeed(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _reclaim(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import ReclaimPages
-
     reason = one_line("--reason", arguments.reason, LONGEST_REASON)
     if not reason:
         raise UsageProblem("--reason is empty", hint="say why the pages are taken back; it is kept with the action")
@@ -152,8 +142,6 @@ def _reclaim(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _probe(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import ProbeUrls
-
     urls = crawl_urls(arguments.urls)
     database = existing_database(arguments)
     after = value_of(carry_out(database, ProbeUrls(urls), arguments.wait / 1_000).after)

@@ -19,7 +19,9 @@ from tui_crawler.cli.known_names import (
 from tui_crawler.cli.options import CommandSet, add_common, add_ignore_database_name
 from tui_crawler.cli.printer import Printer, picked, safe
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
+from tui_crawler.domain.command import LoadSegment
 from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.domain.failure import BadSegment
 from tui_crawler.text.format import count, plural
 
 if TYPE_CHECKING:
@@ -123,8 +125,6 @@ def _built_lines(built: Built) -> Iterator[str]:
 
 
 def _load(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import LoadSegment
-
     database = existing_database(arguments)
     segments = _chosen(arguments, database, printer)
     documents: list[dict[str, object]] = []
@@ -150,8 +150,6 @@ def _load(arguments: argparse.Namespace, printer: Printer) -> int:
 def _chosen(
     arguments: argparse.Namespace, database: DatabasePlace, printer: Printer
 ) -> Sequence[tuple[Path, SegmentHead]]:
-    """The segments that are meant. Raises UsageProblem for what is none."""
-    from tui_crawler.domain.failure import BadSegment
     from tui_crawler.wiring.offline import segment_folder, waiting_segment
 
     place = None if arguments.place is None else Path(arguments.place).absolute()

@@ -14,10 +14,10 @@ from tui_crawler.cli.known_names import existing_database, known_jobs, one_line,
 from tui_crawler.cli.options import CommandSet, add_common, positive
 from tui_crawler.cli.printer import Printer, Progress, columns, local_zone, picked, safe
 from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
+from tui_crawler.domain.command import ApplyRules
 from tui_crawler.text.format import count, date_time, plural
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.command import ApplyRules
     from tui_crawler.domain.preview import Preview
     from tui_crawler.domain.ruleset import Ruleset, RulesetChange
     from tui_crawler.wiring.origin_settings import JobRules

@@ -33,9 +33,11 @@ from tui_crawler.cli.options import (
 )
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
-from tui_crawler.domain.database_place import DatabasePlace, location_of
+from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.known_word import did_you_mean
+from tui_crawler.domain.status_words import GAVE_UP, RunReason
+from tui_crawler.wiring.launch import Launch
 
 if TYPE_CHECKING:
     from tui_crawler.cli.run_watch import RunListener
@@ -43,7 +45,6 @@ if TYPE_CHECKING:
     from tui_crawler.domain.coverage import Coverage
     from tui_crawler.domain.event import Event
     from tui_crawler.text.terminal_signals import TerminalSignals
-    from tui_crawler.wiring import RunOptions
 
 FAULTS = ("broken", "external", "fragments", "gave_up", "cut", "slow", "empty", "refused")
 """What `--fail-on` knows: links of the crawl that are broken, links that leave it and are, fragments that no page has,
@@ -108,23 +109,12 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         database = awaited(database_of_run(arguments, config), printer)
     check_workers(arguments.workers, config)
 
-    from tui_crawler.wiring import RunOptions
-
-    options = RunOptions(
-        new_run=arguments.new_run,
-        workers=arguments.workers,
-        joins=arguments.join is not None,
-        worker_number=arguments.join or 1,
-        worker_words=worker_words(arguments, database),
-        metrics=arguments.metrics,
-        on_event=arguments.on_event,
-    )
-    status = run_to_end(config, database, options, arguments, printer)
+    status = run_to_end(config, database, Launch.of(arguments), arguments, printer)
     return ExitStatus.ok if arguments.service and status == ExitStatus.terminated else status
 
 
 def run_to_end(
-    config: Config, database: DatabasePlace, options: RunOptions, arguments: argparse.Namespace, printer: Printer
+    config: Config, database: DatabasePlace, launch: Launch, arguments: argparse.Namespace, printer: Printer
 ) -> int:
     """Crawl until the end and show the run as `--json` asks; return the exit status, by `--fail-on`, too.
     Raises UsageProblem where that names what cannot be found."""
@@ -137,7 +127,7 @@ def run_to_end(
     signals = partial(terminal_signals, config)
 
     def carry_out(shows: RunListener, listener: RunListener | None = None) -> int:
-        return run_headless(config, database, options, listener or shows, getattr(shows, "on_alarm", None))
+        return run_headless(config, database, launch, listener or shows, getattr(shows, "on_alarm", None))
 
     if not wanted:
         return watch(printer, arguments.json, carry_out, signals)
@@ -186,7 +176,6 @@ class Faults:
     def on_event(self, event: Event) -> None:
         """Hands an event on. Of a run that a signal ends, or whose database cannot be read, nothing is counted."""
         from tui_crawler.domain.coverage import CoverageEvent
-        from tui_crawler.domain.status_words import RunReason
 
         if isinstance(event, CoverageEvent):
             self._coverage = event.coverage
@@ -197,22 +186,20 @@ class Faults:
         self._listener.on_event(event)
 
     def _count(self) -> dict[str, int]:
-        from tui_crawler.domain.run_totals import GAVE_UP
         from tui_crawler.wiring.origin_settings import checks_made
 
         with reports_of(self._database) as reports:
             asked = [one for one in checks_made(reports) if one.check.name in self._wanted]
             self.unmade = [f"{one.check.title} {one.words}" for one in asked if one.words]
-            found = {name: count for name, count in reports.broken_counts().items() if name in self._wanted}
+            found = reports.broken_counts()
             if "slow" in self._wanted:
                 found["slow"] = reports.pages_slower(self._wanted["slow"])
         if (coverage := self._coverage) is not None:
-            refused = sum(one.count for one in coverage.refused if one.inside)
-            gave_up = sum(coverage.ends.get(reason, 0) for reason in GAVE_UP)
-            covered = {"gave_up": gave_up, "cut": coverage.pages.get("truncated", 0)}
-            covered |= {"empty": len(coverage.empty), "refused": refused}
-            found |= {name: number for name, number in covered.items() if name in self._wanted}
-        return found
+            found["gave_up"] = sum(coverage.ends.get(reason, 0) for reason in GAVE_UP)
+            found["cut"] = coverage.pages.get("truncated", 0)
+            found["empty"] = len(coverage.empty)
+            found["refused"] = sum(one.count for one in coverage.refused if one.inside)
+        return {name: number for name, number in found.items() if name in self._wanted}
 
 
 def _faults(text: str) -> dict[str, int]:
@@ -265,16 +252,6 @@ def check_faults(wanted: Mapping[str, int], config: Config) -> None:
             raise UsageProblem(f"--fail-on {check.name}: {check.title} are not checked ({key})", hint=f"change {key}")
     if wanted.get("slow", 0) > config.network.total_timeout_ms:
         raise UsageProblem("--fail-on slow: no response takes longer than network.total_timeout")
-
-
-def worker_words(arguments: argparse.Namespace, database: DatabasePlace) -> tuple[str, ...]:
-    """The command line of one more worker of the same run, without its number at the end."""
-    words = [sys.executable, "-m", "tui_crawler", "run", str(arguments.file), "--db", location_of(database), "--json"]
-    words += ["--workers", str(arguments.workers), "--ignore-database-name"]
-    for name in (*_OVERRIDES, "allow_impolite"):
-        if (value := getattr(arguments, name)) not in {None, False}:
-            words += [f"--{name.replace('_', '-')}", *(() if value is True else (str(value),))]
-    return (*words, "--join")
 
 
 def overrides_of(arguments: argparse.Namespace) -> dict[str, object]:

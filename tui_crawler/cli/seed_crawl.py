@@ -13,6 +13,7 @@ from tui_crawler.cli.options import add_database, add_json, add_watching, positi
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.wiring.launch import Launch
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
@@ -79,7 +80,6 @@ def run_seeds(
     """
     from tui_crawler.cli.export_command import target_of
     from tui_crawler.cli.run_command import run_to_end
-    from tui_crawler.wiring import RunOptions
 
     given = {"crawl.max_requests": arguments.max_requests, "user_agent": arguments.user_agent}
     given = {key: value for key, value in given.items() if value is not None}
@@ -88,8 +88,7 @@ def run_seeds(
     path = target_of(arguments, database)
     if path is None:
         raise UsageProblem("--output -: standard output shows the run", hint=f"name a file, such as {output}")
-    options = RunOptions(metrics=arguments.metrics, on_event=arguments.on_event)
-    status = run_to_end(config, database, options, arguments, printer)
+    status = run_to_end(config, database, Launch.of(arguments), arguments, printer)
     printer.finish()  # what is printed now follows the last line of the run
     if status in {ExitStatus.ok, 1}:
         return status, database, path

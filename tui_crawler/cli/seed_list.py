@@ -4,24 +4,27 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Callable, Iterable, Iterator, Sequence, Set
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TextIO
 
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.domain.url import CrawlUrl, Href, InvalidUrl, has_scheme, read_seed, scheme_words
+from tui_crawler.wiring.public_suffix import registrable
 
 _BAD_LINES_TOLD = 20
 
 
+@dataclass(slots=True)
 class SeedList:
     """The normalised seeds that are named. Without a scheme they are read as the console reads them, by the origins
     that are `known`."""
 
-    def __init__(self, known: Callable[[], Set[str]], printer: Printer) -> None:
-        self._known, self._printer = known, printer
-        self._urls: dict[str, CrawlUrl] = {}
-        self._schemes: set[str] = set()  # that were taken where none was written
+    _known: Callable[[], Set[str]]
+    _printer: Printer
+    _urls: dict[str, CrawlUrl] = field(default_factory=dict)
+    _schemes: set[str] = field(default_factory=set)  # that were taken where none was written
 
     def read(self, words: Sequence[str], file: str | None, size: int) -> Iterator[tuple[str, ...]]:
         """Seeds in their order, `size` at a time, each of these once; a word that is a file stands for the lines in it.
@@ -61,7 +64,7 @@ class SeedList:
             url = self._take(word)
             if isinstance(url, InvalidUrl):
                 bad.append(f"{url.raw} {url.reason}")
-            elif "/" not in word and ":" not in word and not _is_public(url.host):
+            elif "/" not in word and ":" not in word and registrable(url.host, unknown=False) is None:
                 bad.append(f"there is no file {word}; did you mean {url.href}?")
         if bad:
             raise UsageProblem(*bad)
@@ -81,14 +84,7 @@ class SeedList:
         yield from (urls[start : start + size] for start in range(0, len(urls), size))
 
 
-def _is_public(host: str) -> bool:
-    from publicsuffixlist import PublicSuffixList  # it takes 50 ms
-
-    return PublicSuffixList(accept_unknown=False).privatesuffix(host) is not None
-
-
 def _is_file(word: str) -> bool:
-    """Whether a word is the name of a file here; a URL with its scheme never is."""
     try:
         return "://" not in word and Path(word).is_file()
     except (OSError, ValueError):  # a name no file can have
@@ -105,7 +101,6 @@ def _listed(stdin: bool, files: Sequence[str]) -> Iterator[tuple[str, str]]:
 
 
 def _opened(file: str) -> TextIO:
-    """A list to be read. Raises UsageProblem."""
     try:
         return Path(file).open(encoding="utf-8-sig", errors="replace")
     except OSError as error:

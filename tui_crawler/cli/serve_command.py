@@ -77,7 +77,6 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _public_url(text: str | None) -> CrawlUrl | None:
-    """Return the URL of the proxy. Raises UsageProblem."""
     from tui_crawler.domain.url import CrawlUrl, normalise
 
     url = None if text is None else normalise(text)

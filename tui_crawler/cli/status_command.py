@@ -15,6 +15,7 @@ from tui_crawler.cli.known_names import existing_database, reports_of
 from tui_crawler.cli.options import CommandSet, add_common
 from tui_crawler.cli.printer import ColumnFit, Printer, columns, local_zone, picked, safe, terminal_width
 from tui_crawler.domain.status import OriginPhase
+from tui_crawler.domain.status_words import BROKEN_OFF, run_end_words
 from tui_crawler.text.format import count, date_time, elapsed, plural, seconds, size, span
 from tui_crawler.wiring import operator_name
 
@@ -148,7 +149,6 @@ def _eta(one: OriginView, now: int) -> str:
 
 def _run_line(run: RunView | None, pending: int, now: int, zone: tzinfo) -> str:
     from tui_crawler.domain.idle_reason import end_of_run, held_up_words, worked_ms
-    from tui_crawler.domain.status_words import BROKEN_OFF, run_end_words
 
     if run is None:
         return "no run has started yet"

@@ -20,6 +20,7 @@ from tui_crawler.cli.known_names import (
 from tui_crawler.cli.options import CommandSet, add_common, duration, moment, words
 from tui_crawler.cli.printer import Printer, Progress, safe
 from tui_crawler.cli.problem import UsageProblem
+from tui_crawler.domain.command import OF_ORIGINS, AddSeeds, Order, RetryPages, SetDelay
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.text.format import plural
 
@@ -30,44 +31,10 @@ BULK = 20_000
 _REFUSED_TOLD = 20
 
 
-_ORDERS = (
-    (
-        *("pause", "PauseOrigins", "paused"),
-        "make no further request to these origins",
-        "Makes no further request to these origins after the one under way. The pause is kept in the database "
-        "until resume takes it off.",
-        ("pause example.org", "pause --all"),
-    ),
-    (
-        *("resume", "ResumeOrigins", "resumed"),
-        "take the pause off these origins",
-        "",
-        ("resume example.org", "resume --all"),
-    ),
-    (
-        *("stop", "StopOrigins", "stopped"),
-        "finish these origins for this run",
-        "Finishes these origins for this run; their pages are kept and the next run starts them again.",
-        ("stop https://example.org", "stop --all"),
-    ),
-    (
-        *("top-up", "TopUpPatience", "patience is full again:"),
-        "put the patience of these origins back to full",
-        "Puts the patience of these origins back to full; one that had given up goes on.",
-        ("top-up example.org",),
-    ),
-    (
-        *("refetch", "RefetchRobots", "robots.txt is due at once:"),
-        "fetch robots.txt of these origins again at once",
-        "Makes robots.txt of these origins due at once. The delay is kept, and the rules in force hold until then.",
-        ("refetch example.org",),
-    ),
-)
-
-
 def declare(commands: CommandSet) -> None:
-    for word, order, done, summary, description, examples in _ORDERS:
-        parser = commands.add(word, summary, partial(_steer, order, done), description, examples)
+    for order in OF_ORIGINS:
+        steer = partial(_steer, order)
+        parser = commands.add(order.word, order.summary, steer, order.description, order.examples)
         parser.add_argument("origins", metavar="ORIGIN", nargs="*", help="scheme and host, or the host alone")
         parser.add_argument("--all", action="store_true", help="every origin")
         add_common(parser)
@@ -116,7 +83,6 @@ def declare(commands: CommandSet) -> None:
 
 def _delay(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.config.units import WEEK, show_duration
-    from tui_crawler.domain.command import SetDelay
 
     if arguments.wait > WEEK:
         raise UsageProblem(f"a delay is at most {show_duration(WEEK)}", hint="tui-crawler pause ORIGIN has no end")
@@ -127,19 +93,16 @@ def _delay(arguments: argparse.Namespace, printer: Printer) -> int:
     return carry_out_all(database, (command,), _telling(done), printer, as_json=arguments.json)
 
 
-def _steer(order: str, done: str, arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain import command
-
+def _steer(order: Order, arguments: argparse.Namespace, printer: Printer) -> int:
     if bool(arguments.origins) == arguments.all:
         raise UsageProblem("name the origins, or --all", hint="tui-crawler status lists them")
     database = existing_database(arguments)
-    origins = _origins(database, tuple(arguments.origins))
-    return carry_out_all(database, (getattr(command, order)(origins),), _telling(done), printer, as_json=arguments.json)
+    command = order.make(_origins(database, tuple(arguments.origins)))
+    return carry_out_all(database, (command,), _telling(order.done), printer, as_json=arguments.json)
 
 
 def _add(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.cli.seed_list import SeedList
-    from tui_crawler.domain.command import AddSeeds
 
     if arguments.pattern:
         check_pattern("--pattern", arguments.pattern)
@@ -190,8 +153,6 @@ class _Added:
 
 
 def _retry(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import RetryPages
-
     if not (arguments.urls or arguments.exit_code or arguments.origin):
         raise UsageProblem("name what to retry: URLs, --exit-code or --origin", hint="tui-crawler failures lists it")
     urls = crawl_urls(arguments.urls)
@@ -213,7 +174,7 @@ def _telling_retry(database: DatabasePlace) -> Tell:
     put_back = _telling("put back")
 
     def tell(before: object, after: object) -> Iterable[str]:
-        from tui_crawler.console.operator.retry_start import gave_up, gave_up_words
+        from tui_crawler.console.operator.retry_start import gave_up_words
 
         yield from put_back(before, after)
         names = after.get("retried") if isinstance(after, dict) else None
@@ -222,7 +183,7 @@ def _telling_retry(database: DatabasePlace) -> Tell:
         with reports_of(database) as reports:
             run = reports.run()
             views = [reports.origin(str(name)) for name in names] if run is not None and run.live else []
-        weary = [view.origin for view in views if view is not None and gave_up(view)]
+        weary = [view.origin for view in views if view is not None and view.gave_up]
         if weary:
             yield f"{safe(gave_up_words(weary))} tui-crawler top-up {safe(weary[0]) if len(weary) == 1 else 'ORIGIN'}"
 

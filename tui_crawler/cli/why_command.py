@@ -140,7 +140,6 @@ def _rows(chain: Sequence[Step], *, verbose: bool) -> Iterator[tuple[str, str, s
 
 
 def _text(step: Step) -> str:
-    """The reason, with what decided unless that is said already."""
     return f"{step.reason}  ({step.source})" if step.source and step.source not in step.reason else step.reason
 
 

@@ -17,12 +17,13 @@ from tui_crawler.cli.options import CommandSet, add_common, add_watching, positi
 from tui_crawler.cli.printer import Printer, columns, picked, safe
 from tui_crawler.cli.problem import CannotRun, UsageProblem
 from tui_crawler.cli.run_command import check_workers, terminal_signals
+from tui_crawler.domain.command import OF_WORKERS, Command, MoveOrigins, Order, TagWorker
 from tui_crawler.text.format import count, duration
+from tui_crawler.wiring.launch import Launch
 
 if TYPE_CHECKING:
     from tui_crawler.cli.run_watch import RunListener
     from tui_crawler.config.schema import Config
-    from tui_crawler.domain.command import Command
     from tui_crawler.domain.database_place import DatabasePlace
     from tui_crawler.domain.worker import WorkerView
 
@@ -31,12 +32,6 @@ MOST_SLOTS = 1_000
 _COLUMNS = """name state leads slots in_flight origins pages_per_minute heartbeat_age_ms lease_ms host pid version tags
 matchonly free_bytes started_at"""
 _RIGHT = frozenset({2, 3, 4, 5, 6})
-_ORDERS = {
-    "pause": "ask nothing more and keep their origins",
-    "resume": "go on",
-    "drain": "finish what is in flight, give their origins back and end",
-    "stop": "end, as by SIGTERM",
-}
 
 
 def declare(commands: CommandSet) -> None:
@@ -69,8 +64,8 @@ def _declare_group(commands: CommandSet) -> None:
         examples=("workers", "workers --json"),
     )
     add_common(group.parser)
-    for order, summary in _ORDERS.items():
-        parser = group.add(order, summary, partial(_steer, order), examples=(f"workers {order} north",))
+    for order in OF_WORKERS:
+        parser = group.add(order.word, order.summary, partial(_steer, order), examples=order.examples)
         parser.add_argument("names", metavar="NAME", nargs="+", help="their names")
         add_common(parser, of_group=True)
     tags = group.add("tags", "give a worker other tags", _tag, examples=("workers tags north news slow",))
@@ -96,13 +91,12 @@ def _work(arguments: argparse.Namespace, printer: Printer) -> int:
     check_workers(2, config)
 
     from tui_crawler.cli.run_watch import watch
-    from tui_crawler.wiring import RunOptions, run_headless
+    from tui_crawler.wiring import run_headless
 
-    token = os.environ.get(IDENTITY_VARIABLE, "")
-    options = RunOptions(may_join=True, token=token, metrics=arguments.metrics, on_event=arguments.on_event)
+    launch = replace(Launch.of(arguments), may_join=True, token=os.environ.get(IDENTITY_VARIABLE, ""))
 
     def carry_out(listener: RunListener) -> int:
-        return run_headless(config, database, options, listener, getattr(listener, "on_alarm", None))
+        return run_headless(config, database, launch, listener, getattr(listener, "on_alarm", None))
 
     return watch(printer, arguments.json, carry_out, partial(terminal_signals, config))
 
@@ -162,21 +156,15 @@ def _lines(workers: tuple[WorkerView, ...]) -> Iterator[str]:
     yield from columns(header, rows, _RIGHT)
 
 
-def _steer(order: str, arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import SteerWorkers
-
-    return _ask(SteerWorkers(order, tuple(dict.fromkeys(arguments.names))), arguments, printer, "crawling")
+def _steer(order: Order, arguments: argparse.Namespace, printer: Printer) -> int:
+    return _ask(order.make(tuple(dict.fromkeys(arguments.names))), arguments, printer, "crawling")
 
 
 def _tag(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import TagWorker
-
     return _ask(TagWorker(arguments.name, _tags(arguments.tags)), arguments, printer)
 
 
 def _move(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.command import MoveOrigins
-
     with reports_of(existing_database(arguments)) as reports:
         origins = known_origins((arguments.origin,), reports)
     return _ask(MoveOrigins(origins, arguments.name), arguments, printer)

@@ -78,7 +78,7 @@ def _on_server(text: str, mark: SourcePlace, accepts: str, *, resolves: bool) ->
 
 
 def check_file(path: Path, mark: SourcePlace) -> None:
-    """Raises Refused unless `path` can be the database: its folder exists, and what is there already is an
+    """Raises BadValue unless `path` can be the database: its folder exists, and what is there already is an
     SQLite file or empty. Nothing is made or changed."""
     shown = visible(str(path), 200)
     try:

@@ -25,11 +25,11 @@ LARGEST = 2**53 - 1  # the largest whole number a JSON reader keeps exactly
 
 
 class ValueKind(Protocol):
-    """What a value may be. `read` raises Refused (or Incomplete, when a part of it is reported already)."""
+    """A kind of value. `read` raises BadValue (or Incomplete, when a part of it is reported already)."""
 
     @property
     def accepts(self) -> str:
-        """What is accepted, to follow "expected"."""
+        """Return what is accepted, to follow "expected"."""
 
     def read(self, node: Node, at: str, reader: ConfigReader) -> Any:
         """The value of `node`, which stands at the dotted key `at`."""
@@ -65,7 +65,7 @@ def expected(kind: ValueKind, node: Node, suggestion: str = "") -> BadValue:
 
 
 def text_of(node: Node, kind: ValueKind, may_quote: bool = False) -> str:
-    """The text of a node. Raises Refused for everything else; `may_quote` hints at quotes for a number."""
+    """The text of a node. Raises BadValue for everything else; `may_quote` hints at quotes for a number."""
     if not isinstance(node, Scalar):
         raise expected(kind, node)
     value = value_of(node)

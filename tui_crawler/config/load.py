@@ -207,7 +207,7 @@ def load_config(
     looks_at_files: bool = True,
     resolves: bool = True,
 ) -> Config:
-    """Reads a configuration file.
+    """Read a configuration file.
 
     `overrides` maps dotted keys to values that win over the file (`{"crawl.max_requests": 100}`), written as in
     YAML (`"30m"`, 512000, True, lists); `own_sites: True` adds the origins of the seeds. `allow_impolite_cli` is the
@@ -315,7 +315,7 @@ _RULES_FILE = Table(
 
 
 def load_rules(path: Path) -> RulesetChange:
-    """Reads YAML with any of policies, rules, exclusions and whitelist, as in a configuration: the change it makes to
+    """Read YAML with any of policies, rules, exclusions and whitelist, as in a configuration: the change it makes to
     a ruleset. A list that the file gives replaces the one in force, an empty one takes it away; what the file does
     not name stays, also within `policies`. Raises ConfigErrors."""
     try:
@@ -423,7 +423,7 @@ def _errors(refused: BadValue) -> ConfigErrors:
 def _read_text(path: Path) -> str:
     """The text of a configuration file without its byte order mark.
 
-    Raises Refused when there is no such file, it may not be read, is no regular file, is larger than 4 MiB, is not
+    Raises BadValue when there is no such file, it may not be read, is no regular file, is larger than 4 MiB, is not
     UTF-8, or holds a character YAML does not allow (NUL, escape…).
     """
     whole = SourcePlace(str(path))

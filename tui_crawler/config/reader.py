@@ -87,11 +87,11 @@ class ConfigReader:
         return self._overrides.get(key)
 
     def is_overridden_below(self, section: str) -> bool:
-        """Whether the command line gives some key of a section."""
+        """Return whether the command line gives some key of a section."""
         return any(key.startswith(f"{section}.") for key in self._overrides)
 
     def note(self, key: str, mark: SourcePlace, items: Iterable[SourcePlace] | None = None) -> None:
-        """Remembers where a key was given, and where each item of a list."""
+        """Remember where a key was given, and where each item of a list."""
         self.marks[key] = mark
         if items is not None:
             self.item_marks[key] = tuple(items)

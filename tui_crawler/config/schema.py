@@ -183,7 +183,7 @@ class Config:
         )
 
     def source_of(self, key: str) -> str:
-        """Where a dotted key was given: `file:line`, "command line", or "default"."""
+        """Return where a dotted key was given: `file:line`, "command line", or "default"."""
         return dict(self.sources).get(key, DEFAULT)
 
 

@@ -56,7 +56,7 @@ class SiteConfig:
 
 @dataclass(frozen=True, slots=True)
 class CrawlConfig:
-    """What is crawled, how often, how far. None means no limit."""
+    """The extent of a crawl: what, how often, how far. None means no limit."""
 
     mode: Mode = key(
         OneOf(get_args(Mode)), "online", "`online` queues the links it finds; `offline` stores pages only (M)."
@@ -154,7 +154,7 @@ class AverageConfig:
 
 @dataclass(frozen=True, slots=True)
 class DelayConfig:
-    """How long an origin is left alone after a request."""
+    """The delay between two requests to an origin."""
 
     model: DelayModel = key(
         OneOf(get_args(DelayModel)),
@@ -184,7 +184,7 @@ class DelayConfig:
 
 @dataclass(frozen=True, slots=True)
 class RobotsConfig:
-    """How robots.txt is kept."""
+    """Expiry and size of robots.txt."""
 
     expiry_ms: int = key(Duration(SECOND, DAY), 30 * MINUTE, "robots.txt is fetched again after this time.")
     max_bytes: int = key(Size(KIB, 16 * MIB), 512_000, "Bytes of robots.txt that are read (cut: body).")
@@ -226,7 +226,7 @@ class NetworkConfig:
 
 @dataclass(frozen=True, slots=True)
 class ReadingConfig:
-    """How much is read of what was fetched. What is left out is said, by the names in the meanings of the keys."""
+    """Bounds of reading a body. What is left out is reported, by the names in the meanings of the keys."""
 
     max_input_bytes: int = key(Size(KIB, 1024 * MIB), 4 * MIB, "Bytes of a page that are parsed (cut: input).")
     max_tags: int = key(Whole(100, 100_000_000), 250_000, "Tags of a page that are parsed (cut: tags).")
@@ -248,7 +248,7 @@ class ReadingConfig:
 
 @dataclass(frozen=True, slots=True)
 class StorageConfig:
-    """What is kept, and how safely."""
+    """The stored part of a crawl, and how safely it is stored."""
 
     store_bodies: tuple[str, ...] = key(
         WordsOrAll((*get_args(BodyKind), OTHER), "kinds of document"),
@@ -281,7 +281,7 @@ class StorageConfig:
 
 @dataclass(frozen=True, slots=True)
 class SeenIndexConfig:
-    """How offline mode knows URLs it has seen (M)."""
+    """The index of seen URLs of offline mode (M)."""
 
     kind: SeenIndexKind = key(OneOf(get_args(SeenIndexKind)), "database", "`database` and `memory` are exact.")
     capacity: int = key(Whole(1, 10_000_000_000), 10_000_000, "URLs the Bloom filter is made for.")
@@ -301,7 +301,7 @@ class QueueConfig:
 
 @dataclass(frozen=True, slots=True)
 class BasicAuth:
-    """Who asks, by the Basic scheme (RFC 7617)."""
+    """Credentials of the Basic scheme (RFC 7617)."""
 
     user: Secret = need(USER, "The user name.")
     password: Secret = need(PASSWORD, "The password.")
@@ -332,7 +332,7 @@ class HostConfig:
 
 @dataclass(frozen=True, slots=True)
 class AlarmsConfig:
-    """What is told to whoever looks elsewhere, and how: by the terminal, and to the program of `--on-event`."""
+    """Alarms for a person who looks elsewhere: by the terminal, and for the program of `--on-event`."""
 
     events: tuple[str, ...] = key(
         ListOf(OneOf(tuple(kind.value for kind in AlarmKind)), "events", most=len(AlarmKind)),
@@ -349,7 +349,7 @@ class AlarmsConfig:
 
 @dataclass(frozen=True, slots=True)
 class WorkerConfig:
-    """Who crawls (B). None: a name is made up; as many slots as `crawl.max_in_flight`."""
+    """A worker (B). None: a name is made up; as many slots as `crawl.max_in_flight`."""
 
     name: str | None = key(Nullable(Text("a name"), "a made-up name"), None, "Readable name of the worker.")
     tags: tuple[str, ...] = key(ListOf(Text("a tag"), "tags", most=100), (), "Jobs with one of these tags come here.")

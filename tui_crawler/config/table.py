@@ -44,7 +44,7 @@ class ConfigKey:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """A mapping with known keys. `build(values, mark)` makes the value; it may raise Refused.
+    """A mapping with known keys. `build(values, mark)` makes the value; it may raise BadValue.
 
     `unbuild(value)` gives the values back, by field; without it they are attributes of the value. `quiet`: what stands
     in its place is not quoted.

@@ -67,7 +67,7 @@ Node = Scalar | ListNode | MappingNode
 
 
 def value_of(node: Scalar) -> str | int | float | bool | None:
-    """What a scalar means by the core schema of YAML 1.2 (section 10.3)."""
+    """Return what a scalar means by the core schema of YAML 1.2 (section 10.3)."""
     text = node.text
     if not node.plain:
         return text
@@ -83,12 +83,12 @@ def value_of(node: Scalar) -> str | int | float | bool | None:
 
 
 def is_null(node: Node) -> bool:
-    """Whether the node is an empty value or `null`."""
+    """Return whether the node is an empty value or `null`."""
     return isinstance(node, Scalar) and value_of(node) is None
 
 
 def describe(node: Node) -> str:
-    """What was found, for a message."""
+    """Return what was found, for a message."""
     if isinstance(node, ListNode):
         return "a list"
     if isinstance(node, MappingNode):
@@ -131,7 +131,7 @@ Report = Callable[[SourcePlace, str, str, str], None]
 def compose(text: str, file: str, report: Report) -> Node:
     """The tree of one YAML document; an empty document is null at line 1.
 
-    `report(mark, key, message, suggestion)` is called for each duplicate key. Raises Refused for everything
+    `report(mark, key, message, suggestion)` is called for each duplicate key. Raises BadValue for everything
     else that is not accepted; never a YAML error or RecursionError.
     """
     quick = _compose_quickly(text, file)
@@ -196,7 +196,7 @@ class _Open:
 
 @dataclass(frozen=True, slots=True)
 class _Anchored:
-    """What an alias stands for: `size` nodes in all, `height` levels of lists and mappings."""
+    """The nodes of an alias: `size` nodes in all, `height` levels of lists and mappings."""
 
     node: Node
     size: int
@@ -219,7 +219,7 @@ class _Composer:
         self.last = SourcePlace(file, 1, 1)
 
     def take(self, event: Any) -> None:
-        """Folds in one event of a parser (untyped: theirs have the same names, and no common class)."""
+        """Fold in one event of a parser (untyped: theirs have the same names, and no common class)."""
         mark = SourcePlace(self._file, event.start_mark.line + 1, event.start_mark.column + 1)
         self.last = mark
         match type(event).__name__:

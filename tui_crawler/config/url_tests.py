@@ -50,7 +50,7 @@ def check_possible(test: Test) -> None:
 
 
 def _right_form(test: Test) -> str:
-    """How URLs carry a text that is to be found in a field of theirs; empty where that is as it is written."""
+    """Return how URLs carry a text that is to be found in a field of theirs; empty where that is as it is written."""
     text = test.value
     if test.field != "host":
         plain = test.field == "fragment" or (text.isascii() and " " not in text)

@@ -39,12 +39,14 @@ _PRINTABLE_ASCII = re.compile(r"[\x20-\x7e]*")
 
 def read_url(node: Node, kind: ValueKind, text: str | None = None) -> tuple[str, CrawlUrl]:
     """A text (None: that of the node) and the http or https URL it is, stricter than WHATWG: no blanks, and `//` before
-    the host. Raises Refused."""
+    the host. Raises BadValue."""
     text = text_of(node, kind) if text is None else text
     if " " in text or not text.isprintable():
         raise BadValue(node.mark, f"{describe(node)} holds a blank or control character", "write %20 for a space")
     if not _SCHEME_AND_HOST.match(text):
-        raise BadValue(node.mark, f"expected {kind.accepts}, found {describe(node)}", _with_scheme(text))
+        meant = None if has_scheme(text) else read_seed(text)  # such as example.org/docs
+        hint = f"did you mean {meant.href}?" if isinstance(meant, CrawlUrl) else ""
+        raise BadValue(node.mark, f"expected {kind.accepts}, found {describe(node)}", hint)
     url = normalise(text, max_length=LONGEST_URL)
     if isinstance(url, InvalidUrl):
         raise BadValue(node.mark, f"expected {kind.accepts}; {describe(node)} {url.reason}")
@@ -65,7 +67,7 @@ def plain_host(text: str, *, globs: bool = False) -> str:
 
 
 def host_hint(text: str) -> str:
-    """What to write instead of a text that is no host, as a suggestion."""
+    """Return what to write instead of a text that is no host, as a suggestion."""
     right, glob = right_host(text), "name each host; `domain` of an exclusion holds for all hosts below a name"
     return f"did you mean {right}?" if right else glob if "*" in text else ""
 
@@ -100,7 +102,7 @@ class OriginName(Plain):
         return self.read_origin(node).origin
 
     def read_origin(self, node: Node) -> CrawlUrl:
-        """The URL, which has nothing behind its origin. Raises Refused."""
+        """The URL, which has nothing behind its origin. Raises BadValue."""
         _, url = read_url(node, self)
         if url.path != "/" or url.query or url.fragment:
             raise BadValue(node.mark, f"expected {self.accepts}, found {describe(node)}", f"did you mean {url.origin}?")
@@ -122,7 +124,7 @@ class HostName(Plain):
 
 
 class HostEntry(HostName):
-    """What settings of a host are for: a host name or address, perhaps with a port, or an origin."""
+    """The target of settings of a host: a host name or address, perhaps with a port, or an origin."""
 
     accepts = "a host (example.org), host and port (example.org:8080) or an origin (https://example.org)"
 
@@ -185,12 +187,6 @@ class UserAgent(Plain):
         return text
 
 
-def _with_scheme(text: str) -> str:
-    """The suggestion for a URL that lacks its scheme, such as `example.org/docs`."""
-    url = None if has_scheme(text) else read_seed(text)
-    return f"did you mean {url.href}?" if isinstance(url, CrawlUrl) else ""
-
-
 _VARIABLE = re.compile(r"\$\{([A-Za-z_][A-Za-z0-9_]*)\}")
 _ONLY_VARIABLE = re.compile(rf"(?:[A-Za-z]+ )?{_VARIABLE.pattern}")  # perhaps behind an authentication scheme
 _FILE = "file:"
@@ -219,7 +215,7 @@ class Secret:
     folder: Path
 
     def reveal(self) -> str:
-        """The value itself. Raises Refused when variable or file is missing or holds what cannot be sent."""
+        """The value itself. Raises BadValue when variable or file is missing or holds what cannot be sent."""
         if self.written == MASK:
             raise BadValue(self.mark, "is not kept in the database", "start with the configuration file", self.key)
         value = self._from_file() if self.written.startswith(_FILE) else _VARIABLE.sub(self._variable, self.written)
@@ -232,7 +228,7 @@ class Secret:
 
     @property
     def stored(self) -> str:
-        """What stands for it in the database: where it comes from, or the mask."""
+        """Return what stands for it in the database: where it comes from, or the mask."""
         if self.written.startswith(_FILE):
             return f"{_FILE}{self._file}"
         return self.written if _ONLY_VARIABLE.fullmatch(self.written) else MASK

@@ -114,6 +114,11 @@ class Where(Enum):
         return one
 
     @property
+    def remembered(self) -> bool:
+        """Whether filters and orders of the view are there again the next time."""
+        return self.view is not None and self.view.layout
+
+    @property
     def goes_there(self) -> str:
         """The id of the action that goes there, where it is a numbered view."""
         return f"view.{self.name}"
@@ -214,10 +219,8 @@ def unfinished(origins: Iterable[OriginView]) -> list[OriginView]:
 def _ended(now: Situation) -> str:
     from tui_crawler.domain.status_words import ends_words  # noqa: PLC0415  not before the first paint
 
-    words = ends_words((view.finish_reason for view in now.origins), "origin/marked origins")
-    if len(now.origins) == 1:
-        return f"the{words.removeprefix('1')}"
-    return words if "," in words else f"all {words}"
+    words = ends_words((view.finish_reason for view in now.origins), "origin/marked origins", "the origin")
+    return words if "," in words or len(now.origins) == 1 else f"all {words}"
 
 
 def _paused_already(now: Situation) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import suppress
-from functools import cached_property, partial
+from functools import cached_property
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING, ClassVar
 
@@ -28,18 +28,19 @@ from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.notice import ERROR_SHOWN_MS, SHOWN_MS, Notice, ReportedError, add_notice, add_trouble
 from tui_crawler.console.panes.notices import NoticeBox
 from tui_crawler.console.panes.typing import TakesText
+from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.poll_loop import BEAT_MS, Answer, PollTimer, ReadFailed
-from tui_crawler.console.reading.refresh import Lock, Part, lock_words
+from tui_crawler.console.reading.refresh import Lock, lock_words
 from tui_crawler.console.reading.snapshot import LiveState
 from tui_crawler.console.replay.player import ReplayClock, ReplayControls, Replays
 from tui_crawler.console.screen.base import STILL_MS, ConsoleScreen
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.console.screen.typed_keys import KeyedApp
-from tui_crawler.console.session import SessionFile, session_of
+from tui_crawler.console.session import ConsoleSession, SessionFile
 from tui_crawler.console.sql.queries import QuerySession
-from tui_crawler.console.table.layouts import ViewLayouts
+from tui_crawler.console.table.layouts import ViewLayout
 from tui_crawler.console.terminal import catch_signals
-from tui_crawler.domain.record import dataclass, field, replace
+from tui_crawler.domain.record import dataclass, replace
 
 if TYPE_CHECKING:
     from tui_crawler.console.actions import Situation
@@ -57,21 +58,6 @@ if TYPE_CHECKING:
 TRACE_MS = 2_000
 
 
-@dataclass(frozen=True, slots=True)
-class TraceOf(Part):
-    """Why a URL was (not) crawled, at the moment of the reading."""
-
-    url: str
-    answer: Callable[[Reports, str, int], Explanation] = field(compare=False, repr=False)
-    every_ms = TRACE_MS
-    """What it says of waiting need not be right to the second."""
-    by_time = True
-    """Due times come without a commit."""
-
-    def read(self, reports: Reports, now: int) -> Explanation:
-        return self.answer(reports, self.url, now)
-
-
 class ExplanationQuery:
     """Asks why, in the reading thread. `factory` None: nobody can be asked, and there is nothing to read."""
 
@@ -79,11 +65,14 @@ class ExplanationQuery:
         self._factory = factory
         self._asked: tuple[Reports, Explainer] | None = None
 
-    def parts(self, url: str) -> tuple[TraceOf, ...]:
-        """What a screen wants that shows the trace of a URL."""
-        return () if self._factory is None or not url else (TraceOf(url, partial(self._answer, self._factory)),)
+    def of(self, url: str) -> Ask[Explanation] | None:
+        """Why a URL was (not) crawled, at the moment of the reading. It changes without a commit, when a page comes
+        due, but what it says of waiting need not be right to the second."""
+        if self._factory is None or not url:
+            return None
+        return Ask(self._explained, (self._factory, url), TRACE_MS, by_time=True)
 
-    def _answer(self, factory: Callable[[Reports], Explainer], reports: Reports, url: str, now: int) -> Explanation:
+    def _explained(self, reports: Reports, now: int, factory: Callable[[Reports], Explainer], url: str) -> Explanation:
         if self._asked is None or self._asked[0] is not reports:
             self._asked = reports, factory(reports)
         return self._asked[1].explain(url, now)
@@ -203,7 +192,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self._session = self.memory.recall()
         self.zooms = {view: (pane, level) for view, pane, level in self._session.zooms}
         """What is enlarged in each view: the id of the pane, and how much."""
-        self.looks = ViewLayouts(dict(self._session.looks))
+        self.looks = dict(self._session.looks)
+        """What was chosen to be seen in each view, by its name."""
         self.bookmarks = [*self._session.bookmarks]
         """Places in the log, the oldest first."""
         self.notices: tuple[Notice, ...] = ()
@@ -364,7 +354,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self._show_notices(screen)
         if now - self._header_at >= HEADER_MS:
             self.show_header(screen)
-        self.replay.show_on(screen)
+        screen.show_replay()
 
     def on_crawler_app_delivered(self, message: Delivered) -> None:
         answer = message.answer
@@ -374,7 +364,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self.live_state.feed(answer)
             screen = self.console_screen
             if screen is not None and is_ready(screen):
-                if answer is not None and screen.accepts(answer.wants):
+                if answer is not None and answer.wants.asker is screen.asker:
                     read_ms, taken = answer.took_ms, True
                     screen.take_in(answer)
                     screen.tell_footer()
@@ -410,8 +400,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
 
     def leave(self, summary: ExitSummary) -> None:
         """Ends the screens and the threads; how it looked is remembered."""
-        session = session_of(self.screen_stack, self.appearance, self.zooms, self.looks)
-        self.memory.keep(replace(session, bookmarks=tuple(self.bookmarks)))
+        self.memory.keep(self.session())
         self.close_threads()
         self.exit(summary)
 
@@ -436,9 +425,34 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
     def _leave_screen(self) -> None:
         self.left_screens += 1
         if isinstance(self.screen, ConsoleScreen):
-            self.looks.keep(self.screen)
+            self._note_look(self.screen)
             if self.is_screen_installed(self.screen):
                 self.screen.left()
+
+    def _note_look(self, screen: ConsoleScreen) -> None:
+        """Note what is chosen in a view, before it is closed."""
+        if not screen.WHERE.remembered or not is_ready(screen):
+            return
+        self.looks.pop(screen.WHERE.name, None)
+        if (look := screen.look()) != ViewLayout():
+            self.looks[screen.WHERE.name] = look
+
+    def session(self) -> ConsoleSession:
+        """Return what is to be remembered of this console as it is now."""
+        stack = [screen for screen in self.screen_stack if isinstance(screen, ConsoleScreen)]
+        view, theme = stack[1].WHERE if len(stack) > 1 else None, self.appearance.chosen_theme
+        for screen in stack:
+            self._note_look(screen)
+        session = ConsoleSession(
+            view=view.goes_there if view is not None and view.view is not None else "",
+            theme=theme,
+            theme_over=self.appearance.configured_theme if theme else "",
+            zooms=tuple((name, pane, level) for name, (pane, level) in sorted(self.zooms.items())),
+            looks=tuple(sorted(self.looks.items(), key=lambda item: item[0])),
+            bookmarks=tuple(self.bookmarks),
+        )
+        overview = next((screen for screen in stack if isinstance(screen, OverviewScreen)), None)
+        return session if overview is None else session.arranged(overview.arrangement)
 
     def screen_came_up(self, screen: ConsoleScreen) -> None:
         """A screen is on top now: it is painted as it was, then read for at once."""
@@ -486,7 +500,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             lock = Lock(0, min(filter(None, known)))
         locked = lock_words(lock, self.clock.zone, crawling=self.hosting.is_crawling(run)) if lock else ""
         standing = self.hosting.standing(run, self.poll_timer.failure, locked)
-        standing = self.replay.show_on(screen) or standing
+        standing = self.replay.standing or standing
+        screen.show_replay()
         state = self.live_state.header(
             self.crawl_name or (run.config_name if run else ""),
             replace(standing, hint=self.host_takeover.hint),

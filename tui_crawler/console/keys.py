@@ -11,7 +11,25 @@ from textual.keys import REPLACED_KEYS, key_to_character
 
 from tui_crawler.console.action import VIEWS
 from tui_crawler.console.actions import ACTIONS, BY_ID, OVERLAY, Action, Where, actions_at
-from tui_crawler.console.table.crawl_table import CrawlTable
+
+TABLE_BINDINGS = (
+    Binding("j,down", "move_rows(1)", "Down", id="move.down", show=False),
+    Binding("k,up", "move_rows(-1)", "Up", id="move.up", show=False),
+    Binding("g,home", "move_first", "First row", id="move.first", show=False),
+    Binding("G,end", "move_last", "Last row", id="move.last", show=False),
+    Binding("ctrl+d", "move_pages(0.5)", "Half a page down", id="move.half_down", show=False),
+    Binding("ctrl+u", "move_pages(-0.5)", "Half a page up", id="move.half_up", show=False),
+    Binding("pagedown", "move_pages(1)", "Page down", id="move.page_down", show=False),
+    Binding("pageup", "move_pages(-1)", "Page up", id="move.page_up", show=False),
+    Binding("h,left", "move_columns(-1)", "Column left", id="move.left", show=False),
+    Binding("l,right", "move_columns(1)", "Column right", id="move.right", show=False),
+    Binding("space", "mark_toggle", "Mark", id="mark.toggle", show=False),
+    Binding("v", "mark_range", "Mark to here", id="mark.range", show=False),
+    Binding("asterisk", "mark_all", "Mark all", id="mark.all", show=False),
+    Binding("ctrl+backslash", "mark_clear", "Clear marks", id="mark.clear", show=False),
+    Binding("enter", "open_row", "Open", id="nav.open", show=False),
+)
+"""The keys of a table: moving, marking, opening."""
 
 OPENS_ENTRY = frozenset(
     {
@@ -118,13 +136,12 @@ def only_at(where: Where) -> list[Binding]:
 
 
 def table_keys() -> tuple[Binding, ...]:
-    """The keys of the table widget: moving and marking."""
-    bindings = (one for one in CrawlTable.BINDINGS if isinstance(one, Binding))
-    return tuple(one for one in bindings if one.id and one.id != "nav.open")
+    """The keys of a table that only tables have: moving and marking."""
+    return tuple(one for one in TABLE_BINDINGS if one.id != "nav.open")
 
 
 _USUAL: Mapping[str, str] = {action.id: action.keys for action in ACTIONS} | {
-    binding.id: binding.key for binding in CrawlTable.BINDINGS if isinstance(binding, Binding) and binding.id
+    str(binding.id): binding.key for binding in TABLE_BINDINGS
 }
 _IN_WORDS = re.compile(r"\{([a-z]+\.[a-z_]+)\}")
 

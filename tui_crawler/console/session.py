@@ -12,21 +12,14 @@ import io
 import json
 import os
 import tempfile
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from tui_crawler.console.actions import BY_ID, Where
+from tui_crawler.console.action import Where
 from tui_crawler.console.overview.order import SORT_COLUMNS, OverviewFilter
-from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.zoom import WORDS
-from tui_crawler.console.screen.base import ConsoleScreen
-from tui_crawler.console.table.layouts import LONGEST, MOST, VIEWS, TableLayout, ViewLayout
+from tui_crawler.console.table.layouts import LONGEST, MOST, TableLayout, ViewLayout
 from tui_crawler.domain.record import asdict, dataclass, replace
-
-if TYPE_CHECKING:
-    from tui_crawler.console.appearance import Appearance
-    from tui_crawler.console.table.layouts import ViewLayouts
 
 MOST_BYTES = 16_384
 """A longer file is not ours."""
@@ -68,27 +61,6 @@ class ConsoleSession:
 
     def arranged(self, wanted: OverviewFilter) -> ConsoleSession:
         return replace(self, **asdict(wanted))
-
-
-def session_of(
-    screens: Sequence[object], appearance: Appearance, opened: Mapping[str, tuple[str, int]], looks: ViewLayouts
-) -> ConsoleSession:
-    """What is to be remembered of a console as it is now: its screens, the lowest first, and the panes enlarged."""
-    stack = [screen for screen in screens if isinstance(screen, ConsoleScreen)]
-    view = stack[1].WHERE.goes_there if len(stack) > 1 else ""
-    theme, over = appearance.chosen_theme, appearance.configured_theme
-    zooms = tuple((name, pane, level) for name, (pane, level) in sorted(opened.items()))
-    for screen in stack:
-        looks.keep(screen)
-    session = ConsoleSession(
-        view=view if view in BY_ID else "",
-        theme=theme,
-        theme_over=over if theme else "",
-        zooms=zooms,
-        looks=tuple(sorted(looks.kept.items(), key=lambda item: item[0])),
-    )
-    overview = next((screen for screen in stack if isinstance(screen, OverviewScreen)), None)
-    return session if overview is None else session.arranged(overview.arrangement)
 
 
 class SessionFile:
@@ -220,7 +192,7 @@ def _bookmarks(listed: object) -> tuple[tuple[int, str, int], ...]:
 
 
 def _looks(listed: object) -> tuple[tuple[str, ViewLayout], ...]:
-    names = {where.name for where in VIEWS}
+    names = {where.name for where in Where if where.remembered}
     found: dict[str, ViewLayout] = {}
     for one in listed if isinstance(listed, list) else ():
         match one:

@@ -15,9 +15,8 @@ from textual.app import App, ReturnType
 from textual.driver import Driver
 from textual.filter import ANSIToTruecolor, Monochrome
 
-from tui_crawler.console.appearance import filters_for, fitted
 from tui_crawler.console.terminal import PatientDriver, TerminalFile, patient_driver
-from tui_crawler.console.theme import Colours, role_variables
+from tui_crawler.console.theme import Colours, filters_for, fitted, role_variables
 from tui_crawler.text.charts import dots_of
 from tui_crawler.text.safe_text import safe
 from tui_crawler.text.terminal_charset import has_utf8

@@ -3,9 +3,7 @@
 from __future__ import annotations
 
 import json
-import os
 import subprocess
-import sys
 import tempfile
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ from string import Template
 from threading import Thread
 from typing import IO, Self
 
+from tui_crawler.fetch.child import child_environment, child_words
 from tui_crawler.text.safe_text import yaml_quoted
 
 FIXED_BASE_PORT = 18081
@@ -39,6 +38,7 @@ class DemoAddress:
     port: int
 
 
+@dataclass(slots=True)
 class DemoProcess:
     """A running child. It ends when `close` is called or when this process ends, even if it is killed.
 
@@ -46,11 +46,13 @@ class DemoProcess:
     `lifeline`) to another and leaves. It has its own session, so a Ctrl-C in the terminal ends the console first.
     """
 
-    def __init__(self, child: subprocess.Popen[bytes], sites: tuple[DemoAddress, ...]) -> None:
-        self._child = child
-        self.pid = child.pid
-        self.was_left = False
-        self.sites = sites
+    _child: subprocess.Popen[bytes]
+    sites: tuple[DemoAddress, ...]
+    was_left: bool = False
+
+    @property
+    def pid(self) -> int:
+        return self._child.pid
 
     @classmethod
     def start(
@@ -65,21 +67,18 @@ class DemoProcess:
 
         `base_port` None takes free ports. Blocks for the time a Python process needs to start.
         """
-        command = [sys.executable, "-P", "-m", "tui_crawler.demo", "--host", host, "--pace", str(pace)]
+        command = [*child_words("tui_crawler.demo"), f"--host={host}", f"--pace={pace}"]
         if base_port is not None:
-            command += ["--base-port", str(base_port)]
+            command.append(f"--base-port={base_port}")
         if access_log is not None:
-            command += ["--access-log", str(access_log.absolute())]
+            command.append(f"--access-log={access_log.absolute()}")
         with tempfile.TemporaryFile() as errors:
-            # The child must find this very package, also where it is not installed.
-            home = str(Path(__file__).parents[2])
-            known = os.environ.get("PYTHONPATH")
             child = subprocess.Popen(  # noqa: S603 - our own interpreter and module, no shell
                 command,
                 stdin=subprocess.PIPE,
                 stdout=subprocess.PIPE,
                 stderr=errors,
-                env={**os.environ, "PYTHONPATH": home + os.pathsep + known if known else home},
+                env=child_environment(),
                 start_new_session=True,
             )
             line = _read_line(child, deadline_seconds)

@@ -98,7 +98,7 @@ def _origin_form(target: str) -> str:
 
 
 class Ending(StrEnum):
-    """How a response ended. Only `complete` gave the client everything it was promised."""
+    """The end of a response. Only `complete` gave the client everything it was promised."""
 
     COMPLETE = "complete"
     TRUNCATED = "truncated"
@@ -183,7 +183,8 @@ class Responder:
         if request.method not in ("GET", "HEAD"):
             page = DemoPage(request.target, status=405, content_type=None, headers=(("Allow", "GET, HEAD"),))
             return replace(_response(page, request), keep_alive=False)
-        page = self._site.find_page(request.target) or _missing_page(self._site, request.target)
+        missing = f"<!doctype html><title>Not found: {self._site.title}</title><p>There is no such page here.</p>"
+        page = self._site.find_page(request.target) or DemoPage(request.target, missing.encode(), status=404)
         self._visits[page.target] += 1
         visit = self._visits[page.target]
         fault = page.fault
@@ -203,11 +204,6 @@ class Responder:
                 return replace(response, ending=Ending.BROKEN_CHUNK, keep_alive=False)
             case _:
                 assert_never(fault)
-
-
-def _missing_page(site: Site, target: str) -> DemoPage:
-    body = f"<!doctype html><title>Not found: {site.title}</title><p>There is no such page here.</p>"
-    return DemoPage(target, body.encode(), status=404)
 
 
 def _error_body(status: int) -> bytes:

@@ -103,11 +103,6 @@ class SiteServer:
         self._connections: set[asyncio.Task[None]] = set()
         self._grave: socket.socket | None = None
 
-    @property
-    def is_dead(self) -> bool:
-        """True after the site died: its port refuses connections."""
-        return self._grave is not None
-
     async def start(self) -> None:
         """Begin to response."""
         self._server = await asyncio.start_server(self._serve, sock=self._listener, limit=HEAD_LIMIT_BYTES)
@@ -255,23 +250,18 @@ class DemoWeb:
         self._ports = ports
         self._stack = AsyncExitStack()
         self._log = AccessLog()
-        self._servers: dict[str, SiteServer] = {}
         self._origins: dict[str, str] = {}
         self.sites: tuple[Site, ...] = ()
         self.seeds: list[str] = []
 
     @property
     def log(self) -> Sequence[ServedRequest]:
-        """What was asked so far, in the order in which the answers ended."""
+        """Return what was asked so far, in the order in which the answers ended."""
         return self._log.entries
 
     def origin(self, name: str) -> str:
         """Return the origin (scheme, host, port) of the site `name`; raises KeyError."""
         return self._origins[name]
-
-    def is_dead(self, name: str) -> bool:
-        """Return whether the site `name` has died, as the tramway does; raises KeyError."""
-        return self._servers[name].is_dead
 
     async def __aenter__(self) -> Self:
         """Start all sites; raises DemoPortTaken, or another OSError if the access log cannot be written."""
@@ -281,11 +271,13 @@ class DemoWeb:
             listeners = open_listeners(self._host, self._ports, len(SITE_NAMES))
             self._origins = {name: _origin_of(listener) for name, listener in zip(SITE_NAMES, listeners, strict=True)}
             self.sites = build_sites(self._origins, self._pace)
-            for site, listener in zip(self.sites, listeners, strict=True):
-                server = SiteServer(site, self._origins[site.name], listener, self._log, self._pace)
+            servers = [
+                SiteServer(site, self._origins[site.name], listener, self._log, self._pace)
+                for site, listener in zip(self.sites, listeners, strict=True)
+            ]
+            for server in servers:
                 stack.push_async_callback(server.close)
-                self._servers[site.name] = server
-            for server in self._servers.values():
+            for server in servers:
                 await server.start()
             self.seeds = [self._origins[site.name] + "/" for site in self.sites]
             self._stack = stack.pop_all()

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.domain.coverage import CoverageEvent
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.run_totals import GAVE_UP, RunTotals
-from tui_crawler.domain.status_words import elsewhere_words, finish_words, run_end_words
+from tui_crawler.domain.run_totals import RunTotals
+from tui_crawler.domain.status_words import GAVE_UP, elsewhere_words, finish_words, run_end_words
 
 if TYPE_CHECKING:
     from tui_crawler.domain.event import Event
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
 
 class AlarmKind(StrEnum):
-    """What has happened; the value is its name in the configuration and for programs."""
+    """A kind of alarm; the value is its name in the configuration and for programs."""
 
     origin_gave_up = "origin_gave_up"
     trap_suspected = "trap_suspected"
@@ -29,7 +29,7 @@ class AlarmKind(StrEnum):
 
     @property
     def is_severe(self) -> bool:
-        """Whether the crawl loses something by it; else it is a warning, or the end."""
+        """Return whether the crawl loses something by it; else it is a warning, or the end."""
         return self in {AlarmKind.origin_gave_up, AlarmKind.disk_nearly_full}
 
 

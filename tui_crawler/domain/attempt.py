@@ -33,7 +33,7 @@ def first_values(headers: Headers) -> dict[str, str]:
 
 
 class RedirectSource(Enum):
-    """Where a redirect was found; the value is the name in `v_redirect.source`."""
+    """The source of a redirect; the value is the name in `v_redirect.source`."""
 
     location = "location"
     meta_refresh = "meta_refresh"
@@ -90,7 +90,7 @@ class RequestRecord:
 
 @dataclass(frozen=True, slots=True)
 class Exchange:
-    """What came back: one request, or two when the first was a fluke (U).
+    """An answer to a fetch: of one request, or of two when the first was a fluke (U).
 
     `exit_code` is decided by phase and status alone (docs/behaviour.md); reading the body may replace a 2xx code.
     `response_ms` is the monotonic time of the last request: connecting, and from sending it until the end of the answer
@@ -120,15 +120,15 @@ class Exchange:
 
     @property
     def in_vain(self) -> bool:
-        """Whether the host could not be reached, or did not respond to GET in time. Only this costs patience for a
-        check: a host that is down would otherwise be waited for once for each link."""
+        """Return whether the host could not be reached, or did not respond to GET in time. Only this costs patience for
+        a check: a host that is down would otherwise be waited for once for each link."""
         late = self.exit_code is ExitCode.request_timeout
         reached = [one.method for one in self.requests if one.remote_address]
         return self.http_status is None and not ("HEAD" in reached or (reached and not late))
 
     @property
     def doubted(self) -> bool:
-        """Whether a HEAD request failed, or led to its own URL: servers that serve GET do that, so GET decides."""
+        """Return whether HEAD failed, or led to its own URL: servers that serve GET do that, so GET decides."""
         last = self.requests[-1:]
         by_head = last and last[0].method == "HEAD" and (self.http_status or last[0].remote_address)
         failed = self.exit_code in FAILURES or (self.location and last and self.location.href == last[0].url)
@@ -138,6 +138,33 @@ class Exchange:
         """The first value of a response header (any case), or an empty string."""
         wanted = name.lower()
         return next((value for key, value in self.headers if key.lower() == wanted), "")
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedCount:
+    """Links of one attempt that a filter refused, counted under the origin of the page that held them."""
+
+    reason: str
+    count: int
+    sample_url: str
+
+
+class RefusedCounts:
+    """Refused links counted by reason, each reason with the first link that it refused."""
+
+    __slots__ = ("_counted",)
+
+    def __init__(self) -> None:
+        self._counted: dict[str, tuple[int, str]] = {}
+
+    def add(self, reason: str, link: str) -> None:
+        """Count one more link."""
+        count, first = self._counted.get(reason, (0, link))
+        self._counted[reason] = (count + 1, first)
+
+    def all(self) -> tuple[RefusedCount, ...]:
+        """Return what was counted, in the order of the reasons met."""
+        return tuple(RefusedCount(reason, *counted) for reason, counted in self._counted.items())
 
 
 class FoundLink(NamedTuple):
@@ -170,7 +197,7 @@ class DataValue:
 
 @dataclass(frozen=True, slots=True)
 class ValidationError:
-    """What a validator found fault with; line and column count from 1, 0 where it cannot say."""
+    """A fault that a validator found; line and column count from 1, 0 where it cannot say."""
 
     line: int
     column: int
@@ -179,7 +206,7 @@ class ValidationError:
 
 @dataclass(frozen=True, slots=True)
 class Validation:
-    """What a validator says of a body (G): `type` is html, xml, css or rss (Atom feeds, too), `errors` the first 20."""
+    """The result of a validator for a body (G): `type` is html, xml, css or rss (also Atom), `errors` the first 20."""
 
     type: str
     valid: bool
@@ -198,7 +225,7 @@ class SitemapEntry:
 
 @dataclass(frozen=True, slots=True)
 class Reading:
-    """What the extractor saw in a body.
+    """The content of a body as the extractor read it.
 
     `kind` is html, xml, css, rss or other. `exit_code` is file_ingested, file_of_unknown_type or
     local_processing_error. `refresh` is a meta refresh or Refresh header, which are redirects. `incomplete` names
@@ -216,10 +243,7 @@ class Reading:
     noindex: bool = False
     nofollow: bool = False
     links: tuple[FoundLink, ...] = ()
-    invalid_links: int = 0
-    invalid_sample: str = ""
-    too_long_links: int = 0
-    too_long_sample: str = ""
+    refused: tuple[RefusedCount, ...] = ()  # links that are no URLs, or too long ones
     incomplete: tuple[str, ...] = ()
     message: str = ""
     data: tuple[DataValue, ...] = ()
@@ -275,7 +299,7 @@ class AttemptRecord:
 
 @dataclass(frozen=True, slots=True)
 class PageOutcome:
-    """How an attempt leaves its page. `forget_ignored` takes it off the ignore list of this run (U)."""
+    """The state of a page after an attempt. `forget_ignored` takes it off the ignore list of this run (U)."""
 
     page_id: int
     status: PageStatus
@@ -344,15 +368,6 @@ class RedirectRecord:
     to_fragment: str
     permanent: bool
     source: RedirectSource
-
-
-@dataclass(frozen=True, slots=True)
-class RefusedCount:
-    """Links of one attempt that a filter refused, counted under the origin of the page that held them."""
-
-    reason: str
-    count: int
-    sample_url: str
 
 
 @dataclass(frozen=True, slots=True)

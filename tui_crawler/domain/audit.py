@@ -51,7 +51,7 @@ class SentRequest:
 
 
 class Fault(StrEnum):
-    """What is wrong between two requests."""
+    """A broken promise between two requests."""
 
     gap = "gap"
     overlap = "overlap"
@@ -100,11 +100,11 @@ class OriginAudit:
 
     @property
     def ok(self) -> bool:
-        """Whether every promise was kept."""
+        """Return whether every promise was kept."""
         return not self.violations and not self.overlaps
 
     def add(self, gap: Gap) -> None:
-        """Counts a request with the gap before it."""
+        """Count a request with the gap before it."""
         self.requests += 1
         kept, request, earlier = gap.kept_ms, gap.request, gap.earlier
         if kept is None or earlier is None:
@@ -173,5 +173,5 @@ def proof(gaps: Iterable[Gap]) -> tuple[OriginAudit, ...]:
 
 
 def audit(requests: Iterable[SentRequest]) -> tuple[OriginAudit, ...]:
-    """Checks every gap between requests in the order in which they were sent; answers by name of origin."""
+    """Check every gap between requests in the order in which they were sent; return by name of origin."""
     return proof(judged(requests))

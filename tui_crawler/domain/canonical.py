@@ -14,8 +14,8 @@ _EMPTY = frozenset({204, 205, 300})
 
 
 class ClaimState(IntEnum):
-    """Whether a claim is `open`, leads `nowhere` while the page's kept answer is still to be read, or is `ignored`
-    after that; `settled`: the canonical has content, the page is dropped."""
+    """The state of a claim: `open`; `nowhere` while the page's kept answer is still to be read, `ignored` after that;
+    `settled`: the canonical has content, the page is dropped."""
 
     open = 0
     nowhere = 1

@@ -1,9 +1,16 @@
-"""What an operator can ask for while a run is live or the database rests. Written as rows, folded by the engine."""
+"""What an operator can ask for while a run is live or the database rests. Written as rows, folded by the engine.
+
+A `Verb` says what each kind of command is called: in the operator journal and on the command line. An `Order` is a
+command that is one word about names; the console makes its intents and questions of it, the command line its parsers.
+"""
 
 from __future__ import annotations
 
 import json
-from typing import Any, assert_never
+import re
+from collections.abc import Callable, Sequence
+from functools import partial
+from typing import Any, Generic, TypeVar
 
 from tui_crawler.domain.record import dataclass, fields, replace
 
@@ -213,30 +220,229 @@ Command = (
     | LoadSegment | WorkerCommand
 )  # fmt: skip
 
-_NAMES: dict[str, type[Any]] = {
-    "pause": PauseOrigins,
-    "resume": ResumeOrigins,
-    "stop": StopOrigins,
-    "add": AddSeeds,
-    "retry": RetryPages,
-    "top_up": TopUpPatience,
-    "delay": SetDelay,
-    "refetch_robots": RefetchRobots,
-    "exclude": Exclude,
-    "job": SetJob,
-    "steer_jobs": SteerJobs,
-    "rules": ApplyRules,
-    "stash": StashPages,
-    "unstash": UnstashPages,
-    "dripfeed": SetDripfeed,
-    "reclaim": ReclaimPages,
-    "probe": ProbeUrls,
-    "load": LoadSegment,
-    "steer_workers": SteerWorkers,
-    "tag_worker": TagWorker,
-    "move": MoveOrigins,
-}
-_KINDS: dict[type[Any], str] = {kind: name for name, kind in _NAMES.items()}
+Names = tuple[str, ...]
+MOST_NAMES = 3
+C = TypeVar("C")
+
+
+@dataclass(frozen=True, slots=True)
+class Order:
+    """A command that is one word about names. `words` are those of the command line before the names.
+
+    `make` makes the command of names, `inverse` the one that takes it back. `says` is what is done to the `{}`, `done`
+    what was; `final` says that it cannot be undone. The rest is for `--help`.
+    """
+
+    words: Names
+    make: Callable[[Names], Command]
+    done: str
+    summary: str
+    description: str = ""
+    examples: Names = ()
+    says: str = ""
+    inverse: Callable[[Names], Command] | None = None
+    final: str = ""
+
+    @property
+    def word(self) -> str:
+        """The word by itself."""
+        return self.words[-1]
+
+    def about(self, names: str) -> str:
+        """What it does to what is named, in words."""
+        return (self.says or f"{self.word} {{}}").format(names)
+
+
+PAUSE = Order(
+    ("pause",),
+    PauseOrigins,
+    "paused",
+    "make no further request to these origins",
+    "Makes no further request to these origins after the one under way. The pause is kept in the database until resume "
+    "takes it off.",
+    ("pause example.org", "pause --all"),
+    inverse=ResumeOrigins,
+)
+RESUME = Order(
+    ("resume",),
+    ResumeOrigins,
+    "resumed",
+    "take the pause off these origins",
+    examples=("resume example.org", "resume --all"),
+    inverse=PauseOrigins,
+)
+STOP = Order(
+    ("stop",),
+    StopOrigins,
+    "stopped",
+    "finish these origins for this run",
+    "Finishes these origins for this run; their pages are kept and the next run starts them again.",
+    ("stop https://example.org", "stop --all"),
+    final="This cannot be undone in this run.",
+)
+TOP_UP = Order(
+    ("top-up",),
+    TopUpPatience,
+    "patience is full again:",
+    "put the patience of these origins back to full",
+    "Puts the patience of these origins back to full; one that had given up goes on.",
+    ("top-up example.org",),
+    "top up patience of {}",
+)
+REFETCH = Order(
+    ("refetch",),
+    RefetchRobots,
+    "robots.txt is due at once:",
+    "fetch robots.txt of these origins again at once",
+    "Makes robots.txt of these origins due at once. The delay is kept, and the rules in force hold until then.",
+    ("refetch example.org",),
+    "fetch robots.txt of {} again",
+)
+OF_ORIGINS = (PAUSE, RESUME, STOP, TOP_UP, REFETCH)
+
+
+def _of_jobs(word: str, inverse: str, done: str, summary: str) -> Order:
+    make, back, example = partial(SteerJobs, word), partial(SteerJobs, inverse), f"jobs {word} news"
+    return Order(("jobs", word), make, done, summary, examples=(example,), inverse=back)
+
+
+PAUSE_JOBS = _of_jobs("pause", "resume", "paused", "make no further request for these jobs")
+RESUME_JOBS = _of_jobs("resume", "pause", "resumed", "let paused jobs go on, as many pages at once as before")
+OF_JOBS = (
+    PAUSE_JOBS,
+    RESUME_JOBS,
+    _of_jobs("abort", "unabort", "aborted", "end these jobs; their pages are kept"),
+    _of_jobs("unabort", "abort", "taken up again", "take aborted jobs up again"),
+)
+
+
+def _of_workers(word: str, summary: str, inverse: str = "") -> Order:
+    make, back = partial(SteerWorkers, word), partial(SteerWorkers, inverse) if inverse else None
+    final, example = "" if inverse else "This cannot be undone.", f"workers {word} north"
+    return Order(("workers", word), make, "", summary, examples=(example,), inverse=back, final=final)
+
+
+PAUSE_WORKERS = _of_workers("pause", "ask nothing more and keep their origins", "resume")
+RESUME_WORKERS = _of_workers("resume", "go on", "pause")
+DRAIN_WORKERS = _of_workers("drain", "finish what is in flight, give their origins back and end")
+STOP_WORKERS = _of_workers("stop", "end, as by SIGTERM")
+OF_WORKERS = (PAUSE_WORKERS, RESUME_WORKERS, DRAIN_WORKERS, STOP_WORKERS)
+
+
+@dataclass(frozen=True, slots=True)
+class Verb(Generic[C]):
+    """A kind of command, by its `name` in the journal. `about` is what it concerns there (None: its first field).
+
+    `line` is the command line that does the same, with fields in braces: an option without a value is left out, of
+    `{names…}` there are a few, `{names|--all}` says what no names are. A function makes the words where that is not
+    enough; without any there is no such line.
+    """
+
+    kind: type[C]
+    name: str
+    line: str | Callable[[C], Names]
+    about: Callable[[C], Names | str] | None = None
+
+    def words(self, command: C) -> Names:
+        """The words of the command line that does the same; empty: there is none."""
+        if callable(self.line):
+            return self.line(command)
+        words: list[str] = []
+        for option, name, some, instead, word in _PART.findall(self.line):
+            value = getattr(command, name) if name else word
+            values = value if isinstance(value, tuple) else (str(value),)
+            if value is True:
+                words.append(option)
+            elif not option:
+                words += (shortened(values) if some else values) or filter(None, (instead,))
+            elif value:
+                words += (word for one in (shortened(values) if some else values) for word in (option, one))
+        return tuple(words)
+
+
+_PART = re.compile(r"(?:(--[a-z-]+) )?{(\w+)(…?)(?:\|(\S+))?}|(\S+)")
+
+
+def shortened(names: Sequence[str], more: int = 0) -> Names:
+    """The first names, and how many more there are; `more` are left out already."""
+    more += max(0, len(names) - MOST_NAMES)
+    return (*names[:MOST_NAMES], *([f"… ({more} more)"] if more else []))
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - MOST_NAMES
+    return ", ".join(names[:MOST_NAMES]) + (f" and {more} more" if more > 0 else "")
+
+
+def _job_line(command: SetJob) -> Names:
+    limits = (("--depth", command.depth), ("--concurrency", command.concurrency))
+    given = [
+        ("--nice", command.nice),
+        *((name, "none" if value is not None and value < 0 else value) for name, value in limits),
+    ]
+    words = tuple(str(word) for name, value in given if value is not None for word in (name, value))
+    return ("jobs", "set", command.job, *words) if words and command.tag is command.note is None else ()
+
+
+_VERBS: tuple[Verb[Any], ...] = (
+    Verb(PauseOrigins, "pause", "pause {origins…|--all}"),
+    Verb(ResumeOrigins, "resume", "resume {origins…|--all}"),
+    Verb(StopOrigins, "stop", "stop {origins…|--all}"),
+    Verb(
+        AddSeeds,
+        "add",
+        lambda one: (
+            ("add", *shortened(one.urls, one.left_out)) if one == AddSeeds(one.urls, left_out=one.left_out) else ()
+        ),
+    ),
+    Verb(
+        RetryPages,
+        "retry",
+        "retry {urls…} --exit-code {exit_codes} --origin {origins…}",
+        lambda one: one.urls + one.exit_codes + one.origins,
+    ),
+    Verb(TopUpPatience, "top_up", "top-up {origins…|--all}"),
+    Verb(
+        SetDelay,
+        "delay",
+        lambda one: (
+            *("delay", one.origin),
+            f"{one.delay_ms}ms" if one.delay_ms % 1_000 else f"{one.delay_ms // 1_000}s",
+        ),
+    ),
+    Verb(RefetchRobots, "refetch_robots", "refetch {origins…|--all}"),
+    Verb(
+        Exclude,
+        "exclude",
+        "exclude {kind} {value} --reason {reason} --remove {remove}",
+        lambda one: f"{'remove ' if one.remove else ''}{one.kind} {one.value}",
+    ),
+    Verb(SetJob, "job", _job_line),
+    Verb(SteerJobs, "steer_jobs", "jobs {order} {jobs…}", lambda one: f"{one.order} {_listed(one.jobs)}"),
+    Verb(ApplyRules, "rules", "rules apply FILE --job {job} --note {note}", lambda one: one.job),
+    Verb(StashPages, "stash", "pages stash {name} {urls…} --origin {origins…} --pattern {pattern} --job {job}"),
+    Verb(UnstashPages, "unstash", "pages unstash {name} --limit {limit} --job {job}"),
+    Verb(SetDripfeed, "dripfeed", "pages dripfeed {name} {ready} --job {job}"),
+    Verb(
+        ReclaimPages,
+        "reclaim",
+        lambda one: (
+            *("pages", "reclaim", *shortened(one.urls)),
+            *(("--older", f"{one.older_ms}ms") if one.older_ms and not one.urls else ()),
+            *("--reason", one.reason),
+        ),
+        lambda one: one.urls or one.reason,
+    ),
+    Verb(ProbeUrls, "probe", "pages probe {urls…}"),
+    Verb(LoadSegment, "load", "queue load {path}"),
+    Verb(
+        SteerWorkers, "steer_workers", "workers {order} {workers…}", lambda one: f"{one.order} {_listed(one.workers)}"
+    ),
+    Verb(TagWorker, "tag_worker", "workers tags {worker} {tags}"),
+    Verb(MoveOrigins, "move", "workers move {origins} {worker}"),  # it takes one origin at a time
+)
+VERBS = {verb.kind: verb for verb in _VERBS}
+_BY_NAME = {verb.name: verb for verb in _VERBS}
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,29 +472,9 @@ class BadCommand(ValueError):
 def action_of(command: Command) -> tuple[str, str]:
     """The name under which the operator journal keeps a command ("pause", "add", …), and what it is about, in one line;
     "all" where it names nothing."""
-    match command:
-        case AddSeeds(urls=names) | ProbeUrls(urls=names):
-            pass
-        case SteerJobs(order=order, jobs=jobs) | SteerWorkers(order=order, workers=jobs):
-            names = (f"{order} {', '.join(jobs[:3])}" + (f" and {len(jobs) - 3} more" if len(jobs) > 3 else ""),)
-        case RetryPages(urls=urls, exit_codes=exits, origins=origins):
-            names = urls + exits + origins
-        case SetDelay(origin=name) | SetJob(job=name) | LoadSegment(path=name) | ApplyRules(job=name):
-            names = (name,) if name else ()
-        case TagWorker(worker=name) | StashPages(name=name) | UnstashPages(name=name) | SetDripfeed(name=name):
-            names = (name,)
-        case ReclaimPages(reason=reason, urls=urls):
-            names = urls or (reason,)
-        case Exclude(kind=kind, value=value, remove=remove):
-            names = (f"remove {kind} {value}" if remove else f"{kind} {value}",)
-        case PauseOrigins(origins=names) | ResumeOrigins(origins=names) | MoveOrigins(origins=names):
-            pass
-        case StopOrigins(origins=names) | TopUpPatience(origins=names) | RefetchRobots(origins=names):
-            pass
-        case _:
-            assert_never(command)
-    shown = ", ".join(names[:3]) + (f" and {len(names) - 3} more" if len(names) > 3 else "")
-    return _KINDS[type(command)], shown or "all"
+    verb = VERBS[type(command)]
+    about = verb.about(command) if verb.about is not None else getattr(command, fields(command)[0].name)
+    return verb.name, (about if isinstance(about, str) else _listed(about)) or "all"
 
 
 def to_json(command: Command) -> str:
@@ -298,14 +484,14 @@ def to_json(command: Command) -> str:
 
 def from_json(name: str, text: str) -> Command:
     """The command stored under `name`. Raises BadCommand."""
-    kind = _NAMES.get(name)
+    verb = _BY_NAME.get(name)
     try:
         raw = json.loads(text)
-        if kind is None or not isinstance(raw, dict):
+        if verb is None or not isinstance(raw, dict):
             raise BadCommand(f"unknown action {name!r}")
-        known = {f.name for f in fields(kind)}
+        known = {f.name for f in fields(verb.kind)}
         values = {k: tuple(v) if isinstance(v, list) else v for k, v in raw.items() if k in known}
-        made: Command = kind(**values)
+        made: Command = verb.kind(**values)
     except (TypeError, ValueError) as error:
         raise BadCommand(f"action {name!r} cannot be read: {error}") from error
     return made

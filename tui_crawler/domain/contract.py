@@ -6,7 +6,8 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.delay import DelaySettings
+from tui_crawler.domain.delay import DelaySettings, Pace, minimum
+from tui_crawler.domain.status import DelayReason
 
 if TYPE_CHECKING:
     from tui_crawler.domain.view import OriginView
@@ -16,7 +17,7 @@ _ADDRESS = re.compile(r"https?://[^\s()<>;,\"']+|[^\s()<>;,\"'@]+@[^\s()<>;,\"'@
 
 @dataclass(frozen=True, slots=True)
 class Contract:
-    """What the configuration of the newest run says about one origin; times are ms.
+    """The configuration of the newest run for one origin; times are ms.
 
     `delay_from` says where the plain delay comes from: "delay.default", or "hosts" for one of this host alone.
     `total_timeout_ms` bounds a whole exchange. Of robots.txt `robots_max_bytes` are read.
@@ -44,14 +45,9 @@ class LeastDelay:
 def least_delay(contract: Contract, origin: OriginView) -> LeastDelay:
     """The least delay of an origin (docs/behaviour.md): Crawl-delay up to its cap, else the configured one, at least
     the floor. What rate limits add is only known while they decide the present delay."""
-    settings = contract.delay
-    if origin.crawl_delay_ms is None:
-        ms, source = settings.default_ms, "config"
-    else:
-        cap = settings.crawl_delay_cap_ms
-        ms = origin.crawl_delay_ms if cap is None else min(origin.crawl_delay_ms, cap)
-        source = "robots"
-    return LeastDelay(settings.floor_ms, "floor") if ms < settings.floor_ms else LeastDelay(ms, source)
+    least, floor_ms = minimum(contract.delay, Pace(crawl_delay_ms=origin.crawl_delay_ms)), contract.delay.floor_ms
+    source = "config" if least.reason is DelayReason.default else "robots"
+    return LeastDelay(floor_ms, "floor") if least.ms < floor_ms else LeastDelay(least.ms, source)
 
 
 def contact_of(user_agent: str) -> str:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.exit_code import BLOCKED, DOCUMENTS, FAILURES, ExitCode
 from tui_crawler.domain.record import dataclass, field
-from tui_crawler.domain.status_words import FinishReason, RunReason, run_end_words
+from tui_crawler.domain.status_words import GAVE_UP, FinishReason, RunReason, run_end_words
 from tui_crawler.domain.verdict import Refusal
 
 if TYPE_CHECKING:
@@ -29,7 +29,7 @@ _OUTSIDE = frozenset({Refusal.scope, Refusal.whitelist, Refusal.start_path, Refu
 """The refusals of what the crawl is not about, mailto: links among them: nothing is missing for them."""
 
 _NOT_BEGUN = frozenset({None, ExitCode.cancelled, ExitCode.someone_stole_my_work})
-_UNTRIED = {FinishReason.patience, FinishReason.database_error, FinishReason.rate_limited, FinishReason.excluded}
+_UNTRIED = GAVE_UP | {FinishReason.rate_limited, FinishReason.excluded}
 _SAID_ELSEWHERE = frozenset({ExitCode.file_not_found, ExitCode.file_gone, ExitCode.file_too_large})
 _HAS_LIMIT = frozenset({RunReason.exhausted, RunReason.max_requests, RunReason.few_origins})
 _LIMITS: Mapping[str, str] = {
@@ -85,7 +85,7 @@ class RefusedGroup:
 
     @property
     def inside(self) -> bool:
-        """Whether the crawl is about these URLs; others are in JSON only."""
+        """Return whether the crawl is about these URLs; others are in JSON only."""
         return self.reason not in _OUTSIDE
 
 
@@ -142,7 +142,7 @@ class Coverage:
 
     @property
     def nothing(self) -> bool:
-        """Whether every seed failed, was refused, or led to nothing: the exit status is 1."""
+        """Return whether every seed failed, was refused, or led to nothing: the exit status is 1."""
         return 0 < self.seeds_total == self.seeds_lost
 
     @property
@@ -152,12 +152,12 @@ class Coverage:
 
     @property
     def elsewhere(self) -> list[str]:
-        """Where listed seeds without a document lead, at other origins: the console offers to add these."""
+        """Return where listed seeds without a document lead, at other origins: the console offers to add these."""
         leads = {one.ended_at_url: one.url.split("/")[:3] for one in self.lost}
         return [url for url, origin in leads.items() if url.split("/")[:3] != origin]
 
     def why_empty(self, origin: str) -> str:
-        """Why the first seed of an empty origin gave no document."""
+        """Return why the first seed of an empty origin gave no document."""
         return next((one.message for one in self.seeds if one.url.startswith(f"{origin}/")), "")
 
     @property
@@ -192,7 +192,7 @@ class Coverage:
 
     @property
     def reasons(self) -> list[str]:
-        """Why the crawl is not complete, each in a few words; nothing when it is."""
+        """Return why the crawl is not complete, each in a few words; nothing when it is."""
         run, refused = self.run, Counter[str]()
         for one in self.refused:
             refused[one.reason] += one.count if one.missing else 0
@@ -250,8 +250,8 @@ def _run_words(run: RunView | None) -> list[str]:
 
 
 def is_lost(code: ExitCode | None, finish_reason: str, *, has_documents: bool) -> bool:
-    """Whether a seed gave no document and will not give one in this run. Its redirects end at a page of this exit code,
-    at an origin that ended so; `has_documents`: other pages of its origin have some, to which it may have led."""
+    """Return whether a seed gave no document and will not give one in this run. Its redirects end at a page of this
+    exit code, at an origin that ended so; `has_documents`: other pages of its origin have some, perhaps by it."""
     if code in DOCUMENTS:
         return False
     if code in _NOT_BEGUN:

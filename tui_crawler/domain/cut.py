@@ -29,7 +29,7 @@ def cut_names(stored: str) -> tuple[str, ...]:
 
 
 def cut_words(cut: Iterable[str]) -> str:
-    """What is missing, in words, each with the key that raises its bound; empty when nothing is.
+    """Return what is missing, in words, each with the key that raises its bound; empty when nothing is.
 
     A name of a newer program stands for itself.
     """

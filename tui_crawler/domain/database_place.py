@@ -43,7 +43,7 @@ class PostgresPlace:
         return Path()
 
     def exists(self) -> bool:
-        """Whether it may be there: its server says more."""
+        """Return whether it may be there: its server says more."""
         return True
 
     def absolute(self) -> PostgresPlace:
@@ -60,7 +60,7 @@ def location_of(place: DatabasePlace | str) -> str:
 
 
 def is_server_url(text: str) -> bool:
-    """Whether a text names a database on a server."""
+    """Return whether a text names a database on a server."""
     return text.partition("://")[0].lower() in _SCHEMES and "://" in text
 
 

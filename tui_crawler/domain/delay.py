@@ -54,7 +54,7 @@ class Delay:
 
 
 class AnswerKind(Enum):
-    """What kind of answer the delay follows."""
+    """The kind of answer that the delay follows."""
 
     good = "good"  # 2xx or 3xx
     rate_limited = "rate_limited"  # 429

@@ -23,7 +23,7 @@ MOST_GROWTH = 0.95
 
 
 class Limit(Enum):
-    """What a crawl waits for most; the value is the word a person reads."""
+    """The main limit of a crawl; the value is the word a person reads."""
 
     none = "nothing left"
     delay = "delay"
@@ -60,7 +60,7 @@ class Eta:
 
 
 def estimate(origin: OriginView, now: int) -> Eta:
-    """When this origin will have crawled what it has, at `now` (epoch ms).
+    """Return when this origin will have crawled what it has, at `now` (epoch ms).
 
     `patience` is the limit when, at the rate of failures so far, the origin gives up before its last page.
     """
@@ -87,7 +87,7 @@ def estimate(origin: OriginView, now: int) -> Eta:
 
 
 def estimate_run(origins: Iterable[OriginView], now: int, max_in_flight: int) -> Eta:
-    """When the whole crawl will be done at `now` (epoch ms): the slowest origin, or the slots when they are too few.
+    """Return when the whole crawl will be done at `now` (epoch ms): the slowest origin decides, or too few slots.
 
     Paused and resting origins are left out; `max_in_flight` 0 means not known.
     """

@@ -44,7 +44,7 @@ class ExitCode(IntEnum):
 
 
 class AttemptKind(StrEnum):
-    """What an attempt was for; the value is the name in `v_attempt.kind`."""
+    """The purpose of an attempt; the value is the name in `v_attempt.kind`."""
 
     page = "page"
     robots = "robots"
@@ -53,7 +53,7 @@ class AttemptKind(StrEnum):
 
 
 class Group(Enum):
-    """What kind of outcome it is: the console's colour role and the first filter a person reaches for."""
+    """A kind of outcome: the console's colour role and the first filter a person reaches for."""
 
     ok = "ok"
     redirect = "redirect"
@@ -67,7 +67,7 @@ class Group(Enum):
 
 
 class Left(Enum):
-    """What becomes of a page's `attempts_remaining`."""
+    """The effect on a page's `attempts_remaining`."""
 
     keep = "keep"  # already lowered by the claim
     zero = "zero"
@@ -76,7 +76,7 @@ class Left(Enum):
 
 
 class Severity(IntEnum):
-    """How much an entry of the log matters: a failure is a warning, one of a server's or of our own an error."""
+    """The severity of an entry of the log: a failure is a warning, one of a server's or of our own an error."""
 
     info = 0
     warning = 1
@@ -84,7 +84,7 @@ class Severity(IntEnum):
 
 
 class PatienceChange(Enum):
-    """What an outcome does to the patience of its origin crawler."""
+    """The effect of an outcome on the patience of its origin crawler."""
 
     none = "none"
     lose_one = "lose_one"
@@ -109,7 +109,7 @@ class Disposition:
 
     @property
     def failure(self) -> bool:
-        """Whether a page that ended so counts as failed."""
+        """Return whether a page that ended so counts as failed."""
         return self.severity > Severity.info
 
 
@@ -191,14 +191,14 @@ STATUS_RETRIED_IN_RUN = frozenset({502, 503, 504})
 
 
 def retries_in_run(code: ExitCode, http_status: int | None) -> bool:
-    """Whether the page is taken off the ignore list, so that it may run again in the same run (U)."""
+    """Return whether the page is taken off the ignore list, so that it may run again in the same run (U)."""
     if code is ExitCode.server_internal_error:
         return http_status in STATUS_RETRIED_IN_RUN
     return DISPOSITIONS[code].retry
 
 
 def is_final(code: ExitCode, http_status: int | None) -> bool:
-    """Whether an attempt that ends so leaves the page no tries, however many it had (docs/behaviour.md: *left* 0)."""
+    """Return whether an attempt that ends so leaves the page no tries (docs/behaviour.md: *left* 0)."""
     if code is ExitCode.server_blamed_client and http_status in STATUS_WITHOUT_RETRY:
         return True
     return DISPOSITIONS[code].left is Left.zero
@@ -211,7 +211,7 @@ def attempts_left(code: ExitCode, http_status: int | None, before: int) -> int:
 
 
 def unlinks(code: ExitCode, http_status: int | None) -> bool:
-    """Whether a page that ends so links to nothing any more (`Disposition.unlinks`), as after a final other 4xx."""
+    """Return whether a page that ends so loses its links (`Disposition.unlinks`), as after a final other 4xx."""
     return DISPOSITIONS[code].unlinks or (code is ExitCode.server_blamed_client and is_final(code, http_status))
 
 
@@ -232,19 +232,19 @@ BLOCKED: frozenset[ExitCode] = REFUSED_BY_RULES | {ExitCode.blocked_by_robots_tx
 
 
 def severity(code: ExitCode | None, kind: str) -> Severity:
-    """How much an attempt of this kind (`AttemptKind`) matters in logs and events. A robots.txt that does not exist is
-    no failure. None: a code of a newer program."""
+    """Return how much an attempt of this kind (`AttemptKind`) matters in logs and events. A robots.txt that does not
+    exist is no failure. None: a code of a newer program."""
     if code is None or (kind == AttemptKind.robots and code in _NO_ROBOTS):
         return Severity.info
     return DISPOSITIONS[code].severity
 
 
 def is_problem(code: ExitCode | None, kind: str) -> bool:
-    """Whether it is one of the problems that logs and events count (`attempt.problem` of the database)."""
+    """Return whether it is one of the problems that logs and events count (`attempt.problem` of the database)."""
     return severity(code, kind) > Severity.info
 
 
 def lost_words(number: int | None, message: str) -> str:
-    """Why a page gave no document, by its stored exit code: what the attempt said, else what the code means."""
+    """Return why a page gave no document, by its stored exit code: what the attempt said, else what the code means."""
     code = None if number is None else code_of(number)
     return "it was not crawled" if code is None else f"{code.name}: {message or DISPOSITIONS[code].when}"

@@ -32,7 +32,13 @@ from tui_crawler.domain.standing import (
     page_steps,
 )
 from tui_crawler.domain.status import OriginPhase, PageStatus, RobotsStatus
-from tui_crawler.domain.status_words import FinishReason, origin_end_words, unavailable_words, unreachable_words
+from tui_crawler.domain.status_words import (
+    GAVE_UP,
+    FinishReason,
+    origin_end_words,
+    unavailable_words,
+    unreachable_words,
+)
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl
 from tui_crawler.domain.verdict import JUDGEMENT_CODES, Admitted, Refusal, Step, Verdict
 
@@ -72,7 +78,7 @@ class Answer(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class RobotsKnown:
-    """What is known of robots.txt of an origin: its state as in `v_origin`, when it was fetched, its rules, and what
+    """The robots.txt of an origin as known: its state as in `v_origin`, when it was fetched, its rules, and what
     the last try came to: the HTTP status (None: no server answered) and, where it came to nothing, why."""
 
     status: str = "none"
@@ -84,7 +90,7 @@ class RobotsKnown:
 
 @dataclass(frozen=True, slots=True)
 class Question:
-    """What is asked, and what is known. `written` is the URL as it was given, `url` what it came to.
+    """A question about a URL, with all that is known. `written` is the URL as it was given, `url` what it came to.
 
     `link_kinds_queued` are names of LinkKind. `origin` None: it is no origin of this database. `refused` are the
     counters of the origins of the pages that name the URL. `now` is epoch ms, `you` the operator's name.
@@ -190,7 +196,8 @@ def _counted(question: Question, refusing: Step) -> str:
 
 def answer_for_page(question: Question, url: CrawlUrl, page: PageStanding, chain: Sequence[Step]) -> Decision:
     """A page of the job: what happened last, what decides over it now, what it waits for."""
-    judged = _judgement(chain)
+    refusing = {step.stage: step for step in chain if step.verdict == "refuse"}
+    judged = next((refusing[stage] for stage in JUDGEMENT_CODES if stage in refusing), None)
     code = page.last_code
     if page.status is PageStatus.CLAIMED and not question.standing.schedule.at_rest:
         return Decision(Answer.in_flight, "it is being crawled now", page.last_exit_code)
@@ -213,11 +220,6 @@ def answer_for_page(question: Question, url: CrawlUrl, page: PageStanding, chain
     if code is not None and not page.attempts_remaining:
         return _done(question, page, ready)
     return _waiting(question, page)
-
-
-def _judgement(chain: Sequence[Step]) -> Step | None:
-    refusing = {step.stage: step for step in chain if step.verdict == "refuse"}
-    return next((refusing[stage] for stage in JUDGEMENT_CODES if stage in refusing), None)
 
 
 def _blocked(question: Question, url: CrawlUrl, page: PageStanding, judged: Step | None) -> Decision:
@@ -256,7 +258,7 @@ def _failed(question: Question, page: PageStanding) -> Decision:
 
 
 def _said(question: Question, page: PageStanding) -> str:
-    """What the last attempt said; of a page that was crawled and gave no document at least what its exit code means."""
+    """Return what the last attempt said; of a crawled page without a document at least what its exit code means."""
     last = next((each for each in question.standing.attempts if each.exit_code == page.last_exit_code), None)
     meant = DISPOSITIONS[page.last_code].when if page.last_code and page.last_code not in FAILURES | DOCUMENTS else ""
     said = last.message if last is not None and last.message else meant
@@ -327,8 +329,8 @@ def _origin_advice(question: Question) -> str:
         return f"tui-crawler resume {origin.origin}"
     if origin.finish_reason == FinishReason.patience.value and question.run is not None and question.run.live:
         return f"tui-crawler top-up {origin.origin}, or the next run, begins its origin again"
-    ended = {FinishReason.patience.value, FinishReason.database_error.value, FinishReason.max_requests.value}
-    return "the next run begins its origin again" if origin.finish_reason in ended else ""
+    ended = origin.finish_reason in GAVE_UP | {FinishReason.max_requests}
+    return "the next run begins its origin again" if ended else ""
 
 
 def _held(question: Question, page: PageStanding) -> str:
@@ -374,7 +376,7 @@ def query_advice(url: CrawlUrl, source: str = "", others: bool = False) -> str:
 
 
 def origin_words(question: Question, origin: OriginView) -> str:
-    """What an origin crawler is doing now, or how it ended its run."""
+    """Return what an origin crawler is doing now, or how it ended its run."""
     words = idle_reason(origin, question.now, question.run, zone=question.zone, you=question.you)
     if origin.ended:
         return origin_end_words(origin.finish_reason, words)
@@ -409,7 +411,7 @@ class Explanation:
 
     @property
     def cut(self) -> tuple[str, ...]:
-        """What was left out of what the URL gave last (names of `domain.cut`)."""
+        """Return what was left out of what the URL gave last (names of `domain.cut`)."""
         return next((one.cut for one in self.attempts if one.cut or one.exit_code in _CONTENTFUL), ())
 
 
@@ -418,7 +420,9 @@ _OF_THE_LINK = frozenset({Refusal.origin_full, Refusal.item_pattern, Refusal.red
 
 def explain(question: Question) -> Explanation:
     """The whole chain for one URL, and the one word that sums it up."""
-    url, standing = question.url, _as_it_goes_on(question.standing, question.run)
+    url, standing, run = question.url, question.standing, question.run
+    broken_off = run is not None and not run.live and not standing.schedule.over
+    standing = replace(standing, schedule=replace(standing.schedule, broken_off=broken_off))
     question = replace(question, standing=standing)
     if isinstance(url, InvalidUrl):
         steps = [Step("normalise", "refuse", f"the URL {url.reason}")]
@@ -426,7 +430,9 @@ def explain(question: Question) -> Explanation:
         return _made(question, steps, decision)
     chosen = _best_referral(question, url)
     chain = tuple(_chain(question, url, chosen))
-    steps = [_normalised(question, url), _origin_step(question, url), *chain]
+    as_written = question.written in {url.href, f"{url.href}#{url.fragment}"}
+    words = "as it was written" if as_written else f"{question.written} becomes {url.href}"
+    steps = [Step("normalise", "pass", words), _origin_step(question, url), *chain]
     if standing.page is not None:
         steps += page_steps(standing.page, standing.schedule, question.now, question.zone)
         decision = answer_for_page(question, url, standing.page, chain)
@@ -434,11 +440,6 @@ def explain(question: Question) -> Explanation:
         steps.append(_unknown_step(question))
         decision = answer_for_unknown(question, url, chain)
     return _made(question, steps, decision)
-
-
-def _as_it_goes_on(standing: UrlStanding, run: RunView | None) -> UrlStanding:
-    broken_off = run is not None and not run.live and not standing.schedule.over
-    return replace(standing, schedule=replace(standing.schedule, broken_off=broken_off))
 
 
 def _made(question: Question, steps: Sequence[Step], decision: Decision) -> Explanation:
@@ -460,13 +461,6 @@ def _made(question: Question, steps: Sequence[Step], decision: Decision) -> Expl
         page.queue_position if page else None,
         question.ruleset_id,
     )
-
-
-def _normalised(question: Question, url: CrawlUrl) -> Step:
-    written = question.written
-    if written in {url.href, f"{url.href}#{url.fragment}"}:
-        return Step("normalise", "pass", "as it was written")
-    return Step("normalise", "pass", f"{written} becomes {url.href}")
 
 
 def _origin_step(question: Question, url: CrawlUrl) -> Step:
@@ -522,7 +516,7 @@ def _is_queued(referral: Referral, kinds: frozenset[str]) -> bool:
 
 
 def _link_step(question: Question) -> Step:
-    """Whether any link to the URL is of those that become pages (G)."""
+    """Return whether any link to the URL is of those that become pages (G)."""
     referrals, kinds = question.standing.referrals, question.link_kinds_queued
     if any(_is_queued(each, kinds) for each in referrals):
         return Step("link_kind", "pass", "a link of a kind that is queued names it")

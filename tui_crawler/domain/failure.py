@@ -8,8 +8,8 @@ class StorageFailure(Exception):
 
 
 class StorageHeldUp(StorageFailure):
-    """What passes by itself: the disk is full or has an I/O error, another program holds a lock, no descriptor is left.
-    Nothing is lost."""
+    """A failure that passes by itself: the disk is full or has an I/O error, another program holds a lock, no
+    descriptor is left. Nothing is lost."""
 
 
 class DatabaseLocked(StorageHeldUp):
@@ -29,7 +29,7 @@ class BadKeptConfig(StorageFailure):
 
 
 class ReadingStopped(Exception):
-    """What is being read is not wanted any more: something else is."""
+    """The end of a reading that is no longer needed."""
 
 
 class RunHeld(Exception):
@@ -65,8 +65,8 @@ class NotOurDatabase(DatabaseUnusable):
 
 
 class NotComparable(Exception):
-    """Why two runs cannot be compared, in one line."""
+    """The reason why two runs cannot be compared, in one line."""
 
 
 class QueryProblem(Exception):
-    """Why a question in SQL has no answer, in one line."""
+    """The reason why a query in SQL has no result, in one line."""

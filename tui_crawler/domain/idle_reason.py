@@ -8,11 +8,11 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.moment import HELD
+from tui_crawler.domain.moment import HELD, local_time
 from tui_crawler.domain.status import DelayReason, OriginPhase, RobotsStatus
 from tui_crawler.domain.status_words import (
     FinishReason,
@@ -49,16 +49,15 @@ _DELAYS: Mapping[str, str] = {
     DelayReason.restart.value: "one full delay after a restart",
     DelayReason.robots_unreachable.value: "robots.txt back-off",
 }
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def delay_words(delay_reason: str) -> str:
-    """What decided a delay, in words; empty for the plain configured one. `delay_reason` as in `v_origin`."""
+    """Return what decided a delay, in words; empty for the plain configured one. `delay_reason` as in `v_origin`."""
     return _DELAYS.get(delay_reason, delay_reason.replace("_", " "))
 
 
 def delay_why(origin: OriginView) -> str:
-    """What decided the present delay of an origin: a server that answered slowly is told from one that did not."""
+    """Return what decided the present delay of an origin; a slow server and one without an answer differ."""
     late = origin.last_exit_code == ExitCode.request_timeout.name and origin.last_http_status is None
     if late and origin.delay_reason == DelayReason.response_time.value:
         return f"no answer within {_span(origin.last_response_ms)}"
@@ -79,8 +78,8 @@ def end_of_run(run: RunView, now: int) -> int:
 
 
 def worked_ms(run: RunView, now: int) -> int:
-    """How long a run has worked at `now` (epoch ms), in ms, without the rest between two sessions of it. What came
-    after its last heartbeat is not told by a clock that may be set: little of it is believed."""
+    """Return how long a run has worked at `now` (epoch ms), in ms, without the rest between two sessions of it. What
+    came after its last heartbeat is not told by a clock that may be set: little of it is believed."""
     since = now - run.heartbeat_at if run.live and not run.finished_at else 0
     return run.worked_ms + min(max(0, since), SILENT_MS)
 
@@ -95,7 +94,7 @@ def idle_reason(  # noqa: C901  one line per reason, in their order
     in_flight: int | None = None,
     brief: bool = False,
 ) -> str:
-    """Why this origin makes no request at `now` (epoch ms); empty while one is in flight.
+    """Return why this origin makes no request at `now` (epoch ms); empty while one is in flight.
 
     `run` is the newest run, None when there is none. `you` is the name under which this operator pauses. `in_flight`
     says of how many origins of the same worker a request is in flight (`flying`); None: that is not known. `brief`: of
@@ -132,7 +131,7 @@ def idle_reason(  # noqa: C901  one line per reason, in their order
 
 
 def held_up_words(run: RunView, now: int) -> str:
-    """What keeps a live engine from storing anything, so that it asks for nothing; empty while it stores."""
+    """Return what keeps a live engine from storing anything, so that it asks for nothing; empty while it stores."""
     if run.disk_full:
         return "waits for the disk, which is full; it goes on when there is room"
     if run.heartbeat_at and now - run.heartbeat_at > SILENT_MS:
@@ -141,7 +140,7 @@ def held_up_words(run: RunView, now: int) -> str:
 
 
 def lost_to_robots(origin: OriginView) -> bool:
-    """Whether it gave up because its robots.txt could not be had: nothing else of it was asked for since."""
+    """Return whether it gave up because its robots.txt could not be had: nothing else of it was asked for since."""
     return origin.finish_reason == FinishReason.patience and origin.robots_status == RobotsStatus.unreachable
 
 
@@ -153,8 +152,8 @@ def flying(origins: Iterable[OriginView]) -> Counter[str]:
 def idle_reason_of_run(  # noqa: C901  the same
     origins: Iterable[OriginView], now: int, run: RunView | None, hint: str = "", *, zone: tzinfo = UTC
 ) -> str:
-    """Why nothing moves at all at `now` (epoch ms); empty while something does, or is about to within SOON_MS. `hint`:
-    how to go on where no engine is at work."""
+    """Return why nothing moves at all at `now` (epoch ms); empty while something does, or is about to within SOON_MS.
+    `hint`: how to go on where no engine is at work."""
     every = tuple(origins)
     if run is None:
         return "no run has started yet"
@@ -238,10 +237,8 @@ def _until(epoch_ms: int, now: int, zone: tzinfo) -> str:
 
 
 def _clock(epoch_ms: int, zone: tzinfo) -> str:
-    try:
-        return (_EPOCH + timedelta(milliseconds=epoch_ms)).astimezone(zone).strftime("%H:%M")
-    except OverflowError:
-        return "an unknown time"
+    shown = local_time(epoch_ms, zone)
+    return "an unknown time" if shown is None else shown.strftime("%H:%M")
 
 
 def _span(ms: int) -> str:

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from tui_crawler.domain.admission import LENGTH_LIMIT, Admission, Discovered
-from tui_crawler.domain.attempt import FoundLink, Reading, RefusedCount
+from tui_crawler.domain.attempt import FoundLink, Reading, RefusedCount, RefusedCounts
 from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.page import EMBEDDED, EXTERNAL, KnownPage, NewPage, TodoPage
 from tui_crawler.domain.url import CrawlUrl, normalise
@@ -49,7 +49,7 @@ def is_sitemap(body: bytes, is_seed: bool) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Intake:
-    """What decides over found links: the filters, which kinds are queued, and how many pages each origin has.
+    """The filters of found links: the policies, which kinds are queued, and how many pages each origin has.
 
     `queues` is false in offline mode (M): then nothing becomes a page. `check_external`: links that leave
     the crawl become pages that are only checked; `check_embedded`: so do links of kinds that are not queued, but a and
@@ -72,7 +72,7 @@ class Intake:
 
 @dataclass(frozen=True, slots=True)
 class Queue:
-    """What the links of a page come to: pages to be queued, and refusals counted by reason."""
+    """The links of a page after all filters: pages to be queued, and refusals counted by reason."""
 
     pages: tuple[NewPage, ...] = ()
     refused: tuple[RefusedCount, ...] = ()
@@ -134,11 +134,14 @@ def sitemaps_of(rules: RobotsRules, robots_url: CrawlUrl, intake: Intake) -> Que
     if not intake.queues:
         return Queue()
     named = [normalise(text, robots_url.href) for text in rules.sitemaps[:_MOST_SITEMAPS]]
-    queue = admit((Find(url, 0, sitemap=True) for url in named if isinstance(url, CrawlUrl)), _NO_PAGE, intake)
-    invalid = [text for text, url in zip(rules.sitemaps, named, strict=False) if not isinstance(url, CrawlUrl)]
-    if not invalid:
-        return queue
-    return Queue(queue.pages, (*queue.refused, RefusedCount("invalid_url", len(invalid), invalid[0][:500])))
+    queue, invalid = (
+        admit((Find(url, 0, sitemap=True) for url in named if isinstance(url, CrawlUrl)), _NO_PAGE, intake),
+        RefusedCounts(),
+    )
+    for text, url in zip(rules.sitemaps, named, strict=False):
+        if not isinstance(url, CrawlUrl):
+            invalid.add(Refusal.invalid_url, text[:500])
+    return Queue(queue.pages, (*queue.refused, *invalid.all()))
 
 
 _NO_PAGE = TodoPage(0, 0, "")  # what robots.txt names has no parent page
@@ -149,7 +152,7 @@ def admit(finds: Iterable[Find], page: TodoPage, intake: Intake) -> Queue:
     a page leads to that is only checked is only checked, too."""
     seen: set[str] = set()
     pages: list[NewPage] = []
-    refused: dict[str, tuple[int, str]] = {}
+    refused = RefusedCounts()
     added: dict[str, int] = {}
     admission = intake.admission
     is_plain = not (page.item_pattern or page.force or admission.bounds_origins)
@@ -177,9 +180,7 @@ def admit(finds: Iterable[Find], page: TodoPage, intake: Intake) -> Queue:
         if external:
             verdict = intake.admission.refuses_check(url, known, find.hops)
         if isinstance(verdict, Refused):
-            reason = Refusal.url_length if verdict.source == LENGTH_LIMIT else verdict.reason
-            count, sample = refused.get(reason.value, (0, url.href))
-            refused[reason.value] = (count + 1, sample)
+            refused.add(Refusal.url_length if verdict.source == LENGTH_LIMIT else verdict.reason, url.href)
             continue
         added[url.origin] = added.get(url.origin, 0) + 1
         pages.append(
@@ -199,5 +200,4 @@ def admit(finds: Iterable[Find], page: TodoPage, intake: Intake) -> Queue:
                 again=find.again,
             )
         )
-    counts = tuple(RefusedCount(reason, count, sample) for reason, (count, sample) in refused.items())
-    return Queue(tuple(pages), counts)
+    return Queue(tuple(pages), refused.all())

@@ -13,7 +13,7 @@ if TYPE_CHECKING:
 
 
 class JobStatus(StrEnum):
-    """Where a job stands; the value is the name in `v_job.status`."""
+    """The state of a job; the value is the name in `v_job.status`."""
 
     ACTIVE = "ACTIVE"
     DRAINING = "DRAINING"
@@ -53,18 +53,18 @@ class JobState:
 
     @property
     def paused(self) -> bool:
-        """Whether an operator has put it off: its pages keep the run alive."""
+        """Return whether an operator has put it off: its pages keep the run alive."""
         return self.concurrency == 0 and not self.aborted
 
     @property
     def held(self) -> bool:
-        """Whether none of its pages may be crawled now: it is paused or aborted. Held work is not finished work."""
+        """Return whether no page of it may be crawled now: it is paused or aborted. Held work is not finished."""
         return self.aborted or self.concurrency == 0
 
 
 @dataclass(frozen=True, slots=True)
 class QueueChange:
-    """What an operator's wish did to the queue: how many pages of which origin it was about, and which pages (ids)
+    """The effect of a command on the queue: how many pages of which origin it was about, and which pages (ids)
     are on no todo list any more."""
 
     origins: tuple[tuple[str, int], ...] = ()

@@ -82,7 +82,7 @@ def _bracketed(part: Matcher) -> str:
 
 
 def matches(matcher: Matcher, url: CrawlUrl) -> bool:
-    """Whether a matcher matches; for more than one question use CompiledPolicies. Raises BadPattern."""
+    """Return whether a matcher matches; for more than one question use CompiledPolicies. Raises BadPattern."""
     return bool(MatcherSet((matcher,)).all(url))
 
 

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from datetime import UTC, datetime, timedelta, tzinfo
 from typing import NamedTuple
+
+EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 HELD = 2**62
 """`asleep_until` of an origin that has nothing but pages of paused jobs: until somebody says so."""
@@ -24,6 +27,14 @@ class Moment(NamedTuple):
         return Moment(self.mono_ms + ms, self.wall_ms + ms)
 
 
+def local_time(epoch_ms: int, zone: tzinfo) -> datetime | None:
+    """Return date and time of epoch milliseconds in `zone`; None outside of the years 1 to 9999."""
+    try:
+        return (EPOCH + timedelta(milliseconds=epoch_ms)).astimezone(zone)
+    except OverflowError:
+        return None
+
+
 def read_moment(mono_ns: Callable[[], int], wall_ns: Callable[[], int]) -> Moment:
     """The present by two clocks (ns each), read so that they mean the same moment.
 
@@ -41,6 +52,6 @@ def read_moment(mono_ns: Callable[[], int], wall_ns: Callable[[], int]) -> Momen
 
 
 def _look(mono_ns: Callable[[], int], wall_ns: Callable[[], int]) -> tuple[int, int, int]:
-    """How long the reading took, and both clocks (ns)."""
+    """Return how long the reading took, and both clocks (ns)."""
     before, wall, after = mono_ns(), wall_ns(), mono_ns()
     return after - before, before, wall

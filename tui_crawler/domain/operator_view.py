@@ -109,7 +109,7 @@ class SessionView:
 
 @dataclass(frozen=True, slots=True)
 class ValidationTotals:
-    """What validators said: validator, documents it found valid, documents it did not. `pages` were looked at;
+    """The results of validators: validator, documents it found valid, documents it did not. `pages` were looked at;
     `whole`: these are all pages. `waiting` documents are still to be looked at."""
 
     pages: int
@@ -120,7 +120,7 @@ class ValidationTotals:
 
 @dataclass(frozen=True, slots=True)
 class QueryAnswer:
-    """What a question in SQL gave: names of columns, rows of None, numbers, texts and bytes, how long it took in ms.
+    """The result of a query in SQL: names of columns, rows of None, numbers, texts and bytes, how long it took in ms.
 
     `more`: there are further rows; `cut` values were shortened. `problem` is why there is no answer, in one line.
     """

@@ -25,7 +25,7 @@ DAY_MS = 86_400_000
 
 @dataclass(frozen=True, slots=True)
 class CrawlSettings:
-    """What the turn machine needs of the configuration, for one origin."""
+    """The settings of the turn machine for one origin."""
 
     delay: DelaySettings = field(default_factory=DelaySettings)
     patience: int = 5
@@ -105,7 +105,7 @@ class OriginState:
 
     @property
     def lost(self) -> bool:
-        """Whether it is external and out of patience: it is not asked any more, what leads there counts as broken."""
+        """Return whether it is external and out of patience: not asked any more, links to it count as broken."""
         return self.external and self.patience == 0
 
 
@@ -142,7 +142,7 @@ def record_of(state: OriginState, in_flight_url: str = "") -> OriginRecord:
 
 
 def says_all(record: OriginRecord, state: OriginState) -> bool:
-    """Whether a record says what a state does, so that it need not be stored again."""
+    """Return whether a record says what a state does, so that it need not be stored again."""
     now = record_of(state)
     known = replace(record, delay_reason=record.delay_reason or now.delay_reason, robots=record.robots or now.robots)
     return now == known and (record.robots is not None or state.robots == RobotsState())
@@ -150,7 +150,7 @@ def says_all(record: OriginRecord, state: OriginState) -> bool:
 
 @dataclass(frozen=True, slots=True)
 class Takeover:
-    """How an origin comes back. `unclean`: its last owner did not end well, a request may have been in flight."""
+    """The return of an origin. `unclean`: its last owner did not end well, a request may have been in flight."""
 
     continued: bool
     unclean: bool
@@ -174,7 +174,8 @@ def restore(
     """
     pace = _pace_of(record)
     after_kill = max(record.delay_ms, minimum(settings.delay, pace).ms, settings.delay.floor_ms)
-    after_kill += _answer_under_way(record, after_kill)
+    # an answer may be under way: the slowest of the last ones tells how long; without any, as long as the delay
+    after_kill += max((record.last_response_ms, *record.response_window)) or after_kill
     wait = min(max(0, record.next_request_at - now.wall_ms), _promised_ms(record, after_kill))
     reason = DelayReason(record.delay_reason) if record.delay_reason else DelayReason.none
     long_wait = reason is DelayReason.retry_after and wait > settings.delay.retry_after_max_ms
@@ -210,19 +211,13 @@ def restore(
 
 
 def _promised_ms(record: OriginRecord, after_kill_ms: int) -> int:
-    """How long the origin was promised to be left alone: its delay. After a kill the answer that was under way, too;
-    when the operator has lowered the delay since, what stands between its last request and the next one."""
+    """Return how long the origin was promised to be left alone: its delay. After a kill the answer that was under way,
+    too; when the operator has lowered the delay since, what stands between its last request and the next one."""
     if record.delay_reason == DelayReason.restart.value:
         return after_kill_ms
     if record.delay_reason == DelayReason.lowered.value:
         return max(record.delay_ms, record.next_request_at - record.last_request_at)
     return record.delay_ms
-
-
-def _answer_under_way(record: OriginRecord, full_ms: int) -> int:
-    """How long (ms) a server may go on with an answer whose reader was killed: as long as the slowest of its last
-    answers took. One that has answered nothing yet is given as long as the delay is."""
-    return max((record.last_response_ms, *record.response_window)) or full_ms
 
 
 def _pace_of(record: OriginRecord) -> Pace:
@@ -271,7 +266,7 @@ class SettingsByOrigin:
 
 
 def from_json(text: str) -> SettingsByOrigin:
-    """What a session has kept; what an older version did not keep is the default. Raises ValueError, TypeError."""
+    """Read what a session has kept; what an older one did not keep is the default. Raises ValueError, TypeError."""
     raw = json.loads(text)
     common = _known(CrawlSettings, raw["common"])
     settings = CrawlSettings(**common | {"delay": DelaySettings(**_known(DelaySettings, common["delay"]))})

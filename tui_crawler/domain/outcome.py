@@ -44,7 +44,7 @@ _PERMANENT = frozenset({ExitCode.permanent_redirect})
 
 @dataclass(frozen=True, slots=True)
 class Storing:
-    """Which kinds of document keep their body."""
+    """The kinds of document whose body is kept."""
 
     kinds: frozenset[str]
 
@@ -71,7 +71,7 @@ class Crawled:
 
     @property
     def nofollow(self) -> bool:
-        """Whether the page asks that none of its links is followed, and that is obeyed."""
+        """Return whether the page asks that none of its links is followed, and that is obeyed."""
         return self.obeys_nofollow and self.reading is not None and self.reading.nofollow
 
     @property
@@ -114,12 +114,8 @@ def final_code(crawled: Crawled) -> ExitCode:
     return reading.exit_code
 
 
-def _canonical_record(url: CrawlUrl) -> RedirectRecord:
-    return RedirectRecord(url.href, url.fragment, True, RedirectSource.canonical)
-
-
 def redirect_of(crawled: Crawled, code: ExitCode) -> tuple[CrawlUrl, RedirectRecord] | None:
-    """Where the page sends its reader, by Location, refresh or canonical; None when it sends nowhere."""
+    """Return where the page sends its reader, by Location, refresh or canonical; None when it sends nowhere."""
     reading = crawled.reading
     target: CrawlUrl | None = None
     source = RedirectSource.location
@@ -136,10 +132,10 @@ def redirect_of(crawled: Crawled, code: ExitCode) -> tuple[CrawlUrl, RedirectRec
 
 
 def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
-    """Which URLs become pages, after all filters (first refusal wins, each is counted)."""
+    """Return which URLs become pages, after all filters (first refusal wins, each is counted)."""
     page, reading = crawled.page, crawled.reading
     if not intake.queues:  # what is found is scanned later; what is no URL is not stored
-        return _with_invalid(Queue(), reading)
+        return Queue(refused=reading.refused if reading else ())
     sent = redirect_of(crawled, code)
     if sent is not None:
         if crawled.again is False:
@@ -159,15 +155,8 @@ def queue_of(crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
     found = listed(reading, page) if page.sitemap else linked(crawled.links, page, intake)
     if intake.finds_sitemaps and reading.sitemaps:
         found = chain((Find(url, page.depth, sitemap=True) for url in reading.sitemaps), found)
-    return _with_invalid(admit(found, page, intake), reading)
-
-
-def _with_invalid(queue: Queue, reading: Reading | None) -> Queue:
-    if reading is None or not (reading.invalid_links or reading.too_long_links):
-        return queue
-    invalid = RefusedCount(Refusal.invalid_url, reading.invalid_links, reading.invalid_sample)
-    too_long = RefusedCount(Refusal.url_length, reading.too_long_links, reading.too_long_sample)
-    return Queue(queue.pages, (*queue.refused, *(one for one in (invalid, too_long) if one.count)))
+    queue = admit(found, page, intake)
+    return Queue(queue.pages, (*queue.refused, *reading.refused))
 
 
 def settle_crawl(
@@ -182,7 +171,10 @@ def settle_crawl(
     """Everything the crawl of a page changes. `before` and `after` are the origin's states around it; `queue` is what
     `queue_of` has answered, unless it is still to be asked."""
     queue = queue or queue_of(crawled, code, intake)
-    sent = redirect_of(crawled, code)
+    sent, ignored = redirect_of(crawled, code), crawled.ignored
+    redirect = sent[1] if sent else None
+    if redirect is None and ignored is not None:
+        redirect = RedirectRecord(ignored.href, ignored.fragment, True, RedirectSource.canonical)
     kept = code in _READ and crawled.reading is not None
     claims = code is ExitCode.not_canonical
     found = queue_of(crawled, code, dataclasses.replace(intake, queues=True)) if claims else queue
@@ -200,15 +192,15 @@ def settle_crawl(
         fragments=None if links is None or named is None else named if links else (),
         anchors=reading.anchors if reading else None,
         new_pages=queue.pages,
-        redirect=sent[1] if sent else _canonical_record(crawled.ignored) if crawled.ignored else None,
+        redirect=redirect,
         refused=queue.refused,
         claim=crawled.exchange if claims else None,
-        ignores=crawled.ignored is not None,
+        ignores=ignored is not None,
     )
 
 
 def page_outcome(crawled: Crawled, code: ExitCode) -> PageOutcome:
-    """How the crawl leaves its page; a cancelled one gives the try back and stays where it was."""
+    """Return how the crawl leaves its page; a cancelled one gives the try back and stays where it was."""
     page, status = crawled.page, crawled.exchange.http_status
     cancelled = code is ExitCode.cancelled
     doubted, left = crawled.exchange.doubted, attempts_left(code, status, page.attempts_remaining)
@@ -243,7 +235,7 @@ def asked_by_get(page: TodoPage) -> TodoPage:
 
 @dataclass(frozen=True, slots=True)
 class Refusing:
-    """Why a page is not requested: exit code, words, who decided (file:line or robots.txt line), which ruleset."""
+    """The refusal of a page: exit code, words, who decided (file:line or robots.txt line), which ruleset."""
 
     exit_code: ExitCode
     detail: str
@@ -358,7 +350,7 @@ def _kind_of(page: TodoPage) -> AttemptKind:
 
 
 def _results_of(crawled: Crawled, code: ExitCode) -> tuple[AttemptResult, ...]:
-    """What an attempt found out, typed (B): the numbers of outlinks and of requisites, not their texts."""
+    """Return what an attempt found out, typed (B): the numbers of outlinks and of requisites, not their texts."""
     exchange, reading = crawled.exchange, crawled.reading
     if exchange.http_status is None:
         return ()

@@ -45,12 +45,12 @@ class TodoPage:
 
     @property
     def begins(self) -> bool:
-        """Whether a crawl begins here: a seed, or where one redirects, which costs no depth."""
+        """Return whether a crawl begins here: a seed, or where one redirects, which costs no depth."""
         return self.seed or (self.redirect_hops > 0 and not self.depth and not self.sitemap)
 
     @property
     def is_check(self) -> bool:
-        """Whether it is only checked: what is external is, but for a sitemap, which is read."""
+        """Return whether it is only checked: what is external is, but for a sitemap, which is read."""
         return bool(self.external) and not self.sitemap
 
 
@@ -69,7 +69,7 @@ class Candidates:
 
     @property
     def exhausted(self) -> bool:
-        """Whether there is no page to crawl, now or later."""
+        """Return whether there is no page to crawl, now or later."""
         return not self.pages and self.next_due_at is None and not self.held
 
 
@@ -115,7 +115,7 @@ class NewPage:
 
 
 class KnownPage(NamedTuple):
-    """How far a page is known: only a find that is lower, or newer, brings news of it (B)."""
+    """The known values of a page: only a find that is lower, or newer, brings news of it (B)."""
 
     nice: int
     depth: int
@@ -125,7 +125,7 @@ class KnownPage(NamedTuple):
     external: int
 
     def learns_of(self, page: NewPage) -> bool:
-        """Whether a find may change anything of the page."""
+        """Return whether a find may change anything of the page."""
         return (
             page.force
             or page.again
@@ -151,7 +151,7 @@ class KnownPage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """What one page adds to the counters of its origin: 0 or 1 each. A failed page with tries left is also pending."""
+    """One page in the counters of its origin: 0 or 1 each. A failed page with tries left is also pending."""
 
     pending: int = 0
     done: int = 0

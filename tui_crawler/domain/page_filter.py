@@ -28,7 +28,7 @@ _NONE = frozenset({"-", "none", "never"})
 
 
 class PageListState(StrEnum):
-    """Where a page stands, in one word."""
+    """The state of a page, in one word."""
 
     queued = "queued"  # has tries, and did not fail last time
     retry = "retry"  # failed, and has tries left
@@ -117,13 +117,13 @@ class PageFilter:
 
     @property
     def looks_at_urls(self) -> bool:
-        """Whether the text of URLs or titles decides: no index helps with that, rows have to be looked at."""
+        """Return whether the text of URLs or titles decides: no index helps with that, rows have to be looked at."""
         return any(isinstance(term, TextTerm | TitleTerm | PatternTerm) for term in self.terms)
 
 
 @dataclass(frozen=True, slots=True)
 class FilterProblem:
-    """What is wrong with a line, in words."""
+    """The fault of a line, in words."""
 
     message: str
 
@@ -144,7 +144,7 @@ class PageWindow:
 
 @dataclass(frozen=True, slots=True)
 class PageTally:
-    """How many pages pass a filter among `looked_at` rows, of `known` pages in all.
+    """The number of pages that pass a filter among `looked_at` rows, of `known` pages in all.
 
     `last_id` is where the next piece begins; `ended`: there is none, every page was looked at.
     """
@@ -158,7 +158,7 @@ class PageTally:
 
 @dataclass(frozen=True, slots=True)
 class PageCounts:
-    """How often each value of a field occurs, most frequent first, among the first `looked_at` of `known` pages.
+    """The frequency of each value of a field, most frequent first, among the first `looked_at` of `known` pages.
 
     `values` is how many different ones there are; of very many the rare ones are left out of `counts`.
     """
@@ -189,7 +189,7 @@ def read_page_filter(text: str) -> PageFilter | FilterProblem:
 
 
 def state_of(page: PageView) -> PageListState:
-    """Where a page stands."""
+    """Return where a page stands."""
     match page.status:
         case PageStatus.STASHED.name:
             return PageListState.stashed

@@ -92,7 +92,7 @@ class RedirectView:
 
 @dataclass(frozen=True, slots=True)
 class ExitCountView:
-    """How often an exit code ended an attempt: in the newest run, and in the last five minutes."""
+    """The number of attempts with an exit code: in the newest run, and in the last five minutes."""
 
     exit_code: str
     run: int
@@ -170,8 +170,8 @@ class LinkEnd:
 
 @dataclass(frozen=True, slots=True)
 class Referrer:
-    """Who names a URL: the page, how (a kind of link, the source of a redirect, or sitemap), and the text of the link
-    as it was crawled. `chain`: the redirects between, the one that is named first."""
+    """A page that names a URL: its URL, how (a kind of link, the source of a redirect, or sitemap), and the text of
+    the link as it was crawled. `chain`: the redirects between, the one that is named first."""
 
     url: str
     kind: str
@@ -212,7 +212,7 @@ class RefusedView:
 
 @dataclass(frozen=True, slots=True)
 class OriginHistory:
-    """What the detail screen draws of the past of one origin, newest first."""
+    """The past of one origin for its screen, newest first."""
 
     patience: tuple[AttemptView, ...]  # attempts that cost patience
     delays: tuple[AttemptView, ...]  # attempts after which the delay was another one
@@ -235,7 +235,7 @@ class RefusalCount:
 
 @dataclass(frozen=True, slots=True)
 class RefusalCounts:
-    """What rules refused among the newest `looked_at` attempts of the log, which has `known` of them."""
+    """The refusals by rules among the newest `looked_at` attempts of the log, which has `known` of them."""
 
     rows: tuple[RefusalCount, ...]
     looked_at: int

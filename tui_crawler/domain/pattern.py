@@ -50,7 +50,7 @@ class Pattern:
         return low.decode("utf-8", "ignore"), high.decode("utf-8", "ignore") or "\U0010ffff"
 
     def search(self, text: str) -> bool:
-        """Whether the pattern is found anywhere in `text`."""
+        """Return whether the pattern is found anywhere in `text`."""
         return self.search_bytes(_encode(text))
 
     def search_bytes(self, data: bytes) -> bool:

@@ -25,7 +25,7 @@ class DoNotCrawl:
 
 @dataclass(frozen=True, slots=True)
 class QueryPolicy:
-    """Which query parameters are allowed where `match` matches (None: everywhere).
+    """The query parameters that are allowed where `match` matches (None: everywhere).
 
     A parameter is allowed when its name is in `allow` or `values`; one in `values` must also have a decoded
     value in which its regular expression is found. `allow_any` allows all.
@@ -79,7 +79,7 @@ EMPTY = PolicySet()
 
 @dataclass(frozen=True, slots=True)
 class RuleSettings:
-    """What the rules together say of one URL; each `*_rule` is the rule that decided, None the default."""
+    """The settings of one URL by all rules; each `*_rule` is the rule that decided, None the default."""
 
     accept: bool = True
     skip: bool = False
@@ -96,7 +96,7 @@ _NOTHING_SAID = RuleSettings()
 
 @dataclass(frozen=True, slots=True)
 class QueryRefusal:
-    """Why a URL with a query is not crawled, in plain words, and the policy (file:line) nearest to allowing it."""
+    """The reason why a query is refused, in plain words, and the policy (file:line) nearest to allowing it."""
 
     detail: str
     source: str = ""
@@ -134,11 +134,11 @@ class CompiledPolicies:
         return self.policies.do_not_crawl[found[0]] if found else None
 
     def welcomes(self, host: str) -> bool:
-        """Whether the whitelist lets the origins of this host join the crawl."""
+        """Return whether the whitelist lets the origins of this host join the crawl."""
         return self._domains.first(host) is not None
 
     def whitelisted(self, url: CrawlUrl) -> bool:
-        """Whether the URL matches a pattern of the whitelist; true if it has none."""
+        """Return whether the URL matches a pattern of the whitelist; true if it has none."""
         return not self._whitelist.patterns or self._whitelist.first(url.href) is not None
 
     def query_refusal(self, url: CrawlUrl) -> QueryRefusal | None:
@@ -178,7 +178,7 @@ class CompiledPolicies:
         return None
 
     def settings(self, url: CrawlUrl) -> RuleSettings:
-        """What the rules say of the URL: in order, the last value that is given wins (B)."""
+        """Return what the rules say of the URL: in order, the last value that is given wins (B)."""
         settings = _NOTHING_SAID
         for index in self._rules.all(url.href):
             rule = self.policies.rules[index]

@@ -10,6 +10,7 @@ becoming a page.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from enum import Enum
 from typing import TypeVar
@@ -20,7 +21,7 @@ from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
 from tui_crawler.domain.matcher import All, MatcherSet
 from tui_crawler.domain.pattern import PatternSet
 from tui_crawler.domain.policy import CompiledPolicies, PolicySet, Whitelist
-from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.record import dataclass, field
 from tui_crawler.domain.ruleset import RulesetEntry, bare_entry, change_between
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
 from tui_crawler.domain.verdict import JUDGEMENT_CODES, Refusal
@@ -50,7 +51,7 @@ class Sample:
 
 @dataclass(slots=True)
 class OriginImpact:
-    """What the change does to the known URLs of one origin, as far as they are counted."""
+    """The effect of a change on the known URLs of one origin, as far as they are counted."""
 
     origin: str
     newly_blocked: int = 0
@@ -60,7 +61,7 @@ class OriginImpact:
 
 @dataclass(frozen=True, slots=True)
 class Preview:
-    """What a change would do. `by_origin` holds origins with any change, most changes first.
+    """The effect of a change. `by_origin` holds origins with any change, most changes first.
 
     `blocked_by_state` counts what would be blocked by what became of it so far: waiting, done, failed, blocked.
     """
@@ -105,8 +106,8 @@ class RuleSide:
         return ALLOWED
 
     def exit_code(self, url: CrawlUrl) -> ExitCode | None:
-        """What a page is refused with when it is about to be crawled (docs/behaviour.md), before robots.txt is asked;
-        None: it is not. `accept` speaks of links only."""
+        """Return what a page is refused with when it is about to be crawled (docs/behaviour.md), before robots.txt is
+        asked; None: it is not. `accept` speaks of links only."""
         return JUDGEMENT_CODES.get(self.stage(url))
 
     def verdict(self, url: CrawlUrl) -> tuple[str, str]:
@@ -155,14 +156,14 @@ class Comparison:
         )
 
     def concerns(self, url: CrawlUrl) -> bool:
-        """Whether an edited entry speaks of the URL: one of which none does is judged as before."""
+        """Return whether an edited entry speaks of the URL: one of which none does is judged as before."""
         for concern in self._concerns:  # noqa: SIM110  a generator for every URL takes as long as the question
             if concern(url):
                 return True
         return False
 
     def exit_code(self, url: CrawlUrl, *, before: bool = False) -> ExitCode | None:
-        """What a page of this URL is refused with after the change, or before it; None: it is not."""
+        """Return what a page of this URL is refused with after the change, or before it; None: it is not."""
         return (self._before if before else self._after).exit_code(url)
 
     def changes(self, url: CrawlUrl) -> tuple[str, str] | None:
@@ -225,24 +226,24 @@ def _edited(before: Sequence[Entry], after: Sequence[Entry]) -> tuple[Entry, ...
     return (*before[first : len(before) - last], *after[first : len(after) - last])
 
 
+@dataclass(slots=True)
 class Impact:
     """Counts what a change does, URL by URL: for each job what its rules are before and after.
 
     URLs of a job that is not named are unchanged.
     """
 
-    def __init__(self, comparisons: Mapping[str, Comparison], samples: int = SAMPLES) -> None:
-        self._comparisons = comparisons
-        self._samples_wanted = samples
-        self._origins: dict[str, OriginImpact] = {}
-        self._states: dict[str, int] = {}
-        self._seeds_hit: list[str] = []
-        self._samples: dict[bool, list[Sample]] = {True: [], False: []}
-        self._urls = StoredUrls()
-        self.known = 0
+    _comparisons: Mapping[str, Comparison]
+    _samples_wanted: int = SAMPLES
+    _origins: dict[str, OriginImpact] = field(default_factory=dict)
+    _states: Counter[str] = field(default_factory=Counter)
+    _seeds_hit: list[str] = field(default_factory=list)
+    _samples: dict[bool, list[Sample]] = field(default_factory=lambda: {True: [], False: []})
+    _urls: StoredUrls = field(default_factory=StoredUrls)
+    known: int = 0
 
     def add(self, rows: Iterable[KnownUrl]) -> None:
-        """Takes a window of known URLs in."""
+        """Take a window of known URLs in."""
         for row in rows:
             _, href, _, job, _ = row
             self.known += 1
@@ -260,7 +261,7 @@ class Impact:
             self._note(url, row, found, comparison)
 
     def result(self) -> Preview:
-        """What was counted so far."""
+        """Return what was counted so far."""
         every = self._origins.values()
         changed = sorted(
             (one for one in every if one.newly_blocked or one.newly_allowed),
@@ -286,7 +287,7 @@ class Impact:
             origin.newly_blocked += 1
             ended = "blocked" if code in BLOCKED else "failed" if code in FAILURES else "done"
             state = "waiting" if code is None else ended
-            self._states[state] = self._states.get(state, 0) + 1
+            self._states[state] += 1
             if seed:
                 self._seeds_hit.append(url.href)
         else:
@@ -300,7 +301,7 @@ _EXCLUDED = ExitCode.blocked_by_exclusion_list
 
 
 class Effect(Enum):
-    """What a change does to a page that was refused."""
+    """The effect of a change on a page that was refused."""
 
     none = "none"  # it says nothing of it: the page stays what it is, refused or waiting to be judged
     upheld = "upheld"  # it is refused with the same exit code
@@ -326,7 +327,7 @@ class Rejudgement:
         self._urls = StoredUrls()
 
     def effect(self, href: str, code: ExitCode) -> Effect:
-        """What the change does to a page with this URL that was refused with this code.
+        """Return what the change does to a page with this URL that was refused with this code.
 
         A refusal by the address that a host name led to stands until an entry for addresses is taken away: what the
         name leads to now is not known.

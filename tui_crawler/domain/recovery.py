@@ -16,8 +16,8 @@ if TYPE_CHECKING:
 
 
 def is_recoverable(status: PageStatus, attempts_remaining: int, code: ExitCode | None, http_status: int | None) -> bool:
-    """Whether a try of a failed page may still end otherwise: it has tries left (an operator may have put it back), or
-    its exit code is not final (docs/behaviour.md, column *left*). `code` None: none, or one of a newer program.
+    """Return whether a try of a failed page may still end otherwise: it has tries left (an operator may have put it
+    back), or its exit code is not final (docs/behaviour.md, *left*). `code` None: none, or one of a newer program.
 
     A page that has used up its tries on such a code is recoverable by a retry of the operator; a skipped one is not.
     """
@@ -27,7 +27,7 @@ def is_recoverable(status: PageStatus, attempts_remaining: int, code: ExitCode |
 
 
 class NextTry(Enum):
-    """When a page is asked for next; the value is the word that stands for it everywhere."""
+    """The time of the next request of a page; the value is the word that stands for it everywhere."""
 
     in_flight = "in flight"
     now = "now"  # in this run, as soon as its turn comes
@@ -50,7 +50,7 @@ def next_try(
     recoverable: bool = True,
     due_at: int = 0,
 ) -> NextTry:
-    """When a page is asked for next (docs/behaviour.md), be it one that failed, a new or a done one.
+    """Return when a page is asked for next (docs/behaviour.md), be it one that failed, a new or a done one.
 
     `considered`: it is on the ignore list of the newest run, and on no todo list. `over`: nobody crawls any more; what
     the run has left claimed is given back by the next start. `recoverable` as above, `due_at` when its recrawl is due:

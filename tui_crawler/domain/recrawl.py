@@ -113,12 +113,12 @@ class DueBounds:
     fresh_before: int
 
     def allow(self, last_crawled_at: int, fresh_until: int) -> bool:
-        """Whether a page with these times is due."""
+        """Return whether a page with these times is due."""
         return last_crawled_at <= self.crawled_before and fresh_until <= self.fresh_before
 
 
 def due_bounds(now: int, interval_ms: int, respect_freshness: bool, forced_before: int = 0) -> DueBounds:
-    """Which done pages are due at `now`: after the later of interval and HTTP freshness (G, R).
+    """Return which done pages are due at `now`: after the later of interval and HTTP freshness (G, R).
 
     `forced_before` (0: not forced) makes every page due that was crawled before it, however fresh (U).
     """

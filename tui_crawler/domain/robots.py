@@ -99,7 +99,7 @@ class _Judge:
 
 @dataclass(frozen=True, slots=True)
 class RobotsRules:
-    """What one robots.txt says to one product token. Equal files give equal rules. Immutable.
+    """The rules of one robots.txt for one product token. Equal files give equal rules. Immutable.
 
     `group` is the agent whose group is in force ("" if none is), `crawl_delay_ms` the larger of Crawl-delay
     and Request-rate as milliseconds between requests, `sitemaps` as written, `truncated` whether the file was
@@ -124,11 +124,11 @@ class RobotsRules:
 
     @property
     def rule_count(self) -> int:
-        """How many Allow and Disallow lines are in force."""
+        """Return how many Allow and Disallow lines are in force."""
         return len(self.rules)
 
     def allows(self, url: CrawlUrl) -> RobotsDecision:
-        """Whether the URL may be requested. Path and query are compared; /robots.txt itself is always allowed.
+        """Return whether the URL may be requested. Path and query are compared; /robots.txt itself is always allowed.
 
         Percent-encoded unreserved characters (`/%61dmin`) are compared decoded, in the URL and in the rules (RFC 9309,
         section 2.2.2). An Allow line that contains some must match as it is written, too: so Google reads it, and
@@ -166,7 +166,7 @@ def product_token(user_agent: str) -> str:
 
 
 def _within_budget(found: InForce) -> tuple[tuple[PathRule, ...], int]:
-    """Bounds what a hostile file can cost per URL. Past the budget a Disallow holds for everything under the
+    """Bound what a hostile file can cost per URL. Past the budget a Disallow holds for everything under the
     text before its first `*` and an Allow with `*` is dropped: stricter than written, never laxer."""
     rules: list[PathRule] = []
     spent = widened = 0

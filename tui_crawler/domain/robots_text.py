@@ -30,7 +30,7 @@ _INDEX_PAGE = "/index.htm"
 
 
 class RobotsField(Enum):
-    """What a line says."""
+    """The field of a line."""
 
     user_agent = "User-agent"
     allow = "Allow"
@@ -78,7 +78,7 @@ class PathRule:
 
 @dataclass(frozen=True, slots=True)
 class InForce:
-    """What a file says to one product token. `group` is the agent named there, "" if no group is for it.
+    """The lines of a file for one product token. `group` is the agent named there, "" if no group is for it.
 
     `line_numbers` are the lines of its group: User-agent lines that name it, rules, delays.
     """
@@ -203,7 +203,7 @@ def _key(name: str) -> RobotsField | None:
 
 
 def _named(value: str, wanted: str) -> set[str]:
-    """Whether a User-agent line names every agent ("*", also with words after it), ours, or another one.
+    """Return whether a User-agent line names every agent ("*", also with words after it), ours, or another one.
 
     Ours is named by the letters, "-" and "_" at its beginning (RFC 9309), or by the whole word, as tokens with
     digits and dots exist.

@@ -159,7 +159,7 @@ def _exclusion_kind(value: Any, at: str) -> ExclusionKind:
 
 
 def _entry(made: Callable[..., T], /, **readers: Reading[object]) -> Reading[T]:
-    """What reads an entry whose fields are read so, in the order in which it takes them."""
+    """Return what reads an entry whose fields are read so, in the order in which it takes them."""
 
     def read(value: Any, at: str) -> T:
         entry = _mapping(value, at, readers)
@@ -259,8 +259,8 @@ class RulesetLine:
 
 
 def same_rules(one: PolicySet, other: PolicySet) -> bool:
-    """Whether both decide alike by what is written in them: where an entry was written does not count, and an empty
-    whitelist is none."""
+    """Return whether both decide alike by what is written in them: where an entry was written does not count, and an
+    empty whitelist is none."""
     return _bare(one) == _bare(other)
 
 
@@ -273,7 +273,7 @@ def change_between(before: PolicySet, after: PolicySet) -> RulesetChange:
 
 
 def difference(before: PolicySet, after: PolicySet) -> tuple[RulesetLine, ...]:
-    """What was taken out and put in, section by section, the lines taken out first.
+    """Return what was taken out and put in, section by section, the lines taken out first.
 
     A rule that changed its place stands in both lists, since the last matching one wins (B); elsewhere the order
     decides nothing.
@@ -332,7 +332,7 @@ def line_of(section: Section, entry: RulesetEntry, *, added: bool) -> RulesetLin
 
 
 def name_of(entry: RulesetEntry) -> str:
-    """What an entry is known by, without what it does: the same in one of which that alone was edited."""
+    """Return what an entry is known by, without what it does: the same in one of which that alone was edited."""
     match entry:
         case DoNotCrawl():
             return " ".join(test.value for test in tests_of(entry.matcher))

@@ -22,7 +22,7 @@ def _no_rules() -> PolicySet:
 
 @dataclass(frozen=True, slots=True)
 class RunPlan:
-    """What a start asks of the store. `config_text` is the effective configuration (YAML or JSON text, and what the
+    """The plan of a run, for the store. `config_text` is the effective configuration (YAML or JSON text, and what the
     command line said behind COMMAND_LINE_MARK), kept for later.
 
     `new_run` ends a run that could be continued. `force_recrawl` makes every done page due once per run, without
@@ -68,7 +68,7 @@ class RunPlan:
 
     @property
     def shared(self) -> bool:
-        """Whether several workers may crawl the run, each the origins it leases."""
+        """Return whether several workers may crawl the run, each the origins it leases."""
         return self.workers > 1 or self.joins or self.may_join
 
 
@@ -91,7 +91,7 @@ class StoredOrigin:
 
 @dataclass(frozen=True, slots=True)
 class RunStart:
-    """What the store answers: the run, whether it continues one that was killed, and the origins.
+    """The begun run, as the store returns it: the run, whether it continues one that was killed, and the origins.
 
     `unclean` is set when the former owner did not end cleanly: each origin that may have had a request in flight
     then waits one full delay first. `requests` counts the requests of the run so far (a continued run has some).
@@ -112,7 +112,7 @@ class RunStart:
 
 @dataclass(frozen=True, slots=True)
 class Settled:
-    """What a committed attempt came to: pages by origin that are new or came out of a stash, and the counters of its
+    """The effect of a committed attempt: pages by origin that are new or came out of a stash, and the counters of its
     own origin afterwards."""
 
     new_pages: tuple[tuple[str, int], ...] = ()

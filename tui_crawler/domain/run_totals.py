@@ -9,7 +9,7 @@ from tui_crawler.domain.coverage import Coverage, CoverageEvent
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.exit_code import BLOCKED, DISPOSITIONS, AttemptKind, ExitCode, PatienceChange, is_problem
 from tui_crawler.domain.record import dataclass, field
-from tui_crawler.domain.status_words import FinishReason, unreachable_words
+from tui_crawler.domain.status_words import GAVE_UP, unreachable_words
 
 RATE_SECONDS = 30
 """The rate is the mean of so many seconds."""
@@ -18,13 +18,11 @@ MOST_COMPLAINTS = 100
 
 _COMPLAINING = frozenset({"run_started", "worker_ended", "run_finished"})
 _LEFT: Mapping[str, object] = {"todo": 0, "pages_done": 0, "pages_failed": 0}  # of an origin that another worker has
-GAVE_UP = frozenset({FinishReason.patience, FinishReason.database_error})
-"""The finish reasons that make the exit status 1."""
 
 
 @dataclass(slots=True)
 class OriginProgress:
-    """How far one origin is. `until` is the epoch ms until which it waits; `setbacks` counts what cost patience;
+    """The progress of one origin. `until` is the epoch ms until which it waits; `setbacks` counts what cost patience;
     `without_robots` says why its robots.txt could not be had the last time (raw), empty where it could."""
 
     origin: str
@@ -44,17 +42,18 @@ class OriginProgress:
 
     @property
     def gave_up(self) -> bool:
-        """Whether this origin's run ended by patience or database_error."""
+        """Return whether this origin's run ended by patience or database_error."""
         return self.reason in GAVE_UP
 
     def eta_ms(self, now: int) -> int | None:
-        """When the todo list is done, in ms from `now` (epoch ms); None when that cannot be told."""
+        """Return when the todo list is done, in ms from `now` (epoch ms); None when that cannot be told."""
         turn = self.delay_ms + self.response_ms
         if self.state in {"paused", "finished"} or not self.todo or not turn:
             return None
         return max(0, self.until - now) + self.todo * turn
 
 
+@dataclass(slots=True)
 class RunTotals:
     """Folds the events of one run. Fields may be read at any time between two events; times are epoch ms.
 
@@ -65,20 +64,19 @@ class RunTotals:
     went wrong beside the crawl.
     """
 
-    def __init__(self) -> None:
-        self.origins: dict[str, OriginProgress] = {}
-        self.started_at = 0
-        self.last_at = 0
-        self.turns = 0
-        self.todo = 0
-        self.pages_done = 0
-        self.pages_failed = 0
-        self.reason = ""
-        self.continued = False
-        self.trouble = ""
-        self.complaints: list[str] = []
-        self.coverage: Coverage | None = None
-        self._seconds: deque[tuple[int, int]] = deque()
+    origins: dict[str, OriginProgress] = field(default_factory=dict)
+    started_at: int = 0
+    last_at: int = 0
+    turns: int = 0
+    todo: int = 0
+    pages_done: int = 0
+    pages_failed: int = 0
+    reason: str = ""
+    continued: bool = False
+    trouble: str = ""
+    complaints: list[str] = field(default_factory=list)
+    coverage: Coverage | None = None
+    _seconds: deque[tuple[int, int]] = field(default_factory=deque)
 
     @property
     def elapsed_ms(self) -> int:
@@ -86,7 +84,7 @@ class RunTotals:
         return max(0, self.last_at - self.started_at)
 
     def rate(self, now: int) -> float:
-        """Turns with a request per second over the last `RATE_SECONDS` before `now` (epoch ms)."""
+        """Turn with a request per second over the last `RATE_SECONDS` before `now` (epoch ms)."""
         last = now // 1_000
         span = min(RATE_SECONDS, max(1, last - self.started_at // 1_000))
         return sum(count for second, count in self._seconds if second > last - RATE_SECONDS) / span
@@ -169,7 +167,7 @@ class RunTotals:
 
 
 def _without_robots(event: Event, extra: Mapping[str, object]) -> str:
-    """Why a robots.txt could not be had; empty for one that could, and for a page: without rules none is asked for."""
+    """Return why a robots.txt could not be had; empty for one that could, and for a page."""
     code = ExitCode.__members__.get(event.exit_code)
     if event.event != "robots_fetched" or not is_problem(code, AttemptKind.robots.value):
         return ""
@@ -178,8 +176,8 @@ def _without_robots(event: Event, extra: Mapping[str, object]) -> str:
 
 
 def complaint_of(event: Event) -> str:
-    """What went wrong beside the crawl (raw), for stderr: a worker that is gone, why a run ended as it did, what the
-    machine does not allow it; mostly empty."""
+    """Return what went wrong beside the crawl (raw), for stderr: a worker that is gone, why a run ended as it did, what
+    the machine does not allow it; mostly empty."""
     return str(dict(event.extra).get("message", "")) if event.event in _COMPLAINING else ""
 
 
@@ -190,14 +188,14 @@ def number(extra: Mapping[str, object], key: str, default: int) -> int:
 
 
 def costs_patience(exit_code: str) -> bool:
-    """Whether an exit code (by name) can cost an origin patience."""
+    """Return whether an exit code (by name) can cost an origin patience."""
     code = ExitCode.__members__.get(exit_code)
     return code is not None and DISPOSITIONS[code].patience is not PatienceChange.none
 
 
 @dataclass(slots=True)
 class Rehearsed:
-    """What would become of an origin; `took_ms` is from the start of the run to its last attempt."""
+    """The rehearsed end of an origin; `took_ms` is from the start of the run to its last attempt."""
 
     origin: str
     fetched: int = 0

@@ -38,7 +38,7 @@ _ENCODER = json.JSONEncoder(ensure_ascii=True, separators=(",", ":"))
 
 @dataclass(frozen=True, slots=True)
 class SegmentHead:
-    """What a segment says of itself. Its identity is `name` and `digest` (SHA-256, hex; empty while it is written).
+    """The head of a segment. Its identity is `name` and `digest` (SHA-256, hex; empty while it is written).
 
     `job` is the job of its pages, `created_at` epoch ms, `urls` how many lines follow.
     """
@@ -72,7 +72,7 @@ class SegmentRow:
 
 
 def name_stem(text: str) -> str:
-    """What of a text may stand at the beginning of a segment's name."""
+    """Return what of a text may stand at the beginning of a segment's name."""
     return _NOT_IN_A_NAME.sub("_", text).lstrip("._-")[:60] or "crawl"
 
 

@@ -30,7 +30,7 @@ Found = tuple[str, "Sequence[Sequence[Cell]]", int]  # key, rows and total of a 
 
 
 class ReportCell(Enum):
-    """What the cells of a column hold, and which columns these are. Times are epoch ms; text is everything else."""
+    """The kind of the cells of a column, and the columns of that kind. Times are epoch ms; text is everything else."""
 
     url = "url sample_url canonical origin earlier_url ended_at_url"
     count = (
@@ -68,7 +68,7 @@ LINK_CHECKS = (
 
 
 class CheckStatus(StrEnum):
-    """Whether a check was made; the values are for people."""
+    """The status of a check; the values are for people."""
 
     checked = ""
     not_checked = "not checked ({key})"
@@ -96,7 +96,7 @@ class CheckOutcome(NamedTuple):
 
 
 class FindingSeverity(StrEnum):
-    """How bad it is to be found by a check: something is broken; something should be mended; something to know."""
+    """The severity of a finding: something is broken; something should be mended; something to know."""
 
     fault = "fault"
     warning = "warning"
@@ -112,7 +112,7 @@ class ReportColumn:
 
     @property
     def kind(self) -> ReportCell:
-        """What its cells hold."""
+        """Return what its cells hold."""
         return next((kind for kind in ReportCell if self.name in kind.value.split()), ReportCell.text)
 
     @property
@@ -140,7 +140,7 @@ class Section:
 
     @property
     def left_out(self) -> int:
-        """How many rows are counted and not listed."""
+        """Return how many rows are counted and not listed."""
         return self.total - len(self.rows)
 
 
@@ -158,7 +158,7 @@ class SiteAudit:
     coverage: Coverage | None = None
 
     def made(self, section: Section) -> CheckOutcome:
-        """Whether the check of a section was made; what nothing switches off was."""
+        """Return whether the check of a section was made; what nothing switches off was."""
         always = CheckOutcome(LinkCheck("", "", ""), CheckStatus.checked)
         return next((one for one in self.checks if one.check.section == section.key), always)
 
@@ -169,12 +169,12 @@ class SiteAudit:
 
     @property
     def scope(self) -> str:
-        """What it is about, in a sentence."""
+        """Return what it is about, in a sentence."""
         return _OF_ALL if self.run is None else _OF_RUN.format(self.run)
 
     @property
     def verdict(self) -> str:
-        """How many findings of each severity there are, in a sentence; then what was not checked or not obeyed."""
+        """Return the numbers of findings by severity as a sentence; then what was not checked or not obeyed."""
         every = self.every_section
         sums = [(sum(one.total for one in every if one.severity is each), each) for each in FindingSeverity]
         unmade = "".join(f" {one.check.title.capitalize()}: {one.words}." for one in self.checks if one.words)
@@ -282,7 +282,7 @@ SECTIONS: Mapping[str, Section] = {
 def over_time(
     requests: Iterable[SentRequest], bounds: Sequence[int], counts: dict[str, list[int]]
 ) -> Iterator[SentRequest]:
-    """Hands requests on, and counts those of each origin in `SPANS` equal spans between two times (epoch ms)."""
+    """Hand requests on, and counts those of each origin in `SPANS` equal spans between two times (epoch ms)."""
     for request in requests:
         place = (request.sent_at - bounds[0]) * SPANS // max(1, bounds[1] - bounds[0])
         counts.setdefault(request.origin, [0] * SPANS)[min(max(0, place), SPANS - 1)] += 1

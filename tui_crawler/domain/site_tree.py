@@ -32,14 +32,14 @@ def end_of(prefix: str) -> str:
 
 
 def is_prefix(text: str, origin: str) -> bool:
-    """Whether a text is the prefix of a branch of an origin."""
+    """Return whether a text is the prefix of a branch of an origin."""
     path = text.removeprefix(origin)
     return text.startswith(f"{origin}/") and path[-1] in "/?" and "?" not in path[:-1]
 
 
 @dataclass(frozen=True, slots=True)
 class BranchCounts:
-    """What stands below a prefix. `known` are pages, counted as their origin's counters do: of `failed` ones those with
+    """The counts below a prefix. `known` are pages, counted as their origin's counters do: of `failed` ones those with
     tries left wait, too. `refused` are URLs that links of pages (`<a>`) name and that are no page: a filter refused
     them. `bytes` are those of the documents; `response_ms` is the sum of `timed` last attempts; `fresh` are pages that
     became known in the last GROWTH_MS."""
@@ -60,7 +60,7 @@ class BranchCounts:
 
     @property
     def mean_ms(self) -> int | None:
-        """How long the last answers took on the average; None without any."""
+        """Return how long the last answers took on the average; None without any."""
         return round(self.response_ms / self.timed) if self.timed else None
 
     @property

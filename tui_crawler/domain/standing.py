@@ -6,10 +6,11 @@ Times are epoch ms, 0 or None: none. A moment is shown in a time zone that is pa
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import tzinfo
 from typing import TYPE_CHECKING, assert_never
 
 from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.moment import local_time
 from tui_crawler.domain.page import EMBEDDED, EXTERNAL
 from tui_crawler.domain.record import dataclass, field
 from tui_crawler.domain.recovery import NextTry, is_recoverable, next_try
@@ -19,15 +20,14 @@ from tui_crawler.domain.verdict import Step, Verdict
 if TYPE_CHECKING:
     from tui_crawler.domain.view import AttemptView
 
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _UNITS = ((604_800_000, "week"), (86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1_000, "second"))
 
 
 @dataclass(frozen=True, slots=True)
 class Schedule:
-    """What of the newest run decides when a page is due; `started_at` 0: there was no run. `over`: it has ended, what
-    is due waits for the next one. `broken_off`: no engine is at work, the next start continues it. `forced_by` is
-    the key that makes `force_recrawl` true."""
+    """The settings of the newest run that decide when a page is due; `started_at` 0: there was no run. `over`: it has
+    ended, what is due waits for the next one. `broken_off`: no engine is at work, the next start continues it.
+    `forced_by` is the key that makes `force_recrawl` true."""
 
     job: str = ""
     started_at: int = 0
@@ -40,7 +40,7 @@ class Schedule:
 
     @property
     def at_rest(self) -> bool:
-        """Whether nobody crawls."""
+        """Return whether nobody crawls."""
         return self.over or self.broken_off
 
 
@@ -88,7 +88,7 @@ class PageStanding:
 
     @property
     def held(self) -> bool:
-        """Whether its job is paused or aborted."""
+        """Return whether its job is paused or aborted."""
         return self.aborted or self.concurrency == 0
 
 
@@ -143,13 +143,15 @@ def page_steps(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -
     yield job_step(page)
     yield _depth_step(page)
     yield _status_step(page, schedule, zone)
-    yield _tries_step(page)
+    tries = "try" if page.attempts == 1 else "tries"
+    yield Step("tries", "pass", f"{page.attempts} {tries} made, {page.attempts_remaining} left")
     yield due_step(page, schedule, now, zone)
-    yield _queue_step(page)
+    place = "not on" if page.queue_position is None else f"number {page.queue_position} of"
+    yield Step("queue", "pass", f"{place} the todo list of its origin")
 
 
 def job_step(page: PageStanding) -> Step:
-    """Whether the job of a page lets it be crawled."""
+    """Return whether the job of a page lets it be crawled."""
     if page.aborted:
         return Step("job", "refuse", f"job {page.job} is aborted", "jobs unabort")
     if page.concurrency == 0:
@@ -160,13 +162,13 @@ def job_step(page: PageStanding) -> Step:
 
 
 def is_forced(page: PageStanding, schedule: Schedule) -> bool:
-    """Whether a done page is due because the run was told to crawl everything once more (U)."""
+    """Return whether a done page is due because the run was told to crawl everything once more (U)."""
     forced = schedule.force_recrawl and not schedule.over
     return forced and not page.ignored and page.last_crawled_at < schedule.started_at
 
 
 def is_due(page: PageStanding, schedule: Schedule, now: int) -> bool:
-    """Whether a fill of the present run would take the page: by its tries, interval, freshness or force."""
+    """Return whether a fill of the present run would take the page: by its tries, interval, freshness or force."""
     if page.status is not PageStatus.READY or page.beyond_depth or page.ignored or page.not_before > now:
         return False
     if page.attempts_remaining:
@@ -175,7 +177,7 @@ def is_due(page: PageStanding, schedule: Schedule, now: int) -> bool:
 
 
 def due_step(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -> Step:
-    """When the page is due, and what makes it so."""
+    """Return when the page is due, and what makes it so."""
     due_at = page.due_at
     if page.status in {PageStatus.SKIPPED, PageStatus.STASHED}:
         return Step("due", "refuse", "never while its status is so")
@@ -193,7 +195,7 @@ def due_step(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -> 
 
 
 def next_try_of_standing(page: PageStanding, schedule: Schedule, now: int) -> NextTry:
-    """When a page is asked again, in the one word that stands for it everywhere."""
+    """Return when a page is asked again, in the one word that stands for it everywhere."""
     return next_try(
         page.status,
         page.attempts_remaining,
@@ -231,11 +233,8 @@ def moment(at: int, now: int, zone: tzinfo) -> str:
 
 def date_time(at: int, zone: tzinfo) -> str:
     """Date and time of epoch ms in `zone`."""
-    try:
-        shown = (_EPOCH + timedelta(milliseconds=at)).astimezone(zone)
-    except OverflowError:
-        return "a time out of all calendars"
-    return shown.isoformat(" ", "seconds")[:19]
+    shown = local_time(at, zone)
+    return "a time out of all calendars" if shown is None else shown.isoformat(" ", "seconds")[:19]
 
 
 def length(ms: int) -> str:
@@ -285,19 +284,8 @@ def _status_step(page: PageStanding, schedule: Schedule, zone: tzinfo) -> Step:
             assert_never(page.status)
 
 
-def _tries_step(page: PageStanding) -> Step:
-    tries = "try" if page.attempts == 1 else "tries"
-    return Step("tries", "pass", f"{page.attempts} {tries} made, {page.attempts_remaining} left")
-
-
 def _recrawl(page: PageStanding, schedule: Schedule) -> tuple[str, str]:
     again = page.last_crawled_at + schedule.recrawl_interval_ms
     if schedule.respect_http_freshness and page.fresh_until > again:
         return "HTTP calls it fresh until then", "crawl.respect_http_freshness"
     return f"{length(schedule.recrawl_interval_ms)} after the last crawl", "crawl.recrawl_interval"
-
-
-def _queue_step(page: PageStanding) -> Step:
-    if page.queue_position is None:
-        return Step("queue", "pass", "not on the todo list of its origin")
-    return Step("queue", "pass", f"number {page.queue_position} of the todo list of its origin")

@@ -8,7 +8,7 @@ from enum import IntEnum, StrEnum
 
 
 class OriginPhase(StrEnum):
-    """Where an origin crawler is; the value is the name in `v_origin.state`."""
+    """The phase of an origin crawler; the value is the name in `v_origin.state`."""
 
     idle = "IDLE"  # it takes no part in the newest run
     ready = "READY"
@@ -19,7 +19,7 @@ class OriginPhase(StrEnum):
 
 
 class RobotsStatus(StrEnum):
-    """What is known of robots.txt; the value is the name in `v_origin.robots_status`."""
+    """The state of robots.txt; the value is the name in `v_origin.robots_status`."""
 
     none = "none"  # never asked in any run
     parsed = "parsed"
@@ -28,7 +28,7 @@ class RobotsStatus(StrEnum):
 
 
 class DelayReason(StrEnum):
-    """What decided the present delay; the value is the name in `v_origin.delay_reason`."""
+    """The reason of the present delay; the value is the name in `v_origin.delay_reason`."""
 
     none = "none"
     default = "default"
@@ -47,7 +47,7 @@ class DelayReason(StrEnum):
 
 
 class PageStatus(IntEnum):
-    """Where a page stands in its queue (B). Done is READY with no attempt remaining."""
+    """The state of a page in its queue (B). Done is READY with no attempt remaining."""
 
     READY = 0
     CLAIMED = 2

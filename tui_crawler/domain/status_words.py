@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 
 
 class FinishReason(StrEnum):
-    """Why an origin crawler ended its run; the value is the name in `v_origin.finish_reason`."""
+    """The reason why an origin crawler ended its run; the value is the name in `v_origin.finish_reason`."""
 
     exhausted = "exhausted"
     patience = "patience"
@@ -28,8 +28,12 @@ class FinishReason(StrEnum):
     operator = "operator"
 
 
+GAVE_UP = frozenset({FinishReason.patience, FinishReason.database_error})
+"""How an origin ends that gave up: with patience it continues, and without it the exit status of the run is 1."""
+
+
 class RunReason(StrEnum):
-    """Why a run ended; the value is the name in `v_run.finish_reason` and in the events."""
+    """The reason why a run ended; the value is the name in `v_run.finish_reason` and in the events."""
 
     exhausted = "exhausted"
     max_requests = "max_requests"
@@ -55,27 +59,21 @@ _RUNS: Mapping[str, tuple[str, str]] = {
     "interrupted": ("interrupted", "the next start goes on"),
     "error": ("failed", "an error ended it"),
 }
-_ORIGINS: Mapping[str, tuple[str, str]] = {
-    "exhausted": ("finished", "nothing left in this run"),
-    "patience": ("gave up", "out of patience"),
-    "database_error": ("database error", "the database failed"),
-    "excluded": ("excluded", "on the exclusion list"),
-    "rate_limited": ("rate limited", "told to wait longer than allowed"),
-    "max_requests": ("limit reached", "the run reached its request limit"),
-    "operator": ("stopped", "stopped by the operator"),
+_DATABASE = "ended as the database failed"
+_ORIGINS: Mapping[str, tuple[str, str, str, str]] = {
+    "patience": ("gave up", "out of patience", "gave up", "gave up"),
+    "database_error": ("database error", "the database failed", _DATABASE, _DATABASE),
+    "rate_limited": (
+        *("rate limited", "told to wait longer than allowed"),
+        *("was told to wait too long", "were told to wait too long"),
+    ),
+    "excluded": ("excluded", "on the exclusion list", "is excluded", "are excluded"),
+    "max_requests": ("limit reached", "the run reached its request limit", "reached the limit", "reached the limit"),
+    "operator": ("stopped", "stopped by the operator", "was stopped", "were stopped"),
+    "exhausted": ("finished", "nothing left in this run", "has finished", "have finished"),
+    "": ("finished", "", "has ended", "have ended"),
 }
-
-_SEVERAL: Mapping[str, tuple[str, str]] = {
-    "patience": ("gave up", "gave up"),
-    "database_error": ("ended as the database failed", "ended as the database failed"),
-    "rate_limited": ("was told to wait too long", "were told to wait too long"),
-    "excluded": ("is excluded", "are excluded"),
-    "max_requests": ("reached the limit", "reached the limit"),
-    "operator": ("was stopped", "were stopped"),
-    "exhausted": ("has finished", "have finished"),
-    "": ("has ended", "have ended"),
-}
-"""The same of one and of several, after their number."""
+"""How an origin ends: as one word, why, and of one and of several after their number; the worst first."""
 
 _REFUSED: Mapping[str, str] = {
     "blocked_by_robots_txt": "robots.txt disallows everything asked for",
@@ -86,8 +84,8 @@ _REFUSED: Mapping[str, str] = {
 
 
 def run_end(reason: str, pending: int | None = None) -> tuple[str, str]:
-    """How a run ended, as one word and why, which may be empty. `reason` as in `v_run.finish_reason`; `pending` is how
-    many pages are left with tries, None where that is not known."""
+    """Return how a run ended, as one word and why, which may be empty. `reason` as in `v_run.finish_reason`; `pending`
+    is how many pages are left with tries, None where that is not known."""
     word, why = _RUNS.get(reason) or (reason.replace("_", " ") or "ended", "")
     if reason == FinishReason.exhausted and pending is not None:
         why = next_run_words(pending) or "nothing more to do"
@@ -105,14 +103,17 @@ def run_end_words(reason: str, pending: int | None = None) -> str:
     return ", ".join(filter(None, run_end(reason, pending)))
 
 
-def ends_words(finish_reasons: Iterable[str], what: str = "") -> str:
-    """How several origin crawlers ended, each way with its number, those first that need an eye: "2 gave up, 3 have
-    finished". `what` stands after the first number, as one and as many, parted by a slash."""
-    counts = Counter(reason if reason in _SEVERAL else "" for reason in finish_reasons)
+def ends_words(finish_reasons: Iterable[str], what: str = "", alone: str = "") -> str:
+    """Return how several origin crawlers ended, each way with its number, those first that need an eye: "2 gave up, 3
+    have finished". `what` follows the first number, as one and as many, parted by a slash; a single one is called
+    `alone` instead, where that is given."""
+    counts = Counter(reason if reason in _ORIGINS else "" for reason in finish_reasons)
     parts: list[str] = []
-    for reason, (one, many) in _SEVERAL.items():
+    for reason, (_, _, one, many) in _ORIGINS.items():
         number = counts[reason]
-        if number:
+        if number and alone and counts.total() == 1:
+            parts.append(f"{alone} {one}")
+        elif number:
             noun = "" if parts or not what else f" {what.split('/')[number != 1]}"
             parts.append(f"{number}{noun} {one if number == 1 else many}")
     return ", ".join(parts)
@@ -133,14 +134,14 @@ def elsewhere_words(not_canonical: int, ended: int, left: int) -> str:
 
 
 def run_word(run: RunView) -> str:
-    """How a run stands, as one word: running, broken off, or how it ended."""
+    """Return how a run stands, as one word: running, broken off, or how it ended."""
     if run.live:
         return RUNNING
     return run_end(run.finish_reason)[0] if run.finished_at else BROKEN_OFF
 
 
 def what_happened(activity: ActivityView) -> str:
-    """What an entry of the activity log says beside its name."""
+    """Return what an entry of the activity log says beside its name."""
     match activity.event:
         case "run_finished":
             return run_end_words(activity.message)
@@ -151,23 +152,23 @@ def what_happened(activity: ActivityView) -> str:
 
 
 def origin_end(finish_reason: str) -> str:
-    """How an origin crawler ended its run, as one word. `finish_reason` as in `v_origin`."""
-    return _ORIGINS.get(finish_reason, ("finished", ""))[0]
+    """Return how an origin crawler ended its run, as one word. `finish_reason` as in `v_origin`."""
+    return _ORIGINS.get(finish_reason, _ORIGINS[""])[0]
 
 
 def finish_words(finish_reason: str) -> str:
-    """Why it did, in words."""
-    word, why = _ORIGINS.get(finish_reason, ("finished", finish_reason.replace("_", " ")))
+    """Return why it did, in words."""
+    word, why, *_ = _ORIGINS.get(finish_reason, ("finished", finish_reason.replace("_", " ")))
     return why or word
 
 
 def refused_words(refused_as: str) -> str:
-    """Why nothing of an origin was asked for, where every page of it was refused. `refused_as` as in `OriginView`."""
+    """Return why nothing of an origin was requested, as all its pages were refused (`OriginView.refused_as`)."""
     return _REFUSED.get(refused_as, "everything asked for is refused")
 
 
 def origin_end_words(finish_reason: str, why: str) -> str:
-    """How it ended and why, as one piece of a sentence; `why` in words, which may name the end themselves."""
+    """Return how it ended and why, as one piece of a sentence; `why` in words, which may name the end themselves."""
     word = origin_end(finish_reason)
     return why if why.startswith(word) else f"{word}, {why}"
 
@@ -178,7 +179,7 @@ _PLACE = re.compile(r"^\S+ port \d+: ")
 
 
 def unreachable_words(http_status: int | None, message: str) -> str:
-    """Why robots.txt cannot be had: a server error, or no answer at all (RFC 9309 section 2.3.1.4)."""
+    """Return why robots.txt cannot be had: a server error, or no answer at all (RFC 9309 section 2.3.1.4)."""
     if http_status is not None:
         return f"robots.txt unreachable: answered {http_status}"
     said = _PLACE.sub("", message) or NO_ANSWER
@@ -186,7 +187,7 @@ def unreachable_words(http_status: int | None, message: str) -> str:
 
 
 def unavailable_words(http_status: int | None, message: str = "") -> str:
-    """Why there are no rules to obey (RFC 9309 sections 2.3.1.2 and 2.3.1.3)."""
+    """Return why there are no rules to obey (RFC 9309 sections 2.3.1.2 and 2.3.1.3)."""
     if http_status is None:
         return f"robots.txt was not answered: {message or 'its address is refused'}"
     if http_status < 400:
@@ -204,7 +205,7 @@ WARNING = f"sites see {UNCONFIGURED_USER_AGENT}: set user_agent, so that they ca
 
 @dataclass(frozen=True, slots=True)
 class Ended:
-    """How a run ended. `gave_up` counts the origins that ended by patience or database_error; `nothing`: every seed
+    """The end of a run. `gave_up` counts the origins that ended by patience or database_error; `nothing`: every seed
     failed, was refused, or led to nothing."""
 
     reason: RunReason

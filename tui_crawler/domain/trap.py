@@ -34,7 +34,7 @@ _GUARDS = (("trap_repeat", "with a path segment more than 3 times"), ("trap_dept
 
 @dataclass(frozen=True, slots=True)
 class TrapSuspicion:
-    """Why an origin is suspected, in words (raw text); `sample_url` is one of the URLs that speak for it."""
+    """The reason why an origin is suspected, in words (raw text); `sample_url` is one of the URLs that speak for it."""
 
     evidence: tuple[str, ...]
     sample_url: str
@@ -58,7 +58,7 @@ def guard_suspicions(refused: Iterable[RefusedView]) -> dict[str, TrapSuspicion]
 
 
 def suspect(origin: str, refused: Iterable[RefusedView], attempts: Sequence[AttemptView]) -> TrapSuspicion | None:
-    """Whether `origin` looks like a trap, by its refused links and its last attempts; None when it does not."""
+    """Return whether `origin` looks like a trap, by its refused links and its last attempts; None when it does not."""
     by_guard = guard_suspicions(row for row in refused if row.origin == origin).get(origin)
     by_shape = endless_shape(origin, attempts)
     parts = [part for part in (by_guard, by_shape) if part is not None]
@@ -73,7 +73,7 @@ def shape_of(target: str) -> str:
 
 
 def endless_shape(origin: str, attempts: Sequence[AttemptView]) -> TrapSuspicion | None:
-    """Whether most pages of `origin` among these attempts have one shape, bring new ones, and say nothing new."""
+    """Return whether most of these attempts are for pages of `origin` of one shape with new links and no news."""
     pages = [one for one in attempts if one.kind == AttemptKind.page and one.origin == origin and one.requests > 0]
     shapes = Counter(shape_of(_target(one)) for one in pages)
     shape, number = max(shapes.items(), key=lambda item: item[1], default=("", 0))

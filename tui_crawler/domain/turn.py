@@ -18,7 +18,7 @@ from tui_crawler.domain.origin import Check, CrawlSettings, OriginState, RobotsH
 from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.robots import ALLOW_ALL, RobotsRules
 from tui_crawler.domain.status import DelayReason, RobotsStatus
-from tui_crawler.domain.status_words import FinishReason
+from tui_crawler.domain.status_words import GAVE_UP, FinishReason
 
 if TYPE_CHECKING:
     from tui_crawler.domain.page import TodoPage
@@ -365,7 +365,7 @@ def obey(state: OriginState, command: OriginCommand, now: Moment, settings: Craw
 def top_up(state: OriginState, settings: CrawlSettings) -> OriginState:
     """The operator's patience: back to the configured number; an origin that had given up goes on."""
     full = replace(state, patience=max(state.patience, settings.patience))
-    return reopen(full, frozenset({FinishReason.patience, FinishReason.database_error}))
+    return reopen(full, GAVE_UP)
 
 
 def refetch_robots(state: OriginState) -> OriginState:

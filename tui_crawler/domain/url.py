@@ -91,7 +91,7 @@ class InvalidUrl:
 
 
 def without_userinfo(text: str) -> str:
-    """What is, or is meant as, a URL, to be shown: user name and password (RFC 3986, 3.2.1) masked."""
+    """Return what is, or is meant as, a URL, to be shown: user name and password (RFC 3986, 3.2.1) masked."""
     if "@" not in text:
         return text
     return _BEFORE_AT.sub(_masked, text.translate(_REMOVED))
@@ -132,7 +132,7 @@ def normalise(raw: str, base: str | None = None, max_length: int = DEFAULT_MAX_L
         return InvalidUrl(raw, "is not a valid URL")
     scheme, _, rest = href.partition(":")
     if scheme not in _DEFAULT_PORTS:
-        return InvalidUrl(raw, f"is not http or https but {_clip(scheme)}")
+        return InvalidUrl(raw, f"is not http or https but {scheme if len(scheme) <= 20 else scheme[:19] + '…'}")
     return _split(raw, scheme, rest, max_length)
 
 
@@ -156,7 +156,7 @@ def read_seed(raw: str, known: Set[str] = frozenset(), max_length: int = CLIENT_
 
 
 def scheme_words(schemes: Set[str]) -> str:
-    """Which schemes were taken where none was written; empty where each URL had its own."""
+    """Return which schemes were taken where none was written; empty where each URL had its own."""
     if len(schemes) > 1:
         return "https was taken, http where it is local or only that is known; write the scheme for the other"
     if "http" in schemes:
@@ -171,7 +171,7 @@ def without_fragment(raw: str) -> str:
 
 
 def _split(raw: str, scheme: str, rest: str, max_length: int) -> CrawlUrl | InvalidUrl:
-    """Cuts what the WHATWG parser serialised ("//authority/path?query#fragment") into its parts."""
+    """Cut what the WHATWG parser serialised ("//authority/path?query#fragment") into its parts."""
     whole, _, fragment = rest.partition("#")
     before_query, _, query = whole.partition("?")
     slash = before_query.index("/", 2)
@@ -197,10 +197,6 @@ def _scalar_values(text: str) -> str:
     if text.isascii():
         return text
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
-
-
-def _clip(text: str) -> str:
-    return text if len(text) <= 20 else text[:19] + "…"
 
 
 def indicated(fragment: str) -> tuple[str, ...]:
@@ -248,7 +244,7 @@ class SiteLinks:
         """What was met, by its place (an origin, a folder, "" for anywhere) and as it was written."""
 
     def keep(self, place: str, raw: str, url: CrawlUrl | InvalidUrl) -> None:
-        """Remembers one more."""
+        """Remember one more."""
         if len(self.known) >= self._capacity:
             self.known.clear()
         self.known[(place, raw)] = url
@@ -308,7 +304,7 @@ class LinkResolver:
 
 
 def is_loopback(host: str) -> bool:
-    """Whether a host (as in `CrawlUrl.host`) is a loopback address or a name reserved for it (RFC 6761, 6.3)."""
+    """Return whether a host (as in `CrawlUrl.host`) is a loopback address or a name reserved for it (RFC 6761, 6.3)."""
     bare = host.strip("[]").removesuffix(".")
     try:
         return ip_address(bare).is_loopback

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class Refusal(StrEnum):
-    """Why a link found did not become a page: what is counted per origin of the page that held the link."""
+    """The reason why a link did not become a page, counted per origin of the page that held the link."""
 
     invalid_url = "invalid_url"
     scope = "scope"

@@ -12,7 +12,7 @@ from typing import Generic, TypeVar
 
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.status import OriginPhase
-from tui_crawler.domain.status_words import UNVERIFIED, RunReason, elsewhere_words
+from tui_crawler.domain.status_words import GAVE_UP, UNVERIFIED, RunReason, elsewhere_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,12 +39,12 @@ class RunView:
 
     @property
     def over(self) -> bool:
-        """Whether it has ended, so that the next start begins another."""
+        """Return whether it has ended, so that the next start begins another."""
         return not self.live and self.finish_reason not in {"", RunReason.interrupted.value}
 
     @property
     def warnings(self) -> tuple[str, ...]:
-        """What is to be told as long as the run is shown."""
+        """Return what is to be told as long as the run is shown."""
         if not self.unverified:
             return ()
         of = "" if self.unverified < 0 else f" ({self.unverified} of the entries in hosts)"
@@ -102,12 +102,17 @@ class OriginView:
 
     @property
     def ended(self) -> bool:
-        """Whether its run is over."""
+        """Return whether its run is over."""
         return self.state == OriginPhase.finished
 
     @property
+    def gave_up(self) -> bool:
+        """Return whether it requests nothing in this run unless it gets new patience."""
+        return self.ended and self.finish_reason in GAVE_UP
+
+    @property
     def warning(self) -> str:
-        """What is said of an origin most of whose pages are dropped as not canonical; else empty."""
+        """Return what is said of an origin most of whose pages are dropped as not canonical; else empty."""
         return elsewhere_words(self.not_canonical, self.done + self.failed, self.pending)
 
 
@@ -170,7 +175,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class LogTerms:
-    """Which entries of the log are meant: those for which everything holds that is given.
+    """A selection of entries of the log: those for which everything holds that is given.
 
     `origin` as in `v_origin`. `problems`: failed attempts, and of those, where `exits` is not empty, the ones that
     ended with an exit code of these names. `events`: activity with one of these names and, where one is given, this
@@ -186,7 +191,7 @@ class LogTerms:
 
 @dataclass(frozen=True, slots=True)
 class LogReach:
-    """Where a window of the log begins and how much it may take.
+    """The beginning of a window of the log, and how much it may take.
 
     `edge` is the id it begins behind, in its direction (0: at the end of the log, or at its beginning where
     `oldest_first`). It ends with `limit` entries found, or after `look` entries.

@@ -8,7 +8,7 @@ from tui_crawler.domain.record import dataclass
 
 
 class WorkerOrder(StrEnum):
-    """What an operator wants of a worker; the value is that of `session.wanted`.
+    """A command for a worker; the value is that of `session.wanted`.
 
     Paused it asks nothing and keeps its origins. Drained it finishes what is in flight, gives its origins back and
     ends. Stopped it ends as by SIGTERM.
@@ -21,7 +21,7 @@ class WorkerOrder(StrEnum):
 
 
 class WorkerState(StrEnum):
-    """What a worker does. Silent: its lease has run out, others take over what it held."""
+    """The state of a worker. Silent: its lease has run out, others take over what it held."""
 
     crawling = "crawling"
     paused = "paused"
@@ -32,7 +32,7 @@ class WorkerState(StrEnum):
 
 @dataclass(frozen=True, slots=True)
 class WorkerOrders:
-    """What is wanted of a worker now. `leave`: origins that go to another one when nothing of them is in flight;
+    """The present orders for a worker. `leave`: origins that go to another one when nothing of them is in flight;
     `lost`: those that it holds no more. `unlisted`: pages (ids) that left its todo lists, as it does not take their
     jobs."""
 
@@ -78,5 +78,5 @@ class WorkerView:
 
     @property
     def takes_orders(self) -> bool:
-        """Whether it does what operators want of it: not when it crawls alone, nor once it was told to stop."""
+        """Return whether it does what operators want of it: not when it crawls alone, nor once it was told to stop."""
         return self.shared and self.state is not WorkerState.stopping

@@ -77,7 +77,7 @@ class VirtualLoop(asyncio.SelectorEventLoop):
         self._watched.append(count)
 
     def outstanding(self) -> int:
-        """How much real work is under way."""
+        """Return how much real work is under way."""
         return self._in_threads + sum(count() for count in self._watched)
 
     def run_in_executor(self, executor: Any, func: Any, *args: Any) -> Any:  # type: ignore[override]  # any function
@@ -101,7 +101,7 @@ class VirtualClock(SystemClock):
 
 
 def run_virtual(main: Coroutine[Any, Any, Any], loop: VirtualLoop | None = None) -> Any:
-    """Runs a coroutine in virtual time. A loop may be given to go on with its clock."""
+    """Run a coroutine in virtual time. A loop may be given to go on with its clock."""
     mine = loop or VirtualLoop()
     asyncio.set_event_loop(None)
     try:

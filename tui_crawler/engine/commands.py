@@ -56,7 +56,7 @@ Elsewhere = Callable[[Sequence[str]], Awaitable[frozenset[str]]]
 
 @dataclass(frozen=True, slots=True)
 class CommandResult:
-    """What became of one action, and which origins it concerns. `result` None: its answers are still to come."""
+    """The result of one action, and the origins it concerns. `result` None: its answers are still to come."""
 
     result: ActionResult | None
     command: Command
@@ -78,7 +78,7 @@ class CommandExecutor:
         self.probes = Probes(table, clock)
 
     async def carry_out(self, action: PendingAction) -> CommandResult:
-        """Carries out one action; a command that cannot be is answered with its error, nothing is changed."""
+        """Carry out one action; a command that cannot be is answered with its error, nothing is changed."""
         command = action.command
         try:
             if isinstance(command, ProbeUrls):
@@ -90,7 +90,7 @@ class CommandExecutor:
         return CommandResult(result, command, touched)
 
     async def repeat(self, command: Steered, who: str) -> tuple[str, ...]:
-        """Carries out again, on this worker's origins, what the leading worker has; answers which it concerns."""
+        """Carry out again, on this worker's origins, what the leading worker has; return which it concerns."""
         return (await self._perform(command, who))[2]
 
     async def follow_exclusion(self, command: Exclude, who: str) -> tuple[str, ...]:
@@ -105,7 +105,7 @@ class CommandExecutor:
         return await self.queue.follow(QueueChange(), names)  # pages whose verdict is another one have come back
 
     async def load_segment(self, path: str) -> tuple[str, ...]:
-        """Takes a segment into the queue by itself (M); answers the origins that have work again. Raises BadSegment."""
+        """Take a segment into the queue by itself (M); return the origins that have work again. Raises BadSegment."""
         change = await self.queue.load(path)
         return await self.queue.follow(change, [name for name, _ in change.origins])
 
@@ -140,7 +140,7 @@ class CommandExecutor:
     async def _each(
         self, origins: tuple[str, ...], command: OriginCommand, shown: Callable[[OriginState], object]
     ) -> tuple[dict[str, object], dict[str, object], tuple[str, ...]]:
-        """Folds the states of the origins named (or all); answers the shown value before and after."""
+        """Fold the states of the origins named (or all); return the shown value before and after."""
 
         def fold(state: OriginState) -> OriginState:
             return obey(state, command, self._clock.now(), self._table.settings.settings_of(state.origin))
@@ -158,7 +158,7 @@ class CommandExecutor:
         return before, after, tuple(names)
 
     async def _resume(self, command: ResumeOrigins) -> Performed:
-        """Takes the pause off. At rest `let_go` says how many of the origins have something to do now that nobody does:
+        """Take the pause off. At rest `let_go` says how many of the origins have something to do now that nobody does:
         for them alone another run may begin."""
         before, after, touched = await self._each(command.origins, command, lambda s: s.paused)
         if not self.crawls:

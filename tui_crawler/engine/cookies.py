@@ -44,21 +44,20 @@ class Chain:
         return str(request.get_header("Cookie", ""))
 
     def asks_again(self, url: CrawlUrl) -> bool | None:
-        """Whether a URL that the chain came by is asked again: it gets other cookies, and came not too often. None: the
-        chain did not come by."""
+        """Return whether a URL that the chain came by is asked again: it gets other cookies, and came not too often.
+        None: the chain did not come by."""
         before = [sent for href, sent in self.passed if href == url.href]
         return None if not before else len(before) <= _RETURNS and self.cookies(url) != before[-1]
 
 
+@dataclass(slots=True)
 class ChainCookies:
     """The cookies of the chains that are under way and, if the mode says so, of each origin."""
 
-    def __init__(self, mode: CookieMode, registrable: Callable[[str], str | None]) -> None:
-        """`registrable` gives the registrable domain of a host, None for a public suffix."""
-        self._mode = mode
-        self._registrable = registrable
-        self._chains: dict[str, Chain] = {}
-        self._kept: dict[str, CookieJar] = {}
+    _mode: CookieMode
+    _registrable: Callable[[str], str | None]  # the registrable domain of a host, None for a public suffix
+    _chains: dict[str, Chain] = field(default_factory=dict)
+    _kept: dict[str, CookieJar] = field(default_factory=dict)
 
     def take(self, url: CrawlUrl) -> Chain:
         """The chain that leads to a URL; a new one where none does."""

@@ -42,14 +42,14 @@ class FewOrigins:
     complaint: str = ""
 
     async def save_rest(self) -> None:
-        """Saves what is left as a segment; what cannot be saved stays in the queue for the next run."""
+        """Save what is left as a segment; what cannot be saved stays in the queue for the next run."""
         try:
             await self._store.save_rest()
         except StorageFailure as error:
             self.complaint = f"the rest could not be saved as a segment: {error}"
 
     async def load_next(self) -> tuple[str, ...]:
-        """Loads the oldest segment that was not consumed; answers the origins that have work. Raises StorageFailure."""
+        """Load the oldest segment that was not consumed; return the origins that have work. Raises StorageFailure."""
         if self._exhausted:
             return ()
         path = await self._store.next_segment()
@@ -122,17 +122,17 @@ class Engine:
 
     @property
     def in_flight(self) -> int:
-        """How many turns are under way."""
+        """Return how many turns are under way."""
         return len(self._slots)
 
     @property
     def begun(self) -> bool:
-        """Whether it has its run, which no other process can have meanwhile."""
+        """Return whether it has its run, which no other process can have meanwhile."""
         return self._begun
 
     @property
     def trouble(self) -> str:
-        """Why the database does not take what is crawled; empty while it does."""
+        """Return why the database does not take what is crawled; empty while it does."""
         return self._slots.trouble
 
     @property
@@ -151,12 +151,12 @@ class Engine:
         return self._table.seed_hosts
 
     def wake(self) -> None:
-        """Looks at the operator's journal at once. Call it on the engine's loop."""
+        """Look at the operator's journal at once. Call it on the engine's loop."""
         self._next_poll = 0
         self._slots.wake.set()
 
     def stop(self, reason: RunReason, drain_ms: int) -> None:
-        """Takes no more URLs; requests under way may end for `drain_ms`, then they are cancelled. A later call
+        """Take no more URLs; requests under way may end for `drain_ms`, then they are cancelled. A later call
         may only shorten the time. Call it on the engine's loop."""
         self._reason = self._reason or reason
         at = self._clock.now().mono_ms + max(0, drain_ms)
@@ -208,7 +208,7 @@ class Engine:
                 await asyncio.sleep(0)
 
     async def rest(self, handed: Mapping[int, Command] = MappingProxyType({})) -> None:
-        """Carries out what waits in the journal on a database that nobody crawls; no request is made but probes.
+        """Carry out what waits in the journal on a database that nobody crawls; no request is made but probes.
         `handed` are commands of it, by action id, as this process made them: of their URLs none is parsed twice.
 
         Raises RunHeld or StorageFailure when it cannot begin.
@@ -366,7 +366,7 @@ class Engine:
         return max(0, min(due) - now)
 
     def _poll_due(self) -> int:
-        """When operator and other workers are looked at next (monotonic ms)."""
+        """Return when operator and other workers are looked at next (monotonic ms)."""
         waits = self._table.all_finished() or self._table.idle or self._slots.leaving or not self._hinted
         return self._next_poll + (0 if waits or not self._next_poll else max(0, _HINTED_MS - self._settings.poll_ms))
 
@@ -475,7 +475,7 @@ class Engine:
             self._slots.place(origin)
 
     async def _beat(self) -> None:
-        """Renews the lease. What a full disk kept from being stored is stored as soon as there is room."""
+        """Renew the lease. What a full disk kept from being stored is stored as soon as there is room."""
         if not await self._store.heartbeat():
             await self._begin_again()
             return
@@ -501,7 +501,7 @@ class Engine:
             self._runner.allow_requests()
 
     async def _take_actions(self, handed: Mapping[int, Command] = MappingProxyType({})) -> None:
-        """Carries out what waits in the journal; what a full disk interrupts is done when there is room again."""
+        """Carry out what waits in the journal; what a full disk interrupts is done when there is room again."""
         waiting = await self._store.take_actions()
         self._actions.extend(replace(one, command=handed.get(one.action_id, one.command)) for one in waiting)
         while self._actions:
@@ -518,7 +518,7 @@ class Engine:
             await self._store.finish_actions(results)
 
     async def _follow(self, carried: CommandResult) -> None:
-        """Gives the origins that an action concerned their new places, and tells of pauses."""
+        """Give the origins that an action concerned their new places, and tells of pauses."""
         self._table.forget_joined()
         now, states = self._clock.now(), self._table.states
         mine = [origin for origin in carried.touched if origin in states]  # the others are another worker's
@@ -541,7 +541,7 @@ class Engine:
         self._listener.on_event(event)
 
     async def _close(self, reason: RunReason) -> None:
-        """Ends what is still under way, writes the end of the run, and tells of it after it is committed."""
+        """End what is still under way, writes the end of the run, and tells of it after it is committed."""
         await self._slots.end()
         try:
             led_on = [(one.origin, one.hop) for one in self._table.states.values() if one.hop is not None]

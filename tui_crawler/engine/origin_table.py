@@ -33,7 +33,7 @@ _REMEMBERED = 50_000  # origins in other hands
 
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
-    """What the engine is told. `settings_of` gives the settings of one origin, `key_of` its politeness key.
+    """The settings of an engine. `settings_of` gives the settings of one origin, `key_of` its politeness key.
 
     `key_of` takes an origin and the address its host resolves to (only asked for when `by_address` is set).
     With fewer unfinished origins than `min_origins`, the next segment is loaded (`load_next`), or the rest is saved
@@ -111,7 +111,7 @@ class OriginTable:
         self._joined: dict[str, bool] = {}  # origins in other hands that take part; whether external
 
     def enter(self, stored: StoredOrigin, takeover: Takeover, now: Moment) -> OriginState:
-        """Takes an origin into the run as the database has it."""
+        """Take an origin into the run as the database has it."""
         record = stored.record
         rules = self.rules_of(record.robots.status, record.robots.body) if record.robots else None
         settings = self.settings.settings_of(record.origin)
@@ -125,8 +125,8 @@ class OriginTable:
         return state
 
     def takes_part(self, origin: str, *, external: bool) -> bool:
-        """Whether an origin has joined the run (`external`: be it only for checks) and is held here, or remembered
-        to be in other hands. That it has joined stays true for the rest of the run."""
+        """Return whether an origin has joined the run (`external`: be it only for checks) and is held here, or
+        remembered to be in other hands. That it has joined stays true for the rest of the run."""
         state = self.states.get(origin)
         known = self._joined.get(origin) if state is None else state.external
         return known is not None and (external or not known)
@@ -165,7 +165,7 @@ class OriginTable:
         return kept[1][token]
 
     def intake(self, job_id: int) -> Intake:
-        """What decides over the links of a page of this job, as it stands now."""
+        """Return what decides over the links of a page of this job, as it stands now."""
         settings = self.settings
         return Intake(
             self.job_filters.of(job_id),
@@ -180,7 +180,7 @@ class OriginTable:
         )
 
     def is_full(self, job_id: int) -> bool:
-        """Whether no more page of this job may be in flight now (B)."""
+        """Return whether no more page of this job may be in flight now (B)."""
         job = self.job_filters.jobs.get(job_id)
         if job is None:
             return False
@@ -214,17 +214,17 @@ class OriginTable:
         return [name for name in wanted if name in self.states] if wanted else list(self.states)
 
     def all_finished(self) -> bool:
-        """Whether nothing is left to do. Paused origins are not finished."""
+        """Return whether nothing is left to do. Paused origins are not finished."""
         return not self._ended[None, False] and not self._ended[None, True]
 
     def all_stopped(self) -> bool:
-        """Whether every origin was stopped by the operator."""
+        """Return whether every origin was stopped by the operator."""
         stopped = self._ended[FinishReason.operator, False] + self._ended[FinishReason.operator, True]
         return bool(self.states) and stopped == len(self.states)
 
     def are_few(self) -> bool:
-        """Whether fewer origins than `min_origins` go on. Holds from the first finished one on: a crawl of few may
-        begin. Those outside the crawl do not count."""
+        """Return whether fewer origins than `min_origins` go on. Holds from the first finished one on: a crawl of few
+        may begin. Those outside the crawl do not count."""
         left = self._ended[None, False]
         return left < self.settings.min_origins and any(
             number for (reason, external), number in self._ended.items() if reason is not None and not external
@@ -246,7 +246,7 @@ def pieces(items: Sequence[T], size: int | None = None) -> Iterator[Sequence[T]]
 async def fold_origins(
     table: OriginTable, store: Store, names: Sequence[str], fold: Callable[[OriginState], OriginState]
 ) -> list[tuple[OriginState, OriginState]]:
-    """Changes the states of origins and stores them; answers those that are another one now, before and after.
+    """Change the states of origins and stores them; return those that are another one now, before and after.
 
     Each holds as soon as its piece is begun. What the database does not take is taken back, so that it can be done
     again: StorageFailure.
@@ -300,7 +300,7 @@ class JobFilters:
         return self._rulesets.get(job_id, 0)
 
     def adopt(self, rulesets: Iterable[Ruleset], jobs: Iterable[JobState], main: str) -> None:
-        """Takes rulesets over; `main` names the job of the run. Raises BadPattern before anything is changed."""
+        """Take rulesets over; `main` names the job of the run. Raises BadPattern before anything is changed."""
         self.jobs = {job.job_id: job for job in jobs} or self.jobs
         ids = {job.name: job.job_id for job in self.jobs.values()}
         made: list[tuple[PolicySet, Admission]] = [(self._given, self.main)]

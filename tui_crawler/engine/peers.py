@@ -41,17 +41,17 @@ _IDLE_AT_ONCE = 256  # of its idle origins it looks at so many at a time
 
 
 class PeerStore(Protocol):
-    """What the workers of one run share through the database. Raises StorageFailure as the Store does."""
+    """The part of the database that the workers of one run share. Raises StorageFailure as the Store does."""
 
     async def take_origins(self, *, idle: bool = False) -> tuple[StoredOrigin, ...]:
-        """Leases origins that nobody holds, up to this worker's share; whole groups of one site stay together. Now and
+        """Lease origins that nobody holds, up to this worker's share; whole groups of one site stay together. Now and
         then, at each call where this worker is `idle`.
 
         What a dead worker held is taken back once; its origins come as unclean.
         """
 
     async def orders(self) -> WorkerOrders:
-        """What an operator wants of this worker, and which origins are to go elsewhere, or have gone."""
+        """Return what an operator wants of this worker, and which origins are to go elsewhere, or have gone."""
 
     async def give_back(self, origins: Sequence[str]) -> None:
         """These origins are free for others; their states are stored, and nothing of them is in flight."""
@@ -61,26 +61,26 @@ class PeerStore(Protocol):
         its tags; answers which."""
 
     async def keep_apart(self, keys: Mapping[str, str]) -> tuple[str, ...]:
-        """Tells the politeness keys of origins, which are addresses; those under a key that another worker holds are
-        given back. Answers which."""
+        """Tell the politeness keys of origins, which are addresses; those under a key that another worker holds are
+        given back. Return which."""
 
     async def is_leading(self) -> bool:
-        """Whether this is the oldest live session of the run."""
+        """Return whether this is the oldest live session of the run."""
 
     async def others_at_work(self) -> bool:
-        """Whether the run has unfinished origins that this worker does not hold."""
+        """Return whether the run has unfinished origins that this worker does not hold."""
 
     async def held_elsewhere(self, origins: Sequence[str]) -> frozenset[str]:
         """Those of the origins named that take part in the run and are not this worker's."""
 
     async def followed_actions(self) -> tuple[PendingAction, ...]:
-        """What the leading worker has carried out since the last call, oldest first."""
+        """Return what the leading worker has carried out since the last call, oldest first."""
 
     async def take_requests(self, most: int) -> int:
-        """Takes up to `most` of the requests the run may still make; answers how many."""
+        """Take up to `most` of the requests the run may still make; return how many."""
 
     async def claim_page(self, page_id: int, origin: str, url: str) -> bool:
-        """Claims a page before it is asked for; False when its job has as many in flight as it may, or another
+        """Claim a page before it is asked for; False when its job has as many in flight as it may, or another
         worker holds it."""
 
     async def jobs(self) -> tuple[JobState, ...]:
@@ -108,7 +108,7 @@ class PeerWorker:
         """Whether the run has no request left that this worker could take."""
 
     async def provide(self, requests: int, under_way: int) -> None:
-        """Takes more of the run's requests before those it has are used up."""
+        """Take more of the run's requests before those it has are used up."""
         if self.granted is None or self.is_spent or self.granted - requests - under_way >= _REQUESTS_AT_ONCE // 2:
             return
         taken = await self.store.take_requests(_REQUESTS_AT_ONCE)
@@ -116,7 +116,7 @@ class PeerWorker:
         self.is_spent = taken == 0
 
     async def mirror(self, action: PendingAction) -> tuple[Command, tuple[str, ...]]:
-        """Repeats on this worker's origins what the leading one has carried out; answers which it concerns."""
+        """Repeat on this worker's origins what the leading one has carried out; return which it concerns."""
         command = action.command
         mine = tuple(self._table.states)
         match command:

@@ -37,7 +37,7 @@ class Clock(Protocol):
         """The present moment."""
 
     async def wait(self, event: asyncio.Event, timeout_ms: int | None) -> bool:
-        """Waits until the event is set (True) or the time is over (False)."""
+        """Wait until the event is set (True) or the time is over (False)."""
 
 
 class Store(Protocol):
@@ -56,16 +56,16 @@ class Store(Protocol):
         """What passes by itself is waited for so long at most from now on; then StorageHeldUp is raised."""
 
     async def begin_run(self, plan: RunPlan) -> RunStart:
-        """Claims the database and starts a run, or continues the last one. Raises RunHeld, StorageFailure."""
+        """Claim the database and starts a run, or continues the last one. Raises RunHeld, StorageFailure."""
 
     async def begin_rest(self) -> RunStart:
-        """Claims the database while nobody runs, to carry out what operators ask for. Raises RunHeld, StorageFailure.
+        """Claim the database while nobody runs, to carry out what operators ask for. Raises RunHeld, StorageFailure.
 
         The answer describes the last run; nothing of it is continued.
         """
 
     async def end_rest(self) -> None:
-        """Gives the database back after `begin_rest`."""
+        """Give the database back after `begin_rest`."""
 
     async def candidates(self, origin: str, now: int, limit: int, first_fill: bool) -> Candidates:
         """Pages that may go on the todo list at `now` (epoch ms); seeds come first in the first fill of a run."""
@@ -77,10 +77,10 @@ class Store(Protocol):
         """Return the response of a page that is kept aside (`TodoPage.kept`)."""
 
     async def fill(self, record: FillRecord) -> Settled:
-        """Stores the outcome of a fill; answers where the counters of its origin stand now."""
+        """Store the outcome of a fill; return where the counters of its origin stand now."""
 
     async def settle(self, settle: Settle) -> Settled:
-        """Stores one attempt, whole; answers where the counters of its origin stand now."""
+        """Store one attempt, whole; return where the counters of its origin stand now."""
 
     def known_pages(self, job_id: int) -> Mapping[int, KnownPage]:
         """Pages of a job that are known to be stored, by the hash of their URL; few or many, as it happens."""
@@ -89,7 +89,7 @@ class Store(Protocol):
         """For the eyes: rides in the next commit, is never waited for."""
 
     async def save_origin(self, record: OriginRecord) -> None:
-        """Stores the state of an origin crawler without an attempt."""
+        """Store the state of an origin crawler without an attempt."""
 
     async def save_origins(self, records: Sequence[OriginRecord]) -> None:
         """The same for several, in one transaction."""
@@ -110,7 +110,7 @@ class Store(Protocol):
         only links that lead there are checked, unless they take part already. `start_path`: what they get."""
 
     async def retry(self, selection: RetryPages) -> tuple[tuple[str, int], ...]:
-        """Gives failed pages their tries back; answers how many pages of which origin. Many are put back in several
+        """Give failed pages their tries back; return how many pages of which origin. Many are put back in several
         transactions, so that others are stored in between."""
 
     async def put_back(self, selection: RetryPages) -> PutBack:
@@ -118,42 +118,42 @@ class Store(Protocol):
         at most, the first of every origin before the second of any."""
 
     async def put_first(self, placed: Sequence[tuple[OriginRecord, Sequence[int]]]) -> None:
-        """Puts pages (ids) before all else on the todo lists of their origins, in this order, and stores their states,
+        """Put pages (ids) before all else on the todo lists of their origins, in this order, and stores their states,
         in one transaction."""
 
     async def exclusions(self) -> tuple[Exclusion, ...]:
         """The exclusion list as operators have extended it."""
 
     async def change_exclusion(self, exclusion: Exclusion, remove: bool) -> QueueChange | None:
-        """Adds or removes an entry of the exclusion list; None when that changes nothing. Refused pages whose verdict
+        """Add or removes an entry of the exclusion list; None when that changes nothing. Refused pages whose verdict
         is another one now go back into the queue."""
 
     async def change_job(self, command: SetJob | SteerJobs) -> JobChange:
-        """Changes jobs; the pages of jobs that are held from now on leave their todo lists. Raises NoSuchJob."""
+        """Change jobs; the pages of jobs that are held from now on leave their todo lists. Raises NoSuchJob."""
 
     async def apply_rules(self, command: ApplyRules, who: str) -> tuple[Ruleset, ...]:
-        """Writes a new version; answers the current rulesets of all jobs. Refused pages whose verdict is another one
+        """Write a new version; return the current rulesets of all jobs. Refused pages whose verdict is another one
         now go back into the queue. Raises RulesetConflict, BadRuleset, BadPattern, NoSuchJob; then nothing was
         written."""
 
     async def steer_workers(self, command: WorkerCommand) -> tuple[dict[str, str], dict[str, str]]:
-        """Writes down what an operator wants of workers; answers what was and what is. Raises ValueError for one that
+        """Write down what an operator wants of workers; return what was and what is. Raises ValueError for one that
         is not at work, or an origin that takes no part."""
 
     def may_ask(self) -> bool:
-        """Whether requests may be made now: the lease of this process has not run out, as far as it can know."""
+        """Return whether requests may be made now: the lease of this process has not run out, as far as it can know."""
 
     async def stash(self, command: StashPages | UnstashPages | SetDripfeed) -> QueueChange:
-        """Moves pages between READY and STASHED. Raises NoSuchJob, ValueError for a name or pattern that is none."""
+        """Move pages between READY and STASHED. Raises NoSuchJob, ValueError for a name or pattern that is none."""
 
     async def reclaim(self, command: ReclaimPages) -> QueueChange:
-        """Takes pages back that were claimed for too long; what is in flight in this session is left alone."""
+        """Take pages back that were claimed for too long; what is in flight in this session is left alone."""
 
     async def load_segment(self, path: str) -> QueueChange:
-        """Takes a segment into the queue, exactly once, in one transaction. Raises BadSegment."""
+        """Take a segment into the queue, exactly once, in one transaction. Raises BadSegment."""
 
     async def save_rest(self) -> str:
-        """Saves the pages that are still pending as a segment (M); answers its path, empty when there were none."""
+        """Save the pages that are still pending as a segment (M); return its path, empty when there were none."""
 
     async def next_segment(self) -> str:
         """The path of the oldest segment that was not consumed, empty when there is none."""
@@ -162,16 +162,16 @@ class Store(Protocol):
         """Those of the origins named that have a page a fill would find at `now` (epoch ms)."""
 
     async def take_actions(self) -> tuple[PendingAction, ...]:
-        """What operators have asked for since the last call, oldest first."""
+        """Return what operators have asked for since the last call, oldest first."""
 
     async def finish_actions(self, results: Sequence[ActionResult]) -> None:
-        """Writes into the journal what became of actions."""
+        """Write into the journal what became of actions."""
 
     async def heartbeat(self) -> bool:
-        """Renews the lease of this session; False when another owner has taken the database."""
+        """Renew the lease of this session; False when another owner has taken the database."""
 
     async def end_run(self, reason: str, clean: bool) -> None:
-        """Closes the run (`interrupted` and unclean ones are continued by the next start) and the session."""
+        """Close the run (`interrupted` and unclean ones are continued by the next start) and the session."""
 
 
 class Fetcher(Protocol):
@@ -184,17 +184,17 @@ class Fetcher(Protocol):
         """
 
     async def read(self, url: CrawlUrl, exchange: Exchange, *, sitemap: bool = False) -> Reading:
-        """Extracts what a 2xx body says; large bodies are read off the event loop. `sitemap`: as a sitemap."""
+        """Extract what a 2xx body says; large bodies are read off the event loop. `sitemap`: as a sitemap."""
 
     async def address(self, host: str) -> str | None:
         """The address a host resolves to, for politeness keys by ip; None when it does not resolve."""
 
     async def forget(self, origin: str) -> None:
-        """Closes the connections kept for an origin."""
+        """Close the connections kept for an origin."""
 
 
 class Listener(Protocol):
-    """Who is told of what has happened, after it is committed. Must be quick and must not raise."""
+    """A receiver of events, after they are committed. Must be quick and must not raise."""
 
     def on_event(self, event: Event) -> None:
-        """Takes one event."""
+        """Take one event."""

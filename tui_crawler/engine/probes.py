@@ -28,7 +28,7 @@ class _ProbeState:
 
 @dataclass(slots=True)
 class Probes:
-    """Which probes are open. An action is finished when all its URLs are answered, be it with a refusal."""
+    """The open probes. An action is finished when all its URLs are answered, be it with a refusal."""
 
     _table: OriginTable
     _clock: Clock
@@ -36,11 +36,11 @@ class Probes:
 
     @property
     def open(self) -> bool:
-        """Whether any probe waits for its answer."""
+        """Return whether any probe waits for its answer."""
         return bool(self._asked)
 
     def ask(self, action_id: int, command: ProbeUrls) -> tuple[str, ...]:
-        """Puts the probes into the states of their origins; answers which origins. Raises ValueError."""
+        """Put the probes into the states of their origins; return which origins. Raises ValueError."""
         if len(command.urls) > MOST_URLS:
             raise ValueError(f"at most {MOST_URLS} URLs at once")
         asked = _ProbeState([])

@@ -75,7 +75,7 @@ class QueueCommands:
             self._table.update(replace(state, todo=todo))
 
     async def load(self, path: str) -> QueueChange:
-        """Takes a segment into the queue; its origins join the run. Raises BadSegment."""
+        """Take a segment into the queue; its origins join the run. Raises BadSegment."""
         change = await self._store.load_segment(path)
         await self.join(origin for origin, _ in change.origins)
         for origin, count in change.origins:
@@ -83,7 +83,7 @@ class QueueCommands:
         return change
 
     async def join(self, origins: Iterable[str], external: bool = False, start_path: str = "") -> None:
-        """Takes origins into the run that were not in it, or were `external` and are no longer. Among several
+        """Take origins into the run that were not in it, or were `external` and are no longer. Among several
         workers one of them leases each later. `start_path`: what they get."""
         states = self._table.states
         checked = {origin for origin, state in states.items() if state.external} if not external else set[str]()
@@ -134,12 +134,12 @@ class QueueCommands:
         return await self._fold(names, fold)
 
     def excludes(self, origin: str) -> bool:
-        """Whether the exclusion list holds for the origin itself."""
+        """Return whether the exclusion list holds for the origin itself."""
         url = normalise(origin)
         return not isinstance(url, InvalidUrl) and self._table.job_filters.main.excludes(url) is not None
 
     async def adopt(self, rulesets: tuple[Ruleset, ...]) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Goes by these rulesets from now on: origins finish as excluded, or are no longer; all look for work. Answers
+        """Go by these rulesets from now on: origins finish as excluded, or are no longer; all look for work. Answers
         which it concerns, and which are no longer excluded."""
         self._table.job_filters.adopt(rulesets, (), self._table.settings.plan.job)
         names = tuple(self._table.states)

@@ -56,7 +56,7 @@ class Slots:
         return len(self._turns)
 
     def start(self) -> bool:
-        """Starts the turn of the next origin that is released; False when there is none."""
+        """Start the turn of the next origin that is released; False when there is none."""
         released = self._waiting.take()
         if released is None:
             return False
@@ -74,11 +74,11 @@ class Slots:
             self._waiting.place(origin)
 
     def in_flight(self, origins: Iterable[str]) -> bool:
-        """Whether a turn of one of these is under way."""
+        """Return whether a turn of one of these is under way."""
         return not self._turns.keys().isdisjoint(origins)
 
     async def end(self) -> None:
-        """Cancels the requests under way and waits until all turns are over."""
+        """Cancel the requests under way and waits until all turns are over."""
         self._runner.cancel_requests()
         if self._turns:
             await asyncio.wait(tuple(self._turns.values()))
@@ -106,7 +106,7 @@ class Slots:
             self.wake.set()
 
     async def _perform(self, origin: str) -> None:
-        """Fills and refusals cost nothing; the turn ends with its one request, or when there is nothing to do."""
+        """Fill and refusals cost nothing; the turn ends with its one request, or when there is nothing to do."""
         requested = False
         while True:
             turn = self._waiting.next_turn(origin)
@@ -171,7 +171,7 @@ class Slots:
 
     @property
     def storage_ok(self) -> bool:
-        """Whether the database takes what is crawled, as far as is known."""
+        """Return whether the database takes what is crawled, as far as is known."""
         return not self.trouble
 
     def hinder(self, trouble: str) -> None:

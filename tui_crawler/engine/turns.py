@@ -12,7 +12,7 @@ from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, Reque
 from tui_crawler.domain.content_kind import OTHER
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.exit_code import FAILURES, ExitCode
-from tui_crawler.domain.intake import Find, Intake, Queue, admit, is_sitemap, may_be_sitemap, sitemaps_of
+from tui_crawler.domain.intake import Find, Queue, admit, is_sitemap, may_be_sitemap, sitemaps_of
 from tui_crawler.domain.origin import Check, OriginState, RobotsHop, record_of
 from tui_crawler.domain.outcome import (
     Crawled,
@@ -65,8 +65,8 @@ _LONG_READING = 2_000  # URLs; judging more is, too
 
 @dataclass(frozen=True, slots=True)
 class Callbacks:
-    """What a turn asks of the engine: an origin joins the run (or, external, only for checks), perhaps with a start
-    path; origins have something to do again; whether another worker holds an origin."""
+    """Callbacks from a turn into the engine: an origin joins the run (or, external, only for checks), perhaps with a
+    start path; origins have something to do again; whether another worker holds an origin."""
 
     join: Callable[[str, bool, str], Awaitable[None]]
     awaken: Callable[[Iterable[str]], Awaitable[None]]
@@ -75,7 +75,7 @@ class Callbacks:
 
 @dataclass(frozen=True, slots=True)
 class CheckResult:
-    """What a probe found; `response_ms` None: no request was made. `doubted`: GET asks again and decides."""
+    """The result of a probe; `response_ms` None: no request was made. `doubted`: GET asks again and decides."""
 
     check: Check
     exit_code: ExitCode
@@ -102,7 +102,7 @@ class TurnRunner:
     counts: dict[str, Counts] = field(default_factory=dict)
 
     def cancel_requests(self) -> None:
-        """Ends the requests under way and all later ones: their attempts are recorded as cancelled (-2)."""
+        """End the requests under way and all later ones: their attempts are recorded as cancelled (-2)."""
         self._cancelling = True
         for request in self._under_way:
             if not request.expired():
@@ -113,7 +113,7 @@ class TurnRunner:
         self._cancelling = False
 
     def tell(self, event: Event) -> None:
-        """Hands an event to the listener."""
+        """Hand an event to the listener."""
         self._listener.on_event(event)
 
     async def fill(self, origin: str) -> None:
@@ -163,7 +163,7 @@ class TurnRunner:
         return True
 
     def is_excluded(self, origin: str) -> bool:
-        """Whether the exclusion list holds for a whole origin."""
+        """Return whether the exclusion list holds for a whole origin."""
         found = self._table.job_filters.main.excludes(robots_url(origin))
         return found is not None and found.kind != "pattern"
 
@@ -181,7 +181,7 @@ class TurnRunner:
         self._table.update(replace(state, finished=FinishReason.excluded))
 
     async def robots(self, origin: str, turn: FetchRobots) -> bool:
-        """Asks for robots.txt, or follows the hop it led to; answers whether it counts as a request of the run."""
+        """Ask for robots.txt, or follows the hop it led to; return whether it counts as a request of the run."""
         table, started = self._table, self._clock.now()
         settings = table.settings.settings_of(origin)
         hop = turn.hop
@@ -266,7 +266,7 @@ class TurnRunner:
         return CheckResult(check, exchange.exit_code, exchange.http_status, taken, exchange.message, doubted)
 
     async def crawl(self, origin: str, page: TodoPage) -> bool:
-        """Crawls a page of the todo list; answers whether a request was made."""
+        """Crawl a page of the todo list; return whether a request was made."""
         table, started = self._table, self._clock.now()
         url = _url_of(page.url)
         verdict = self._judge(origin, page, url)
@@ -311,7 +311,7 @@ class TurnRunner:
         return bool(exchange.requests)
 
     async def break_off(self, origin: str, hop: RobotsHop) -> None:
-        """Logs the requests of a robots.txt that was still led on when the run ends, as cancelled: each request is in
+        """Log the requests of a robots.txt that was still led on when the run ends, as cancelled: each request is in
         the log."""
         table, now = self._table, self._clock.now()
         before = table.states[origin]
@@ -345,7 +345,9 @@ class TurnRunner:
         intake = table.intake(crawled.page.job_id)
         if crawled.reading is not None and crawled.reading.sitemaps:
             self._looked_for.setdefault(f"{origin}{_SITEMAP}", None)
-        queue = await self._queue(crawled, code, intake)
+        reading, judged = crawled.reading, (crawled, code, intake)
+        is_long = reading is not None and len(reading.links) + len(reading.entries) > _LONG_READING
+        queue = await asyncio.to_thread(queue_of, *judged) if is_long else queue_of(*judged)
         before = table.states[origin]
         after = table.update(after_crawl(before, answer, crawled.ended, settings))
         settle = settle_crawl(crawled, code, before, after, intake, table.storing, queue)
@@ -354,14 +356,8 @@ class TurnRunner:
             settle = replace(settle, attempt=replace(settle.attempt, exit_code=ExitCode.someone_stole_my_work))
         self._tell_attempt(table.states[origin], settle, settled)
 
-    async def _queue(self, crawled: Crawled, code: ExitCode, intake: Intake) -> Queue:
-        reading = crawled.reading
-        if reading is None or len(reading.links) + len(reading.entries) <= _LONG_READING:
-            return queue_of(crawled, code, intake)
-        return await asyncio.to_thread(queue_of, crawled, code, intake)
-
     async def _store_finds(self, origin: str, settle: Settle) -> Settled:
-        """Stores an attempt. Origins that the whitelist lets join with its pages have joined before; what has happened
+        """Store an attempt. Origins that the whitelist lets join with its pages have joined before; what has happened
         to its own meanwhile, as a pause, stays. New pages are counted; other origins that got some and had nothing left
         to do go on, those outside the crawl join to be checked."""
         named = {page.origin: page.start_path for page in settle.new_pages if not page.external}

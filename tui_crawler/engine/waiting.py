@@ -74,7 +74,7 @@ class Waiting:
     crawls: bool = True
 
     def next_turn(self, origin: str) -> Turn:
-        """What an origin does now. One that had nothing left and looks for work has not gone on yet."""
+        """Return what an origin does now. One that had nothing left and looks for work has not gone on yet."""
         turn = next_turn(self._table.states[origin], self._clock.now(), self._table.full, self.crawls)
         looks_for_work = isinstance(turn, FillTodo) and self._told.get(origin) is FinishReason.exhausted
         if not looks_for_work and not isinstance(turn, Finish):
@@ -82,7 +82,7 @@ class Waiting:
         return turn
 
     async def find_key(self, origin: str, fetcher: Fetcher) -> None:
-        """Finds the politeness key of an origin; its gap holds for everyone under the key."""
+        """Find the politeness key of an origin; its gap holds for everyone under the key."""
         settings = self._table.settings
         address = None
         if settings.by_address:
@@ -133,11 +133,11 @@ class Waiting:
         self._box.hand_back(released.key, self._table.states[released.origin].release_ms)
 
     def next_release(self, now_ms: int) -> int | None:
-        """When `take` will next have something to give (monotonic ms); None: not before something else happens."""
+        """Return when `take` will next return something (monotonic ms); None: not before another event."""
         return self._box.next_release(now_ms)
 
     def tell_finished(self, state: OriginState, now: Moment) -> None:
-        """Tells once that the run of an origin is over. One that has looked for work and found none has not gone on."""
+        """Tell once that the run of an origin is over. One that has looked for work and found none has not gone on."""
         if state.finished is None or self._told.get(state.origin) is state.finished:
             return
         self._told[state.origin] = state.finished

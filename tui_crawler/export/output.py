@@ -149,7 +149,6 @@ def open_file(path: Path, *, force: bool) -> Iterator[Output]:
 
 
 def _begin_draft(path: Path) -> tuple[Path, int]:
-    """A new hidden file beside `path`, opened and locked. Raises OSError."""
     while True:
         draft = path.with_name(f".{secrets.token_hex(8)}.export")
         descriptor = os.open(draft, os.O_WRONLY | os.O_CREAT | os.O_EXCL | getattr(os, "O_BINARY", 0), 0o666)
@@ -238,7 +237,6 @@ def sync_folder(folder: Path) -> None:
 
 
 def _standing_at(path: Path) -> int | None:
-    """The mode of what is there, a symbolic link for itself; None when there is nothing."""
     try:
         return path.lstat().st_mode
     except (FileNotFoundError, NotADirectoryError):

@@ -12,11 +12,17 @@ import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 import pyarrow.parquet as pq  # type: ignore[import-untyped]  # the same
 
 from tui_crawler.export.output import Output
-from tui_crawler.export.text_rows import CellKind, Row, SheetColumn, without_surrogates
+from tui_crawler.export.text_rows import Row, SheetColumn, without_surrogates
+from tui_crawler.text.sheet import CellKind
 
 GROUP_ROWS = 50_000
 _GROUP_BYTES = 32 << 20
-_TYPES = {CellKind.text: pa.string(), CellKind.integer: pa.int64(), CellKind.flag: pa.bool_()}
+_TYPES = {
+    CellKind.text: pa.string(),
+    CellKind.integer: pa.int64(),
+    CellKind.time: pa.int64(),
+    CellKind.flag: pa.bool_(),
+}
 
 
 def write_parquet(windows: Iterable[Sequence[Row]], columns: Sequence[SheetColumn], output: Output) -> int:
@@ -50,7 +56,7 @@ def _write_groups(windows: Iterable[Sequence[Row]], columns: Sequence[SheetColum
 
 def _array(values: Sequence[Any], kind: CellKind) -> Any:
     match kind:
-        case CellKind.integer:
+        case CellKind.integer | CellKind.time:
             return pa.array(values, pa.int64())
         case CellKind.flag:
             return pa.array([None if value is None else bool(value) for value in values], pa.bool_())

@@ -322,7 +322,6 @@ def _asked(cells: tuple[LaneCell, ...]) -> Iterator[str]:
 
 
 def _patience(cells: tuple[LaneCell, ...]) -> str:
-    """Patience as steps; nothing of it lies on the ground."""
     most = max((cell.patience or 0 for cell in cells), default=0) or 1
     known = [(at, cell.patience) for at, cell in enumerate(cells) if cell.patience is not None]
     steps = (
@@ -344,7 +343,6 @@ def _states(cells: tuple[LaneCell, ...]) -> Iterator[str]:
 
 
 def _marks(timeline: Timeline) -> Iterator[str]:
-    """A line at each mark; its words come up under the pointer."""
     for mark in timeline.marks:
         at = timeline.span.cell(mark.at) + 0.5
         words = escape(safe(f"{date_time(mark.at)} {mark_words(mark)}", 200))

@@ -86,7 +86,6 @@ class WarcFolder:
             raise StorageHeldUp(f"web archive: {said} ({hint})") from error
 
     def _put(self, put: Callable[[WarcFile], None]) -> None:
-        """Write some records, all or none. Raises OSError, CannotWrite."""
         _, file, output, records = self._written = self._written or self._begin()
         kept = output.tell()
         try:
@@ -101,7 +100,6 @@ class WarcFolder:
             self._complete()
 
     def _begin(self) -> tuple[Path, BinaryIO, Output, WarcFile]:
-        """A new file, after those that killed processes left were completed."""
         if self._captures is None:
             self._folder.mkdir(parents=True, exist_ok=True)
             for left in sorted(self._folder.glob("*.warc.gz.open")):
@@ -135,7 +133,6 @@ def _answer(request: RequestRecord, **more: Any) -> StoredBody:
 
 
 def _complete_file(path: Path, file: BinaryIO, index: list[str]) -> None:
-    """Sync a file, write its index and give it its name. Raises OSError."""
     os.fsync(file.fileno())
     index_path(path).write_text("".join(sorted(index)), "ascii")
     path.rename(path.with_name(path.name.removesuffix(".open")))
@@ -161,7 +158,6 @@ def _complete_left(path: Path) -> None:
 
 
 def _members(file: BinaryIO) -> Iterator[bytes]:
-    """The complete gzip members at the start of a file."""
     rest = b""
     with suppress(zlib.error):
         while True:

@@ -59,7 +59,6 @@ def index_line(record: Any, offset: int, length: int, filename: str) -> str:
 
 
 def _plain(text: str) -> bytes:
-    """The text with its escapes undone, however often they were made."""
     octets = text.encode()
     while (plain := unquote_to_bytes(octets)) != octets:
         octets = plain
@@ -71,7 +70,6 @@ def _escaped(octets: bytes) -> str:
 
 
 def _walked(path: bytes) -> bytes:
-    """The path without empty and dot segments."""
     kept: list[bytes] = []
     for segment in path.split(b"/")[1:]:
         if segment == b"..":

@@ -109,7 +109,7 @@ class AddressGuard:
             self.check(host, "127.0.0.1")
 
     def _is_named_by_seed(self, host: str, found: IpAddress) -> bool:
-        """Whether a seed names this private address, or a loopback name that resolves to a loopback address."""
+        """Return whether a seed names this private address, or a loopback name that resolves to a loopback address."""
         bare = bare_host(host)
         if bare not in self.seed_hosts and f"[{bare}]" not in self.seed_hosts:
             return False
@@ -126,7 +126,7 @@ def bare_host(host: str) -> str:
 
 
 def is_address(host: str) -> bool:
-    """Whether a host is an IP address, not a name."""
+    """Return whether a host is an IP address, not a name."""
     try:
         ip_address(host)
     except ValueError:
@@ -167,7 +167,7 @@ async def resolve_name(host: str, port: int) -> tuple[str, ...]:
 
 
 def is_out_of_descriptors(error: BaseException | None) -> bool:
-    """Whether an error came of the want of a file descriptor; a name look-up does not say so itself."""
+    """Return whether an error came of the want of a file descriptor; a name look-up does not say so itself."""
     while error is not None:
         try:
             if isinstance(error, socket.gaierror) or getattr(error, "errno", 0) == errno.EBUSY:  # glibc says either

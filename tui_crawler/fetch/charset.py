@@ -88,7 +88,7 @@ def choose_encoding(data: bytes, kind: str, header_label: str) -> str:
 
 
 def declared_encoding(data: bytes, kind: str) -> str | None:
-    """What the body itself declares in its beginning: `meta`, the XML declaration, or `@charset`."""
+    """Return what the body itself declares in its beginning: `meta`, the XML declaration, or `@charset`."""
     head = data[:_PRESCAN_BYTES]
     match kind:
         case "html":
@@ -212,7 +212,7 @@ def utf8_slices(data: bytes, name: str) -> Iterator[bytes]:
 
 
 def first_illegal_byte(data: bytes, name: str) -> int | None:
-    """Where a body is illegal in its encoding for the first time, None when it is legal."""
+    """Return where a body is illegal in its encoding for the first time, None when it is legal."""
     try:
         data.decode(_CODECS.get(name, name))
     except UnicodeDecodeError as error:

@@ -10,7 +10,7 @@ from tui_crawler.domain.url import CrawlUrl, InvalidUrl
 
 
 class Phase(Enum):
-    """How far an exchange had come when it ended."""
+    """The phase in which an exchange ended."""
 
     connect = "connect"
     head = "head"
@@ -18,7 +18,7 @@ class Phase(Enum):
 
 
 class Trouble(Enum):
-    """What ended an exchange before its body was complete."""
+    """The cause that ended an exchange before its body was complete."""
 
     timeout = "timeout"
     network = "network"  # refused, name not found, TLS, reset, closed

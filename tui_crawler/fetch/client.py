@@ -85,7 +85,7 @@ class HttpFetcher:
         return await self._transfer.exchange(request)
 
     async def read(self, url: CrawlUrl, exchange: Exchange, *, sitemap: bool = False) -> Reading:
-        """What a 2xx body says; large bodies are read off the event loop. Never raises for what a body holds.
+        """Return what a 2xx body says; large bodies are read off the event loop. Never raises for what a body holds.
 
         `sitemap`: it is read as a sitemap, and the reading has its entries.
         """

@@ -84,7 +84,7 @@ class _Inflater:
         self._stream = zlib.decompressobj(wbits)
 
     def _inflate(self, stream: zlib._Decompress, data: bytes) -> Generator[bytes, None, bytes]:
-        """Yields what one member decodes to; answers the bytes that follow it."""
+        """Yield what one member decodes to; return the bytes that follow it."""
         full = True
         while (data or full) and not stream.eof:
             try:
@@ -126,11 +126,11 @@ class BodyDecoder:
 
     @property
     def body(self) -> bytes:
-        """What is decoded so far."""
+        """Return what is decoded so far."""
         return bytes(self._body)
 
     def feed(self, data: bytes) -> bool:
-        """Takes the next bytes of the wire; whether the rest is cut. Raises IllegalCoding, BodyTooLarge."""
+        """Take the next bytes of the wire; whether the rest is cut. Raises IllegalCoding, BodyTooLarge."""
         if self._unknown and not (self._layers or self._body) and data.startswith((_GZIP_MAGIC, *_ZLIB_MAGICS)):
             self._layers = [_Inflater("gzip" if data.startswith(_GZIP_MAGIC) else "deflate")]
         for piece in self._through(0, data):
@@ -147,7 +147,7 @@ class BodyDecoder:
 
     @property
     def complete(self) -> bool:
-        """Whether all codings are complete, with their checksums; False without any."""
+        """Return whether all codings are complete, with their checksums; False without any."""
         return bool(self._layers) and all(layer._members and layer._stream is None for layer in self._layers)
 
     def finish(self) -> bytes:

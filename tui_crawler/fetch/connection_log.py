@@ -37,7 +37,7 @@ _GRAIN_MS = 10  # of the kernel's clock, at worst: what is within it is now
 
 
 def silent_ms(stream: httpcore.AsyncNetworkStream | asyncio.BaseTransport | socket.socket | None) -> int:
-    """How long ago (ms) the other side of a connection was heard last, as far as that is certain; 0 if unknown."""
+    """Return how long ago (ms) the other side of a connection was certainly heard last; 0 if unknown."""
     plug = stream if isinstance(stream, socket.socket) or stream is None else stream.get_extra_info("socket")
     if sys.platform != "linux" or plug is None:
         return 0
@@ -62,7 +62,7 @@ class MeasuredStep:
 
 @dataclass(slots=True)
 class ConnectionLog:
-    """What is known of the connection of one request, filled in while it comes about.
+    """The known facts of the connection of one request, filled in while it comes about.
 
     `took` has the ms of each step that was begun. `reused` is None until the request has a connection or asks for
     one. `remote_address` is "" until it is connected to. `asked` is when the request began to be sent, `heard` when
@@ -78,7 +78,7 @@ class ConnectionLog:
 
     @contextmanager
     def timing(self, step: ConnectionStep, now: Callable[[], Moment]) -> Iterator[MeasuredStep]:
-        """Adds how long this takes, however it ends. Behind a proxy there may be two TLS handshakes: their sum."""
+        """Add how long this takes, however it ends. Behind a proxy there may be two TLS handshakes: their sum."""
         began, lap = now().mono_ms, MeasuredStep()
         try:
             yield lap
@@ -87,20 +87,20 @@ class ConnectionLog:
             self.took[step] = self.took.get(step, 0) + max(0, ended - began)
 
     def answer_ms(self) -> int | None:
-        """What connecting, the handshake and the answer took, without what this process did meanwhile and without the
-        look-up of the name; None without an answer."""
+        """Return what connecting, the handshake and the answer took, without what this process did meanwhile and
+        without the look-up of the name; None without an answer."""
         if self.asked is None or self.heard is None:
             return None
         made = self.took.get(ConnectionStep.connect, 0) + self.took.get(ConnectionStep.tls, 0)
         return made + self.waited_ms + self.heard.mono_ms - self.asked.mono_ms
 
 
+@dataclass(slots=True)
 class ConnectionLogs:
     """The logs of the requests under way, by the tasks that make them. `now` is read twice for each step."""
 
-    def __init__(self, now: Callable[[], Moment]) -> None:
-        self.now = now
-        self._of_tasks: dict[asyncio.Task[Any] | None, ConnectionLog] = {}
+    now: Callable[[], Moment]
+    _of_tasks: dict[asyncio.Task[Any] | None, ConnectionLog] = field(default_factory=dict)
 
     @contextmanager
     def writing(self, log: ConnectionLog) -> Iterator[None]:
@@ -113,7 +113,7 @@ class ConnectionLogs:
             del self._of_tasks[task]
 
     def timing(self, step: ConnectionStep) -> AbstractContextManager[MeasuredStep]:
-        """Measures a step of the request of this task."""
+        """Measure a step of the request of this task."""
         return self._log().timing(step, self.now)
 
     def begin(self) -> ConnectionLog:

@@ -60,7 +60,7 @@ class DataBlocks:
             self._by_host.setdefault(rule.host, []).append(_Query(rule))
 
     def has_rules(self, host: str) -> bool:
-        """Whether any rule holds for a host."""
+        """Return whether any rule holds for a host."""
         return host.removesuffix(".") in self._by_host
 
     def harvest(self, host: str, study: ParsedBody, out_of_time: Callable[[], bool]) -> DataReader | None:
@@ -84,11 +84,11 @@ class DataReader:
 
     @property
     def values(self) -> tuple[DataValue, ...]:
-        """What was found so far: rule by rule, each in the order of the document."""
+        """Return what was found so far: rule by rule, each in the order of the document."""
         return tuple(self._values)
 
     def run(self) -> None:
-        """Does the work; `whole` tells afterwards whether nothing was left out. Never raises."""
+        """Do the work; `whole` tells afterwards whether nothing was left out. Never raises."""
         whole = True
         for query in self._queries:
             if query.is_running or self._out_of_time():
@@ -177,7 +177,7 @@ def _pattern(text: str) -> Any:
 
 
 def _text_of(found: Any, max_chars: int) -> str:
-    """What was found as text: a string, a number, or what stands in an element."""
+    """Return what was found as text: a string, a number, or what stands in an element."""
     if isinstance(found, str):
         return found[:max_chars]
     if isinstance(found, (bool, float)):
@@ -197,7 +197,7 @@ def _text_of(found: Any, max_chars: int) -> str:
 
 
 def _link_of(found: Any, max_chars: int) -> str:
-    """What was found as the text of a link: a string, or the attribute of an element that is one."""
+    """Return what was found as the text of a link: a string, or the attribute of an element that is one."""
     if not isinstance(getattr(found, "tag", None), str):
         return _text_of(found, max_chars)
     for name in _LINK_ATTRIBUTES:

@@ -7,6 +7,7 @@ import os
 import ssl
 from collections import deque
 from collections.abc import Awaitable, Callable, Coroutine
+from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, TypeVar
 
@@ -22,20 +23,18 @@ _AHEAD_S = 0.25  # how long one address may take before the next is tried, too (
 Connection = TypeVar("Connection")
 
 
+@dataclass(slots=True)
 class Dialer:
-    """Connects to hosts, each within `timeout_s` for the look-up of its name and all of its addresses.
+    """Connects to hosts, each within `_timeout_s` for the look-up of its name and all of its addresses.
 
-    `guard` judges every address that is connected to; None: all are of the proxy, which the operator has chosen.
+    `_guard` judges every address that is connected to; None: all are of the proxy, which the operator has chosen.
     """
 
-    def __init__(
-        self, guard: AddressGuard | None, resolve: Resolver, timeout_s: float, now: Callable[[], Moment]
-    ) -> None:
-        self._guard = guard
-        self._resolve = resolve
-        self._timeout_s = timeout_s
-        self._now = now
-        self._is_v6: dict[str, bool] = {}  # which family to begin with, of hosts that have both
+    _guard: AddressGuard | None
+    _resolve: Resolver
+    _timeout_s: float
+    _now: Callable[[], Moment]
+    _is_v6: dict[str, bool] = field(default_factory=dict)  # which family to begin with, of hosts that have both
 
     async def dial(
         self,
@@ -117,8 +116,8 @@ class Dialer:
 
 
 def _failure(address: str, port: int, error: BaseException) -> TransferFailed:
-    """What the failure of an address means. Raises what the next address cannot mend: OutOfDescriptors, TransferFailed
-    for a certificate, and what is no OSError."""
+    """Return what the failure of an address means. Raises what the next address cannot mend: OutOfDescriptors,
+    TransferFailed for a certificate, and what is no OSError."""
     if not isinstance(error, OSError):
         raise error
     if isinstance(error, ssl.SSLCertVerificationError):

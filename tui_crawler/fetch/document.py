@@ -31,7 +31,7 @@ _SEPARATORS = re.compile(r"[,;]")
 
 @dataclass(frozen=True, slots=True)
 class RobotsDirectives:
-    """Whether a page may be kept and its links followed; several sources add up to the stricter."""
+    """The directives on keeping a page and following its links; several sources add up to the stricter."""
 
     noindex: bool = False
     nofollow: bool = False
@@ -55,8 +55,8 @@ def x_robots_tag(values: Iterable[str], product_token: str, now: int) -> RobotsD
 
 
 def _items(content: str, now: int) -> list[str]:
-    """What stands between commas or semicolons, in lower case. Directives that have a value are left out, but for
-    `unavailable_after` with a time before `now`, which is noindex."""
+    """Return what stands between commas or semicolons, in lower case. Directives that have a value are left out, but
+    for `unavailable_after` with a time before `now`, which is noindex."""
 
     def word(valued: re.Match[str]) -> str:
         return "noindex" if valued[1] and _date_ms(valued[1].strip(), now) < now else ""
@@ -155,7 +155,7 @@ def _said_by(elements: Iterable[tuple[str, Element]], product_token: str, now: i
 
 
 def feed_type(root: Element) -> str:
-    """What a tree of XML is as a feed: "rss" (also RSS 1.0, which is RDF), "atom", or "" when it is none."""
+    """Return what a tree of XML is as a feed: "rss" (also RSS 1.0, which is RDF), "atom", or "" when it is none."""
     namespace, _, name = str(root.tag).rpartition("}")
     if name == "feed" and namespace == _ATOM:
         return "atom"
@@ -179,7 +179,7 @@ def _title_text(element: Element) -> str:
 
 
 def _is_for_scriptless(element: Element) -> bool:
-    """Whether an element stands in `noscript`: such refreshes lead away from the page that is meant."""
+    """Return whether an element stands in `noscript`: such refreshes lead away from the page that is meant."""
     return not isinstance(element, dict) and next(element.iterancestors("noscript"), None) is not None
 
 

@@ -29,7 +29,7 @@ GRACE = 2  # a thread that overstays the deadline so many times is not waited fo
 
 @dataclass(frozen=True, slots=True)
 class ReaderSetup:
-    """What makes a `PageReader` read as another one does. `tasks` are its data rules and the kinds it validates."""
+    """The setup of a `PageReader` that reads as another one. `tasks` are its data rules and the kinds it validates."""
 
     limits: FetchLimits
     product_token: str
@@ -67,7 +67,7 @@ class PageReader:
         self._site = SiteLinks()
 
     async def read(self, url: CrawlUrl, exchange: Exchange, *, sitemap: bool = False) -> Reading:
-        """What a body says. Never raises for what it holds: then the code is local_processing_error."""
+        """Return what a body says. Never raises for what it holds: then the code is local_processing_error."""
         body = exchange.body
         tags = body.count(b"<")
         is_small = len(body) <= self._limits.parse_inline_bytes and tags <= self._limits.parse_inline_tags
@@ -136,7 +136,7 @@ class PageReader:
         return await self._in_thread(lambda: validate(study, out_of_time), limits.validate_deadline_ms * GRACE)
 
     async def _in_thread(self, work: Callable[[], T], deadline_ms: int) -> T | None:
-        """What `work` answers; None when it overstayed its deadline, and nobody listens to it any more."""
+        """Return what `work` answers; None when it overstayed its deadline, and nobody listens to it any more."""
         async with self._one_at_a_time:
             try:
                 async with asyncio.timeout(deadline_ms / 1000):

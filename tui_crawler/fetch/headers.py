@@ -199,7 +199,7 @@ def w3c_date_ms(text: str) -> int | None:
 
 
 def is_rfc_3339(text: str) -> bool:
-    """Whether a text is a date as Atom wants it (RFC 4287, 3.3)."""
+    """Return whether a text is a date as Atom wants it (RFC 4287, 3.3)."""
     stripped = text.strip()
     return _RFC_3339.fullmatch(stripped) is not None and w3c_date_ms(stripped) is not None
 

@@ -11,6 +11,7 @@ import re
 import ssl
 from collections import OrderedDict
 from collections.abc import AsyncGenerator, Callable, Iterable
+from dataclasses import dataclass
 from typing import Any
 
 try:
@@ -99,7 +100,7 @@ class WatchedStream(httpcore.AsyncNetworkStream):
         return data
 
     async def write(self, buffer: bytes, timeout: float | None = None) -> None:  # noqa: ASYNC109 (httpcore's signature)
-        """Sends; what is read after this is the next answer."""
+        """Send; what is read after this is the next answer."""
         self.received, self.left_out, self.headed = 0, 0, False
         self._head.clear()
         self._log = self._logs.use(self.address)
@@ -121,7 +122,7 @@ class WatchedStream(httpcore.AsyncNetworkStream):
         return WatchedStream(inner, self.address, self._logs)
 
     def get_extra_info(self, info: str) -> Any:
-        """What httpcore asks of its streams (`is_readable`, `ssl_object`, …)."""
+        """Return what httpcore asks of its streams (`is_readable`, `ssl_object`, …)."""
         return self._inner.get_extra_info(info)
 
 
@@ -156,7 +157,7 @@ class GuardedBackend(httpcore.AsyncNetworkBackend):
 
 
 def _of_the_system(error: BaseException) -> OSError:
-    """What the operating system said, beneath the wrappings of httpcore and anyio."""
+    """Return what the operating system said, beneath the wrappings of httpcore and anyio."""
     while error.__cause__ is not None:
         error = error.__cause__
     return error if isinstance(error, OSError) else OSError(str(error))
@@ -198,7 +199,8 @@ class HttpxWire:
             self._transport(None)  # a proxy that this installation cannot use is an error now, not at the first page
 
     async def open(self, call: WireRequest, log: ConnectionLog) -> HttpxAnswer:
-        request = self._request(call)
+        fields, more = encode_headers((*call.headers, *call.secret)), {"timeout": self._timeouts}
+        request = httpx.Request(call.method, _client_url(call.url), headers=fields, extensions=more)
         try:
             origin = self._origin(call.url)
         except OSError as error:  # its certificates were there when the crawl began
@@ -242,7 +244,7 @@ class HttpxWire:
         return known
 
     async def _close_idle(self, most: int) -> None:
-        """Closes the least recently used transports without a request, down to `most`."""
+        """Close the least recently used transports without a request, down to `most`."""
         if len(self._open) <= most:
             return
         for name in [name for name, each in self._open.items() if each.in_use == 0]:
@@ -270,21 +272,14 @@ class HttpxWire:
         elif origin.last_address:
             self._guard.check_excluded(url.host, origin.last_address)
 
-    def _request(self, call: WireRequest) -> httpx.Request:
-        """The request as httpx has it. Raises TransferFailed(invalid_target)."""
-        fields, more = encode_headers((*call.headers, *call.secret)), {"timeout": self._timeouts}
-        return httpx.Request(call.method, _client_url(call.url), headers=fields, extensions=more)
 
-
+@dataclass(slots=True)
 class _Origin:
     """The transport of an origin, how many requests it carries, and the last address it was connected to."""
 
-    __slots__ = ("in_use", "last_address", "transport")
-
-    def __init__(self, transport: httpx.AsyncHTTPTransport) -> None:
-        self.transport = transport
-        self.in_use = 0
-        self.last_address = ""
+    transport: httpx.AsyncHTTPTransport
+    in_use: int = 0
+    last_address: str = ""
 
 
 class HttpxAnswer:
@@ -333,7 +328,7 @@ class HttpxAnswer:
             raise failure_of(error, Phase.body, self._stream) from error
 
     async def close(self) -> None:
-        """Gives the connection back, or closes it when the body was not read to its end or more came than that."""
+        """Give the connection back, or closes it when the body was not read to its end or more came than that."""
         if self._closed:
             return
         self._closed = True
@@ -348,8 +343,8 @@ class HttpxAnswer:
 
 
 def _unread(response: httpx.Response) -> tuple[bytes, httpcore.AsyncConnectionInterface | None]:
-    """What was received and not read yet, and the connection. After a response that is more than was asked for (a body
-    after HEAD, a second response), which httpcore would take for the answer to the next request.
+    """Return what was received and not read yet, and the connection. After a response that is more than was asked for
+    (a body after HEAD, a second response), which httpcore would take for the answer to the next request.
 
     It has no way to ask; the tests of such servers fail if this one stops working.
     """
@@ -361,7 +356,7 @@ def _unread(response: httpx.Response) -> tuple[bytes, httpcore.AsyncConnectionIn
 
 
 def failure_of(error: Exception, phase: Phase, stream: WatchedStream | None) -> TransferFailed:
-    """What an exception of the client means in this phase. Its text may hold bytes of the server."""
+    """Return what an exception of the client means in this phase. Its text may hold bytes of the server."""
     text = str(error) or type(error).__name__
     cause: BaseException | None = error
     while cause is not None and not isinstance(cause, ssl.SSLCertVerificationError):

@@ -8,9 +8,10 @@ from typing import Any
 
 from lxml import etree
 
-from tui_crawler.domain.attempt import FoundFragment, FoundLink
+from tui_crawler.domain.attempt import FoundFragment, FoundLink, RefusedCounts
 from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.url import InvalidUrl, LinkResolver, in_xml_base, without_fragment, without_userinfo, xml_base
+from tui_crawler.domain.verdict import Refusal
 from tui_crawler.fetch.plain_html import PlainTag
 
 Element = Any  # an lxml element (lxml ships no types), or what a `PlainTag` has in its place
@@ -70,15 +71,12 @@ class LinkCollector:
         self._found: dict[tuple[LinkKind, str], FoundLink] = {}
         self._fragments: dict[tuple[str, str], FoundFragment] | None = {} if with_fragments else None
         self._settled = set[str]()  # of which another anchor says nothing new
-        self.invalid = 0
-        self.invalid_sample = ""
-        self.too_long = 0
-        self.too_long_sample = ""
+        self.refused = RefusedCounts()
         self.cut: tuple[str, ...] = ()
 
     @property
     def links(self) -> tuple[FoundLink, ...]:
-        """What was found, in document order."""
+        """Return what was found, in document order."""
         return tuple(self._found.values())
 
     @property
@@ -87,7 +85,7 @@ class LinkCollector:
         return None if self._fragments is None else tuple(self._fragments.values())
 
     def collect(self, candidates: Iterable[Candidate], out_of_time: Callable[[], bool]) -> None:
-        """Takes all candidates; stops, and says so in `cut`, at the bound or when the time is over."""
+        """Take all candidates; stops, and says so in `cut`, at the bound or when the time is over."""
         settled = self._settled
         for number, (kind, raw, element) in enumerate(candidates):
             if number % _WORK_BETWEEN_CHECKS == 0 and out_of_time():
@@ -102,17 +100,12 @@ class LinkCollector:
         if out_of_time():  # the candidates may have ended for this reason
             self.cut = ("deadline",)
 
-    def _refuse(self, url: InvalidUrl, sample: str) -> None:
-        if url.too_long:
-            self.too_long, self.too_long_sample = self.too_long + 1, self.too_long_sample or sample
-        else:
-            self.invalid, self.invalid_sample = self.invalid + 1, self.invalid_sample if self.invalid else sample
-
     def _add(self, kind: LinkKind, raw: str, short: str, element: Element) -> bool:
-        """Whether there was room; `short` is what of the address counts."""
+        """Return whether there was room; `short` is what of the address counts."""
         url = self._resolver.resolve(short)
         if isinstance(url, InvalidUrl):
-            self._refuse(url, without_userinfo(raw)[:_SAMPLE_CHARS])
+            reason = Refusal.url_length if url.too_long else Refusal.invalid_url
+            self.refused.add(reason, without_userinfo(raw)[:_SAMPLE_CHARS])
             return True
         key = (kind, url.href)
         known = self._found.get(key)
@@ -155,7 +148,7 @@ def _within(tag: str) -> Callable[[Element], bool]:
 
 
 def anchor_names(root: Element) -> tuple[str, ...]:
-    """What a fragment may name in an HTML document: ids, and the names of `a` elements."""
+    """Return what a fragment may name in an HTML document: ids, and the names of `a` elements."""
     return tuple(dict.fromkeys(map(str, root.xpath("//@id | //a/@name"))))
 
 
@@ -236,7 +229,7 @@ def _source(element: Element) -> Iterator[Candidate]:
 
 
 def xml_bases(element: Element) -> tuple[str, ...]:
-    """What `xml:base` says at an element, from the outermost on, as far as it is among the 64 elements around it."""
+    """Return the values of `xml:base` at an element, the outermost first, of at most 64 elements around it."""
     around = [element, *islice(element.iterancestors(), 63)]
     return tuple(base for each in reversed(around) if (base := each.get(_XML_BASE)) is not None)
 

@@ -56,7 +56,7 @@ class GuardedMarkup:
 
 
 def guard_html(data: bytes, limits: FetchLimits) -> GuardedMarkup:
-    """Cuts UTF-8 HTML to `max_tags` tags, and removes attributes from tags over the bounds (`without_long_attributes`).
+    """Cut UTF-8 HTML to `max_tags` tags, and removes attributes from tags over the bounds (`without_long_attributes`).
 
     Linear in the size of the data, whatever it holds.
     """
@@ -82,7 +82,7 @@ def without_long_attributes(data: bytes, limits: FetchLimits) -> tuple[bytes, bo
 
 
 def guard_xml(data: bytes, limits: FetchLimits) -> GuardedMarkup:
-    """Cuts UTF-8 XML to `max_tags` tags; refuses a document type that declares entities (no expansion at all)."""
+    """Cut UTF-8 XML to `max_tags` tags; refuses a document type that declares entities (no expansion at all)."""
     if b"<!ENTITY" in data:
         return GuardedMarkup(None, ("entities",))
     end = _end_of_tags(data, limits.max_tags)
@@ -90,7 +90,7 @@ def guard_xml(data: bytes, limits: FetchLimits) -> GuardedMarkup:
 
 
 def _end_of_tags(data: bytes, most: int) -> int:
-    """Where the data must end to have at most `most` tags."""
+    """Return where the data must end to have at most `most` tags."""
     if len(data) <= most or data.count(b"<") <= most:
         return len(data)
     step = 64 * 1024
@@ -126,8 +126,8 @@ def _oversized_attributes(data: bytes, limits: FetchLimits) -> Iterator[tuple[in
 
 
 def _may_be_oversized(data: bytes, least: int) -> bool:
-    """Whether any tag can be `least` bytes long, by a look that costs next to nothing: where no value holds a ">", each
-    ends every tag before it."""
+    """Return whether any tag can be `least` bytes long, by a look that costs next to nothing: where no value holds a
+    ">", each ends every tag before it."""
     if _QUOTED_END.search(data) is not None:
         return True
     position = 0
@@ -166,7 +166,7 @@ def _tags(data: bytes, skip_ordinary: bool) -> Iterator[tuple[int, int]]:
 
 
 def _end_of(closing: re.Match[bytes] | None, data: bytes) -> int:
-    """Where markup goes on; without an end the parser comes to the end of the data."""
+    """Return where markup goes on; without an end the parser comes to the end of the data."""
     return len(data) if closing is None else closing.end()
 
 
@@ -187,7 +187,7 @@ def _end_of_tag(data: bytes, position: int) -> int:
 
 
 def _end_of_raw_text(data: bytes, position: int, name: bytes) -> int:
-    """Where markup goes on after the start tag of `name` that ends at `position`."""
+    """Return where markup goes on after the start tag of `name` that ends at `position`."""
     if name == b"script":
         return _end_of_script(data, position)
     raw_text = _RAW_TEXT.get(name)

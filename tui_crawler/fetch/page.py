@@ -66,7 +66,7 @@ class ParsedBody:
 
 @dataclass(frozen=True, slots=True)
 class _Content:
-    """What a body of one kind holds. `in_encoding`: the queries of its URLs are in its encoding, else in UTF-8 (of
+    """The content of a body of one kind. `in_encoding`: the queries of its URLs are in its encoding, else in UTF-8 (of
     feeds and style sheets)."""
 
     said: Statements = field(default_factory=Statements)
@@ -87,31 +87,24 @@ class _QueryResolver(LinkResolver):
         return super().resolve(raw if raw.isascii() else with_query_in(raw, self._encoding))
 
 
+@dataclass(slots=True)
 class PageReading:
-    """Reads one body, once. `out_of_time` is asked between pieces of work. `tags`: so many it may have; `with_tree`:
+    """Reads one body, once. `_out_of_time` is asked between pieces of work. `_tags`: so many it may have; `_with_tree`:
     somebody wants its tree."""
 
-    def __init__(
-        self,
-        url: CrawlUrl,
-        exchange: Exchange,
-        limits: FetchLimits,
-        product_token: str,
-        site: SiteLinks,
-        out_of_time: Callable[[], bool],
-        tags: int,
-        with_tree: bool,
-    ) -> None:
-        self._needs_tree = with_tree or limits.check_fragments or tags > limits.max_tags
-        self._tags = tags
-        self._url = url
-        self._exchange = exchange
-        self._now = exchange.requests[-1].ended_at if exchange.requests else 0
-        self._limits = limits
-        self._token = product_token
-        self._site = site
-        self._out_of_time = out_of_time
-        self._incomplete: dict[str, None] = {}
+    _url: CrawlUrl
+    _exchange: Exchange
+    _limits: FetchLimits
+    _token: str  # by which pages address this crawler
+    _site: SiteLinks
+    _out_of_time: Callable[[], bool]
+    _tags: int
+    _with_tree: bool
+    _incomplete: dict[str, None] = field(default_factory=dict)
+
+    @property
+    def _now(self) -> int:
+        return self._exchange.requests[-1].ended_at if self._exchange.requests else 0
 
     def read(self, *, markup_only: bool = False) -> ParsedBody:
         """The reading of the body; `markup_only`: of HTML only what it is. May raise what a parser raises."""
@@ -152,7 +145,8 @@ class PageReading:
             text = markup.decode("utf-8")
             return _Content(candidates=_without_elements(stylesheet_links(text, self._out_of_time)), in_encoding=False)
         if kind == HTML and mime != XHTML_TYPE:
-            plain = None if self._needs_tree or may_hold_links(markup) else plain_tags(markup, self._limits)
+            needs_tree = self._with_tree or self._limits.check_fragments or self._tags > self._limits.max_tags
+            plain = None if needs_tree or may_hold_links(markup) else plain_tags(markup, self._limits)
             if plain is not None and not may_be_deep(markup, self._tags):
                 return _Content(plain_statements(plain, self._token, self._now), plain_candidates(plain))
             return self._html(parse_html(markup, self._limits, self._out_of_time), markup)
@@ -173,13 +167,11 @@ class PageReading:
         self._note(parsed.incomplete)
         if parsed.root is None:
             return _Content(parsed=parsed)
-        said = html_statements(parsed.root, self._token, self._now)
-        return _Content(said, self._html_candidates(parsed.root, markup), parsed)
-
-    def _html_candidates(self, root: Element, markup: bytes) -> Iterator[Candidate]:
-        yield from html_candidates(root)
+        said, candidates = html_statements(parsed.root, self._token, self._now), html_candidates(parsed.root)
         if may_hold_links(markup):
-            yield from _without_elements(inline_style_links(root, self._out_of_time))
+            styles = _without_elements(inline_style_links(parsed.root, self._out_of_time))
+            candidates = chain(candidates, styles)
+        return _Content(said, candidates, parsed)
 
     def _reading(
         self,
@@ -190,7 +182,7 @@ class PageReading:
         said: Statements | None = None,
         links: LinkCollector | None = None,
     ) -> Reading:
-        """What the document and its header say together; the header wins where only one can be right."""
+        """Return what the document and its header say together; the header wins where only one can be right."""
         said = said or Statements()
         headers = self._exchange.headers
         robots = said.robots | x_robots_tag(values_of(headers, "X-Robots-Tag"), self._token, self._now)
@@ -213,10 +205,7 @@ class PageReading:
             nofollow=robots.nofollow,
             links=() if links is None else links.links,
             fragments=None if links is None else links.fragments,
-            invalid_links=0 if links is None else links.invalid,
-            invalid_sample="" if links is None else links.invalid_sample,
-            too_long_links=0 if links is None else links.too_long,
-            too_long_sample="" if links is None else links.too_long_sample,
+            refused=() if links is None else links.refused.all(),
             incomplete=tuple(self._incomplete),
             sitemaps=sitemaps,
         )
@@ -241,7 +230,7 @@ class PageReading:
         return _QueryResolver(base, self._limits.max_url_length, self._site, encoding)
 
     def _target(self, resolver: LinkResolver | None, raw: str) -> CrawlUrl | None:
-        """What is written in the document (by its resolver) or, None, in the header leads to."""
+        """Return what is written in the document (by its resolver) or, None, in the header leads to."""
         if not raw or raw.isspace():
             return None
         url = (resolver or self._resolver(self._url)).resolve(raw)
@@ -342,7 +331,7 @@ def inline_style_links(root: Element, out_of_time: Callable[[], bool]) -> Iterat
 
 
 def may_hold_links(markup: bytes) -> bool:
-    """Whether it is worth looking for inline styles in an HTML document."""
+    """Return whether it is worth looking for inline styles in an HTML document."""
     if b"(" not in markup and b"@" not in markup:
         return False
     lowered = markup.lower()

@@ -113,8 +113,8 @@ def plain_tags(markup: bytes, limits: FetchLimits) -> list[PlainTag] | None:
 
 
 def may_be_deep(markup: bytes, tags: int) -> bool:
-    """Whether ordinary HTML with so many tags may have elements nested too deeply: unless few of them stay open when
-    those are taken out that are closed where they should be, from within, two deep at a time."""
+    """Return whether ordinary HTML with so many tags may have elements nested too deeply: unless few of them stay open
+    when those are taken out that are closed where they should be, from within, two deep at a time."""
     passes = 0
     while tags > _MOST_OPEN and tags - markup.count(b"</") > _MOST_OPEN:
         if passes == _MOST_PASSES:

@@ -16,7 +16,7 @@ import sys
 import threading
 import time
 from collections.abc import Sequence
-from pathlib import Path
+from dataclasses import dataclass
 from typing import Any, BinaryIO
 
 import zstandard
@@ -26,6 +26,7 @@ from tui_crawler.domain.content_kind import OTHER
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.record import replace
 from tui_crawler.domain.url import CrawlUrl, normalise
+from tui_crawler.fetch.child import child_environment, child_words
 from tui_crawler.fetch.extract import GRACE, PageReader, ReaderSetup
 
 _LOW_PRIORITY = 19
@@ -38,7 +39,7 @@ _LONGEST_ANSWER = 64 << 20
 
 
 async def read_again(reader: PageReader, document: WaitingDocument) -> Reading:
-    """What validators and data rules say of a stored document, in a reading of which all else is not to be used."""
+    """Return what validators and data rules say of a stored document; all else in the reading is not for use."""
     url = normalise(document.url)
     if not isinstance(url, CrawlUrl):
         raise TypeError(f"not a URL: {document.url!r}")
@@ -50,15 +51,15 @@ async def read_again(reader: PageReader, document: WaitingDocument) -> Reading:
     return replace(found, incomplete=("data",) if "data" in found.incomplete else ())
 
 
+@dataclass(slots=True)
 class SecondReader:
     """Has documents read by a child, which starts with the first. `read` may be cancelled; `close` it in the end."""
 
-    def __init__(self, setup: ReaderSetup) -> None:
-        self._setup = setup
-        self._child: asyncio.subprocess.Process | None = None
+    _setup: ReaderSetup
+    _child: asyncio.subprocess.Process | None = None
 
     async def read(self, documents: Sequence[WaitingDocument]) -> list[Reading | None]:
-        """What validators and data rules say of each; None where it ended the child. Raises OSError: none starts."""
+        """Return the result for each document, None where it ended the child. Raises OSError: no child starts."""
         found: list[Reading | None] = []
         at_once = _AT_ONCE
         while len(found) < len(documents):
@@ -70,7 +71,7 @@ class SecondReader:
         return found
 
     async def _answers(self, documents: Sequence[WaitingDocument]) -> list[Reading]:
-        """What is said of the first ones, at least of one; of none where the child has ended over them."""
+        """Return what is said of the first ones, at least of one; of none where the child has ended over them."""
         child, goes_on = self._child or await self._start(), False
         try:
             goes_on, *answers = json.loads(await self._ask(child, documents))
@@ -88,7 +89,7 @@ class SecondReader:
         return None if self._child is None else self._child.pid
 
     async def close(self) -> None:
-        """Ends the child, if there is one."""
+        """End the child, if there is one."""
         child, self._child = self._child, None
         if child is not None:
             with contextlib.suppress(ProcessLookupError):
@@ -96,18 +97,15 @@ class SecondReader:
             await child.wait()
 
     async def _start(self) -> asyncio.subprocess.Process:
-        home = str(Path(__file__).parents[2])  # the child must find this very package, also where it is not installed
-        words = (sys.executable, "-P", "-m", __name__)
         pipe, nothing = asyncio.subprocess.PIPE, asyncio.subprocess.DEVNULL
-        path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
         self._child = child = await asyncio.create_subprocess_exec(
-            *words,
+            *child_words(__name__),
             stdin=pipe,
             stdout=pipe,
             stderr=nothing,
             limit=_LONGEST_ANSWER,
             start_new_session=True,
-            env={**os.environ, "PYTHONPATH": path},
+            env=child_environment(),
         )
         try:
             is_ready = await self._ask(child, self._setup)

@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from lxml import etree
 
-from tui_crawler.domain.attempt import Exchange, Reading, SitemapEntry
+from tui_crawler.domain.attempt import Exchange, Reading, RefusedCounts, SitemapEntry
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.recrawl import parse_http_date
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, LinkResolver, in_xml_base
+from tui_crawler.domain.verdict import Refusal
 from tui_crawler.fetch.charset import choose_encoding, utf8_slices
 from tui_crawler.fetch.coding import BodyDecoder, BodyTooLarge, IllegalCoding, TruncatedCoding
 from tui_crawler.fetch.headers import clean_message, content_type, w3c_date_ms
@@ -57,7 +58,7 @@ class _Found:
 
 
 def is_gzip(body: bytes) -> bool:
-    """Whether a body is a gzip file, whatever its Content-Type says."""
+    """Return whether a body is a gzip file, whatever its Content-Type says."""
     return body.startswith(GZIP_MAGIC)
 
 
@@ -88,10 +89,7 @@ def read_sitemap(url: CrawlUrl, exchange: Exchange, limits: FetchLimits, out_of_
         exit_code=ExitCode.file_ingested,
         content_type=mime,
         charset=charset,
-        invalid_links=collector.invalid,
-        invalid_sample=collector.invalid_sample,
-        too_long_links=collector.too_long,
-        too_long_sample=collector.too_long_sample,
+        refused=collector.refused.all(),
         incomplete=tuple(collector.cut),
         entries=tuple(collector.entries.values()),
     )
@@ -111,44 +109,36 @@ def _unpacked(body: bytes, limits: FetchLimits) -> tuple[bytes, str]:
         return decoder.body, "sitemap" if isinstance(error, BodyTooLarge) else "broken"
 
 
+@dataclass(slots=True)
 class _Collector:
     """The entries found so far, each URL once."""
 
-    def __init__(self, url: CrawlUrl, limits: FetchLimits, out_of_time: Callable[[], bool]) -> None:
-        self._url = url
-        self._resolver = LinkResolver(url.href, limits.max_url_length, capacity=1)
-        self._most = limits.max_sitemap_urls
-        self._out_of_time = out_of_time
-        self.entries: dict[str, SitemapEntry] = {}
-        self.invalid = 0
-        self.invalid_sample = ""
-        self.too_long = 0
-        self.too_long_sample = ""
-        self.cut: dict[str, None] = {}
+    _url: CrawlUrl
+    _limits: FetchLimits
+    _out_of_time: Callable[[], bool]
+    entries: dict[str, SitemapEntry] = field(default_factory=dict)
+    refused: RefusedCounts = field(default_factory=RefusedCounts)
+    cut: dict[str, None] = field(default_factory=dict)
 
     def collect(self, found: Iterator[_Found]) -> None:
-        """Takes what is found up to the bound."""
+        """Take what is found up to the bound."""
+        resolver = LinkResolver(self._url.href, self._limits.max_url_length, capacity=1)
         for each in found:
-            url = self._resolver.resolve(in_xml_base(each.raw, each.bases, self._url.href))
+            url = resolver.resolve(in_xml_base(each.raw, each.bases, self._url.href))
             if isinstance(url, InvalidUrl):
                 self.refuse(url.raw, too_long=url.too_long)
             elif url.href not in self.entries:
-                if len(self.entries) >= self._most:
+                if len(self.entries) >= self._limits.max_sitemap_urls:
                     self.cut["urls"] = None
                     return
                 self.entries[url.href] = SitemapEntry(url, each.lastmod, each.sitemap)
 
     def refuse(self, raw: str, *, too_long: bool = False) -> None:
-        """Counts what cannot be crawled."""
-        if too_long:
-            self.too_long, self.too_long_sample = self.too_long + 1, self.too_long_sample or raw[:_SAMPLE_CHARS]
-            return
-        if not self.invalid:
-            self.invalid_sample = raw[:_SAMPLE_CHARS]
-        self.invalid += 1
+        """Count what cannot be crawled."""
+        self.refused.add(Refusal.url_length if too_long else Refusal.invalid_url, raw[:_SAMPLE_CHARS])
 
     def is_late(self) -> bool:
-        """Whether the time is over; then that is noted."""
+        """Return whether the time is over; then that is noted."""
         if self._out_of_time():
             self.cut["deadline"] = None
             return True
@@ -214,7 +204,7 @@ def _from_xml(body: bytes, charset: str, collector: _Collector) -> Iterator[_Fou
 
 
 def _forget(element: Element) -> None:
-    """Takes an element out of the tree, so that a sitemap of any size needs little memory."""
+    """Take an element out of the tree, so that a sitemap of any size needs little memory."""
     parent = element.getparent()
     element.clear()
     if parent is not None:

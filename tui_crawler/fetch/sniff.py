@@ -35,7 +35,7 @@ _COMMENT = re.compile(rb"<!--.*?-->", re.DOTALL)
 
 
 def is_other(mime: str) -> bool:
-    """Whether the media type alone says that a body is of no kind that is read; "" says nothing."""
+    """Return whether the media type alone says that a body is of no kind that is read; "" says nothing."""
     return mime not in _SAYS_NOTHING and kind_of(mime, b"") == OTHER
 
 

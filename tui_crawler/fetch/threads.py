@@ -12,7 +12,7 @@ T = TypeVar("T")
 
 
 async def run_in_thread(name: str, work: Callable[[], T]) -> T:
-    """What `work` answers or raises, from a thread of its own.
+    """Return what `work` answers or raises, from a thread of its own.
 
     The event loop's thread pool would make the process wait for its threads when it ends, and the work that hangs
     would take the place of other work. When the caller is cancelled the thread comes to its end unheard.

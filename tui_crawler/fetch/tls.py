@@ -39,7 +39,7 @@ def certificate_words(error: ssl.SSLCertVerificationError) -> str:
 
 @dataclass(frozen=True, slots=True)
 class Trust:
-    """Which certificates are accepted: those of `ca_file` (PEM, "" for none) beside the system's and the packaged ones;
+    """The accepted certificates: those of `ca_file` (PEM, "" for none) beside the system's and the packaged ones;
     any at all, for any name, without `verify`."""
 
     ca_file: str = ""
@@ -48,7 +48,7 @@ class Trust:
 
 @dataclass(frozen=True, slots=True)
 class Access:
-    """What an origin gets: `headers` replace the common fields of their name; they are sent, and never recorded."""
+    """The access to an origin: `headers` replace the common fields of their name; they are sent, and never recorded."""
 
     headers: Headers = field(default=(), repr=False)
     trust: Trust = Trust()

@@ -40,12 +40,17 @@ _CHECK_BYTES = 64 * 1024  # of the body of a check: its status decides
 _PAYMENT_REQUIRED = 402
 _ROUNDING_MS = 2  # both clocks are cut to whole ms
 _NO_REQUEST_MADE = frozenset({Trouble.blocked_address, Trouble.excluded_address, Trouble.invalid_target})
+_BODY_TROUBLES = {
+    IllegalCoding: Trouble.coding,
+    BodyTooLarge: Trouble.too_large,
+    TruncatedCoding: Trouble.short,
+}
 _WHY_CUT = {Trouble.timeout: "time", Trouble.too_large: "length", Trouble.short: "disconnect"}
 
 
 @dataclass(frozen=True, slots=True)
 class WireRequest:
-    """What goes over the wire: the URL, the method and all header fields, in order; `secret` ones are not recorded."""
+    """A request on the wire: the URL, the method and all header fields, in order; `secret` ones are not recorded."""
 
     url: CrawlUrl
     method: str
@@ -70,34 +75,34 @@ class ResponseHead(Protocol):
 
     @property
     def head_bytes(self) -> int:
-        """How many bytes came as the head and as interim ones before it, all framing included."""
+        """Return how many bytes came as the head and as interim ones before it, all framing included."""
 
     @property
     def left_out(self) -> int:
-        """How many header lines were left out because they were not well-formed."""
+        """Return how many header lines were left out because they were not well-formed."""
 
     @property
     def received(self) -> int:
-        """How many bytes came after the head so far: body, chunk sizes and extensions, trailers."""
+        """Return how many bytes came after the head so far: body, chunk sizes and extensions, trailers."""
 
     def chunks(self) -> AsyncGenerator[bytes, None]:
         """The body as it is sent (still coded). Raises TransferFailed."""
 
     async def close(self) -> None:
-        """Ends the exchange; a body that was not read to its end closes the connection."""
+        """End the exchange; a body that was not read to its end closes the connection."""
 
 
 class Wire(Protocol):
     """An HTTP client that follows nothing, keeps nothing and decodes nothing."""
 
     async def open(self, call: WireRequest, log: ConnectionLog) -> ResponseHead:
-        """Sends a request and waits for the head; `log` gets how it came by its connection. Raises TransferFailed."""
+        """Send a request and waits for the head; `log` gets how it came by its connection. Raises TransferFailed."""
 
     async def forget(self, origin: str) -> None:
-        """Closes the connections kept for an origin."""
+        """Close the connections kept for an origin."""
 
     async def close(self) -> None:
-        """Closes all connections that are kept."""
+        """Close all connections that are kept."""
 
 
 class Recorder(Protocol):
@@ -106,19 +111,19 @@ class Recorder(Protocol):
     async def record(
         self, request: RequestRecord, status_line: str, headers: RawHeaders, payload: bytes, cut: str
     ) -> None:
-        """Keeps an answer. `payload` has its content coding, but no transfer coding. `cut` says why it is not complete,
+        """Keep an answer. `payload` has its content coding, but no transfer coding. `cut` says why it is not complete,
         in the words of WARC-Truncated, and is empty when it is."""
 
     async def describe(self, request: RequestRecord, reading: Reading) -> None:
-        """Keeps what was read in the answer to a request."""
+        """Keep what was read in the answer to a request."""
 
     async def close(self) -> None:
-        """Completes what is kept."""
+        """Complete what is kept."""
 
 
 @dataclass(slots=True)
 class _Progress:
-    """How far one request has come; kept outside, so that a deadline does not lose it.
+    """The progress of one request; kept outside, so that a deadline does not lose it.
 
     `fields` are the first values of its headers; `in_vain`: more was waited for than came; `notes`: oddities of the
     answer that cost nothing. `payload`: what came of the body, where it is kept; `why_cut`: see Recorder.
@@ -146,7 +151,7 @@ class _Progress:
         self.why_cut = self.why_cut and _WHY_CUT.get(trouble, self.why_cut)
 
     def ended(self, now: Moment) -> Moment:
-        """When the last of it came to the socket, or the present moment."""
+        """Return when the last of it came to the socket, or the present moment."""
         return now if self.in_vain else self.connection.heard or now
 
     def took_ms(self, ended: Moment) -> int:
@@ -158,7 +163,7 @@ class _Progress:
 
 @dataclass(frozen=True, slots=True)
 class _Ending:
-    """How one request ended."""
+    """The end of one request."""
 
     exit_code: ExitCode
     message: str = ""
@@ -169,6 +174,7 @@ class _Ending:
     requested: bool = True
 
 
+@dataclass(slots=True)
 class Transfer:
     """Makes exchanges over a wire, within limits. `now` gives both clocks; deadlines use the event loop's.
 
@@ -177,24 +183,14 @@ class Transfer:
     bodies of errors and redirects, up to `drain_bytes`.
     """
 
-    def __init__(
-        self,
-        wire: Wire,
-        limits: FetchLimits,
-        now: Callable[[], Moment],
-        accept: str,
-        fluke_retry: bool,
-        secret: Callable[[CrawlUrl], Headers] = lambda _: (),
-        recorder: Recorder | None = None,
-        keeps_errors: bool = False,
-    ) -> None:
-        self._recorder, self._keeps_errors = recorder, keeps_errors
-        self._wire = wire
-        self._limits = limits
-        self._now = now
-        self._accept = accept
-        self._fluke_retry = fluke_retry
-        self._secret = secret
+    _wire: Wire
+    _limits: FetchLimits
+    _now: Callable[[], Moment]
+    _accept: str
+    _fluke_retry: bool
+    _secret: Callable[[CrawlUrl], Headers] = lambda _: ()
+    _recorder: Recorder | None = None
+    _keeps_errors: bool = False
 
     async def exchange(self, request: FetchRequest) -> Exchange:
         """One request, and a second one at once when the connection itself failed (U). Raises nothing of its own.
@@ -255,7 +251,7 @@ class Transfer:
         )
 
     async def _end(self, request: FetchRequest, call: WireRequest, progress: _Progress, deadline: float) -> _Ending:
-        """Makes the request; every way it can end is an ending."""
+        """Make the request; every way it can end is an ending."""
         try:
             async with asyncio.timeout_at(deadline):
                 answer = await self._wire.open(call, progress.connection)
@@ -339,12 +335,8 @@ class Transfer:
             decoder = BodyDecoder(codings, max_bytes, self._limits.max_wire_bytes, truncate=request.truncate)
             await self._feed(decoder, answer, progress)
             body = decoder.finish()
-        except IllegalCoding as error:
-            raise TransferFailed(Phase.body, Trouble.coding, str(error)) from error
-        except BodyTooLarge as error:
-            raise TransferFailed(Phase.body, Trouble.too_large, str(error)) from error
-        except TruncatedCoding as error:
-            raise TransferFailed(Phase.body, Trouble.short, str(error)) from error
+        except tuple(_BODY_TROUBLES) as error:
+            raise TransferFailed(Phase.body, _BODY_TROUBLES[type(error)], str(error)) from error
         if decoder.cut:
             progress.cut = ("body",)
         return body
@@ -373,7 +365,7 @@ class Transfer:
     async def _receive(
         self, answer: ResponseHead, progress: _Progress, most: int, enough: Callable[[bytes], bool] | None = None
     ) -> bool:
-        """Reads a body to its end, or until a piece is `enough` (None: no piece is, and they are kept). False when it
+        """Read a body to its end, or until a piece is `enough` (None: no piece is, and they are kept). False when it
         has more than `most` bytes, or too many are received with what frames it."""
         breath, taken = _LoopYield(), 0
         async with aclosing(answer.chunks()) as chunks:
@@ -446,7 +438,7 @@ class _LoopYield:
         self._began = self._loop.time()
 
     async def take(self) -> None:
-        """Lets others run when 5 ms have passed without it."""
+        """Let others run when 5 ms have passed without it."""
         if self._loop.time() - self._began > _LONGEST_WORK_S:
             await asyncio.sleep(0)
             self._began = self._loop.time()
@@ -463,7 +455,7 @@ def _failed(phase: Phase, trouble: Trouble, failure: TransferFailed) -> _Ending:
 
 
 def _explain(code: ExitCode, status: int, location: CrawlUrl | InvalidUrl | None) -> str:
-    """Why an answer was not understood, in plain words; nothing for the other codes, whose name says it."""
+    """Return why an answer was not understood, in plain words; nothing for the other codes, whose name says it."""
     if code is not ExitCode.did_not_understand_answer:
         return ""
     match location:

@@ -64,7 +64,7 @@ def pull_parser(*names: str) -> Any:
 
 
 def is_xhtml(root: Element) -> bool:
-    """Whether a tree of XML is an XHTML document."""
+    """Return whether a tree of XML is an XHTML document."""
     return bool(root.tag == _XHTML_NAMESPACE + "html")
 
 
@@ -94,7 +94,7 @@ def _parse(parser: Any, guarded: GuardedMarkup, out_of_time: Callable[[], bool])
 
 
 def _faults(parser: Any) -> tuple[ValidationError, ...]:
-    """What libxml2 complained of; not its warnings, such as an entity of a document type that is never fetched."""
+    """Return the errors of libxml2, without warnings such as an entity of a document type that is never fetched."""
     if isinstance(parser, etree.HTMLParser):
         return ()
     entries = (entry for entry in parser.feed_error_log if entry.level > etree.ErrorLevels.WARNING)
@@ -105,7 +105,7 @@ def _faults(parser: Any) -> tuple[ValidationError, ...]:
 
 
 def _last_depth(root: Element) -> int:
-    """How deep the end of the tree is: where the parser gave up, if it did."""
+    """Return how deep the end of the tree is: where the parser gave up, if it did."""
     depth, element = 1, root
     while len(element):
         depth, element = depth + 1, element[-1]

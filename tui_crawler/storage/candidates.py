@@ -15,7 +15,7 @@ from tui_crawler.storage.claim import ONE, ZERO, Claim, is_pending
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.jobs import JobRow, job_rows
 from tui_crawler.storage.models import Body, CanonicalClaim, Document, Origin, Page, Url
-from tui_crawler.storage.statements import Build, among, columns, reads, slot
+from tui_crawler.storage.statements import Build, BuildOf, builds, builds_among, columns, reads, slot
 from tui_crawler.storage.transaction import Row, Transaction
 
 HEAD = 32
@@ -170,7 +170,6 @@ def _due_bounds(claim: Claim, now: int) -> DueBounds:
 def _best(
     transaction: Transaction, jobs: Sequence[JobRow], builds: tuple[Build, ...], values: Mapping[str, int]
 ) -> list[Row]:
-    """The best rows of all jobs together: of those with tries left, and of those that are due, or sitemaps."""
     limit = values["limit"]
     if limit <= 0:
         return []
@@ -183,7 +182,6 @@ def _best(
 
 
 def _next_due_of(transaction: Transaction, jobs: Sequence[JobRow], values: Mapping[str, int]) -> int | None:
-    """When the next page with tries left may be crawled, None when there is none."""
     found = [transaction.one(_next_due, {**values, "job_id": job.job_id}) for job in jobs if job.pending]
     return min((row[0] for row in found if row is not None and row[0] is not None), default=None)
 
@@ -209,6 +207,8 @@ def _rank(row: Row) -> tuple[int, int, int]:
 _Choice = Page.alias("choice")
 _Canonical = Url.alias("canonical")
 _CHOICE_PRIORITY = _Choice.nice + _Choice.attempts
+_IS_DUE = (_Choice.last_crawled_at <= slot("crawled_before")) & (_Choice.fresh_until <= slot("fresh_before"))
+_IS_NOW = (_Choice.not_before <= slot("now")) & (_Choice.ignored_run != slot("run_id"))
 
 
 def _listed() -> Any:
@@ -226,41 +226,17 @@ def _done_choice(origin: Any = None) -> Any:
     return _of_job(_Choice, origin) & done
 
 
-def _is_due() -> Any:
-    return (_Choice.last_crawled_at <= slot("crawled_before")) & (_Choice.fresh_until <= slot("fresh_before"))
-
-
 def _due_choice(origin: Any = None) -> Any:
     """A done page on the todo list is on the ignore list, too: the index alone can tell."""
-    return _done_choice(origin) & _is_due()
+    return _done_choice(origin) & _IS_DUE
 
 
-def _kept_choice() -> Any:
-    """Sitemaps that are not due: they are read in each run, as they say which pages have changed."""
-    return _done_choice() & (_Choice.sitemap == ONE) & ~_is_due()
-
-
-def _best_of(choice: Build, priority: Any, narrowed: Any = None) -> Build:
+def _best_of(choice: Any, priority: Any) -> Build:
     """What builds a query of the best pages by an index alone; what else is needed of them is looked up for those
     only."""
-
-    def chosen() -> Any:
-        condition = choice() if narrowed is None else choice() & narrowed
-        best = _Choice.select(_Choice.id).where(condition & _is_now())
-        best = best.order_by(priority, _Choice.not_before, _Choice.id).limit(slot("limit"))
-        return todo_query().where(Page.id.in_(best) & (Page.todo_order == ZERO))
-
-    return chosen
-
-
-_pending = _best_of(_open_choice, _CHOICE_PRIORITY)
-_pending_seeds = _best_of(_open_choice, _CHOICE_PRIORITY + ZERO, _Choice.seed == ONE)
-"""The order is not that of an index: so the few seeds are found by theirs, and sorted."""
-_pending_others = _best_of(_open_choice, _CHOICE_PRIORITY, _Choice.seed == ZERO)
-_done = _best_of(_due_choice, _Choice.nice)
-_done_seeds = _best_of(_due_choice, _Choice.nice, _Choice.seed == ONE)
-_done_others = _best_of(_due_choice, _Choice.nice, _Choice.seed == ZERO)
-_kept_sitemaps = _best_of(_kept_choice, _Choice.nice)
+    best = _Choice.select(_Choice.id).where(choice & _IS_NOW)
+    best = best.order_by(priority, _Choice.not_before, _Choice.id).limit(slot("limit"))
+    return builds(todo_query().where(Page.id.in_(best) & (Page.todo_order == ZERO)))
 
 
 def _next_due() -> Any:
@@ -274,23 +250,9 @@ def _waiting() -> Any:
     return _Choice.select(_Choice.id).where(_is_open(_Choice) & _any_priority(_Choice) & free).limit(ONE)
 
 
-def _waiting_due() -> Any:
-    return _Choice.select(_Choice.id).where(_due_choice() & (_Choice.ignored_run != slot("run_id"))).limit(ONE)
-
-
-def _with_pending(size: int) -> Any:
-    """Those of `size` origins that have a page of a job with tries left, which may be crawled now."""
-    return _having(size, _open_choice(Origin.id) & _any_priority(_Choice) & _is_now())
-
-
-def _with_due(size: int) -> Any:
-    """Those of `size` origins that have a page of a job which is due now."""
-    return _having(size, _due_choice(Origin.id) & _is_now())
-
-
-def _having(size: int, waits: Any) -> Any:
-    named = among(Origin.origin, size)
-    return Origin.select(Origin.origin).where(named & peewee.fn.EXISTS(_Choice.select(ONE).where(waits)))
+def _having(waits: Any) -> BuildOf:
+    """What builds a query for those of N origins that have such a page."""
+    return builds_among(Origin.select(Origin.origin), Origin.origin, peewee.fn.EXISTS(_Choice.select(ONE).where(waits)))
 
 
 def _is_open(page: Any, origin: Any = None) -> Any:
@@ -306,12 +268,19 @@ def _any_priority(page: Any) -> Any:
     return (page.nice + page.attempts) > peewee.SQL(str(-NEVER))
 
 
-def _is_now() -> Any:
-    return (_Choice.not_before <= slot("now")) & (_Choice.ignored_run != slot("run_id"))
-
-
-def _sitemap() -> Any:
-    return Page.select(Page.id).where((Page.origin == slot("origin_id")) & (Page.sitemap == ONE)).limit(ONE)
-
-
+_pending = _best_of(_open_choice(), _CHOICE_PRIORITY)
+_pending_seeds = _best_of(_open_choice() & (_Choice.seed == ONE), _CHOICE_PRIORITY + ZERO)
+"""The order is not that of an index: so the few seeds are found by theirs, and sorted."""
+_pending_others = _best_of(_open_choice() & (_Choice.seed == ZERO), _CHOICE_PRIORITY)
+_done = _best_of(_due_choice(), _Choice.nice)
+_done_seeds = _best_of(_due_choice() & (_Choice.seed == ONE), _Choice.nice)
+_done_others = _best_of(_due_choice() & (_Choice.seed == ZERO), _Choice.nice)
+_kept_sitemaps = _best_of(_done_choice() & (_Choice.sitemap == ONE) & ~_IS_DUE, _Choice.nice)
+"""Sitemaps that are not due: they are read in each run, as they say which pages have changed."""
+_with_pending = _having(_open_choice(Origin.id) & _any_priority(_Choice) & _IS_NOW)
+_with_due = _having(_due_choice(Origin.id) & _IS_NOW)
+_waiting_due = builds(
+    _Choice.select(_Choice.id).where(_due_choice() & (_Choice.ignored_run != slot("run_id"))).limit(ONE)
+)
 _origin_id = reads([Origin.origin], Origin.id)
+_sitemap = builds(Page.select(Page.id).where((Page.origin == slot("origin_id")) & (Page.sitemap == ONE)).limit(ONE))

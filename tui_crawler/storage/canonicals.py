@@ -18,8 +18,8 @@ from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage.candidates import is_due
 from tui_crawler.storage.claim import ONE, ZERO, Claim, require
 from tui_crawler.storage.models import CanonicalClaim, Page, Redirect
-from tui_crawler.storage.rejudging import MOVED, Moving, run_in_chunks
-from tui_crawler.storage.statements import among, columns, reads, slot, slots, upserts
+from tui_crawler.storage.rejudging import MOVED, Moving
+from tui_crawler.storage.statements import builds, builds_among, columns, reads, slot, slots, upserts
 from tui_crawler.storage.transaction import Row, Transaction
 
 _PIECE = 1_000  # claims that one transaction decides
@@ -50,10 +50,10 @@ def keep(transaction: Transaction, claim: Claim, page_id: int, to_url: int, pack
 def attempted(transaction: Transaction, attempts: Sequence[tuple[PageOutcome, Settle]]) -> None:
     """Note attempts at pages: claims that await these are due. Pages with other content have no claim any more; one
     whose canonical leads nowhere counts from now on."""
-    run_in_chunks(transaction, _wake, [outcome.page_id for outcome, _ in attempts])
+    transaction.run_among(_wake, [outcome.page_id for outcome, _ in attempts])
     others = ((outcome, one) for outcome, one in attempts if outcome.contentful or outcome.unlinks)
-    run_in_chunks(transaction, _drop, [outcome.page_id for outcome, one in others if not one.ignores])
-    run_in_chunks(transaction, _ignore, [outcome.page_id for outcome, one in attempts if one.ignores])
+    transaction.run_among(_drop, [outcome.page_id for outcome, one in others if not one.ignores])
+    transaction.run_among(_ignore, [outcome.page_id for outcome, one in attempts if one.ignores])
 
 
 def are_due(transaction: Transaction) -> bool:
@@ -80,8 +80,8 @@ def resolve(transaction: Transaction, claim: Claim, after: int, last: bool) -> t
         is_ours = transaction.one(_decided, values) is not None  # else another worker has decided it meanwhile
         if is_ours and found is ClaimState.nowhere and status not in _LEFT_ALONE and not listed:
             back.append(row)
-    run_in_chunks(transaction, _ask_again, [row[0] for row in rows if row[8] and row[0] in set(gone)])
-    run_in_chunks(transaction, _drop, gone)
+    transaction.run_among(_ask_again, [row[0] for row in rows if row[8] and row[0] in set(gone)])
+    transaction.run_among(_drop, gone)
     moving = Moving(claim.tries)
     moving.put_back(transaction, back)
     moving.move_counters(transaction)
@@ -102,19 +102,10 @@ def _look(transaction: Transaction, claim: Claim, last: bool, job_id: int, url: 
 
 
 def _claims(condition: Any) -> Any:
-    """Claims with their pages, by page."""
     chosen = (*MOVED, Page.todo_order, CanonicalClaim.state, CanonicalClaim.to_url, Page.unscanned)
     found = CanonicalClaim.select(*chosen).join(Page, on=(Page.id == CanonicalClaim.page))
     found = found.where(condition & (CanonicalClaim.state != _NOWHERE) & (CanonicalClaim.page > slot("after")))
     return found.order_by(CanonicalClaim.page).limit(peewee.SQL(str(_PIECE)))
-
-
-def _due() -> Any:
-    return _claims(CanonicalClaim.awaits == ZERO)
-
-
-def _open() -> Any:
-    return _claims((CanonicalClaim.state == ZERO) | (CanonicalClaim.awaits < ZERO))
 
 
 def _first_due() -> Any:
@@ -130,29 +121,22 @@ def _page_of() -> Any:
     return found.where((Page.url == slot("url_id")) & (Page.job == slot("job_id")))
 
 
-def _ignore(size: int) -> Any:
-    changes = {CanonicalClaim.state: _IGNORED, CanonicalClaim.answer: peewee.SQL("NULL")}
-    return CanonicalClaim.update(changes).where(among(CanonicalClaim.page, size) & (CanonicalClaim.state == _NOWHERE))
-
-
 def _decided() -> Any:
     same = (CanonicalClaim.page == slot("page_id")) & (CanonicalClaim.state == slot("before"))
     changes = slots([CanonicalClaim.state, CanonicalClaim.awaits])
     return CanonicalClaim.update(changes).where(same).returning(CanonicalClaim.page)
 
 
-def _wake(size: int) -> Any:
-    return CanonicalClaim.update({CanonicalClaim.awaits: ZERO}).where(among(CanonicalClaim.awaits, size))
-
-
-def _drop(size: int) -> Any:
-    return CanonicalClaim.delete().where(among(CanonicalClaim.page, size))
-
-
-def _ask_again(size: int) -> Any:
-    """Pages that counted, and whose canonical has content now, are asked without conditions the next time."""
-    return Page.update({Page.last_contentful_at: ZERO}).where(among(Page.id, size))
-
-
+_wake = builds_among(CanonicalClaim.update({CanonicalClaim.awaits: ZERO}), CanonicalClaim.awaits)
+_drop = builds_among(CanonicalClaim.delete(), CanonicalClaim.page)
+_ignore = builds_among(
+    CanonicalClaim.update({CanonicalClaim.state: _IGNORED, CanonicalClaim.answer: peewee.SQL("NULL")}),
+    CanonicalClaim.page,
+    CanonicalClaim.state == _NOWHERE,
+)
+_ask_again = builds_among(Page.update({Page.last_contentful_at: ZERO}), Page.id)
+"""Pages that counted, and whose canonical has content now, are asked without conditions the next time."""
 _keep = upserts([CanonicalClaim.page], columns(CanonicalClaim, "to_url state awaits run_id answer"))
 _answer = reads([CanonicalClaim.page], CanonicalClaim.answer)
+_due = builds(_claims(CanonicalClaim.awaits == ZERO))
+_open = builds(_claims((CanonicalClaim.state == ZERO) | (CanonicalClaim.awaits < ZERO)))

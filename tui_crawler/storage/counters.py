@@ -21,10 +21,21 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page import Tally, tally
 from tui_crawler.domain.pulse import KEPT_MS, MINUTE_MS, PulseCount, packed, unpacked
 from tui_crawler.domain.status import PageStatus
+from tui_crawler.domain.status_words import GAVE_UP
 from tui_crawler.storage.activity import newest_run, note
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.models import ExitCount, ExitMinute, Gauge, Job, Meta, Origin, PulseRow, Run
-from tui_crawler.storage.statements import builds, columns, counts_up, insert_rows, reads, slot, upserts
+from tui_crawler.storage.statements import (
+    adds,
+    builds,
+    columns,
+    counts_up,
+    insert_rows,
+    reads,
+    slot,
+    updates,
+    upserts,
+)
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.views import ALL_ORIGINS, RECENT_MINUTES
 
@@ -136,18 +147,8 @@ def forget_runs(transaction: Transaction, claim: Claim) -> None:
 
 
 def _add_to_job() -> Any:
-    changes = {
-        Job.pending: Job.pending + slot("add_pending"),
-        Job.done: Job.done + slot("add_done"),
-        Job.failed: Job.failed + slot("add_failed"),
-        Job.blocked: Job.blocked + slot("add_blocked"),
-    }
+    changes = adds(Job, "pending done failed blocked")
     return Job.update(changes).where(Job.id == slot("job_id")).returning(Job.name, Job.pending, Job.done)
-
-
-def _add_to_run() -> Any:
-    changes = {Run.attempts: Run.attempts + slot("add_attempts"), Run.requests: Run.requests + slot("add_requests")}
-    return Run.update(changes).where(Run.id == slot("run_id"))
 
 
 def mark(transaction: Transaction, name: str) -> int:
@@ -161,6 +162,7 @@ def set_mark(transaction: Transaction, name: str, value: int) -> None:
     transaction.insert(_keep_mark, [(name, value)])
 
 
+_add_to_run = updates([Run.id], to=adds(Run, "attempts requests"))
 _count_exit = counts_up(columns(ExitCount, "run_id origin_id exit_code"), ExitCount.count)
 _count_minute = counts_up(columns(ExitMinute, "origin_id minute exit_code"), ExitMinute.count)
 _find_mark = reads([Meta.name], Meta.value)
@@ -216,7 +218,7 @@ def _sum(condition: Any) -> Any:
     return peewee.fn.COALESCE(peewee.fn.SUM(peewee.Case(None, [(condition, 1)], 0)), 0)
 
 
-_gave_up = Origin.finish_reason.in_(["patience", "database_error"])
+_gave_up = Origin.finish_reason.in_(sorted(GAVE_UP))
 _open = Origin.finish_reason == ""
 _flying = Origin.in_flight_url != ""
 _OF_CRAWL = {

@@ -99,7 +99,6 @@ def _keep_private(path: Path) -> None:
 
 
 def _check_may_be_written(path: Path) -> None:
-    """Raises ReadOnlyDatabase. The log is made beside the file: that takes a folder that can be written."""
     if path.exists() and not os.access(path, os.W_OK):
         raise ReadOnlyDatabase(f"the file is read-only: {path}")
     if not os.access(path.parent, os.W_OK):
@@ -275,7 +274,6 @@ def check_integrity(path: DatabasePlace, settings: OpenSettings | None = None) -
 
 
 def _looked_at(database: Any, path: DatabasePlace) -> tuple[int, tuple[str, ...]]:
-    """The version of the schema, and what is wrong."""
     if isinstance(path, PostgresPlace):
         found: tuple[int, tuple[str, ...]] = server_module().look_at(database)
         return found

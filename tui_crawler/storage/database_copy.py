@@ -218,7 +218,6 @@ class _Copier:
                 raise StorageFailure(f"{table.name} has {said}: {self._target}, asked for again, begins anew")
 
     def _finish(self) -> None:
-        """From now on it is a crawl of its own."""
         with self._write.atomic():
             execute(self._write, "DELETE FROM meta WHERE name LIKE 'copy %'")
             if not is_server(self._write):

@@ -39,10 +39,11 @@ from tui_crawler.storage.models import (
 )
 from tui_crawler.storage.statements import (
     among,
+    builds,
+    builds_among,
     columns,
     deletes,
     inserts,
-    padded,
     reads,
     reads_among,
     slot,
@@ -121,7 +122,6 @@ def store_documents(
 
 
 def _said(document: DocumentRecord) -> tuple[str, str, str]:
-    """What makes a document another one than before: content hash, title, canonical URL."""
     return document.sha256, clean(document.title), clean(document.canonical)
 
 
@@ -185,20 +185,15 @@ def store_links(transaction: Transaction, found: Sequence[LinkRow], again: Seque
         kept = {row[:5] for row in found}
         lost = [(*row, since) for row, since in stored.items() if row not in kept]
         came = [row for row in found if row[:5] not in stored]
-        if keeper.keeps and (lost or came):
-            _keep_links(keeper, lost, came, again)
+        if keeper.keeps and (lost or came):  # another text of a link that stays is no change
+            before, now = {row[:3] for row in lost}, {row[:3] for row in came}
+            gone_links = [row for row in lost if row[:3] not in now]
+            changed = {row[0] for row in gone_links} | {key[0] for key in now - before}
+            keeper.links(sorted(changed.intersection(again)), gone_links)
         gone = {row[:3]: row[5] for row in lost}
         transaction.run_many(_delete_link, [dict(zip(_LINK_KEY, key, strict=True)) for key in gone])
         found = [(*row[:5], gone.get(row[:3], row[5])) for row in came]
     transaction.insert(insert_links, found)
-
-
-def _keep_links(keeper: Keeper, lost: Sequence[LinkRow], came: Sequence[LinkRow], again: Sequence[int]) -> None:
-    """Which links pages had and have no more; another text of one that stays is no change."""
-    pages, before, now = set(again), {row[:3] for row in lost}, {row[:3] for row in came}
-    gone = [row for row in lost if row[:3] not in now]
-    changed = {row[0] for row in gone} | {key[0] for key in now - before if key[0] in pages}
-    keeper.links(sorted(changed), gone)
 
 
 def drop_links(transaction: Transaction, pages: Sequence[int], keeper: Keeper) -> None:
@@ -206,7 +201,7 @@ def drop_links(transaction: Transaction, pages: Sequence[int], keeper: Keeper) -
     scan them. A page that had some is asked for without conditions when it is back, and has them again."""
     waiting = {row[0] for row in transaction.all_among(_unscanned, pages)}
     if gone := [page_id for page_id in pages if page_id not in waiting]:
-        transaction.send(_forget_content, len(places := padded(gone)), places)
+        transaction.run_among(_forget_content, gone)
         store_links(transaction, (), gone, keeper)
         drop_redirects(transaction, gone, keeper)
         transaction.run_many(_delete_fragments, [{"from_page_id": page_id} for page_id in gone])
@@ -254,8 +249,7 @@ def drop_redirects(transaction: Transaction, pages: Sequence[int], keeper: Keepe
     if pages:
         if keeper.keeps:
             keeper.unnamed(sorted({to_url for (to_url,) in transaction.all_among(_redirects_of, pages)}))
-        places = padded(pages)
-        transaction.send(_delete_redirects, len(places), places)
+        transaction.run_among(_delete_redirects, pages)
 
 
 def _validation_values(validation: Validation | None, parsed_at: int) -> tuple[str, int | None, str, int]:
@@ -278,15 +272,6 @@ def _former(size: int) -> Any:
     data = DataBlock.select(peewee.SQL("1")).where(DataBlock.page == Document.page)
     chosen = (*columns(Document, "page sha256 title canonical"), peewee.fn.EXISTS(data))
     return Document.select(*chosen).where(among(Document.page, size))
-
-
-def _unscanned(size: int) -> Any:
-    return Document.select(Document.page).where(among(Document.page, size) & (Document.scanned_at == peewee.SQL("0")))
-
-
-def _forget_content(size: int) -> Any:
-    had = [peewee.fn.EXISTS(one.select(one.to_url).where(one.from_page == Page.id)) for one in (Link, Fragment)]
-    return Page.update({Page.last_contentful_at: peewee.SQL("0")}).where(among(Page.id, size) & (had[0] | had[1]))
 
 
 def _waiting() -> Any:
@@ -312,20 +297,11 @@ def _store_validation() -> Any:
     )
 
 
-def _store_cut() -> Any:
-    more = peewee.SQL("LTRIM(incomplete || ',data', ',')")
-    return Document.update({Document.incomplete: more}).where(Document.page == slot("page_id"))
-
-
 def _store_message() -> Any:
     """The attempt that brought the document says it, too."""
     last = Page.select(Page.last_attempt_id).where(Page.id == slot("page_id"))
     more = {Attempt.cut: peewee.SQL("LTRIM(cut || ',data', ',')"), Attempt.message: slot("message")}
     return Attempt.update(more).where((Attempt.id == last) & (Attempt.ended_at == slot("ended_at")))
-
-
-def _delete_redirects(size: int) -> Any:
-    return Redirect.delete().where(among(Redirect.page, size))
 
 
 def _delete_other_redirects() -> Any:
@@ -362,7 +338,6 @@ def store_fragments(
 
 
 def _judge_again(transaction: Transaction, url_id: int, packed: bytes | None) -> None:
-    """The names on a page are others than before: links to it that were broken may be whole, and the other way."""
     names = _unpacked(packed)
     for name, missing in transaction.all(_named_fragments, {"url_id": url_id}):
         if _is_missing(name, names) != missing:
@@ -393,11 +368,6 @@ def _unpacked(packed: bytes | None) -> frozenset[bytes] | None:
     return frozenset(packed[start : start + _BYTES] for start in range(0, len(packed), _BYTES))
 
 
-def _named_fragments() -> Any:
-    columns = (Fragment.fragment, Fragment.missing)
-    return Fragment.select(*columns).where(Fragment.to_url == slot("url_id")).distinct()
-
-
 _insert_body = inserts(columns(Body, "sha256 size zstd"), once=[Body.sha256])
 insert_documents = upserts(_COLUMNS[:1], _COLUMNS[1:])
 _drop_document = deletes(Document.page)
@@ -416,3 +386,15 @@ _drop_anchors = deletes(PageAnchors.url)
 _mark_fragment = updates([Fragment.to_url, Fragment.fragment], Fragment.missing)
 _delete_fragments = deletes(Fragment.from_page)
 _insert_fragments = inserts(_FRAGMENT, once=_FRAGMENT[:3])
+_named_fragments = builds(
+    Fragment.select(Fragment.fragment, Fragment.missing).where(Fragment.to_url == slot("url_id")).distinct()
+)
+_unscanned = builds_among(Document.select(Document.page), Document.page, Document.scanned_at == peewee.SQL("0"))
+_forget_content = builds_among(
+    Page.update({Page.last_contentful_at: peewee.SQL("0")}),
+    Page.id,
+    peewee.fn.EXISTS(Link.select(Link.to_url).where(Link.from_page == Page.id))
+    | peewee.fn.EXISTS(Fragment.select(Fragment.to_url).where(Fragment.from_page == Page.id)),
+)
+_store_cut = updates([Document.page], to={Document.incomplete: peewee.SQL("LTRIM(incomplete || ',data', ',')")})
+_delete_redirects = builds_among(Redirect.delete(), Redirect.page)

@@ -122,7 +122,6 @@ def _sqlite(error: BaseException) -> tuple[int, str]:
 
 
 def _server(error: BaseException) -> tuple[str, str]:
-    """The five characters by which a PostgreSQL server says what is wrong, "" for another error, and its text."""
     return _said(error, _state_of) or ("", str(error))
 
 

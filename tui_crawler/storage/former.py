@@ -31,7 +31,7 @@ from tui_crawler.storage.models import (
     Run,
     Url,
 )
-from tui_crawler.storage.statements import Build, among, builds, columns, deletes, inserts, padded, reads, slot
+from tui_crawler.storage.statements import Build, BuildOf, among, builds, columns, deletes, inserts, reads, slot
 from tui_crawler.storage.transaction import Row, Transaction
 
 PIECE = 200
@@ -91,21 +91,21 @@ class Keeper:
     def pages(self, page_ids: Sequence[int]) -> None:
         """Pages whose state changes."""
         if self.keeps:
-            self._copy(_copy_pages, page_ids)
+            self._transaction.run_among(_copy_pages, page_ids, self._run_id)
 
     def links(self, page_ids: Sequence[int], gone: Sequence[Row]) -> None:
         """Pages whose links change, and the links that go (page, kind, URL, nofollow, text, first seen). What they led
         to may now be named by no page."""
         if not self.keeps or not page_ids:
             return
-        self._copy(_copy_relinked, page_ids)
+        self._transaction.run_among(_copy_relinked, page_ids, self._run_id)
         self._transaction.insert(_insert_links, [(self._run_id, *row) for row in gone])
         self.unnamed(sorted({row[2] for row in gone}))
 
     def unnamed(self, url_ids: Sequence[int]) -> None:
         """URLs that a page names no longer."""
         if self.keeps:
-            self._copy(_copy_named, url_ids)
+            self._transaction.run_among(_copy_named, url_ids, self._run_id)
 
     def redirect(self, page_id: int, to_url: int) -> None:
         """A page that redirects to this URL from now on."""
@@ -119,52 +119,35 @@ class Keeper:
         if self.keeps:
             self._transaction.run(_copy_robots, {"run_id": self._run_id, "origin_id": origin_id, "body": body})
 
-    def _copy(self, build: Any, keys: Sequence[int]) -> None:
-        for start in range(0, len(keys), PIECE):
-            places = padded(keys[start : start + PIECE])
-            self._transaction.send(build, len(places), [self._run_id, *places])
-
 
 _CANONICAL = peewee.SQL("'canonical'")
 _EMPTY = peewee.SQL("''")
 
 
-def _states(which: Any, links: Any = ZERO) -> Any:
-    """An INSERT of pages as they are, for a run and a list of pages; those that have a row keep it, `links` 1 notes in
-    it that theirs change. What is only checked is no page of the crawl."""
+def _states(key: Any, *which: Any, links: Any = ZERO) -> BuildOf:
+    """What builds an INSERT of pages as they are, for a run and N pages; those that have a row keep it, `links` 1 notes
+    in it that theirs change. What is only checked is no page of the crawl."""
     named = Redirect.select(Url.href).join(Url, on=(Url.id == Redirect.to_url)).where(Redirect.page == Page.id)
     sent = Redirect.select(Redirect.to_url).where((Redirect.page == Page.id) & (Redirect.source != _CANONICAL))
     canonical = named.where(Redirect.source == _CANONICAL).limit(ONE)
-    query = (
-        Page.select(
-            slot("run_id"),
-            *columns(Page, "origin id last_exit_code last_http_status"),
-            peewee.fn.COALESCE(Document.sha256, _EMPTY),
-            peewee.fn.COALESCE(Document.title, _EMPTY),
-            peewee.fn.COALESCE(peewee.fn.NULLIF(Document.canonical, _EMPTY), canonical, _EMPTY),
-            sent.limit(ONE),
-            links,
-        )
-        .join(Document, peewee.JOIN.LEFT_OUTER, on=(Document.page == Page.id))
-        .where(which & (Page.external == ZERO))
-    )
-    key = columns(FormerPage, _KEY)
-    rows = FormerPage.insert_from(query, (*key, *columns(FormerPage, _STATE)))
-    if links is ZERO:
-        return rows.on_conflict(action="nothing", conflict_target=key)
-    return rows.on_conflict(conflict_target=key, update={FormerPage.links: ONE})
+    query = Page.select(
+        slot("run_id"),
+        *columns(Page, "origin id last_exit_code last_http_status"),
+        peewee.fn.COALESCE(Document.sha256, _EMPTY),
+        peewee.fn.COALESCE(Document.title, _EMPTY),
+        peewee.fn.COALESCE(peewee.fn.NULLIF(Document.canonical, _EMPTY), canonical, _EMPTY),
+        sent.limit(ONE),
+        links,
+    ).join(Document, peewee.JOIN.LEFT_OUTER, on=(Document.page == Page.id))
+    target = columns(FormerPage, _KEY)
+    known = {"action": "nothing"} if links is ZERO else {"update": {FormerPage.links: ONE}}
 
+    def copied(size: int) -> Any:
+        chosen = query.where(among(key, size), Page.external == ZERO, *which)
+        rows = FormerPage.insert_from(chosen, (*target, *columns(FormerPage, _STATE)))
+        return rows.on_conflict(conflict_target=target, **known)
 
-def _copy_pages(size: int) -> Any:
-    return _states(among(Page.id, size))
-
-
-def _copy_named(size: int) -> Any:
-    return _states(among(Page.url, size) & Page.last_exit_code.is_null(False))
-
-
-def _copy_relinked(size: int) -> Any:
-    return _states(among(Page.id, size), ONE)
+    return copied
 
 
 def _copy_robots() -> Any:
@@ -193,6 +176,9 @@ def _state_with() -> Any:
     return FormerPage.select(FormerPage.page).where(which).limit(ONE)
 
 
+_copy_pages = _states(Page.id)
+_copy_named = _states(Page.url, Page.last_exit_code.is_null(False))
+_copy_relinked = _states(Page.id, links=ONE)
 _past_pages = _past(columns(FormerPage, _KEY), FormerPage.sha256)
 _past_links = _past(_LINK[:4])
 _insert_links = inserts(_LINK, once=_LINK[:4])

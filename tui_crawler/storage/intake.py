@@ -21,7 +21,7 @@ from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import CounterChanges, add_to_job, plus, tally_of, times
 from tui_crawler.storage.memory import standing_of
 from tui_crawler.storage.models import Job, Link, Page, Redirect, Url
-from tui_crawler.storage.statements import among, columns, inserts, reads, slot, slots
+from tui_crawler.storage.statements import among, columns, inserts, reads, slot, updates
 from tui_crawler.storage.transaction import Row, Transaction
 from tui_crawler.storage.urls import pages_by_hash
 
@@ -45,7 +45,7 @@ def lower_below(
         rows = []
         for page_id, parent, depth, status, remaining, code, beyond, origin_id in shorter:
             now_beyond = int(is_beyond(depth, max_depth))
-            rows.append({"page_id": page_id, "depth": depth, "found_on": parent, "beyond_depth": now_beyond})
+            rows.append({"page_id": page_id, "depth": depth, "found_on_page_id": parent, "beyond_depth": now_beyond})
             before = tally_of(status, remaining, code, beyond)
             after = tally_of(status, remaining, code, now_beyond)
             changes[origin_id] = plus(changes.get(origin_id, Tally()), after.minus(before))
@@ -93,7 +93,6 @@ def _linked(size: int) -> Any:
 
 
 def _redirected(size: int) -> Any:
-    """The same by a redirect, which costs no depth."""
     parent, child = Page.alias("parent"), Page.alias("child")
     return _found(Redirect, parent, child, 0).where(among(Redirect.page, size) & (child.job == slot("job_id")))
 
@@ -108,11 +107,6 @@ def _found(edge: Any, parent: Any, child: Any, step: int) -> Any:
         .join(child, on=(child.url == edge.to_url))
         .where(child.depth > depth)
     )
-
-
-def _lower() -> Any:
-    changes = {Page.depth: slot("depth"), Page.found_on: slot("found_on"), Page.beyond_depth: slot("beyond_depth")}
-    return Page.update(changes).where(Page.id == slot("page_id"))
 
 
 _KNOWN = (
@@ -252,7 +246,6 @@ def again(page: Known, claim: Claim, wanted: NewPage) -> Known:
 
 
 def _merged(pages: Iterable[NewPage]) -> dict[int, NewPage]:
-    """One page per URL, with the lowest nice, depth and number of hops, and the newest `lastmod`."""
     merged: dict[int, NewPage] = {}
     for page in pages:
         other = merged.get(page.url_hash)
@@ -331,13 +324,9 @@ def _found_once_more(page: Known, claim: Claim, source: Source, wanted: NewPage,
     return new
 
 
-def _update() -> Any:
-    chosen = [
-        column for column in _KNOWN if column.name not in {"hash", "id", "origin", "last_exit_code", "last_crawled_at"}
-    ]
-    return Page.update(slots(chosen)).where(Page.id == slot("page_id"))
-
-
+_FIXED = frozenset({"hash", "id", "origin", "last_exit_code", "last_crawled_at"})
+_update = updates([Page.id], *(column for column in _KNOWN if column.name not in _FIXED))
+_lower = updates([Page.id], *columns(Page, "depth found_on beyond_depth"))
 _max_depth = reads([Job.id], Job.max_depth)
 _find = pages_by_hash(*_KNOWN)
 insert_pages = inserts(_NEW, once=[Page.url, Page.job])

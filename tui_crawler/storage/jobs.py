@@ -22,7 +22,7 @@ from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.counters import CounterChanges
 from tui_crawler.storage.intake import change_max_depth, move_counters
 from tui_crawler.storage.models import Job, Origin, Page
-from tui_crawler.storage.statements import columns
+from tui_crawler.storage.statements import builds, columns
 from tui_crawler.storage.transaction import Transaction
 
 _NO_LIMIT = -1
@@ -192,7 +192,6 @@ class UnlistedPages:
 
 
 def _with(old: JobRow, command: SetJob) -> JobRow:
-    """A job as SetJob wants it. Raises ValueError for numbers that mean nothing."""
     for name, value in (("depth", command.depth), ("concurrency", command.concurrency)):
         if value is not None and value < _NO_LIMIT:
             raise ValueError(f"{name} {value}: give 0 or more, or -1 for no limit")
@@ -229,7 +228,6 @@ def _steered(old: JobRow, order: str) -> JobRow:
 
 
 def _configured(old: JobRow, plan: JobPlan, is_main: bool) -> JobRow:
-    """A job as the configuration has it. Of the job of the run it says the depth alone."""
     if is_main:
         return replace(old, max_depth=plan.max_depth)
     new = replace(old, nice=plan.nice, max_depth=plan.max_depth, tag=clean(plan.tag), note=clean(plan.note))
@@ -239,7 +237,6 @@ def _configured(old: JobRow, plan: JobPlan, is_main: bool) -> JobRow:
 
 
 def _store(transaction: Transaction, old: JobRow, new: JobRow) -> None:
-    """Writes a job, and what follows from it for its pages: their niceness, and which are within its depth."""
     kept = ("nice", "max_depth", "concurrency", "tag", "note", "aborted", "resumed_concurrency")
     changes = {getattr(Job, name): getattr(new, name) for name in kept if getattr(new, name) != getattr(old, name)}
     if changes:
@@ -273,5 +270,4 @@ def _add(transaction: Transaction, plan: JobPlan, created_by: str) -> int:
     return int(transaction.fetch(Job.insert(values).returning(Job.id))[0][0])
 
 
-def _jobs() -> Any:
-    return Job.select(*_COLUMNS).order_by(Job.id)
+_jobs = builds(Job.select(*_COLUMNS).order_by(Job.id))

@@ -220,7 +220,6 @@ def name_sites(transaction: Transaction, peers: Peers) -> None:
 
 
 def _share(transaction: Transaction, claim: Claim, peers: Peers, live: int) -> int:
-    """How many unfinished origins each worker is to hold."""
     total: int = transaction.all(_unfinished, {})[0][0]
     started_at = transaction.fetch(Run.select(Run.started_at, Run.continued_at).where(Run.id == claim.run_id))[0]
     gathering = transaction.now - max(started_at) < GATHERING_MS
@@ -296,7 +295,6 @@ def _any_suits(some: Sequence[Member], origin: Any) -> Any:
 
 
 def _belongs(origin: Any, session: Any) -> Any:
-    """An origin of a site that the session holds, or that an operator wants there."""
     own = Origin.alias("own")
     same = is_held(own, session) & (own.site == origin.site)
     return (origin.wanted_session == session) | peewee.fn.EXISTS(own.select(ONE).where(same))

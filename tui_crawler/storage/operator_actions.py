@@ -41,7 +41,7 @@ from tui_crawler.storage.intake import (
 )
 from tui_crawler.storage.models import Exclusion as ExclusionRow
 from tui_crawler.storage.models import OperatorAction, Page, Url
-from tui_crawler.storage.statements import among, columns, slot, updates
+from tui_crawler.storage.statements import among, builds_among, columns, slot, updates
 from tui_crawler.storage.transaction import Row, Transaction
 from tui_crawler.storage.urls import store_urls
 
@@ -88,7 +88,6 @@ def added_seeds(transaction: Transaction, claim: Claim, job_id: int, keys: Seque
 
 
 def _free_job(transaction: Transaction, claim: Claim, job_id: int) -> jobs.JobRow | None:
-    """The job; None where this session may not crawl its pages."""
     return next((one for one in jobs.job_rows(transaction) if one.job_id == job_id and one.is_free(claim)), None)
 
 
@@ -217,20 +216,11 @@ def _to_be_crawled(transaction: Transaction, claim: Claim, job_id: int, keys: Se
     return found
 
 
-def _on_lists(size: int) -> Any:
-    return Page.select(Page.id).where(among(Page.id, size) & (Page.todo_order > ZERO))
-
-
 def _added(size: int) -> Any:
     chosen = among(Url.hash, size) & (Page.job == slot("job_id"))
     free = (Page.status == ZERO) & (Page.beyond_depth == ZERO) & (Page.todo_order == ZERO)
     query = todo_query(Url.hash, Page.last_crawled_at, Page.fresh_until, Page.ignored_run)
     return query.where(chosen & free)
-
-
-def _put_off() -> Any:
-    """It also leaves the ignore list; the todo list is the engine's."""
-    return Page.update({Page.not_before: slot("not_before"), Page.ignored_run: ZERO}).where(Page.id == slot("page_id"))
 
 
 def _waiting() -> Any:
@@ -257,4 +247,7 @@ def _take_back() -> Any:
 
 
 _finish_action = updates([OperatorAction.id], *columns(OperatorAction, "before after error applied_at"))
+_put_off = updates([Page.id], Page.not_before, to={Page.ignored_run: ZERO})
+"""It also leaves the ignore list; the todo list is the engine's."""
+_on_lists = builds_among(Page.select(Page.id), Page.id, Page.todo_order > ZERO)
 _shorten = updates([OperatorAction.id], OperatorAction.command)

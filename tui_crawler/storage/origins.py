@@ -22,7 +22,7 @@ from tui_crawler.storage.counters import CounterChanges, adding
 from tui_crawler.storage.former import Keeper
 from tui_crawler.storage.models import OperatorAction, Origin, Page, RobotsText
 from tui_crawler.storage.reader import From, RowMapper
-from tui_crawler.storage.statements import columns, reads, slot, slots, updates, upserts
+from tui_crawler.storage.statements import adds, builds, columns, reads, slot, slots, updates, upserts
 from tui_crawler.storage.transaction import Row, Transaction
 
 
@@ -294,10 +294,6 @@ _RECORD = RowMapper(
 )
 
 
-def _insert() -> Any:
-    return Origin.insert(slots([Origin.origin, Origin.change])).returning(Origin.id)
-
-
 def _join() -> Any:
     """Whoever joined by hand stays so: its seeds are nowhere in a configuration. Among several workers the session that
     held the origin last stays in its row, until one of them leases it."""
@@ -337,10 +333,6 @@ def _start_afresh() -> Any:
     return Origin.update(changes).where(Origin.id == slot("origin_id"))
 
 
-def _write() -> Any:
-    return _update_state({})
-
-
 def _write_with_attempt() -> Any:
     last = slots((Origin.last_url, Origin.last_exit_code, Origin.last_http_status, Origin.last_attempt_at))
     no_other = Origin.last_url.in_([peewee.SQL("''"), slot("last_url")])
@@ -356,29 +348,15 @@ def _update_state(more: dict[Any, Any]) -> Any:
         Origin.robots_expires_at: peewee.fn.COALESCE(slot("robots_expires_at"), Origin.robots_expires_at),
         **_additions(),
         **more,
-        Origin.requests: Origin.requests + slot("add_requests"),
-        Origin.bytes: Origin.bytes + slot("add_bytes"),
-        Origin.attempts: Origin.attempts + slot("add_attempts"),
+        **adds(Origin, "requests bytes attempts"),
         Origin.change: slot("change"),
     }
     return Origin.update(changes).where(Origin.id == slot("origin_id")).returning(*_COUNTERS)
 
 
-def _add() -> Any:
-    changes = {**_additions(), Origin.change: slot("change")}
-    return Origin.update(changes).where(Origin.id == slot("origin_id"))
-
-
 def _additions() -> dict[Any, Any]:
-    return {
-        Origin.pending: Origin.pending + slot("add_pending"),
-        Origin.done: Origin.done + slot("add_done"),
-        Origin.failed: Origin.failed + slot("add_failed"),
-        Origin.blocked: Origin.blocked + slot("add_blocked"),
-        Origin.todo: Origin.todo + slot("add_todo"),
-        Origin.pages_known: Origin.pages_known + slot("add_pages"),
-        Origin.discovered: Origin.discovered + slot("add_pages"),
-    }
+    new = {column: column + slot("add_pages") for column in (Origin.pages_known, Origin.discovered)}
+    return adds(Origin, "pending done failed blocked todo") | new
 
 
 def _mark_in_flight() -> Any:
@@ -391,3 +369,6 @@ _find = reads([Origin.origin], *columns(Origin, "id delay_ms paused participates
 _write_robots = updates([Origin.id], *_ROBOTS)
 _write_robots_text = upserts([RobotsText.origin], [RobotsText.body])
 set_start_path = updates([Origin.id, Origin.origin], Origin.start_path)
+_insert = builds(Origin.insert(slots([Origin.origin, Origin.change])).returning(Origin.id))
+_write = builds(_update_state({}))
+_add = builds(Origin.update({**_additions(), Origin.change: slot("change")}).where(Origin.id == slot("origin_id")))

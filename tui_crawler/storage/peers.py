@@ -14,7 +14,7 @@ from tui_crawler.domain.run import RunPlan, RunStart
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.status_words import FinishReason, RunReason
 from tui_crawler.domain.worker import WorkerOrder
-from tui_crawler.storage import origins, rulesets
+from tui_crawler.storage import origins, rulesets, settle
 from tui_crawler.storage.claim import ZERO, Claim, require
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.jobs import UnlistedPages, job_rows, job_states
@@ -22,7 +22,7 @@ from tui_crawler.storage.leases import Member, bury, is_held, members, set_free
 from tui_crawler.storage.models import Job, OperatorAction, Origin, Page, Run, Session
 from tui_crawler.storage.owner import Owner
 from tui_crawler.storage.sessions import Starter, open_session
-from tui_crawler.storage.statements import slot
+from tui_crawler.storage.statements import builds, slot
 from tui_crawler.storage.transaction import Transaction
 
 _CHUNK = 500
@@ -120,7 +120,7 @@ def claim_page(transaction: Transaction, claim: Claim, page_id: int, origin: str
             return False
     origins.mark_in_flight(transaction, origin, url)
     values = {"page_id": page_id, "claimed_at": transaction.now, "claimed_by": claim.session_id}
-    transaction.run(_claim, values)
+    transaction.run(settle.claim_page, values)
     return True
 
 
@@ -220,21 +220,8 @@ def _wanted() -> Any:
 
 
 def _moved() -> Any:
-    """What this session holds and an operator wants elsewhere; an index knows the few."""
     away = (Origin.wanted_session > ZERO) & (Origin.wanted_session != slot("session_id"))
     return Origin.select(Origin.origin).where(away & is_held(Origin, slot("session_id")))
-
-
-def _newest_action() -> Any:
-    return OperatorAction.select(peewee.fn.COALESCE(peewee.fn.MAX(OperatorAction.id), ZERO))
-
-
-def _page_and_limit() -> Any:
-    return (
-        Page.select(Page.job, Page.status, Page.claimed_by, Job.concurrency)
-        .join(Job, on=(Job.id == Page.job))
-        .where(Page.id == slot("page_id"))
-    )
 
 
 def _in_flight() -> Any:
@@ -243,10 +230,9 @@ def _in_flight() -> Any:
     return Page.select(peewee.fn.COUNT(Page.id)).where(claimed & others)
 
 
-def _claim() -> Any:
-    changes = {
-        Page.status: peewee.SQL(str(PageStatus.CLAIMED.value)),
-        Page.claimed_at: slot("claimed_at"),
-        Page.claimed_by: slot("claimed_by"),
-    }
-    return Page.update(changes).where(Page.id == slot("page_id"))
+_newest_action = builds(OperatorAction.select(peewee.fn.COALESCE(peewee.fn.MAX(OperatorAction.id), ZERO)))
+_page_and_limit = builds(
+    Page.select(Page.job, Page.status, Page.claimed_by, Job.concurrency)
+    .join(Job, on=Job.id == Page.job)
+    .where(Page.id == slot("page_id"))
+)

@@ -91,7 +91,6 @@ class _Flag(Loader):
 
 @contextmanager
 def _told_as_peewee() -> Iterator[None]:
-    """Raises what peewee raises."""
     try:
         yield
     except psycopg.Error as error:

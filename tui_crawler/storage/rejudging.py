@@ -22,7 +22,7 @@ from tui_crawler.storage.claim import ZERO
 from tui_crawler.storage.counters import CounterChanges, tally_of, times
 from tui_crawler.storage.intake import move_counters
 from tui_crawler.storage.models import Attempt, Job, Page, Url
-from tui_crawler.storage.statements import among, columns, padded, slot
+from tui_crawler.storage.statements import builds, builds_among, columns, slot
 from tui_crawler.storage.transaction import Row, Transaction
 
 _WINDOW = 2_000  # rows that are held at once
@@ -30,7 +30,6 @@ _FEW = 2_000
 """Fewer refused pages than these are judged in the transaction itself."""
 _MOST_FORESEEN = 500_000
 """So many pages are judged before it: their verdicts are held in memory."""
-_CHUNK = 256
 MOVED = columns(Page, "id job origin status attempts_remaining last_exit_code beyond_depth")
 """What the rows begin with that `Moving` moves."""
 
@@ -54,7 +53,7 @@ class Moving:
         """Gives pages their tries back and takes them off the ignore list."""
         for (_, origin_id), number in self._count(rows, _READY, self.tries).items():
             self.back[origin_id] = self.back.get(origin_id, 0) + number
-        run_in_chunks(transaction, _put_back, [row[0] for row in rows], self.tries)
+        transaction.run_among(_put_back, [row[0] for row in rows], self.tries)
 
     def take_out(self, transaction: Transaction, rows: Sequence[Row]) -> None:
         """Pages that waited to be judged, and are refused as they were. A skipped page keeps its tries (B)."""
@@ -62,8 +61,8 @@ class Moving:
         refused = [row for row in rows if row[5] != _SKIPPED]
         self._count(skipped, PageStatus.SKIPPED, self.tries)
         self._count(refused, _READY, 0)
-        run_in_chunks(transaction, _rest_skipped, [row[0] for row in skipped])
-        run_in_chunks(transaction, _rest_refused, [row[0] for row in refused])
+        transaction.run_among(_rest_skipped, [row[0] for row in skipped])
+        transaction.run_among(_rest_refused, [row[0] for row in refused])
 
     def move_counters(self, transaction: Transaction) -> None:
         """Moves the counters of jobs and origins by what was moved."""
@@ -161,13 +160,6 @@ def _look_through(
         moving.take_out(transaction, out)
 
 
-def run_in_chunks(transaction: Transaction, build: Callable[[int], Any], page_ids: Sequence[int], *values: int) -> None:
-    """Executes a statement for many pages at once; `values` come before their ids."""
-    for start in range(0, len(page_ids), _CHUNK):
-        places = padded(page_ids[start : start + _CHUNK])
-        transaction.send(build, len(places), [*values, *places])
-
-
 def _window(condition: Any) -> Any:
     """Pages at rest or waiting, by id."""
     free = (Page.todo_order == ZERO) & Page.status.in_(_in_words(PageStatus.READY, PageStatus.SKIPPED))
@@ -178,14 +170,6 @@ def _window(condition: Any) -> Any:
         .order_by(Page.id)
         .limit(slot("limit"))
     )
-
-
-def _refused() -> Any:
-    return _window(Page.last_exit_code.in_(_in_words(*sorted(REFUSED_BY_RULES))))
-
-
-def _by_robots() -> Any:
-    return _window(Page.last_exit_code.in_(_in_words(ExitCode.blocked_by_robots_txt)))
 
 
 def _too_long() -> Any:
@@ -199,21 +183,19 @@ def _in_words(*numbers: int) -> list[Any]:
     return [peewee.SQL(str(int(number))) for number in numbers]
 
 
-def _put_back(size: int) -> Any:
-    changes = {
-        Page.status: ZERO,
-        Page.attempts: ZERO,
-        Page.attempts_remaining: slot("tries"),
-        Page.not_before: ZERO,
-        Page.ignored_run: ZERO,
-    }
-    return Page.update(changes).where(among(Page.id, size))
-
-
-def _rest_refused(size: int) -> Any:
-    return Page.update({Page.attempts_remaining: ZERO}).where(among(Page.id, size))
-
-
-def _rest_skipped(size: int) -> Any:
-    skipped = peewee.SQL(str(PageStatus.SKIPPED.value))
-    return Page.update({Page.status: skipped}).where(among(Page.id, size))
+_put_back = builds_among(
+    Page.update(
+        {
+            Page.status: ZERO,
+            Page.attempts: ZERO,
+            Page.attempts_remaining: slot("tries"),
+            Page.not_before: ZERO,
+            Page.ignored_run: ZERO,
+        }
+    ),
+    Page.id,
+)
+_rest_refused = builds_among(Page.update({Page.attempts_remaining: ZERO}), Page.id)
+_rest_skipped = builds_among(Page.update({Page.status: _in_words(PageStatus.SKIPPED)[0]}), Page.id)
+_refused = builds(_window(Page.last_exit_code.in_(_in_words(*sorted(REFUSED_BY_RULES)))))
+_by_robots = builds(_window(Page.last_exit_code.in_(_in_words(ExitCode.blocked_by_robots_txt))))

@@ -33,7 +33,7 @@ from tui_crawler.domain.pulse import MINUTE_MS
 from tui_crawler.domain.record import dataclass, field
 from tui_crawler.domain.replayed import FOLDED, PageFold, ReplayGoal, ReplayMoment, ReplaySpan
 from tui_crawler.domain.status import PageStatus, RobotsStatus
-from tui_crawler.domain.status_words import FinishReason
+from tui_crawler.domain.status_words import GAVE_UP, FinishReason
 from tui_crawler.domain.turn import OriginCommand, robots_status
 from tui_crawler.storage.driver import DATABASE_ERRORS, Row, Values, connection_of
 from tui_crawler.storage.models import Origin, Page, Session
@@ -50,7 +50,7 @@ _FEW = 500  # attempts; of more, and more than there are up to the moment, every
 _AHEAD = 500  # attempts behind the moment among which those under way are looked for
 _REOPENED: Mapping[type[object], frozenset[str]] = {
     ResumeOrigins: frozenset({FinishReason.operator.value}),
-    TopUpPatience: frozenset({FinishReason.patience.value, FinishReason.database_error.value}),
+    TopUpPatience: frozenset(GAVE_UP),
     RefetchRobots: frozenset({FinishReason.exhausted.value}),
 }
 """What lets an origin go on that has ended so."""
@@ -326,7 +326,6 @@ class Move:
         return dict(zip(_COUNTERS.split(", "), (one + other for one, other in more), strict=True))
 
     def _afresh(self, following: Row | None, state: Row | None) -> dict[str, Any]:
-        """The state at the start of a run: what the first attempt found."""
         found = following is not None and following[0] == self._run_id
         patience, delay_ms = (following[2], following[3]) if following and found else (self._patience, 0)
         if state is not None and not found:
@@ -554,7 +553,6 @@ class ReplayedTables:
 
 
 def _create(execute: Execute) -> None:
-    """The TEMP tables, empty, with the indices that reports go by, and the TEMP views."""
     execute("CREATE TEMP TABLE moment (at INTEGER, attempt_id INTEGER, recent_id INTEGER, whole INTEGER)")
     execute("INSERT INTO temp.moment VALUES (0, 0, 0, 0)")
     execute("CREATE TEMP TABLE touched (id INTEGER PRIMARY KEY)")

@@ -24,7 +24,16 @@ from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.models import Attempt, Origin, Page
 from tui_crawler.storage.rejudging import MOVED, Moving
 from tui_crawler.storage.settle import TODO_BASE, put_on_lists
-from tui_crawler.storage.statements import BuildOf, among, newest, padded, reads_among, slot
+from tui_crawler.storage.statements import (
+    BuildOf,
+    among,
+    builds,
+    builds_among,
+    newest,
+    padded,
+    reads_among,
+    slot,
+)
 from tui_crawler.storage.transaction import Row, Transaction
 from tui_crawler.storage.urls import ids_of
 from tui_crawler.storage.writer import Writer
@@ -116,7 +125,6 @@ def _sources(
     only_failed: bool,
     ids: list[int] | None,
 ) -> Iterable[_Source]:
-    """By URL, by origin, or by exit code, whichever leads to the fewest."""
     if selection.urls:
         keys = sorted({url_hash(clean(url)) for url in selection.urls})
         for start in range(0, len(keys), _CHUNK):
@@ -223,7 +231,6 @@ def put_first(transaction: Transaction, claim: Claim, placed: Iterable[tuple[Ori
 
 
 def _put_first(transaction: Transaction, claim: Claim, origin_id: int, page_ids: Sequence[int]) -> int:
-    """Answers by how much the list is longer now."""
     first, before = transaction.one(_todo_list, {"origin_id": origin_id}) or (None, 0)
     start = (TODO_BASE if first is None else first) - len(page_ids)
     places = (
@@ -270,12 +277,10 @@ class Retrying:
 
 
 def _free(transaction: Transaction, claim: Claim) -> frozenset[int]:
-    """The jobs whose pages this session may crawl."""
     return frozenset(job.job_id for job in jobs.job_rows(transaction) if job.is_free(claim))
 
 
 def _origin_ids(transaction: Transaction, names: Iterable[str]) -> list[int]:
-    """The ids of those of the origins that are known, in their order."""
     found = (origins.find(transaction, name) for name in dict.fromkeys(names))
     return sorted(row.id for row in found if row is not None)
 
@@ -306,26 +311,13 @@ def _scanned(size: int) -> Any:
     return Page.select(Page.origin, Page.id).where(codes & (Page.id > slot("after")) & (Page.id <= slot("bound")))
 
 
-def _failed_origins() -> Any:
-    return Page.select(Page.origin).where(Page.failed == ONE).distinct().order_by(Page.origin)
-
-
-def _ranks(size: int) -> Any:
-    return Page.select(*_STATE, Page.nice + Page.attempts, Page.not_before).where(_waits(size))
-
-
-def _todo(size: int) -> Any:
-    return todo_query(Page.origin, Page.todo_order).where(_waits(size))
-
-
-def _waits(size: int) -> Any:
-    """Pages with tries left that stand on a todo list, or not on the ignore list, and may be crawled now."""
-    waits = (Page.todo_order > ZERO) | (Page.ignored_run != slot("run_id"))
-    return among(Page.id, size) & is_pending(Page) & waits & (Page.not_before <= slot("now"))
+_LISTED_OR_FREE = (Page.todo_order > ZERO) | (Page.ignored_run != slot("run_id"))
+_WAITS = is_pending(Page) & _LISTED_OR_FREE & (Page.not_before <= slot("now"))
+_ranks = builds_among(Page.select(*_STATE, Page.nice + Page.attempts, Page.not_before), Page.id, _WAITS)
+_todo = builds_among(todo_query(Page.origin, Page.todo_order), Page.id, _WAITS)
 
 
 def _todo_list() -> Any:
-    """The first place on the todo list of an origin, and how many it has."""
     listed = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
     return Page.select(peewee.fn.MIN(Page.todo_order), peewee.fn.COUNT(Page.id)).where(listed)
 
@@ -334,3 +326,6 @@ _newest_attempt = newest(Attempt)
 _newest_page = newest(Page)
 _state = reads_among(Page.id, *_STATE)
 _origin_names = reads_among(Origin.id, Origin.id, Origin.origin)
+
+
+_failed_origins = builds(Page.select(Page.origin).where(Page.failed == ONE).distinct().order_by(Page.origin))

@@ -48,7 +48,6 @@ _VERSION = ("ruleset_id", "job", "policies", "parent_id", "at", "who", "note", "
 
 
 def _policies_of(ruleset_id: int, job: str, rules: str) -> PolicySet:
-    """Return the rules that a version is stored with. Raises StorageFailure."""
     try:
         return from_json(rules)
     except BadRuleset as error:
@@ -148,7 +147,6 @@ def apply(
 
 
 def _edits(transaction: Transaction, claim: Claim, command: ApplyRules) -> list[tuple[int, Ruleset, PolicySet]]:
-    """The jobs for which an edit changes anything: their current versions, and what they are to say."""
     wanted = from_json(command.rules)
     CompiledPolicies(wanted)
     jobs = _jobs(transaction)
@@ -268,7 +266,6 @@ def _meant(
 def _write(
     transaction: Transaction, job_id: int, policies: PolicySet, parent_id: int, who: str | None, said: str
 ) -> int:
-    """A new row, from now on the current one of its job. `who` None: the configuration."""
     values = {
         RulesetRow.job: job_id,
         RulesetRow.parent_id: parent_id,
@@ -300,7 +297,6 @@ def _versions() -> Any:
 
 
 def _jobs(transaction: Transaction) -> list[Row]:
-    """Id, name and current ruleset of every job, that of the newest run first."""
     rows = transaction.fetch(Job.select(Job.id, Job.name, Job.ruleset_id).order_by(Job.id))
     newest = transaction.fetch(Run.select(Run.job).order_by(Run.id.desc()).limit(1))
     main = newest[0][0] if newest else 0

@@ -42,7 +42,7 @@ from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.seen import SeenIndex, SeenSettings, open_seen, pages_among
 from tui_crawler.storage.segments import ReadySegment, SegmentStore
 from tui_crawler.storage.sorter import Sorter
-from tui_crawler.storage.statements import columns, slot
+from tui_crawler.storage.statements import columns, slot, updates
 from tui_crawler.storage.transaction import Texts, Transaction
 from tui_crawler.storage.writing import writing_of
 
@@ -140,7 +140,7 @@ def mark_scanned(transaction: Transaction, pages: Sequence[tuple[int, int, bool]
     now = transaction.now
     stored = ({"page_id": one, "stored_at": at, "scanned_at": now} for one, at, document in pages if document)
     transaction.run_many(_mark_document, stored)
-    bare = ({"page_id": one, "read_at": at} for one, at, document in pages if not document)
+    bare = ({"page_id": one, "last_contentful_at": at} for one, at, document in pages if not document)
     transaction.run_many(_mark_page, bare)
 
 
@@ -180,16 +180,8 @@ def _bare() -> Any:
     )
 
 
-def _mark_page() -> Any:
-    same = (Page.id == slot("page_id")) & (Page.last_contentful_at == slot("read_at"))
-    return Page.update({Page.unscanned: ZERO}).where(same)
-
-
-def _mark_document() -> Any:
-    same = (Document.page == slot("page_id")) & (Document.stored_at == slot("stored_at"))
-    return Document.update({Document.scanned_at: slot("scanned_at")}).where(same)
-
-
+_mark_page = updates([Page.id, Page.last_contentful_at], to={Page.unscanned: ZERO})
+_mark_document = updates([Document.page, Document.stored_at], Document.scanned_at)
 _REMEMBERED = 16_384  # URLs that were parsed: navigation repeats itself
 
 
@@ -260,7 +252,6 @@ class LinkScan:
                     self._pages_known[new.origin] += 1
 
     def _known(self, parents: Iterable[Parent], *named: Mapping[int, list[Named]]) -> dict[int, set[int]]:
-        """Of all URLs named here the hashes that are known, by id of job."""
         keys: dict[int, set[int]] = {}
         for parent in parents:
             of_job = keys.setdefault(parent.page.job_id, set())

@@ -218,7 +218,6 @@ def _put(file: IO[bytes], digest: hashlib._Hash, lines: list[str]) -> None:
 
 @contextlib.contextmanager
 def _opened(path: Path) -> Iterator[IO[bytes]]:
-    """A file to read. Raises BadSegment, also for what goes wrong while it is read."""
     try:
         if not path.is_file():
             what = "is not a file" if path.exists() else "does not exist"

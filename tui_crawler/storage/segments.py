@@ -217,7 +217,6 @@ def _refuse_consumed(transaction: Transaction, head: SegmentHead, path: Path) ->
 
 
 def _queue(transaction: Transaction, claim: Claim, job_id: int, entries: Sequence[SegmentPage]) -> dict[str, int]:
-    """Queues URLs as pages; answers how many are new by origin."""
     pages = [replace(entry.page, seed=False) for entry in entries]
     ids = url_ids(transaction, {page.url_hash: clean(page.url) for page in pages})
     source = Source(job_id, None, transaction.now)
@@ -235,7 +234,6 @@ def _queue(transaction: Transaction, claim: Claim, job_id: int, entries: Sequenc
 
 
 def _takes_part(transaction: Transaction, claim: Claim, origin: str) -> bool:
-    """Whether an origin takes part in the run, now at the latest."""
     row = origins.ensure(transaction, origin)
     if row.participates:
         return True
@@ -336,7 +334,6 @@ class PendingSegments:
 
 
 def _stash(transaction: Transaction, job_id: int, keys: Sequence[int], stash: str) -> None:
-    """Puts those of the pages that are still pending into a stash; they leave their todo lists."""
     moves = CounterChanges()
     rows = []
     for page_id, origin_id, code, remaining, todo_order in transaction.all_among(_open, keys, job_id):

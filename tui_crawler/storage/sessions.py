@@ -280,7 +280,6 @@ def _edited(transaction: Transaction, plan: RunPlan) -> Edited:
 
 
 def _choose_run(transaction: Transaction, plan: RunPlan, job_id: int) -> tuple[int, bool, int]:
-    """The run to work for, whether it is continued, and when it began."""
     planned: dict[Any, Any] = {column: getattr(plan, column.name) for column in _PLANNED}
     planned |= {column: clean(getattr(plan, column.name)) for column in _PLANNED_TEXTS}
     chosen = (Run.id, Run.finish_reason, Run.clean, Run.started_at)
@@ -358,7 +357,6 @@ def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bo
 
 
 def _with_checks(transaction: Transaction, plan: RunPlan) -> set[int]:
-    """The origins where links that leave the crawl wait to be checked or are due again, or sitemaps are to be read."""
     asked = [1] * plan.finds_sitemaps + [0] * plan.check_external
     before = transaction.now if plan.force_recrawl else transaction.now - plan.recrawl_interval_ms
     waits = (Page.attempts_remaining > 0) | (Page.last_crawled_at <= before) | (Page.sitemap == ONE)

@@ -27,7 +27,7 @@ from tui_crawler.storage.former import Keeper
 from tui_crawler.storage.intake import Source, queue_pages
 from tui_crawler.storage.models import Attempt, Origin, Page, Session
 from tui_crawler.storage.origins import Counted, OriginRow, Pauses
-from tui_crawler.storage.statements import among, columns, reads, slot, slots
+from tui_crawler.storage.statements import among, columns, reads, slot, updates
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.urls import hashes, url_ids
 
@@ -298,7 +298,6 @@ def _page_of(transaction: Transaction, page_id: int, row: OriginRow) -> PageStat
 
 
 def _hrefs(settle: Settle) -> dict[int, str]:
-    """All URLs that an attempt names, by hash."""
     attempt = settle.attempt
     named = hashes([attempt.url, *(request.url for request in attempt.requests)])
     named.update((page.url_hash, clean(page.url)) for page in settle.new_pages)
@@ -398,32 +397,8 @@ def _of_rivals(size: int) -> Any:
     )
 
 
-def update_page() -> Any:
-    """An UPDATE of a page by `page_values`."""
-    return Page.update({**slots(_OUTCOME), **_released()}).where(Page.id == slot("page_id"))
-
-
-def _return_page() -> Any:
-    changes = slots([Page.status, Page.last_attempt_id, Page.todo_order])
-    return Page.update({**changes, **_released()}).where(Page.id == slot("page_id"))
-
-
-def _wait_for_get() -> Any:
-    changes = slots([Page.status, Page.attempts, Page.attempts_remaining])
-    return Page.update({**changes, **_released(), Page.ignored_run: ZERO}).where(Page.id == slot("page_id"))
-
-
-def _released() -> dict[Any, Any]:
-    return {Page.claimed_at: ZERO, Page.claimed_by: ZERO}
-
-
 def _claim_page() -> Any:
-    changes = {
-        Page.status: peewee.SQL(str(PageStatus.CLAIMED.value)),
-        Page.claimed_at: slot("claimed_at"),
-        Page.claimed_by: slot("claimed_by"),
-    }
-    return Page.update(changes).where((Page.id == slot("page_id")) & (Page.status == ZERO))
+    return claim_page().where(Page.status == ZERO)
 
 
 def put_on_lists() -> Any:
@@ -434,3 +409,13 @@ def put_on_lists() -> Any:
 _free_todo = partial(origins.clear_todo, Page.ignored_run)
 _page_state = reads([Page.id], *STATE)
 _next_request_at = reads([Origin.id], Origin.next_request_at)
+_RELEASED = {Page.claimed_at: ZERO, Page.claimed_by: ZERO}
+_return_page = updates([Page.id], Page.status, Page.last_attempt_id, Page.todo_order, to=_RELEASED)
+_wait_for_get = updates(
+    [Page.id], *columns(Page, "status attempts attempts_remaining"), to={**_RELEASED, Page.ignored_run: ZERO}
+)
+claim_page = updates(
+    [Page.id], Page.claimed_at, Page.claimed_by, to={Page.status: peewee.SQL(str(PageStatus.CLAIMED.value))}
+)
+update_page = updates([Page.id], *_OUTCOME, to=_RELEASED)
+"""An UPDATE of a page by `page_values`."""

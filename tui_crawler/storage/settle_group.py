@@ -27,7 +27,7 @@ from tui_crawler.storage.intake import is_beyond
 from tui_crawler.storage.models import Job, Origin, Page
 from tui_crawler.storage.origins import Counted, OriginRow
 from tui_crawler.storage.settle import PageState, SettleJob
-from tui_crawler.storage.statements import among, columns, padded, reads_among
+from tui_crawler.storage.statements import builds_among, columns, padded, reads_among
 from tui_crawler.storage.transaction import Row, Transaction
 from tui_crawler.storage.urls import hashes, url_ids
 
@@ -128,7 +128,6 @@ class _Group:
         return [answers.get(id(job)) for job in self._jobs]
 
     def _entries(self, origin_rows: Iterable[Row], page_rows: Iterable[Row]) -> list[_Entry]:
-        """The attempts whose pages and origins are as usual."""
         rows = {row[0]: row[1:] for row in origin_rows}
         states = {row[0]: (PageState(*row[1:-1]), row[-1]) for row in page_rows}
         taken = settle.attempts_of_rivals(self._transaction, self._claim, (page for page, _ in states.values()))
@@ -144,7 +143,6 @@ class _Group:
         return entries
 
     def _is_lost(self, row: Row) -> bool:
-        """Whether the lease of an origin is not that by which this worker was given it."""
         claim = self._claim
         return claim.shared and row[5:] != (claim.epochs.get(row[0]), 0, claim.session_id)
 
@@ -315,7 +313,6 @@ class _Group:
 
 
 def _add(moves: CounterChanges, by_job: dict[int, Tally], origin_id: int, job_id: int, change: Tally) -> None:
-    """One more change of the counters of an origin and of a job."""
     moves.add(origin_id, change)
     known = by_job.get(job_id)
     by_job[job_id] = change if known is None else plus(known, change)
@@ -324,9 +321,6 @@ def _add(moves: CounterChanges, by_job: dict[int, Tally], origin_id: int, job_id
 _origins = reads_among(
     Origin.origin, *columns(Origin, "origin id delay_ms paused participates finish_reason epoch free session_id")
 )
-
-
-def _page_states(size: int) -> Any:
-    """Pages as their attempts find them, and the depth of their jobs."""
-    states = Page.select(Page.id, *settle.STATE, Job.max_depth).join(Job, on=(Job.id == Page.job))
-    return states.where(among(Page.id, size))
+_page_states = builds_among(
+    Page.select(Page.id, *settle.STATE, Job.max_depth).join(Job, on=(Job.id == Page.job)), Page.id
+)

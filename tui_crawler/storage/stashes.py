@@ -25,7 +25,7 @@ from tui_crawler.storage.counters import CounterChanges, tally_of
 from tui_crawler.storage.intake import move_counters
 from tui_crawler.storage.jobs import job_id_of
 from tui_crawler.storage.models import Dripfeed, Origin, Page, Url
-from tui_crawler.storage.statements import columns, deletes, reads, slot, slots, upserts
+from tui_crawler.storage.statements import columns, deletes, reads, slot, updates, upserts
 from tui_crawler.storage.transaction import Transaction
 
 _CHUNK = 500
@@ -123,7 +123,8 @@ def change_stash(
             _require_stash(transaction, job_id, stash)
             if ready < 0:
                 raise ValueError(f"dripfeed {ready}: give 0 to end it, or a number of pages")
-            _set_dripfeed(transaction, job_id, stash, ready)
+            transaction.run(_end_dripfeed, {"job_id": job_id, "stash": stash})
+            transaction.insert(_keep_ready, [(job_id, stash, ready)] if ready else [])
             note(transaction, "dripfeed_changed", f"{ready} of {stash} are kept ready", run_id=claim.run_id)
             _top_up(transaction, claim, moving, job_id, stash)
         case _:
@@ -246,7 +247,6 @@ def _origin_ids(transaction: Transaction, names: Iterable[str]) -> list[int]:
 
 
 def _require_stash(transaction: Transaction, job_id: int, stash: str) -> None:
-    """Raises ValueError for a stash of the job that has no page and no dripfeed, naming the nearest there is."""
     of_pages = Page.select(Page.stash).where((Page.job == job_id) & (Page.status == _STASHED)).distinct()
     of_feeds = Dripfeed.select(Dripfeed.stash).where(Dripfeed.job == job_id)
     known = sorted({row[0] for query in (of_pages, of_feeds) for row in transaction.fetch(query)})
@@ -254,13 +254,6 @@ def _require_stash(transaction: Transaction, job_id: int, stash: str) -> None:
         near = nearest(stash, known)
         hint = f"did you mean {near!r}?" if near else f"there are {', '.join(known[:10]) or 'none'}"
         raise ValueError(f"there is no stash named {stash!r} in this job; {hint}")
-
-
-def _set_dripfeed(transaction: Transaction, job_id: int, stash: str, ready: int) -> None:
-    if ready:
-        transaction.insert(_keep_ready, [(job_id, stash, ready)])
-    else:
-        transaction.run(_end_dripfeed, {"job_id": job_id, "stash": stash})
 
 
 def _pages() -> Any:
@@ -289,22 +282,12 @@ def _dripped() -> Any:
 
 
 def _next_out() -> Any:
-    """Pages beyond the depth of their job stay: nobody would crawl them."""
     waiting = _in_stash(slot("job_id"), slot("stash")) & (Page.beyond_depth == ZERO)
     return _pages().where(waiting).order_by(Page.id).limit(slot("limit"))
 
 
-def _move() -> Any:
-    changes = {
-        **slots([Page.status, Page.stash]),
-        Page.todo_order: ZERO,
-        Page.ignored_run: ZERO,
-        Page.claimed_at: ZERO,
-        Page.claimed_by: ZERO,
-    }
-    return Page.update(changes).where(Page.id == slot("page_id"))
-
-
+_OFF_LISTS = dict.fromkeys(columns(Page, "todo_order ignored_run claimed_at claimed_by"), ZERO)
+_move = updates([Page.id], Page.status, Page.stash, to=_OFF_LISTS)
 _dripfeed = reads([Dripfeed.job, Dripfeed.stash], Dripfeed.ready)
 _keep_ready = upserts([Dripfeed.job, Dripfeed.stash], [Dripfeed.ready])
 _end_dripfeed = deletes(Dripfeed.job, Dripfeed.stash)

@@ -10,6 +10,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import reduce
 from operator import and_, itemgetter
+from types import MappingProxyType
 from typing import Any, TypeVar
 
 import peewee
@@ -97,6 +98,11 @@ def slots(fields: Sequence[Any]) -> dict[Any, Any]:
     return {field: slot(field.column_name) for field in fields}
 
 
+def adds(model: Any, *names: str) -> dict[Any, Any]:
+    """Columns, each raised by the value of the slot `add_` and its name."""
+    return {column: column + slot(f"add_{column.column_name}") for column in columns(model, *names)}
+
+
 def insert_rows(fields: Sequence[Any], size: int) -> Any:
     """An INSERT of `size` rows (0: of lists), to which a conflict clause may be added."""
     model = fields[0].model
@@ -133,9 +139,14 @@ def reads(key: Sequence[Any], *chosen: Any) -> Build:
     return lambda: key[0].model.select(*chosen).where(matching(*key))
 
 
+def builds_among(query: Any, key: Any, *conditions: Any) -> BuildOf:
+    """What builds this query for the rows of which a column is one of N values."""
+    return lambda size: query.where(among(key, size), *conditions)
+
+
 def reads_among(key: Any, *chosen: Any) -> BuildOf:
-    """What builds a SELECT of columns where one is among so many values."""
-    return lambda size: key.model.select(*chosen).where(among(key, size))
+    """What builds a SELECT of columns for the rows of which one is one of N values."""
+    return builds_among(key.model.select(*chosen), key)
 
 
 def newest(model: Any) -> Build:
@@ -148,9 +159,9 @@ def deletes(*key: Any) -> Build:
     return lambda: key[0].model.delete().where(matching(*key))
 
 
-def updates(key: Sequence[Any], *changed: Any) -> Build:
-    """What builds an UPDATE of columns by a key."""
-    return lambda: key[0].model.update(slots(changed)).where(matching(*key))
+def updates(key: Sequence[Any], *changed: Any, to: Mapping[Any, Any] = MappingProxyType({})) -> Build:
+    """What builds an UPDATE of columns by a key: to the values of their slots, or `to` what is given."""
+    return lambda: key[0].model.update({**slots(changed), **to}).where(matching(*key))
 
 
 def inserts(fields: Sequence[Any], once: Sequence[Any] = ()) -> BuildOf:

@@ -181,11 +181,21 @@ class Transaction:
 
     def all_among(self, build: Callable[[int], Any], keys: Sequence[int], *values: Any) -> list[Row]:
         """All rows of a query for a list of keys, however long it is; `values` come after them."""
-        if self._texts.dialect.takes_lists:
-            text = self._texts.of(build, 0).text
-            return self._connection.execute(text, [number_list(keys), *values]).fetchall() if keys else []
         rows: list[Row] = []
+        for text, some in self._among(build, keys):
+            rows += self._connection.execute(text, [*some, *values]).fetchall()
+        return rows
+
+    def run_among(self, build: Callable[[int], Any], keys: Sequence[int], *values: Any) -> None:
+        """Executes a statement for such a list; `values` come before it."""
+        for text, some in self._among(build, keys):
+            self._connection.execute(text, [*values, *some])
+
+    def _among(self, build: Callable[[int], Any], keys: Sequence[int]) -> Iterator[tuple[str, Sequence[Any]]]:
+        """Texts of a statement, each with the keys that it takes: a server takes all as one value."""
+        if keys and self._texts.dialect.takes_lists:
+            yield self._texts.of(build, 0).text, [number_list(keys)]
+            return
         for start in range(0, len(keys), _PLACES):
             places = padded(keys[start : start + _PLACES])
-            rows += self.all_of(build, len(places), [*places, *values])
-        return rows
+            yield self._texts.of(build, len(places)).text, places

@@ -78,7 +78,6 @@ class WriteTurn:
             self._path.unlink()
 
     def _live(self) -> None:
-        """The thread that waits."""
         while self._is_wanted():
             _flock(self._file, fcntl.LOCK_EX)
             with self._changed:

@@ -9,6 +9,8 @@ import re
 from datetime import UTC, datetime, timedelta, tzinfo
 from math import isfinite
 
+from tui_crawler.domain.moment import EPOCH, local_time
+
 ABSENT = "-"
 READING = "reading…"
 """What stands in the place of rows until some were read."""
@@ -19,7 +21,6 @@ _HOUR = 60 * _MINUTE
 _DAY = 24 * _HOUR
 _COUNT_UNITS = ("", "k", "M", "G", "T", "P", "E")
 _SIZE_UNITS = (" B", " KB", " MB", " GB", " TB", " PB", " EB")
-_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 
 
 def count(number: int | None) -> str:
@@ -134,7 +135,7 @@ def elapsed(ms: float | None) -> str:
 
 def clock(epoch_ms: int | None, zone: tzinfo = UTC, *, millis: bool = False) -> str:
     """Return the time of day of epoch milliseconds in `zone`: `10:41:07`, with `millis` `10:41:07.113`."""
-    moment = _moment(epoch_ms, zone)
+    moment = None if epoch_ms is None else local_time(epoch_ms, zone)
     if moment is None:
         return ABSENT
     return moment.strftime("%H:%M:%S") + (f".{moment.microsecond // 1_000:03}" if millis else "")
@@ -143,7 +144,8 @@ def clock(epoch_ms: int | None, zone: tzinfo = UTC, *, millis: bool = False) -> 
 def date_time(epoch_ms: int | None, zone: tzinfo = UTC, *, offset: bool = False) -> str:
     """Return date and time of epoch milliseconds in `zone`: `2026-01-05 10:41:07`, with `offset` as ISO 8601 has it:
     `2026-01-05T10:41:07+00:00`."""
-    if (moment := _moment(epoch_ms, zone)) is None:
+    moment = None if epoch_ms is None else local_time(epoch_ms, zone)
+    if moment is None:
         return ABSENT
     return moment.isoformat(timespec="seconds") if offset else moment.isoformat(" ", "seconds")[:19]
 
@@ -158,7 +160,7 @@ def time_meant(text: str, now: int, zone: tzinfo) -> int | None:
     long before it. None for what is no time."""
     if ago := _AGO.fullmatch(text.strip()):
         return now - int(ago[1]) * _AGO_MS[ago[2]]
-    typed, here = _TIME.fullmatch(text.strip()), _moment(now, zone)
+    typed, here = _TIME.fullmatch(text.strip()), local_time(now, zone)
     if typed is None or here is None:
         return None
     day, hour, minute, second = typed.groups()
@@ -170,16 +172,7 @@ def time_meant(text: str, now: int, zone: tzinfo) -> int | None:
         return None
     began = meant if second or day else meant.replace(second=0)
     meant -= timedelta(days=1 if began > here and not day else 0)
-    return round((meant - _EPOCH) / timedelta(milliseconds=1)) + _SECOND - 1
-
-
-def _moment(epoch_ms: int | None, zone: tzinfo) -> datetime | None:
-    if epoch_ms is None:
-        return None
-    try:
-        return (_EPOCH + timedelta(milliseconds=epoch_ms)).astimezone(zone)
-    except OverflowError:
-        return None
+    return round((meant - EPOCH) / timedelta(milliseconds=1)) + _SECOND - 1
 
 
 def _scale(number: float, units: tuple[str, ...]) -> str:

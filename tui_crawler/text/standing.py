@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.status import OriginPhase
-from tui_crawler.domain.status_words import FinishReason
+from tui_crawler.domain.status_words import origin_end
 from tui_crawler.text.glyphs import StateGlyph, state_mark
 
 if TYPE_CHECKING:
@@ -39,14 +39,6 @@ _PROBLEMS = frozenset(
     {Standing.impatient, Standing.gave_up, Standing.database_error, Standing.rate_limited, Standing.empty}
 )
 _SEVERITY: Mapping[Standing, int] = {one: rank for rank, one in enumerate(Standing)}
-_ENDS: Mapping[str, Standing] = {
-    FinishReason.patience.value: Standing.gave_up,
-    FinishReason.database_error.value: Standing.database_error,
-    FinishReason.excluded.value: Standing.excluded,
-    FinishReason.rate_limited.value: Standing.rate_limited,
-    FinishReason.max_requests.value: Standing.limit_reached,
-    FinishReason.operator.value: Standing.stopped,
-}
 _OF_PHASE: Mapping[str, Standing] = {OriginPhase.waiting: Standing.waiting, OriginPhase.ready: Standing.ready}
 TALLIES: tuple[tuple[Standing, int], ...] = (
     (Standing.crawling, 3),
@@ -74,7 +66,7 @@ _COUNTED_AS: Mapping[Standing, Standing] = {
 
 def end_mark(finish_reason: str) -> StateGlyph:
     """How an origin crawler ended its run, as a person reads it. `finish_reason` as in `v_origin`."""
-    return state_mark(_ENDS.get(finish_reason, Standing.finished))
+    return state_mark(Standing(origin_end(finish_reason)))
 
 
 def standing(origin: OriginView) -> StateGlyph:
@@ -89,7 +81,8 @@ def standing_of(origin: OriginView) -> Standing:
     that has not finished while no engine is at work.
     """
     if origin.ended:
-        return _ENDS.get(origin.finish_reason, Standing.empty if origin.empty else Standing.finished)
+        end = Standing(origin_end(origin.finish_reason))
+        return Standing.empty if origin.empty and end is Standing.finished else end
     if origin.paused:
         return Standing.paused
     if origin.state == OriginPhase.resting:

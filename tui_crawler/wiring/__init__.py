@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import gc
 import os
-from dataclasses import dataclass
 from importlib import import_module
 from typing import TYPE_CHECKING
 
@@ -18,6 +17,7 @@ if TYPE_CHECKING:
     from tui_crawler.wiring.demo import demo_headless, demo_serve
     from tui_crawler.wiring.export import write_export
     from tui_crawler.wiring.headless import run_headless
+    from tui_crawler.wiring.launch import Launch
     from tui_crawler.wiring.steering import carry_out
     from tui_crawler.wiring.welcome import config_from_first_seeds, open_welcome
 
@@ -45,33 +45,10 @@ _LATE = {
 }
 """Where what is called as it stands is loaded from, and its name there if it is another one."""
 __all__ = [
-    "RunOptions", "carry_out", "config_from_first_seeds", "coverage_of", "demo_console", "demo_headless", "demo_serve",
+    "carry_out", "config_from_first_seeds", "coverage_of", "demo_console", "demo_headless", "demo_serve",
     "open_console", "open_reports", "open_welcome", "operator_name", "run_headless", "server_module",
     "write_export",
 ]  # fmt: skip
-
-
-@dataclass(frozen=True, slots=True)
-class RunOptions:
-    """Options that are no configuration (those have overridden it already).
-
-    Of several `workers` each is a process of its own: `worker_words` start one more, which `joins` the run; it is
-    given its number. One that `may_join` takes part in the live run, or goes on with the last one; `token` proves
-    that it is who it says it is.
-    `metrics` is the address (host, port) that answers Prometheus, `on_event` the command that is told alarms.
-    `impolite`: a configuration that the database keeps is read with `--allow-impolite`, too.
-    """
-
-    new_run: bool = False
-    workers: int = 1
-    joins: bool = False
-    may_join: bool = False
-    token: str = ""
-    worker_number: int = 1
-    worker_words: tuple[str, ...] = ()
-    metrics: tuple[str, int] | None = None
-    on_event: tuple[str, ...] = ()
-    impolite: bool = False
 
 
 def operator_name(database: DatabasePlace | None = None) -> str:
@@ -97,12 +74,12 @@ def _prepare_for_screen() -> None:
     os.environ.setdefault("TEXTUAL_FPS", "120")
 
 
-def open_console(config: Config | None, database: DatabasePlace, readonly: bool, options: RunOptions) -> int:
+def open_console(config: Config | None, database: DatabasePlace, readonly: bool, launch: Launch) -> int:
     """The console; answers the exit status. Raises StorageFailure."""
     _prepare_for_screen()
     from tui_crawler.wiring.console import open_console as open_it
 
-    return open_it(config, database, readonly, options)
+    return open_it(config, database, readonly, launch)
 
 
 def demo_console(database: DatabasePlace | None, port: int | None) -> int:

@@ -23,8 +23,9 @@ from tui_crawler.console.terminal import pass_signals_on
 from tui_crawler.domain.database_place import DatabasePlace, location_of
 from tui_crawler.text.terminal_charset import has_utf8
 from tui_crawler.text.terminal_signals import TerminalSignals
-from tui_crawler.wiring import RunOptions, operator_name
+from tui_crawler.wiring import operator_name
 from tui_crawler.wiring.console_rules import ConsoleRules
+from tui_crawler.wiring.launch import Launch, program
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
@@ -97,7 +98,7 @@ def open_console(
     config: Config | None,
     database: DatabasePlace,
     readonly: bool,
-    options: RunOptions,
+    launch: Launch,
     *,
     web: DemoProcess | None = None,
     found: DatabaseFound | None = None,
@@ -113,7 +114,7 @@ def open_console(
     """
     sys.setswitchinterval(_TURN_S)
     with contextlib.closing(DemoSidecar(web)) as beside:
-        summary = _show(config, database, readonly, options, beside, found or _look(database, readonly))
+        summary = _show(config, database, readonly, launch, beside, found or _look(database, readonly))
     for line in summary.lines():
         print(line)
     sys.stdout.flush()
@@ -131,11 +132,11 @@ def demo_console(database: DatabasePlace | None, port: int | None) -> int:
     kept = demo_database(database)
     found = _look(kept, readonly=False) if kept.exists() else None
     if found is not None and found.owner is not None:
-        status = open_console(None, kept, False, RunOptions(), found=found)
+        status = open_console(None, kept, False, Launch(), found=found)
         return 0 if status == 1 else status
     base = port or base_port_of(kept) or free_base_port()
     with DemoProcess.start(base_port=base) as web:
-        status = open_console(config_for(web, kept, headless=False), kept, False, RunOptions(), web=web)
+        status = open_console(config_for(web, kept, headless=False), kept, False, Launch(), web=web)
     if not web.was_left:
         print(f"The demo is kept in {kept}; go on with: tui-crawler demo --db {quote(str(kept))}")
     return 0 if status == 1 else status
@@ -144,14 +145,19 @@ def demo_console(database: DatabasePlace | None, port: int | None) -> int:
 def _look(database: DatabasePlace, readonly: bool) -> DatabaseFound:
     """Makes or migrates the database where need be. Raises RunHeld, StorageFailure."""
     writable, hindrance = _prepare(database, readonly)
-    return DatabaseFound(writable, hindrance, _owner_of(database) if writable else None)
+    if not writable:
+        return DatabaseFound(False, hindrance, None)
+    from tui_crawler.storage.journal import Journal
+
+    with contextlib.closing(Journal(database)) as journal:
+        return DatabaseFound(True, hindrance, journal.live_owner())
 
 
 def _show(
     config: Config | None,
     database: DatabasePlace,
     readonly: bool,
-    options: RunOptions,
+    launch: Launch,
     beside: DemoSidecar,
     found: DatabaseFound,
 ) -> ExitSummary:
@@ -164,7 +170,7 @@ def _show(
     def kept() -> Config | None:
         from tui_crawler.wiring.origin_settings import kept_config
 
-        return kept_config(database, impolite=options.impolite)
+        return kept_config(database, impolite=launch.allow_impolite)
 
     def begin(chosen: Config) -> None:
         with turn:  # what this console carries out on the resting database is over
@@ -174,25 +180,31 @@ def _show(
     def told(news: Alarm | str) -> None:
         app.on_alarm(news)
 
+    def hosted(chosen: Config) -> ProcessHost:
+        from tui_crawler.wiring.host import ProcessHost
+
+        return ProcessHost(chosen, database, launch, partial(begin, chosen), told)
+
     if writable and found.owner is None:
         config = config or kept()
-        host = _host(config, database, options, begin, told) if config else None
-
-    def resting() -> bool:
-        return host is None or host.resting
+        host = hosted(config) if config else None
 
     def successor() -> ports.EngineHost | None:
         nonlocal host
         chosen = config or kept()
-        host = _host(chosen, database, options, begin, told) if chosen else host
+        host = hosted(chosen) if chosen else host
         return host if chosen else None
 
     def journal() -> ports.Journal:
         from tui_crawler.wiring.steering import SteeredJournal
 
-        return SteeredJournal(database, resting, turn)
+        return SteeredJournal(database, lambda: host is None or host.resting, turn)
 
-    detacher = _detacher(config, database, beside, options) if writable else None
+    detacher: DetachedRun | None = None
+    if writable:
+        from tui_crawler.wiring.detach import DetachedRun
+
+        detacher = DetachedRun(config, database, companion=beside, launch=launch)
     app = CrawlerApp(
         ReadingSources(
             partial(_reports, database),
@@ -228,7 +240,7 @@ def _warn(config: Config, told: Callable[[str], object]) -> None:
 def _see_again(database: DatabasePlace, run_id: int) -> None:
     """A replay of a run in a process of its own, which has the terminal until it is left, or this console is ended."""
     named = ("--db", location_of(database), "--run", str(run_id))
-    command = [sys.executable, "-m", "tui_crawler", "replay", "--console", *named]
+    command = program("replay", "--console", *named)
     with subprocess.Popen(command) as replay:  # noqa: S603  this program itself
         restore = pass_signals_on(replay.send_signal)
         replay.wait()
@@ -254,27 +266,9 @@ def _queries(database: DatabasePlace) -> ports.Queries:
     return QueryRunner(database)
 
 
-def _host(
-    config: Config,
-    database: DatabasePlace,
-    options: RunOptions,
-    begin: Callable[[Config], None],
-    told: Callable[[Alarm | str], object],
-) -> ProcessHost:
-    from tui_crawler.wiring.host import ProcessHost
-
-    return ProcessHost(config, database, options, partial(begin, config), told)
-
-
 def _signals(config: Config | None, database: DatabasePlace) -> TerminalSignals:
     wanted, name = (config.alarms, config.name) if config else (None, database.stem)
     return TerminalSignals(name, os.environ, wanted, ascii_only=not has_utf8(os.environ))
-
-
-def _detacher(config: Config | None, database: DatabasePlace, beside: DemoSidecar, options: RunOptions) -> DetachedRun:
-    from tui_crawler.wiring.detach import DetachedRun
-
-    return DetachedRun(config, database, companion=beside, options=options)
 
 
 def _prepare(database: DatabasePlace, readonly: bool) -> tuple[bool, str]:
@@ -318,13 +312,6 @@ def _put_log_away(database: DatabasePlace, place: FilePlace, summary: ExitSummar
         return
     ended = summary.run is not None and bool(summary.run.finished_at)
     put_log_away(database, only_empty=readonly and not ended)
-
-
-def _owner_of(database: DatabasePlace) -> str | None:
-    from tui_crawler.storage.journal import Journal
-
-    with contextlib.closing(Journal(database)) as journal:
-        return journal.live_owner()
 
 
 def explainer(reports: ports.Reports, database: DatabasePlace | None = None) -> ports.Explainer:

@@ -13,8 +13,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.domain.run_totals import GAVE_UP
-from tui_crawler.domain.status_words import Ended, RunReason
+from tui_crawler.domain.status_words import GAVE_UP, Ended, RunReason
 from tui_crawler.engine.clock import SystemClock
 from tui_crawler.engine.engine import Engine
 from tui_crawler.fetch.second_reading import SecondReader
@@ -33,7 +32,7 @@ if TYPE_CHECKING:
     from tui_crawler.domain.event import Event
     from tui_crawler.domain.url import CrawlUrl
     from tui_crawler.engine.ports import Clock, Listener
-    from tui_crawler.wiring import RunOptions
+    from tui_crawler.wiring.launch import Launch
 
 _GATHER_S = 0.3  # so long documents that are to be validated wait for others
 _LOOK_S = 1.0  # how often the database is looked for in its folder, and for what other workers have stored
@@ -70,7 +69,7 @@ class Crawl:
         self,
         config: Config,
         database: DatabasePlace,
-        options: RunOptions,
+        launch: Launch,
         listener: Listener,
         clock: Clock | None = None,
     ) -> None:
@@ -78,8 +77,8 @@ class Crawl:
         self._config = config
         secrets_sent = any(host.headers or host.cookies or host.basic_auth for host in config.hosts)
         opening = OpenSettings(durability=Durability(config.storage.durability), private=secrets_sent)
-        several = options.workers > 1 or options.may_join
-        token = options.token or secrets.token_hex()
+        several = launch.workers > 1 or launch.may_join
+        token = launch.token or secrets.token_hex()
         storing = StoreSettings(
             opening=opening,
             writing=WriterSettings(patience_at_work_ms=_FOREVER_MS, shared=several),
@@ -91,8 +90,8 @@ class Crawl:
         self._store = SqliteStore(database, storing)
         self._place = FilePlace(database)
         if self._store.joins_live_runs:
-            options, several = replace(options, may_join=True), True
-        settings = engine_settings(config, options)
+            launch, several = replace(launch, may_join=True), True
+        settings = engine_settings(config, launch)
         wanted = settings.plan.max_in_flight
         connections = _room_for(max(_KEPT_CONNECTIONS, 2 * wanted))
         if connections < wanted:
@@ -102,10 +101,10 @@ class Crawl:
             settings = replace(settings, plan=replace(settings.plan, max_in_flight=connections, note=note))
         seeds = seed_urls(config)
         self._fetcher = fetcher_of(config, SeedHosts(seeds, self), self._excluded, connections)
-        self._peers = self._store.peers(options.workers, sites(config)) if several else None
+        self._peers = self._store.peers(launch.workers, sites(config)) if several else None
         clock = clock or SystemClock()
         self._second = SecondReader(self._fetcher.setup)
-        self._leads = not options.joins
+        self._leads = launch.join is None
         self._over = asyncio.Event()
         self._listener = listener
         self._end: Event | None = None

@@ -19,8 +19,8 @@ from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage.database import upgrade
 from tui_crawler.storage.reports.reports import Reports
-from tui_crawler.wiring import RunOptions
 from tui_crawler.wiring.headless import run_headless
+from tui_crawler.wiring.launch import Launch
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
@@ -82,7 +82,7 @@ def demo_headless(database: DatabasePlace | None, port: int | None, listener: Li
     kept = demo_database(database)
     base = port or base_port_of(kept) or free_base_port()
     with DemoProcess.start(pace=HEADLESS_PACE, base_port=base) as web:
-        status = run_headless(config_for(web, kept, headless=True), kept, RunOptions(), listener)
+        status = run_headless(config_for(web, kept, headless=True), kept, Launch(), listener)
     return 0 if status == 1 else status
 
 

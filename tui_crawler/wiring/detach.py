@@ -6,7 +6,6 @@ import contextlib
 import os
 import shlex
 import subprocess
-import sys
 import time
 from collections.abc import Sequence
 from datetime import UTC, datetime
@@ -17,12 +16,12 @@ from tui_crawler.console.operator.detach import CannotDetach, Departure
 from tui_crawler.domain.database_place import DatabasePlace, location_of
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage.journal import Journal
-from tui_crawler.wiring import RunOptions
+from tui_crawler.wiring.launch import Launch, program
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
 
-_ALONE = RunOptions()
+_ALONE = Launch()
 START_S = 30.0
 """So long the new process has to take the database."""
 _LOOK_S = 0.1
@@ -55,17 +54,17 @@ class DetachedRun:
         database: DatabasePlace,
         *,
         companion: SidecarProcess | None = None,
-        words: Sequence[str] | None = None,
-        options: RunOptions = _ALONE,
+        words: Sequence[str] = (),
+        launch: Launch = _ALONE,
     ) -> None:
         """`config` is the one the console runs; without a file, the database's copy is used. `companion` goes along
-        with the run, where a process can be given a file descriptor; `options` say how many workers share it, and what
-        is told of it. `words` start another command, to which the options are appended."""
+        with the run, where a process can be given a file descriptor; `launch` is that of the console. `words` start
+        another program."""
         self._database = database.absolute()
         self._config = config
-        self._words = tuple(words or (sys.executable, "-m", "tui_crawler", "run"))
+        self._words = tuple(words) or program()
         self._companion = companion
-        self._options = options
+        self._launch = launch
         self.process: subprocess.Popen[bytes] | None = None
 
     @property
@@ -84,16 +83,8 @@ class DetachedRun:
         return self._database.parent.absolute() / f"{self._database.name}.log"
 
     def command(self) -> tuple[str, ...]:
-        file = self._config.file if self._config is not None else ""
-        source = (str(Path(file).absolute()), "--ignore-database-name") if file else ("--stored",)
-        options, more = self._options, ["--allow-impolite"] * self._options.impolite
-        if options.workers > 1:
-            more += ["--workers", str(options.workers)]
-        if options.metrics is not None:
-            more += ["--metrics", "[{}]:{}".format(*options.metrics)]
-        if options.on_event:
-            more += ["--on-event", shlex.join(options.on_event)]
-        return (*self._words, *source, "--db", location_of(self._database), "--quiet", *more)
+        launch = self._launch.detached(self._config.file if self._config is not None else "")
+        return (*self._words, *launch.words(self._database))
 
     def start(self) -> Departure:
         """Starts it and waits until it holds the database; blocking, at most half a minute. Raises CannotDetach."""

@@ -71,8 +71,9 @@ class Explainer:
             zone=self._zone,
             you=self._you,
         )
-        found = _located(explain(question), config)
-        return found if config.text else replace(found, steps=(_NO_CONFIG, *found.steps))
+        found = explain(question)
+        steps = (replace(step, source=located(step.source, config)) for step in found.steps)
+        return replace(found, steps=(*steps,) if config.text else (_NO_CONFIG, *steps))
 
     def config(self, run: RunView | None) -> Config:
         """The configuration of the newest run; it may be long, and is read once."""
@@ -101,7 +102,8 @@ class Explainer:
             return RobotsKnown()
         status, fetched_at, answered = origin.robots_status, origin.robots_fetched_at, origin.robots_http_status
         if status == RobotsStatus.unavailable.value:
-            message = self._refusal_of_robots(origin) if answered is None else ""
+            attempts = self._reports.standing(f"{origin.origin}/robots.txt").attempts if answered is None else ()
+            message = next((each.message for each in attempts if each.kind == AttemptKind.robots.value), "")
             return RobotsKnown(status, fetched_at, ALLOW_ALL, answered, message)
         body = self._reports.robots_text(origin.origin) if status == RobotsStatus.parsed.value else None
         if body is None:
@@ -109,18 +111,7 @@ class Explainer:
         agent = admission.settings(url).ua or (run.user_agent if run else config.user_agent)
         return RobotsKnown(status, fetched_at, parse_robots(body, product_token(agent), config.robots.max_bytes))
 
-    def _refusal_of_robots(self, origin: OriginView) -> str:
-        """Why no server was asked for robots.txt the last time."""
-        attempts = self._reports.standing(f"{origin.origin}/robots.txt").attempts
-        return next((each.message for each in attempts if each.kind == AttemptKind.robots.value), "")
-
     def _refused(self, url: CrawlUrl | InvalidUrl, origins: set[str]) -> tuple[RefusedView, ...]:
         """Counters of refused links that have to do with this URL: it is their sample, or their pages name it."""
         href = url.raw if isinstance(url, InvalidUrl) else url.href
         return tuple(row for row in self._reports.refused() if row.sample_url == href or row.origin in origins)
-
-
-def _located(explanation: Explanation, config: Config) -> Explanation:
-    """Where the configuration itself decides (scope, limits), the line that says so."""
-    steps = (replace(step, source=located(step.source, config)) for step in explanation.steps)
-    return replace(explanation, steps=tuple(steps))

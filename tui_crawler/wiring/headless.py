@@ -24,14 +24,14 @@ from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.status_words import Ended, RunReason
+from tui_crawler.wiring.launch import Launch, program
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Callable
 
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.alarm import Alarm
     from tui_crawler.engine.ports import Listener
-    from tui_crawler.wiring import RunOptions
     from tui_crawler.wiring.crawl import Crawl
 
     Steer = Callable[[Crawl, Callable[[int], None]], object]
@@ -72,7 +72,7 @@ class SignalledStop:
 def run_headless(
     config: Config,
     database: DatabasePlace,
-    options: RunOptions,
+    launch: Launch,
     listener: Listener,
     shown: Callable[[Alarm], None] | None = None,
 ) -> int:
@@ -84,11 +84,11 @@ def run_headless(
     has gone.
     """
     gc.disable()  # until what a crawl needs is loaded
-    if options.joins:
+    if launch.join is not None:
         _load()
         if not os.read(0, len(_BEGUN)):
             return 0
-    ended, received = asyncio.run(crawl_watched(config, database, options, listener, shown=shown))
+    ended, received = asyncio.run(crawl_watched(config, database, launch, listener, shown=shown))
     if received is not None:
         return 128 + received
     if ended.gave_up:
@@ -113,7 +113,7 @@ def _load() -> type[Crawl]:
 async def crawl_watched(
     config: Config,
     database: DatabasePlace,
-    options: RunOptions,
+    launch: Launch,
     listener: Listener,
     steer: Steer | None = None,
     shown: Callable[[Alarm], None] | None = None,
@@ -123,32 +123,32 @@ async def crawl_watched(
     `shown` gets, too. `tell` is told, in a sentence, what goes wrong with that."""
     stoppable = listener
     async with contextlib.AsyncExitStack() as watching:
-        if options.metrics is not None:
+        if launch.metrics is not None:
             from tui_crawler.wiring.metrics import Metrics  # noqa: PLC0415  few want it
 
             listener = metrics = Metrics(listener)
-            server = metrics.serve(*options.metrics)
+            server = metrics.serve(*launch.metrics)
             watching.callback(server.server_close)
             watching.callback(server.shutdown)
-        if options.on_event or shown is not None:
+        if launch.on_event or shown is not None:
             from tui_crawler.wiring.alarms import AlarmListener, AlarmProgram  # noqa: PLC0415  the same
 
-            program = AlarmProgram(options.on_event, tell) if options.on_event else None
+            program = AlarmProgram(launch.on_event, tell) if launch.on_event else None
             listener = alarms = AlarmListener(listener, config.alarms, database, program, shown)
             watching.push_async_callback(alarms.close)
-        if options.joins:
-            return await crawl_headless(config, database, options, listener, steer, stoppable)
+        if launch.join is not None:
+            return await crawl_headless(config, database, launch, listener, steer, stoppable)
         from tui_crawler.wiring.coverage import CoverageListener  # noqa: PLC0415  other workers report none
 
         covered = CoverageListener(listener, database)
-        ended, received = await crawl_headless(config, database, options, covered, steer, stoppable)
+        ended, received = await crawl_headless(config, database, launch, covered, steer, stoppable)
         return replace(ended, nothing=covered.nothing), received
 
 
 async def crawl_headless(
     config: Config,
     database: DatabasePlace,
-    options: RunOptions,
+    launch: Launch,
     listener: Listener,
     steer: Steer | None = None,
     stoppable: object = None,
@@ -158,11 +158,11 @@ async def crawl_headless(
     `steer` is given the crawl before it begins, and what ends it within so many ms; an attribute `stop_run` of
     `stoppable` (else of the listener), too. Raises RunHeld, StorageFailure.
     """
-    leads = options.workers > 1 and not options.joins
-    workers = Workers(options.worker_words, options.workers, listener) if leads else None
+    leads = launch.workers > 1 and launch.join is None
+    workers = Workers(launch, database, listener) if leads else None
     if workers is not None:
         await workers.start()  # they load what a crawl needs at the same time
-    crawl = _load()(config, database, options, workers or listener)
+    crawl = _load()(config, database, launch, workers or listener)
 
     def interrupt(drain_ms: int = DRAIN_MS) -> None:
         crawl.stop(RunReason.interrupted, drain_ms)
@@ -174,7 +174,7 @@ async def crawl_headless(
     stoppable = stoppable or listener
     if hasattr(stoppable, "stop_run"):
         stoppable.stop_run = interrupt
-    if options.joins:
+    if launch.join is not None:
         end_with_stdin(interrupt)
     steering = steer(crawl, interrupt) if steer is not None else None  # noqa: F841  kept while it crawls
     if workers is None:
@@ -194,13 +194,11 @@ async def crawl_headless(
 class Workers:
     """The other workers, and the listener of the first: its end of the run is told when all have ended.
 
-    They start while the first one does, and wait on their stdin until that has begun the run. `words` start one worker;
-    its number is appended.
+    They start while the first one does, and wait on their stdin until that has begun the run. Each has a number.
     """
 
-    def __init__(self, words: Sequence[str], number: int, listener: Listener) -> None:
-        self._words = tuple(words)
-        self._number = number
+    def __init__(self, launch: Launch, database: DatabasePlace, listener: Listener) -> None:
+        self._launch, self._database = launch, database
         self._listener = listener
         self._processes: list[asyncio.subprocess.Process] = []
         self._tasks: list[asyncio.Task[None]] = []
@@ -254,10 +252,9 @@ class Workers:
                 process.send_signal(number)
 
     async def start(self) -> None:
-        for number in range(2, self._number + 1):
+        for number in range(2, self._launch.workers + 1):
             process = await asyncio.create_subprocess_exec(
-                *self._words,
-                str(number),
+                *program(*self._launch.joined(number).words(self._database)),
                 stdin=asyncio.subprocess.PIPE,
                 stdout=asyncio.subprocess.PIPE,
                 stderr=asyncio.subprocess.PIPE,

@@ -14,25 +14,24 @@ import os
 import pickle
 import signal
 import subprocess
-import sys
 import tempfile
 import threading
 import time
 from functools import partial
-from pathlib import Path
 from typing import IO, TYPE_CHECKING, Any
 
 from tui_crawler.console.reading.failure_words import failure_words
 from tui_crawler.domain.alarm import Alarm, AlarmKind
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.failure import EngineFailed, RunHeld
+from tui_crawler.fetch.child import child_environment, child_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tui_crawler.config.schema import Config
-    from tui_crawler.wiring import RunOptions
     from tui_crawler.wiring.crawl import Crawl
+    from tui_crawler.wiring.launch import Launch
 
 _TELL_S = 0.1
 _ALONE_S = 8.0  # a child whose console is gone has so long to cancel, commit and go, as the console gives it itself
@@ -49,7 +48,7 @@ class ProcessHost:
         self,
         config: Config,
         database: DatabasePlace,
-        options: RunOptions,
+        launch: Launch,
         before: Callable[[], object] | None = None,
         told: Callable[[Alarm | str], object] | None = None,
     ) -> None:
@@ -57,7 +56,7 @@ class ProcessHost:
         with alarms, and with sentences on what went wrong with telling them elsewhere."""
         self._told = told
         self._before = before
-        self._task = (config, database, options)
+        self._task = (config, database, launch)
         self._lock = threading.Lock()
         self._child: subprocess.Popen[bytes] | None = None
         self._stop_first: int | None = None
@@ -109,14 +108,11 @@ class ProcessHost:
         return self._standing[3]
 
     def _host(self) -> str:
-        pipe, home = subprocess.PIPE, str(Path(__file__).parents[2])  # it must find this very package
-        path = os.pathsep.join(filter(None, (home, os.environ.get("PYTHONPATH"))))
-        words = (sys.executable, "-P", "-m", __name__, str(self._task[1]))  # the database is named for who looks at it
-        environment = {**os.environ, "PYTHONPATH": path}
+        pipe, words = subprocess.PIPE, child_words(__name__, str(self._task[1]))  # named for who looks at processes
         with (
             tempfile.TemporaryFile() as errors,
             subprocess.Popen(  # noqa: S603  our own program, no shell
-                words, stdin=pipe, stdout=pipe, stderr=errors, env=environment, start_new_session=True
+                words, stdin=pipe, stdout=pipe, stderr=errors, env=child_environment(), start_new_session=True
             ) as child,
         ):
             if child.stdin is None or child.stdout is None:
@@ -162,7 +158,6 @@ class ProcessHost:
 
 
 def _reason(end: dict[str, Any] | None, child: subprocess.Popen[bytes], errors: IO[bytes]) -> str:
-    """The finish reason of a run. Raises RunHeld, EngineFailed."""
     if end is None:
         errors.seek(0)
         words = errors.read()[-_LAST_WORDS:].decode("utf-8", "replace").strip().rpartition("\n")[2]
@@ -182,7 +177,7 @@ def main() -> None:
     said = os.dup(1)
     os.dup2(2, 1)  # nothing else is said there
     commands = open(0, "rb", closefd=False)  # noqa: SIM115  a thread reads it to the end of the process
-    config, database, options = pickle.load(commands)  # noqa: S301  our parent made it
+    config, database, launch = pickle.load(commands)  # noqa: S301  our parent made it
     end: dict[str, str]
     try:
         from tui_crawler.wiring.crawl import NullListener  # noqa: PLC0415  the console, which loads this too, needs none
@@ -190,7 +185,7 @@ def main() -> None:
 
         os.set_blocking(said, False)  # a console that stands still must not hold up its crawl
         steer, tell = partial(_steer, commands, said), partial(_pass_on, said)
-        ended, _ = asyncio.run(crawl_watched(config, database, options, NullListener(), steer, tell, tell))
+        ended, _ = asyncio.run(crawl_watched(config, database, launch, NullListener(), steer, tell, tell))
         end = {"reason": ended.reason.value}
     except RunHeld as held:
         end = {"held": str(held)}

@@ -165,10 +165,11 @@ def rules_in_force(reports: Reports, job: str = "") -> tuple[JobRules, ...]:
     if names and current.keys() >= set(names):
         return tuple(current[name] for name in names)
     config = stored_config(reports.config_text(), reports.run())
-    return tuple(
-        current.get(name) or JobRules(name, 0, _configured(config, name), added, bool(config.text))
-        for name in names or [config.name]
-    )
+    own, common = {one.name: one.rules for one in config.jobs}, config.policy_set
+    for name in names or [config.name]:
+        configured = replace(common, rules=(*common.rules, *own.get(name, ())))
+        current.setdefault(name, JobRules(name, 0, configured, added, bool(config.text)))
+    return tuple(current[name] for name in names or [config.name])
 
 
 def read_kept(text: str, name: str, *, over: bool = False, impolite: bool = False) -> Config | None:
@@ -236,8 +237,3 @@ def kept_config(database: DatabasePlace, *, impolite: bool = False) -> Config | 
     with contextlib.closing(Reports(database)) as reports:
         run, text = reports.run(), reports.config_text()
     return None if run is None else read_kept(text, run.config_name, over=run.over, impolite=impolite)
-
-
-def _configured(config: Config, job: str) -> PolicySet:
-    own = next((one.rules for one in config.jobs if one.name == job), ())
-    return replace(config.policy_set, rules=(*config.policy_set.rules, *own))

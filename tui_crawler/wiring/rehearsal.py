@@ -18,7 +18,7 @@ from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 from tui_crawler.storage.stored_web import ReadSettings, StoredWeb
-from tui_crawler.wiring import RunOptions
+from tui_crawler.wiring.launch import Launch
 from tui_crawler.wiring.origin_settings import admission_of
 from tui_crawler.wiring.settings import engine_settings, fetcher_of
 
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 def rehearse(config: Config, database: DatabasePlace) -> tuple[int, tuple[Rehearsed, ...]]:
     """Crawls by a configuration from stored pages into a database of its own, which is gone afterwards; answers how
     long (ms) it would take, and what would become of each origin. Raises StorageFailure."""
-    settings = engine_settings(config, RunOptions(new_run=True))
+    settings = engine_settings(config, Launch(new_run=True))
     settings = replace(settings, store_bodies=frozenset(), by_address=False)
     told, loop = Rehearsal(), VirtualLoop()
     start_ms, skew_ms = round(loop.time() * 1000), wall_clock() - WALL_0 - round(loop.time() * 1000)

@@ -39,12 +39,12 @@ class RuleTest:
     settings: RuleSettings
 
 
+@dataclass(slots=True)
 class Judging:
     """Known URLs judged by the rules before and after a change, from the oldest page on."""
 
-    def __init__(self, comparisons: dict[str, Comparison]) -> None:
-        self._impact = Impact(comparisons)
-        self._after = 0
+    _impact: Impact
+    _after: int = 0
 
     def go_on(self, reports: Reports, progress: Callable[[int], None] | None = None) -> Preview:
         """Judges those that became known since the last time; answers for all of them.
@@ -59,14 +59,14 @@ class Judging:
         return self._impact.result()
 
 
+@dataclass(frozen=True, slots=True)
 class RuleQueries:
     """Answers about the rules of one database. A job is named, else it is that of the newest run.
 
     Every method raises StorageFailure when the database cannot be read, and NoSuchJob.
     """
 
-    def __init__(self, reports: Reports) -> None:
-        self._reports = reports
+    _reports: Reports
 
     def in_force(self, job: str = "") -> JobRules:
         """The rules of a job with the exclusions that operators added."""
@@ -87,12 +87,12 @@ class RuleQueries:
 
     def judging(self, change: RulesetChange, job: str = "") -> Judging:
         """A preview that can go on with URLs that become known later. Raises BadPattern for a bad value."""
-        return Judging(self._comparisons(change, job))
+        return Judging(Impact(self._comparisons(change, job)))
 
     def judging_exclusions(self, more: tuple[Exclusion, ...]) -> Judging:
         """The same of more exclusions of operators: they hold for every job. Raises BadPattern for a bad value."""
         rules = rules_in_force(self._reports)
-        return Judging({one.job: Comparison(one.policies, one.policies.with_exclusions(more)) for one in rules})
+        return Judging(Impact({one.job: Comparison(one.policies, one.policies.with_exclusions(more)) for one in rules}))
 
     def edit(self, change: RulesetChange, base_id: int = 0, job: str = "", note: str = "") -> ApplyRules:
         """The command that applies a change to the version it was made from (0: the one in force now).

@@ -5,7 +5,6 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
-from functools import cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -32,14 +31,13 @@ from tui_crawler.wiring.origin_settings import (
     urls_of,
     waived_rules,
 )
+from tui_crawler.wiring.public_suffix import registrable
 
 if TYPE_CHECKING:
-    from publicsuffixlist import PublicSuffixList
-
     from tui_crawler.config.schema import Config
     from tui_crawler.config.sections import HostConfig, JobConfig
     from tui_crawler.fetch.transfer import Recorder
-    from tui_crawler.wiring import RunOptions
+    from tui_crawler.wiring.launch import Launch
 
 _SITEMAPS = {"auto": (True, True), "robots": (True, False), "off": (False, False)}  # read, and found
 _PRIVATE: dict[str, Literal["auto"] | bool] = {"auto": "auto", "always": True, "never": False}
@@ -56,11 +54,17 @@ def _job_plan(job: JobConfig, config: Config) -> JobPlan:
     return JobPlan(job.name, seeds, job.nice, depth, job.concurrency, job.tag, job.note, job.rules)
 
 
-def plan_of(config: Config, options: RunOptions) -> RunPlan:
+def plan_of(config: Config, launch: Launch) -> RunPlan:
     """What a start asks of the store."""
-    force, recheck = config.crawl.force_recrawl, config.crawl.recheck
+    force, recheck, name = config.crawl.force_recrawl, config.crawl.recheck, config.worker.name or ""
+    if launch.workers > 1:  # each has a number; without any name the store makes one up
+        name = f"{name or 'worker'}-{launch.join or 1}"
     return RunPlan(
-        **same_named(RunPlan, config.crawl, config.worker, options, but=("max_in_flight", "force_recrawl", "recheck")),
+        **same_named(RunPlan, config.crawl, config.worker, but=("max_in_flight", "force_recrawl", "recheck")),
+        new_run=launch.new_run,
+        workers=launch.workers,
+        joins=launch.join is not None,
+        may_join=launch.may_join,
         force_recrawl=force or recheck,
         recheck=recheck and not force,
         config_name=config.name,
@@ -71,7 +75,7 @@ def plan_of(config: Config, options: RunOptions) -> RunPlan:
         start_politeness=config.delay.start_politeness,
         config_text=config.text,
         unverified=-1 if not config.network.verify else sum(host.verify is False for host in config.hosts),
-        worker=_worker_name(config, options),
+        worker=name,
         jobs=tuple(_job_plan(job, config) for job in config.jobs),
         policies=config.policy_set,
         start_paths=tuple((site.origin, site.start_path) for site in config.sites),
@@ -80,13 +84,6 @@ def plan_of(config: Config, options: RunOptions) -> RunPlan:
         finds_sitemaps=_SITEMAPS[config.crawl.sitemaps][1],
         keep_runs=config.storage.keep_runs,
     )
-
-
-def _worker_name(config: Config, options: RunOptions) -> str:
-    """The readable name of this worker; with several each has a number. Empty: the store makes one up."""
-    if options.workers == 1:
-        return config.worker.name or ""
-    return f"{config.worker.name or 'worker'}-{options.worker_number}"
 
 
 def sites(config: Config) -> Callable[[str], str]:
@@ -99,37 +96,22 @@ def sites(config: Config) -> Callable[[str], str]:
     def site_of(origin: str) -> str:
         url = normalise(origin)
         host = url.host if isinstance(url, CrawlUrl) else origin
-        domain = politeness_key("registrable_domain", origin, host, _registrable, None)
-        alone = by_origin and _registrable(domain) != domain
+        domain = politeness_key("registrable_domain", origin, host, registrable, None)
+        alone = by_origin and registrable(domain) != domain
         return origin if alone else domain
 
     return site_of
 
 
 def _follows(config: Config) -> Callable[[CrawlUrl, CrawlUrl], bool]:
-    """Whether a seed that redirects from one URL to another takes the crawl there."""
-
     def site(url: CrawlUrl) -> str:
-        return politeness_key("registrable_domain", url.origin, url.host, _registrable, None)
+        return politeness_key("registrable_domain", url.origin, url.host, registrable, None)
 
     mode = config.crawl.follow_seed_redirects
     return lambda one, other: mode == "any" or (mode == "same_site" and site(one) == site(other))
 
 
-def _registrable(host: str) -> str | None:
-    """The registrable domain of a host name, None if it has none, as an address."""
-    is_address = host.endswith("]") or host.rpartition(".")[2].isdigit()
-    return None if is_address else _suffixes().privatesuffix(host)
-
-
-@cache
-def _suffixes() -> PublicSuffixList:
-    from publicsuffixlist import PublicSuffixList  # noqa: PLC0415  a crawl of addresses needs it not, and it takes 50 ms
-
-    return PublicSuffixList()
-
-
-def engine_settings(config: Config, options: RunOptions) -> EngineSettings:
+def engine_settings(config: Config, launch: Launch) -> EngineSettings:
     """What the engine is told."""
     mode = config.crawl.politeness_key
 
@@ -138,10 +120,10 @@ def engine_settings(config: Config, options: RunOptions) -> EngineSettings:
             return origin
         url = normalise(origin)
         host = url.host if isinstance(url, CrawlUrl) else origin
-        return politeness_key(mode, origin, host, _registrable, address)
+        return politeness_key(mode, origin, host, registrable, address)
 
     return EngineSettings(
-        plan=plan_of(config, options),
+        plan=plan_of(config, launch),
         settings_of=settings_by_origin(config),
         key_of=key_of,
         by_address=mode == "ip",
@@ -156,7 +138,7 @@ def engine_settings(config: Config, options: RunOptions) -> EngineSettings:
         check_embedded=config.crawl.check_embedded,
         follows=_follows(config),
         cookies=config.crawl.cookies,
-        registrable=_registrable,
+        registrable=registrable,
         offline=config.crawl.mode == "offline",
         min_origins=config.queue.min_origins,
         load_next=config.queue.on_few_origins == "load_next",
@@ -227,7 +209,7 @@ def _access(entries: tuple[HostConfig, ...], url: CrawlUrl, common: Trust) -> Ac
 
 
 def _secret_fields(host: HostConfig) -> Headers:
-    """The header fields that an entry asks for. Raises Refused when a secret is missing."""
+    """Raise Refused when a secret is missing."""
     fields = [(name, value.reveal()) for name, value in host.headers]
     if host.cookies:
         fields.append(("Cookie", "; ".join(f"{name}={value.reveal()}" for name, value in host.cookies)))

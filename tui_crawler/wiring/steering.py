@@ -16,8 +16,8 @@ from tui_crawler.storage.file_identity import check_not_older
 from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.reports.reports import Reports
-from tui_crawler.wiring import RunOptions
 from tui_crawler.wiring.crawl import Crawl, NullListener
+from tui_crawler.wiring.launch import Launch
 from tui_crawler.wiring.origin_settings import stored_config
 
 PATIENCE_S = 3.0
@@ -99,7 +99,7 @@ async def _carry_out_at_rest(database: DatabasePlace, handed: Mapping[int, Comma
         run, text = reports.run(), reports.config_text()
     gc.disable()  # nearly all that is made of many URLs stays to the end
     try:
-        await Crawl(stored_config(text, run), database, RunOptions(), NullListener()).rest(handed)
+        await Crawl(stored_config(text, run), database, Launch(), NullListener()).rest(handed)
     finally:
         gc.collect()  # todo lists, which cycles hold: the next of many commands would load them beside these
         gc.enable()

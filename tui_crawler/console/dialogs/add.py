@@ -15,7 +15,7 @@ from textual.widgets import Button, TextArea
 from tui_crawler.console.dialogs.seeds import Seeds, read_seeds, seeds_lines
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing_area import PlainArea
-from tui_crawler.console.screen.base import Dialog
+from tui_crawler.console.screen.dialog import Dialog
 from tui_crawler.text.format import plural
 
 

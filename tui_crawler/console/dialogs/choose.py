@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from tui_crawler.console.dialogs.pivot_rows import PIVOT_COLUMNS, Pivot, pivot_rows, pivot_words
-from tui_crawler.console.screen.base import Dialog
+from tui_crawler.console.screen.dialog import Dialog
 from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row
 from tui_crawler.text.format import plural
 from tui_crawler.text.safe_text import safe

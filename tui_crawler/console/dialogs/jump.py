@@ -17,23 +17,23 @@ from textual.widget import Widget
 from tui_crawler.console.action import VIEWS
 from tui_crawler.console.actions import actions_at
 from tui_crawler.console.keys import canonical, key_name
-from tui_crawler.console.panes.border import title_of
+from tui_crawler.console.panes.border import pane_name
 from tui_crawler.console.panes.line import Line, width_of
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.tabs import TabBar
 from tui_crawler.console.panes.zoom import panes_of
-from tui_crawler.console.screen.base import ConsoleScreen, Dialog
+from tui_crawler.console.screen.base import ConsoleScreen
+from tui_crawler.console.screen.dialog import Dialog
 from tui_crawler.console.screen.lifetime import is_open
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.text.glyphs import ASCENDING, DESCENDING
-from tui_crawler.text.safe_text import clip, safe
+from tui_crawler.text.safe_text import clip
 
 LETTERS = "".join(dict.fromkeys("asdfghjkl" + ascii_lowercase))
 _LEAST_BOX = Size(12, 5)
 """A pane smaller than this gets one line for its letter, not a box."""
 _BOX_LINES = 5
 """The lowest lines of a screen, where the box stands."""
-_LONGEST_NAME = 32
 _GAP = "   "
 _HINT = "one key goes there · esc leaves"
 
@@ -72,12 +72,6 @@ def targets_of(screen: ConsoleScreen, own_keys: Mapping[str, str]) -> list[Targe
         for key in _first_key(where.goes_there, screen, own_keys)
     ]
     return [*panes, *tabs, *views]
-
-
-def pane_name(pane: Widget, *, whole: bool = False) -> str:
-    """What a pane is called: its title, up to the first ` · ` unless the `whole` one is asked for."""
-    name = title_of(pane)
-    return clip(safe(name if whole else name.split(" · ", maxsplit=1)[0]), _LONGEST_NAME) or "pane"
 
 
 def _visible(screen: ConsoleScreen, pane: Widget) -> Region | None:

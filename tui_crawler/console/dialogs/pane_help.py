@@ -15,11 +15,11 @@ from textual.containers import Vertical
 from textual.content import Content
 
 from tui_crawler.console.actions import Situation, actions_at, why_not
-from tui_crawler.console.dialogs.jump import pane_name
 from tui_crawler.console.keys import KeyNames, keys_of, table_keys
+from tui_crawler.console.panes.border import pane_name
 from tui_crawler.console.panes.line import HangingText, Line, Paragraph, heading
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.screen.base import Dialog
+from tui_crawler.console.screen.dialog import Dialog
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.text.safe_text import safe

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from typing import ClassVar
 
 from textual.app import ComposeResult
@@ -10,7 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Button, Static
 
-from tui_crawler.console.screen.base import Dialog
+from tui_crawler.console.screen.dialog import Dialog
 from tui_crawler.text.format import plural, seconds
 from tui_crawler.text.safe_text import safe
 from tui_crawler.text.sparkline import bar
@@ -82,14 +83,14 @@ class QuitScreen(Dialog):
         Binding("d,Q", "detach", "Detach", show=False),
     ]
 
-    def __init__(self, *, detachable: bool = False) -> None:
-        """`detachable`: the run could go on by itself."""
+    def __init__(self, force: Callable[[], None], detach: Callable[[], None] | None) -> None:
+        """`detach` None: the run could not go on by itself."""
         super().__init__()
-        self._detachable = detachable
+        self._force_end, self._leave_crawling = force, detach
 
     def compose(self) -> ComposeResult:
         """A line that counts down, and what a second key does."""
-        more = "   d: detach and keep crawling" if self._detachable else ""
+        more = "   d: detach and keep crawling" if self._leave_crawling is not None else ""
         with Vertical(classes="dialog") as box:
             box.border_title = Content("Finishing")
             yield Static("", id="countdown", markup=False)
@@ -114,11 +115,11 @@ class QuitScreen(Dialog):
         self.query_one("#countdown", Static).update(Content("Starting the crawl as a process of its own…\n"))
 
     def action_force(self) -> None:
-        self.console.way_out.force()
+        self._force_end()
 
     def action_detach(self) -> None:
-        if self._detachable:
-            self.console.way_out.detach()
+        if self._leave_crawling is not None:
+            self._leave_crawling()
 
     def _tell_detaching(self, keys: str) -> None:
         self.query_one(".dialog").border_title = Content("Detaching")

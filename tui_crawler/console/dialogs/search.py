@@ -18,7 +18,7 @@ from tui_crawler.console.keys import keys_of
 from tui_crawler.console.panes.line import Flow, Paragraph, width_of
 from tui_crawler.console.panes.lines import Lines, lay_out_line
 from tui_crawler.console.panes.typing import PlainInput
-from tui_crawler.console.screen.base import Dialog
+from tui_crawler.console.screen.dialog import Dialog
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row
 from tui_crawler.text.standing import standing

@@ -6,7 +6,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from tui_crawler.console.reading.refresh import WINDOW, Part
+from tui_crawler.console.reading.ask import SLOW_MS, WINDOW, asks
 from tui_crawler.domain.failure import NotComparable
 
 if TYPE_CHECKING:
@@ -14,6 +14,9 @@ if TYPE_CHECKING:
 
 AGAIN_MS = 30_000
 """How long a comparison holds at least."""
+Place = tuple[int, int]
+FIRST: Place = (0, 0)
+"""What the first window of pages begins after."""
 LINKS_SHOWN = 200
 """So many links that came, and that went, are shown each way."""
 
@@ -31,7 +34,7 @@ class DiffReports(Protocol):
         """How many pages of each origin are new, gone, changed and the same; passes over all pages."""
 
     def page_changes(
-        self, span: RunSpan, origin_id: int = 0, after: tuple[int, int] = (0, 0), limit: int | None = None
+        self, span: RunSpan, origin_id: int = 0, after: Place = FIRST, limit: int | None = None
     ) -> Iterator[PageChange]:
         """The pages of an origin that differ, by keyset (their `place`)."""
 
@@ -58,47 +61,29 @@ class RunDiff:
     counted: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class DiffOf(Part):
-    """Which two runs, by their numbers, one and the newest, or the last two; and their origins."""
-
-    runs: tuple[int, ...] = ()
-    every_ms = AGAIN_MS
-
-    def read(self, reports: DiffReports, now: int) -> RunDiff:
-        try:
-            span = reports.runs_compared(self.runs)
-        except NotComparable as no:
-            return RunDiff(str(no))
-        return RunDiff("", span, origins=reports.compared_origins())
+@asks(AGAIN_MS)
+def runs_compared(reports: DiffReports, _now: int, runs: tuple[int, ...]) -> RunDiff:
+    """Read which two runs, by their numbers, one and the newest, or the last two; and their origins."""
+    try:
+        span = reports.runs_compared(runs)
+    except NotComparable as no:
+        return RunDiff(str(no))
+    return RunDiff("", span, origins=reports.compared_origins())
 
 
-@dataclass(frozen=True, slots=True)
-class CountsOf(Part):
-    """Two runs as a whole."""
-
-    span: RunSpan
-
-    def read(self, reports: DiffReports, now: int) -> RunDiff:
-        """Counts, in a time that grows with the pages. Raises StorageFailure."""
-        span = self.span
-        paces = (reports.run_pace(run) for run in (span.older, span.newer))
-        whole = reports.origin_diffs(span), tuple(reports.robots_diffs(span))
-        return RunDiff("", span, tuple(pace for pace in paces if pace is not None), *whole, counted=True)
+@asks(SLOW_MS)
+def runs_counted(reports: DiffReports, _now: int, span: RunSpan) -> RunDiff:
+    """Count two runs as a whole, in a time that grows with the pages."""
+    paces = (reports.run_pace(run) for run in (span.older, span.newer))
+    whole = reports.origin_diffs(span), tuple(reports.robots_diffs(span))
+    return RunDiff("", span, tuple(pace for pace in paces if pace is not None), *whole, counted=True)
 
 
-@dataclass(frozen=True, slots=True)
-class ChangesOf(Part):
-    """A window of the pages of an origin that differ, after the last one of another window."""
-
-    span: RunSpan
-    origin_id: int
-    after: tuple[int, int] = (0, 0)
-    every_ms = AGAIN_MS
-
-    def read(self, reports: DiffReports, now: int) -> tuple[PageChange, ...]:
-        """Reads it, with one page more than is shown: whether it goes on. Raises StorageFailure."""
-        return tuple(reports.page_changes(self.span, self.origin_id, self.after, WINDOW + 1))
+@asks(AGAIN_MS)
+def changes_of(reports: DiffReports, _now: int, span: RunSpan, origin_id: int, after: Place) -> tuple[PageChange, ...]:
+    """Read a window of the pages of an origin that differ, after the last one of another window, with one page more
+    than is shown: whether it goes on."""
+    return tuple(reports.page_changes(span, origin_id, after, WINDOW + 1))
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,18 +94,11 @@ class PageLines:
     lines: tuple[str, ...] | None
 
 
-@dataclass(frozen=True, slots=True)
-class PageLinesOf(Part):
-    """The lines and links of one page that differ."""
-
-    span: RunSpan
-    url: str
-    every_ms = AGAIN_MS
-
-    def read(self, reports: DiffReports, now: int) -> PageLines | None:
-        """Reads it, and compares what is stored, which is bounded. Raises StorageFailure."""
-        page = reports.page_diff(self.span, self.url, LINKS_SHOWN)
-        if page is None:
-            return None
-        lines = page.changed_lines()
-        return PageLines(page, None if lines is None else tuple(lines))
+@asks(AGAIN_MS)
+def page_lines_of(reports: DiffReports, _now: int, span: RunSpan, url: str) -> PageLines | None:
+    """Read the lines and links of one page that differ; what is stored is bounded."""
+    page = reports.page_diff(span, url, LINKS_SHOWN)
+    if page is None:
+        return None
+    lines = page.changed_lines()
+    return PageLines(page, None if lines is None else tuple(lines))

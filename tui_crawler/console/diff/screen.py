@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable
+from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import Binding, BindingType
@@ -10,7 +11,15 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
-from tui_crawler.console.diff.queries import AGAIN_MS, ChangesOf, CountsOf, DiffOf, PageLines, PageLinesOf, RunDiff
+from tui_crawler.console.diff.queries import (
+    FIRST,
+    PageLines,
+    RunDiff,
+    changes_of,
+    page_lines_of,
+    runs_compared,
+    runs_counted,
+)
 from tui_crawler.console.diff.rows import (
     ORIGIN_COLUMNS,
     PAGE_COLUMNS,
@@ -27,7 +36,8 @@ from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.lines import Lines, LongLines
 from tui_crawler.console.panes.shared_lines import FRAME
-from tui_crawler.console.reading.refresh import WINDOW, Part, ReadingRequest, Snapshot
+from tui_crawler.console.reading.ask import WINDOW, Ask
+from tui_crawler.console.reading.reading import AnyReading, PaneReading
 from tui_crawler.console.reading.window import TurnedWindow
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.waiting import RowsScreen
@@ -36,6 +46,7 @@ from tui_crawler.console.urls.cells import host_of, path_of
 from tui_crawler.text.format import READING, count
 
 if TYPE_CHECKING:
+    from tui_crawler.console.diff.queries import Place
     from tui_crawler.domain.run_diff import OriginDiff, PageChange, RunSpan
 
 
@@ -49,10 +60,10 @@ class DiffScreen(RowsScreen):
     def __init__(self, runs: tuple[int, ...] = ()) -> None:
         """Two runs by their numbers, one and the newest, or the last two."""
         super().__init__()
-        self._part = DiffOf(runs)
-        self._diff: RunDiff | None = None
-        self._counted_at = 0  # monotonic ms
-        self._pages: TurnedWindow[ChangesOf, PageChange] | None = None
+        self._compared = PaneReading(lambda: runs_compared(runs), self._show)
+        self._counts = PaneReading(self._ask_counts, self._show)
+        self._pages: TurnedWindow[Place, PageChange] | None = None
+        self._shown: tuple[RunSpan, int] | None = None  # of which runs and origin the pages are
 
     def body(self) -> Iterable[Widget]:
         """The sums, origins, pages, and robots.txt where it differs."""
@@ -70,28 +81,20 @@ class DiffScreen(RowsScreen):
         self._summary.show([READING])
         self._robots.display = False
 
-    def wants(self) -> ReadingRequest:
-        """The origins, a window of the pages of one, and once that stands both runs as a whole."""
-        parts: tuple[Part, ...] = (self._part, *((self._pages.part,) if self._pages is not None else ()))
-        run, now = self.console.live_state.run, self.console.clock.mono_ms()
-        old = run is not None and run.live and now - self._counted_at >= AGAIN_MS
-        if self._pages is not None and self._pages.read and (old or (self._diff and not self._diff.counted)):
-            parts += (CountsOf(self._pages.part.span),)
-        return ReadingRequest(parts=parts)
+    @property
+    def _diff(self) -> RunDiff | None:
+        return self._counts.value or self._compared.value
 
-    def take(self, shot: Snapshot) -> None:
-        for part, diff in shot.parts.items() if not self.frozen else ():
-            same = self._diff is not None and isinstance(diff, RunDiff) and self._diff.span == diff.span
-            if isinstance(diff, RunDiff) and (diff.counted if isinstance(part, CountsOf) else not same):
-                self._diff, self._counted_at = diff, self.console.clock.mono_ms()
-                self._show()
-        if self._pages is not None and self._pages.take(shot.parts):
-            self._show_pages()
+    def readings(self) -> tuple[AnyReading, ...]:
+        """The origins, a window of the pages of one, and once that is read both runs as a whole."""
+        return (self._compared, *(() if self._pages is None else (self._pages.reading,)), self._counts)
 
-    def _show(self) -> None:
-        diff = self._diff
-        if diff is None:
-            return
+    def _ask_counts(self) -> Ask[RunDiff] | None:
+        compared = self._compared.value
+        ready = compared is not None and self._pages is not None and self._pages.read
+        return runs_counted(compared.span) if ready and compared is not None and compared.span is not None else None
+
+    def _show(self, diff: RunDiff) -> None:
         self._summary.show(summary_lines(diff))
         if diff.span is not None:
             title(self._summary, f"Runs {diff.span.older} and {diff.span.newer}")
@@ -107,32 +110,29 @@ class DiffScreen(RowsScreen):
             if diff is not None:
                 self._table.set_rows(())
             return
-        shown = self._pages.part if self._pages is not None else None
-        if shown is None or (shown.span, shown.origin_id) != (diff.span, origin.origin_id):
-            self._pages = TurnedWindow(ChangesOf(diff.span, origin.origin_id), lambda change: change.place)
-            self._show_pages()
+        if self._shown != (diff.span, origin.origin_id):
+            self._shown = diff.span, origin.origin_id
+            window = partial(changes_of, *self._shown)
+            self._pages = TurnedWindow(window, FIRST, lambda change: change.place, self._show_pages)
+            self._table.await_rows()
             self.console.read_instead()
         robots = next((one.diff for one in diff.robots if one.origin == origin.origin), ())
         self._robots.show(diff_lines(robots))
         self._robots.display = bool(robots)
 
-    def _show_pages(self) -> None:
+    def _show_pages(self, _rows: tuple[PageChange, ...]) -> None:
         pages, origin = self._pages, self._origin()
         if pages is None or origin is None:
-            return
-        if not pages.read:
-            self._table.await_rows()
             return
         self._table.set_rows([page_row(change) for change in pages.rows[:WINDOW]])
         shown = len(pages.rows[:WINDOW])
         title(self._table, pages_title(origin.origin, pages.first, shown, more=pages.older))
-        self.tell_footer()
 
     @handles("list.older", True)
     @handles("list.newer", False)
     def _turn(self, on: bool) -> None:
         if self._pages is not None and self._pages.turn(on=on):
-            self._show_pages()
+            self._table.await_rows()
             self._table.move_cursor(index=0)
             self.console.read_instead()
 
@@ -162,7 +162,6 @@ class DiffScreen(RowsScreen):
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         if event.table is self._origins:
             self._look()
-        self.tell_footer()
 
     def row_selected(self, event: CrawlTable.RowSelected) -> None:
         """From an origin to its pages, from a page to its lines and links."""
@@ -188,9 +187,8 @@ class PageDiffScreen(ConsoleScreen):
     def __init__(self, span: RunSpan, url: str, came_from: tuple[str, ...]) -> None:
         """`came_from` is where one was before; raw text."""
         super().__init__()
-        self._part = PageLinesOf(span, url)
-        self._came_from = came_from
-        self._page: PageLines | None = None
+        self._url, self._came_from = url, came_from
+        self.reads = (PaneReading(lambda: page_lines_of(span, url), self._show),)
 
     def body(self) -> Iterable[Widget]:
         """What became of it; its lines, and its links."""
@@ -200,35 +198,29 @@ class PageDiffScreen(ConsoleScreen):
         yield Vertical(self._facts, Horizontal(self._lines, self._links, id="diff-both"), id="body")
 
     def on_mount(self) -> None:
-        title(self._facts, self._part.url)
+        title(self._facts, self._url)
         title(self._lines, "Lines")
         title(self._links, "Links")
         self._lines.show([READING])
 
-    def wants(self) -> ReadingRequest:
-        """The page in both runs."""
-        return ReadingRequest(parts=(self._part,))
-
-    def take(self, shot: Snapshot) -> None:
-        page = shot.parts.get(self._part)
-        if not isinstance(page, PageLines) or page is self._page or self.frozen:
+    def _show(self, page: PageLines | None) -> None:
+        if page is None:
             return
-        self._page = page
         self._facts.show(page_facts(page.page))
         self._lines.show(body_lines(page))
         self._links.show(link_lines(page.page))
 
     def situation(self) -> Situation:
         """The page."""
-        return Situation(Where.page_diff, urls=(self._part.url,))
+        return Situation(Where.page_diff, urls=(self._url,))
 
     def crumbs(self) -> tuple[str, ...]:
-        origin = "/".join(self._part.url.split("/", 3)[:3])
-        return (*self._came_from, f"{host_of(origin)}{path_of(self._part.url, origin)}")
+        origin = "/".join(self._url.split("/", 3)[:3])
+        return (*self._came_from, f"{host_of(origin)}{path_of(self._url, origin)}")
 
     def action_open_url(self) -> None:
         self.open_selected()
 
     def open_selected(self) -> None:
         """Shows everything else about the page."""
-        self.console.dispatcher.go_to_url(self._part.url)
+        self.console.dispatcher.go_to_url(self._url)

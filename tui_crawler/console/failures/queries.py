@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from tui_crawler.console.ports import OriginReports
-from tui_crawler.console.reading.refresh import ONCE_MS, SLOW_MS, WINDOW, PagePart, Part
+from tui_crawler.console.reading.ask import ONCE_MS, SLOW_MS, WINDOW, Ask, PageAsk, asks
+from tui_crawler.console.reading.window import SpanWindow
 
 if TYPE_CHECKING:
     from tui_crawler.domain.contract import Contract
@@ -57,59 +58,48 @@ class CountedFailures:
     not_checked: tuple[str, ...] = ()
 
 
-@dataclass(frozen=True, slots=True)
-class FailureGroups(Part):
-    """Counts failed pages in groups, at most `limit`: the more there are, the less often, of many only once for each
-    `asked`; beside it those that hold all texts `sought`."""
-
-    by: tuple[str, ...]
-    asked: int = 0
-    looked_at: int = field(default=0, compare=False)
-    sought: tuple[str, ...] = ()
-    limit: int = MOST_PAGES
-
-    @property
-    def every_ms(self) -> int:
-        """By how many were looked at last."""
-        return SLOW_MS if self.looked_at <= FEW else LATER_MS if self.looked_at <= MANY else ONCE_MS
-
-    by_time = True
-    """What failed in the last minutes does so without a commit."""
-
-    def read(self, reports: FailureReports, now: int) -> CountedFailures:
-        count = reports.failure_count(self.by, self.limit, now, self.sought)
-        return CountedFailures(now, count, reports.contract("").not_checked)
+@asks(by_time=True)
+def groups_counted(
+    reports: FailureReports, now: int, by: tuple[str, ...], _asked: int, sought: tuple[str, ...], limit: int
+) -> CountedFailures:
+    """Count failed pages in groups."""
+    count = reports.failure_count(by, limit, now, sought)
+    return CountedFailures(now, count, reports.contract("").not_checked)
 
 
-@dataclass(frozen=True, slots=True)
-class FailureWindow(PagePart):
-    """A window of the pages of one group. Of all its pages, or of those that hold all texts `sought`."""
+def failure_groups(
+    by: tuple[str, ...], asked: int = 0, looked_at: int = 0, sought: tuple[str, ...] = (), limit: int = MOST_PAGES
+) -> Ask[CountedFailures]:
+    """Return the ask that counts failed pages in groups, at most `limit`, and those that hold all texts `sought`.
 
-    key: GroupKey = ()
-    sought: tuple[str, ...] = ()
-
-    @property
-    def every_ms(self) -> int:
-        """Where no index knows the group, rows are looked through."""
-        return SLOW_MS if all(name in _INDEXED for name, _ in self.key) and not self.sought else LATER_MS
-
-    @property
-    def counted(self) -> bool:
-        """Groups are counted, though not whenever a window is read; what is looked for in them is not."""
-        return not self.sought
-
-    def read(self, reports: FailureReports, now: int) -> PageWindow:
-        return reports.failure_window(self.key, self.after_id, WINDOW, self.newest_first, self.sought)
+    The more were `looked_at` last, the less often; of many only once for each `asked`. What failed in the last minutes
+    does so without a commit.
+    """
+    rate = SLOW_MS if looked_at <= FEW else LATER_MS if looked_at <= MANY else ONCE_MS
+    return groups_counted(by, asked, sought, limit).every(rate)
 
 
-@dataclass(frozen=True, slots=True)
-class ReferrersOf(Part):
-    """The first of those that name a failed page."""
+def pages_of_group(
+    reports: FailureReports, after_id: int, newest_first: bool, key: GroupKey, sought: tuple[str, ...]
+) -> PageWindow:
+    """Read a window of the pages of a group."""
+    return reports.failure_window(key, after_id, WINDOW, newest_first, sought)
 
-    page_id: int
 
-    def read(self, reports: FailureReports, now: int) -> Referrers:
-        return reports.referrers(self.page_id, MOST_REFERRERS)
+def failure_window(key: GroupKey, sought: tuple[str, ...] = ()) -> PageAsk:
+    """Return the first window of the pages of one group, or of those that hold all texts `sought`.
+
+    Where no index knows the group, rows are looked through. Groups are counted, though not whenever a window is read;
+    what is looked for in them is not.
+    """
+    indexed = all(name in _INDEXED for name, _ in key) and not sought
+    return PageAsk(pages_of_group, (key, sought), SLOW_MS if indexed else LATER_MS, counted=not sought)
+
+
+@asks()
+def referrers_of(reports: FailureReports, _now: int, page_id: int) -> Referrers:
+    """Read the first of those that name a failed page."""
+    return reports.referrers(page_id, MOST_REFERRERS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,22 +111,37 @@ class RetryPlan:
     origins: Mapping[str, OriginView]
 
 
-@dataclass(frozen=True, slots=True)
-class RetryOf(Part):
-    """Reads what putting a group back means; once for each `asked`. `pages` is how many each of its origins has."""
+@asks(ONCE_MS)
+def retry_plan(
+    reports: FailureReports, _now: int, key: GroupKey, pages: tuple[tuple[str, int], ...], _asked: int
+) -> RetryPlan:
+    """Read what putting a group back means, once for each `asked`: the origins with most pages, and at most MOST_URLS
+    of the pages. `pages` is how many each of its origins has."""
+    # Of what is indexed a command names the group without naming its pages.
+    urls = () if all(name in _INDEXED for name, _ in key) else reports.failure_urls(key, MOST_URLS)
+    if urls:
+        pages = tuple(Counter(origin for _, origin in urls).most_common())
+    views = (reports.origin(name) for name, _ in pages[:MOST_ORIGINS])
+    origins = {view.origin: view for view in views if view is not None}
+    return RetryPlan(tuple(url for url, _ in urls), pages, origins)
 
-    key: GroupKey
-    pages: tuple[tuple[str, int], ...]
-    asked: int
-    every_ms = ONCE_MS
 
-    def read(self, reports: FailureReports, now: int) -> RetryPlan:
-        """The origins with most pages, and at most MOST_URLS of the pages. Raises StorageFailure."""
-        # Of what is indexed a command names the group without naming its pages.
-        urls = () if all(name in _INDEXED for name, _ in self.key) else reports.failure_urls(self.key, MOST_URLS)
-        pages = self.pages
-        if urls:
-            pages = tuple(Counter(origin for _, origin in urls).most_common())
-        views = (reports.origin(name) for name, _ in pages[:MOST_ORIGINS])
-        origins = {view.origin: view for view in views if view is not None}
-        return RetryPlan(tuple(url for url, _ in urls), pages, origins)
+class GroupWindow(SpanWindow):
+    """The failed pages of a group, of which `count` were counted, or those of them that hold the texts `sought`."""
+
+    def __init__(self, key: GroupKey, count: int, *, from_end: bool = False, sought: tuple[str, ...] = ()) -> None:
+        """Begins empty, at the beginning of the list or at its end."""
+        self.key, self.count, self.sought = key, count, sought
+        super().__init__(failure_window(key, sought), from_end=from_end)
+
+    @property
+    def total(self) -> int:
+        """How many pages the group has: as they were counted, or as many as were read at least; of those looked for
+        only what was read."""
+        whole = self.at_last and self.first is not None and self.exact
+        least = (self.first or 1) - 1 + len(self.rows)
+        return least if whole or self.sought else max(self.count, least)
+
+    def take(self, ask: PageAsk, window: PageWindow) -> bool:
+        """As in the stretch; how many the group has was counted elsewhere."""
+        return super().take(ask, replace(window, known=self.count))

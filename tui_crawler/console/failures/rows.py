@@ -14,11 +14,10 @@ from tui_crawler.text.format import READING, ago, coarse, compact, count, plural
 from tui_crawler.text.sparkline import sparkline
 
 if TYPE_CHECKING:
-    from tui_crawler.console.failures.queries import CountedFailures
+    from tui_crawler.console.failures.queries import CountedFailures, GroupWindow
     from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.operator.retry_start import NextRequest
     from tui_crawler.console.panes.line import Line
-    from tui_crawler.console.reading.window import GroupWindow
     from tui_crawler.console.rules.pattern import Cluster
     from tui_crawler.domain.page_view import FailureGroup, PageView, Referrer, Referrers
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping
+from collections.abc import Callable, Hashable, Iterable, Mapping
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -17,11 +17,12 @@ from tui_crawler.console.failures.queries import (
     MANY,
     MOST_PAGES,
     CountedFailures,
-    FailureGroups,
     GroupKey,
-    ReferrersOf,
-    RetryOf,
+    GroupWindow,
     RetryPlan,
+    failure_groups,
+    referrers_of,
+    retry_plan,
 )
 from tui_crawler.console.failures.rows import (
     GROUP_HINT,
@@ -42,28 +43,27 @@ from tui_crawler.console.failures.rows import (
     place_words,
     referrer_row,
     referrers_title,
-    retry_cell,
 )
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.operator.intent import retry_group, retry_named
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
-from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
-from tui_crawler.console.reading.window import GroupWindow
+from tui_crawler.console.reading.reading import AnyReading, PaneReading
 from tui_crawler.console.rules.pattern import Cluster, clusters_of, pattern_of
 from tui_crawler.console.screen.base import STILL_MS, title
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.window_list import PageList
-from tui_crawler.domain.page_view import FailureCount, Referrer, Referrers
+from tui_crawler.domain.page_view import FailureCount
 from tui_crawler.text.format import clock, count, plural
 
 if TYPE_CHECKING:
-    from tui_crawler.console.reading.refresh import Part
+    from tui_crawler.console.reading.ask import Ask
+    from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.console.screen.base import ConsoleScreen
     from tui_crawler.console.table.crawl_table import Row
-    from tui_crawler.domain.page_view import FailureGroup, PageView
+    from tui_crawler.domain.page_view import FailureGroup, PageView, Referrer, Referrers
 
 
 def _with_found(counted: CountedFailures) -> frozenset[Hashable]:
@@ -73,8 +73,9 @@ def _with_found(counted: CountedFailures) -> frozenset[Hashable]:
 class GroupList:
     """What a screen shows of the counted groups in its table."""
 
-    def __init__(self, screen: ConsoleScreen, table: CrawlTable) -> None:
-        self._screen, self._table = screen, table
+    def __init__(self, screen: ConsoleScreen, table: CrawlTable, changed: Callable[[], object]) -> None:
+        """`changed` is called when other groups are shown."""
+        self._screen, self._table, self._changed = screen, table, changed
         table.holds_while_marked = True
         table.seeks_elsewhere = True
         table.filter_hint = GROUP_HINT
@@ -84,32 +85,33 @@ class GroupList:
         self._before: dict[tuple[tuple[str, ...], ...], CountedFailures] = {}  # by each grouping and filter
         self._held: CountedFailures | None = None  # what was counted while the picture is held still
 
-    @property
-    def part(self) -> FailureGroups:
+    def asks(self, *, frozen: bool) -> tuple[Ask[CountedFailures]]:
         """What is read for it: the more was counted last, the less often."""
         count = self._counted.count if self._counted is not None else FailureCount((), 0, 0)
         limit = FIRST_PAGES if count.failed <= FIRST_PAGES else MOST_PAGES
-        return FailureGroups(self.by, self._asked, count.looked_at, self._table.plain_words, limit)
+        return (failure_groups(self.by, self._asked, count.looked_at, self._table.plain_words, limit),)
 
-    def take(self, read: Mapping[Part, object], *, frozen: bool) -> tuple[bool, bool]:
-        """Takes what was counted: whether it is shown and new, and whether it waits for a thaw and is another one."""
-        counted = read.get(self.part)
-        if not isinstance(counted, CountedFailures) or counted is self._counted:
-            return False, False
+    def take(self, shot: Snapshot, *, frozen: bool) -> bool:
+        """Takes what was counted; whether it waits for a thaw and is another one."""
+        (ask,) = self.asks(frozen=frozen)
+        counted = ask.found_in(shot)
+        if counted is None or counted is self._counted:
+            return False
         if frozen and self._counted is not None:
             waits = counted.count != (self._held or self._counted).count
             self._held = counted
             self._table.keep_besides(_with_found(counted))
-            return False, waits
+            return waits
         self._show(counted)
-        return True, False
+        self._changed()
+        return False
 
-    def thaw(self) -> bool:
-        """Shows what came meanwhile; whether that is anything."""
+    def thaw(self) -> None:
+        """Shows what was counted meanwhile."""
         held, self._held = self._held, None
         if held is not None:
             self._show(held)
-        return held is not None
+            self._changed()
 
     def _show(self, counted: CountedFailures) -> None:
         """Rows keep their places for a while after the last key, too (docs/console.md, refresh policy)."""
@@ -194,28 +196,27 @@ class FailuresScreen(RowsScreen):
         self._keyset = GroupWindow((), 0)
         self._clusters: tuple[Cluster, ...] = ()
         self._clustered: frozenset[Hashable] = frozenset()  # the pages among which they are
-        self._outcomes: tuple[str, ...] = ()  # what is said to become of the pages in view
         self._shown_id = 0  # the page of which it is shown who names it
-        self._named_by: Referrers | None = None  # None: not read yet
+        self._named_by = PaneReading(self._ask_referrers, self._show_referrers)
         self._asked_for = 0
-        self._retried: tuple[FailureGroup, RetryOf] | None = None  # what putting it back means is read
+        self._retried: tuple[FailureGroup, Ask[RetryPlan]] | None = None  # what putting it back means is read
+        self._plan = PaneReading(lambda: self._retried and self._retried[1], self._ask_retry)
 
     def body(self) -> Iterable[Widget]:
         """Groups, pages, and the page under the cursor."""
         columns = group_columns(GROUPINGS[0])
         self._group_table = CrawlTable(columns, placeholder="nothing has failed", id="groups", classes="pane")
-        self._groups = GroupList(self, self._group_table)
+        self._groups = GroupList(self, self._group_table, self._show_groups)
         self._shared_height = SharedHeight(self._group_table)
         self._page_table = CrawlTable(page_columns(GROUPINGS[0]), placeholder="no pages", id="pages", classes="pane")
         self._page_table.filter_hint = PAGE_HINT
-        self._list = PageList(self._page_table, self._keyset, self._page_row)
+        self._list = PageList(self._page_table, self._keyset, self._page_row, self._show_pages, self.console.read_soon)
         self._info = Lines(id="page-info", classes="pane", still=True)
         self._referrers = CrawlTable(REFERRER_COLUMNS, placeholder=_UNNAMED, id="referrers", classes="pane")
         upper = Horizontal(self._group_table, self._page_table, id="failures-upper")
         yield Vertical(upper, self._info, self._referrers, id="body")
 
     def on_mount(self) -> None:
-        self._show_titles()
         title(self._info, "Page")
 
     def on_resize(self, _event: events.Resize) -> None:
@@ -229,62 +230,35 @@ class FailuresScreen(RowsScreen):
         if self.has_read:
             self._shared_height.take(self._group_table.row_count + FRAME - 1, all_of_it=not self.has_class("-narrow"))
 
-    def wants(self) -> ReadingRequest:
-        """Groups, windows of the pages of one, who names the one under the cursor, and what putting one back means."""
-        windows = self._list.parts() if self._groups.current is not None else ()
-        retried = (self._retried[1],) if self._retried is not None else ()
-        page = self._page()
-        named = (ReferrersOf(page.page_id),) if page is not None else ()
-        return ReadingRequest(parts=(self._groups.part, *windows, *named, *retried))
+    def readings(self) -> tuple[AnyReading, ...]:
+        """What putting a group back means, who names the page, the pages of the group, and the groups."""
+        windows = (self._list,) if self._groups.current is not None else ()
+        return (self._plan, self._named_by, *windows, self._groups)
 
-    def take(self, shot: Snapshot) -> None:
-        self._take_plan(shot)
-        self._take_referrers(shot)
-        changed, waits = self._list.take(shot.parts, frozen=self.frozen)
-        if changed:
-            self._show_pages()
-            self.console.read_soon()
-        counted, another = self._groups.take(shot.parts, frozen=self.frozen)
-        if counted:
-            self._point_at_group()
-            if self._groups.current is None:
-                self._page_table.set_rows(())  # nothing is read where nothing has failed
-            self._make_room()
-        self.missed += waits or another
-        if not self.frozen and self._outcomes != self._outcomes_now():  # the run has ended, or an origin has resumed
-            self.tick()
-        self._show_titles()
-
-    def _take_referrers(self, shot: Snapshot) -> None:
+    def _ask_referrers(self) -> Ask[Referrers] | None:
         page = self._page()
-        found = shot.parts.get(ReferrersOf(page.page_id)) if page is not None else None
-        if page is None or not isinstance(found, Referrers) or found is self._named_by or self.frozen:
-            return
-        self._named_by = found
-        self._referrers.set_rows([referrer_row(number, one, page) for number, one in enumerate(found.first)])
+        return None if page is None else referrers_of(page.page_id)
+
+    def _show_referrers(self, found: Referrers) -> None:
+        if (page := self._page()) is not None:
+            self._referrers.set_rows([referrer_row(number, one, page) for number, one in enumerate(found.first)])
         self._show_page_titles()
 
-    def tick(self) -> None:
-        """How long ago, what will become of the pages in view, and whether they are in an order of their own."""
-        if not self.frozen:
-            self._outcomes = self._outcomes_now()
-            self._list.tick()
-        self._show_titles()
+    def show_live(self) -> None:
+        """How long ago, and what will become of the pages in view."""
+        self._list.show_live()
 
-    def _take_plan(self, shot: Snapshot) -> None:
+    def _ask_retry(self, plan: RetryPlan) -> None:
         """What putting a group back means is known: asks whether it is wanted."""
-        if self._retried is None:
-            return
-        group, part = self._retried
-        plan = shot.parts.get(part)
-        if isinstance(plan, RetryPlan):
-            self._retried = None
+        if self._retried is not None:
+            (group, _), self._retried = self._retried, None
+            self._plan.forget()
             command_queue, keyset, queued = self.console.command_queue, self._keyset, None
             whole = keyset.at_first and keyset.at_last and keyset.key == group.key
             if whole and len(keyset.rows) >= group.count:
                 queued = sum(page.attempts_remaining > 0 and page.status in _PENDING for page in keyset.rows)
             estimate = command_queue.estimate(plan.origins.values(), queued)
-            cost = command_queue.cost_words(dict(plan.pages), plan.origins, queued)
+            cost = command_queue.cost_words(dict(plan.pages), plan.origins)
             name = group_name(group)
             named = retry_named(plan.urls, name, group.count, cost, estimate) if plan.urls else None
             command_queue.ask(named or retry_group(group, cost, estimate))
@@ -305,27 +279,14 @@ class FailuresScreen(RowsScreen):
         super().give_up()
         self._retried = None
 
-    def thaw(self) -> None:
-        if self._list.thaw():
-            self._show_pages()
-        if self._groups.thaw():
-            self._point_at_group()
-        self._show_titles()
-
     def _show_pages(self) -> None:
         self._page_table.placeholder = pages_nothing(self._keyset if self._groups.current is not None else None)
         self._clustered = frozenset()
-        self._outcomes = self._outcomes_now()
         self._show_page()
 
     def _page_row(self, page: PageView) -> Row:
         now, outlook = self.console.clock.wall_ms(), self.console.command_queue.outlook_of(page)
         return page_row(page, now, self._groups.by, outlook)
-
-    def _outcomes_now(self) -> tuple[str, ...]:
-        pages = [page for page in map(self._keyset.row, self._page_table.visible_keys) if page is not None]
-        now, command_queue = self.console.clock.wall_ms(), self.console.command_queue
-        return tuple(retry_cell(page, now, command_queue.outlook_of(page)).text for page in pages)
 
     def _cluster_words(self) -> str:
         return cluster_words(self._cluster(), len(self._clustered))
@@ -339,7 +300,8 @@ class FailuresScreen(RowsScreen):
             self._clustered = frozenset(one.page_id for one in near)
         self._info.show(page_lines(page))
         if page is None or page.page_id != self._shown_id:
-            self._shown_id, self._named_by = page.page_id if page is not None else 0, None
+            self._shown_id = page.page_id if page is not None else 0
+            self._named_by.forget()
             self._referrers.placeholder = _UNNAMED if page is not None else ""
             self._referrers.await_rows()
             self.console.read_soon()
@@ -347,17 +309,14 @@ class FailuresScreen(RowsScreen):
 
     def _show_page_titles(self) -> None:
         """Of the panes about one page; who names it stands in the title where there is no room for the table."""
-        named = referrers_title(self._page(), self._named_by)
+        named = referrers_title(self._page(), self._named_by.value)
         title(self._referrers, named, f"{self.key_names('url.tab_links')} all links")
         words = self._cluster_words()
         name = f"Page · {named.lower()} ({self.key_names('url.tab_links')})" if self.has_class("-narrow") else "Page"
         title(self._info, name, f"{words} · {self.key_names('rule.from_selection')} makes a rule" if words else "")
 
-    def _show_titles(self) -> None:
-        words, held = self._groups.title_words()
-        if self.frozen:
-            held = f"‖ frozen · {self.missed} changes"
-        title(self._group_table, words, held)
+    def show_titles(self) -> None:
+        title(self._group_table, *self._groups.title_words())
         group = self._groups.current
         name = group_name(group, short=True) if group is not None else "Pages"
         if group is not None and self._keyset.started:
@@ -399,7 +358,7 @@ class FailuresScreen(RowsScreen):
         return self._groups.at(key) if table is self._group_table else self._keyset.row(key)
 
     def _referrer(self, key: Hashable) -> Referrer | None:
-        first = self._named_by.first if self._named_by is not None else ()
+        first = found.first if (found := self._named_by.value) is not None else ()
         return first[key] if isinstance(key, int) and key < len(first) else None
 
     def chosen(self) -> Mapping[str, str]:
@@ -456,7 +415,7 @@ class FailuresScreen(RowsScreen):
         group = self._groups.current
         if group is not None:
             self._asked_for += 1
-            self._retried = group, RetryOf(group.key, group.origins, self._asked_for)
+            self._retried = group, retry_plan(group.key, group.origins, self._asked_for)
             self.console.read_soon()
 
     @handles("failures.pick")
@@ -476,10 +435,15 @@ class FailuresScreen(RowsScreen):
         self._groups.group_by(by)
         self._page_table.set_columns(page_columns(by))
         if self._groups.groups:
-            self._point_at_group()
-            self._make_room()
-        self._show_titles()
+            self._show_groups()
+        self.show_titles()
         self.console.read_instead()
+
+    def _show_groups(self) -> None:
+        self._point_at_group()
+        if self._groups.current is None:
+            self._page_table.set_rows(())  # nothing is read where nothing has failed
+        self._make_room()
 
     def _point_at_group(self) -> None:
         group = self._groups.current
@@ -499,8 +463,6 @@ class FailuresScreen(RowsScreen):
             self._point_at_group()
         elif event.table is self._page_table:
             self._show_page()
-        self._show_titles()
-        self.tell_footer()
 
     def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
         """The first or the last page of the group, not only of those held."""
@@ -511,4 +473,3 @@ class FailuresScreen(RowsScreen):
 
     def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
         self._list.marked_urls()
-        self._show_titles()

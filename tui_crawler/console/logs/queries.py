@@ -7,14 +7,13 @@ wanted, a bounded number of entries is looked at.
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 
 from tui_crawler.console.logs.rows import LogLine, action_line, activity_line, attempt_line, concerns, terms_of
 from tui_crawler.console.ports import ActionReports, AttemptReports
-from tui_crawler.console.reading.refresh import COUNTER_MS, ONCE_MS, WINDOW, Part
+from tui_crawler.console.reading.ask import COUNTER_MS, ONCE_MS, WINDOW, asks
 from tui_crawler.domain.exit_code import Severity
 from tui_crawler.domain.operator_view import ActionView
 from tui_crawler.domain.view import LogReach, LogStretch
@@ -73,22 +72,18 @@ Strand = LogStretch[LogLine]
 
 
 @dataclass(frozen=True, slots=True)
-class LogPart(Part):
-    """Entries beside a place: of one origin, or of all for an empty name; of a level and above, as far as the database
-    can tell; or only attempts."""
+class LogScope:
+    """Which entries: of one origin, or of all for an empty name; of a level and above, as far as the database can tell;
+    or only attempts."""
 
-    place: LogPlace
     origin: str = ""
     level: Severity = Severity.info
     attempts_only: bool = False
 
-    @abstractmethod
-    def read(self, reports: LogReports, now: int) -> LogEntries:
-        """Reads them. Raises StorageFailure."""
-
-    def _strands(
+    def strands(
         self, reports: LogReports, edges: Sequence[int], *, oldest_first: bool
     ) -> tuple[Strand, Strand, Strand]:
+        """Read attempts, activity and actions, each from an edge on."""
         levels = frozenset(one for one in Severity if one >= self.level)
         limit, look = WINDOW if self.attempts_only else PAGE, PAGE if self.level is Severity.info else LOOK
         attempts, activity, actions = (LogReach(edge, limit, look, oldest_first) for edge in edges)
@@ -98,69 +93,51 @@ class LogPart(Part):
         return found, activity_of(reports, self.origin, levels, activity), actions_of(reports, actions)
 
 
-@dataclass(frozen=True, slots=True)
-class LogBefore(LogPart):
-    """The entries before a place, the newest of them."""
-
-    every_ms = ONCE_MS
-
-    def read(self, reports: LogReports, now: int) -> LogEntries:
-        starts = [0 if number == _ALL else number + 1 for number in self.place]
-        strands = self._strands(reports, starts, oldest_first=False)
-        reach = max((one.last_at for one in strands if not one.ended), default=None)
-        known = [one.first_id for one in strands] if self.place == END else self.place
-        if reach is None:
-            every = [line for one in strands for line in one.found]
-            return LogEntries(BEGINNING, LogPlace(*known), _of_origin(every, self.origin))
-        edges: list[int] = []
-        lines: list[LogLine] = []
-        for strand, at in zip(strands, known, strict=True):
-            taken = strand.found if _limits(strand, reach) else _within(strand.found, reach, _ALL)
-            edges.append(strand.last_id - 1 if _limits(strand, reach) else taken[-1].key[1] - 1 if taken else at)
-            lines += taken
-        return LogEntries(LogPlace(*edges), LogPlace(*known), _of_origin(lines, self.origin), ended=False)
+@asks(ONCE_MS)
+def log_before(reports: LogReports, _now: int, place: LogPlace, scope: LogScope) -> LogEntries:
+    """Read the entries before a place, the newest of them."""
+    starts = [0 if number == _ALL else number + 1 for number in place]
+    strands = scope.strands(reports, starts, oldest_first=False)
+    reach = max((one.last_at for one in strands if not one.ended), default=None)
+    known = [one.first_id for one in strands] if place == END else place
+    if reach is None:
+        every = [line for one in strands for line in one.found]
+        return LogEntries(BEGINNING, LogPlace(*known), _of_origin(every, scope.origin))
+    edges: list[int] = []
+    lines: list[LogLine] = []
+    for strand, at in zip(strands, known, strict=True):
+        taken = strand.found if _limits(strand, reach) else _within(strand.found, reach, _ALL)
+        edges.append(strand.last_id - 1 if _limits(strand, reach) else taken[-1].key[1] - 1 if taken else at)
+        lines += taken
+    return LogEntries(LogPlace(*edges), LogPlace(*known), _of_origin(lines, scope.origin), ended=False)
 
 
-@dataclass(frozen=True, slots=True)
-class LogAfter(LogPart):
-    """The entries behind a place, the oldest of them; at the end of the log what has come in."""
-
-    every_ms = COUNTER_MS
-
-    def read(self, reports: LogReports, now: int) -> LogEntries:
-        strands = self._strands(reports, self.place, oldest_first=True)
-        reach = min((one.last_at for one in strands if not one.ended), default=None)
-        edges: list[int] = []
-        lines: list[LogLine] = []
-        for strand, at in zip(strands, self.place, strict=True):
-            whole = reach is None or _limits(strand, reach)
-            taken = strand.found if reach is None or whole else _within(strand.found, 0, reach)
-            edges.append((strand.last_id if whole else taken[-1].key[1] if taken else 0) or at)
-            lines += taken
-        return LogEntries(self.place, LogPlace(*edges), _of_origin(lines, self.origin), ended=reach is None)
+@asks(COUNTER_MS)
+def log_after(reports: LogReports, _now: int, place: LogPlace, scope: LogScope) -> LogEntries:
+    """Read the entries behind a place, the oldest of them; at the end of the log what has come in."""
+    strands = scope.strands(reports, place, oldest_first=True)
+    reach = min((one.last_at for one in strands if not one.ended), default=None)
+    edges: list[int] = []
+    lines: list[LogLine] = []
+    for strand, at in zip(strands, place, strict=True):
+        whole = reach is None or _limits(strand, reach)
+        taken = strand.found if reach is None or whole else _within(strand.found, 0, reach)
+        edges.append((strand.last_id if whole else taken[-1].key[1] if taken else 0) or at)
+        lines += taken
+    return LogEntries(place, LogPlace(*edges), _of_origin(lines, scope.origin), ended=reach is None)
 
 
-@dataclass(frozen=True, slots=True)
-class LogAround(LogPart):
-    """The entries on both sides of a place. `ended`: nothing lies behind them."""
-
-    every_ms = ONCE_MS
-
-    def read(self, reports: LogReports, now: int) -> LogEntries:
-        beside = self.place, self.origin, self.level, self.attempts_only
-        before, behind = LogBefore(*beside).read(reports, now), LogAfter(*beside).read(reports, now)
-        return LogEntries(before.after, behind.up_to, (*before.lines, *behind.lines), behind.ended)
+@asks(ONCE_MS)
+def log_around(reports: LogReports, now: int, place: LogPlace, scope: LogScope) -> LogEntries:
+    """Read the entries on both sides of a place. `ended`: nothing lies behind them."""
+    before, behind = (one(place, scope).read(reports, now) for one in (log_before, log_after))
+    return LogEntries(before.after, behind.up_to, (*before.lines, *behind.lines), behind.ended)
 
 
-@dataclass(frozen=True, slots=True)
-class LogActions(Part):
-    """The newest actions of operators, whole: what became of them changes."""
-
-    origin: str = ""
-
-    def read(self, reports: LogReports, now: int) -> tuple[ActionView, ...]:
-        """Newest first. Raises StorageFailure."""
-        return tuple(one for one in reports.actions(_ACTIONS) if concerns(one, self.origin))
+@asks()
+def log_actions(reports: LogReports, _now: int, origin: str = "") -> tuple[ActionView, ...]:
+    """Read the newest actions of operators, newest first, whole: what became of them changes."""
+    return tuple(one for one in reports.actions(_ACTIONS) if concerns(one, origin))
 
 
 def attempts_of(

@@ -28,7 +28,7 @@ from tui_crawler.text.sparkline import LEVELS
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from tui_crawler.console.table.window_list import LogList
+    from tui_crawler.console.logs.window import LogList
 
 
 def log_title(log: LogList, looking: str, kept: str, problems: int, needle: str, hits: int, *, frozen: bool) -> str:

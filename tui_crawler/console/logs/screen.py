@@ -25,23 +25,24 @@ from tui_crawler.console.logs.rows import (
     log_title,
     url_of,
 )
-from tui_crawler.console.logs.seeking import LogSeeking, place_at
+from tui_crawler.console.logs.seeking import LogSeeking, entry_at
+from tui_crawler.console.logs.window import LogList, LogListWindow
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.reading.refresh import ONCE_MS, Query, ReadingRequest, Snapshot
-from tui_crawler.console.reading.window import LogListWindow
+from tui_crawler.console.reading.ask import Ask
+from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.session import MOST_BOOKMARKS
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.console.table.filter_terms import field_named
-from tui_crawler.console.table.window_list import LogList
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.exit_code import Severity
 from tui_crawler.text.format import READING, plural, time_meant
 
 if TYPE_CHECKING:
-    from tui_crawler.console.logs.queries import LogPlace, LogReports
+    from tui_crawler.console.logs.queries import LogPlace
+    from tui_crawler.console.reading.refresh import Snapshot
 
 
 def origin_meant(name: str, known: Iterable[str], here: str, narrowed: str) -> tuple[str, str]:
@@ -73,74 +74,49 @@ class LogsScreen(RowsScreen):
         self._hits = self._problems = 0
         self._relative = False
         self._search_timer: Timer | None = None
-        self._wanted: Query[LogReports, tuple[LogPlace, LogLine | None]] | None = None  # a time to go to
+        self._wanted: Ask[tuple[LogPlace, LogLine | None]] | None = None  # a time to go to
+        self._found = PaneReading(lambda: self._wanted, self._go_to_entry)
 
     def body(self) -> Iterable[Widget]:
         """The list, and the entry under the cursor."""
         self._table = CrawlTable(LOG_COLUMNS, placeholder=READING, id="log", classes="pane")
-        self._list = LogList(self._table, LogListWindow(), self._row)
+        self._list = LogList(self._table, LogListWindow(), self._row, self._show, self.console.read_soon)
         self._seeking = LogSeeking(
             self._list,
             lambda keyset, line: self._look_at(keyset, keep=True, goal=line),
             lambda words: self.console.tell("no", words, "muted"),
+            lambda: self.call_later(self.console.read_soon),  # once the time of the next reading is set
         )
+        self.reads = (self._list, self._found, self._seeking)
         self._info = Lines(id="log-info", classes="pane", still=True)
         self._graph = Lines(id="log-graph", still=True)
         yield Vertical(self._graph, self._table, self._info, id="body")
 
     def on_mount(self) -> None:
         title(self._info, "Entry")
-        self._show_titles()
 
     @property
     def _keyset(self) -> LogListWindow:
         return self._list.keyset
 
-    def wants(self) -> ReadingRequest:
-        """What comes in at the end, unless the picture is held still, what one scrolls to, and what is looked for."""
-        wanted = (self._wanted,) if self._wanted is not None else ()
-        return ReadingRequest(parts=(*self._list.parts(frozen=self.frozen), *self._seeking.parts, *wanted))
-
     def take(self, shot: Snapshot) -> None:
         if shot.anew:
             self._begin(self._keyset.anew(self._keyset.level), keep=True)
-            return
-        news, reads_on = self._keyset.news, self._list.reads_on
-        if self._list.take(shot.parts):
-            self._show()
-        elif news != self._keyset.news:
-            self._show_titles()
-        if reads_on:
-            self.console.read_soon()
-        if self._list.fell_behind:
-            self._look_at(self._keyset.anew(self._keyset.level), keep=True)
-        found = self._wanted.found_in(shot) if self._wanted is not None else None
-        if found is not None:
-            self._wanted = None
-            place, line = found
-            if line is None:
-                self.console.tell("no", "the log begins later", "muted")
-            elif not self._table.move_cursor(key=line.key):
-                self._begin(self._keyset.at(place), keep=True, goal=line)
-        if self._seeking.take(shot.parts, shot.took_ms):
-            self._show_titles()
-            self.call_later(self.console.read_soon)  # once the time of the next reading is set
+        else:
+            super().take(shot)
 
-    def tick(self) -> None:
-        """How long ago, in the rows in view; and whether it follows, which the wheel changes."""
-        if self._relative and not self.frozen:
-            self._list.tick()
-        self._list.seen()
-        self._show_titles()
+    def _go_to_entry(self, found: tuple[LogPlace, LogLine | None]) -> None:
+        self._wanted, (place, line) = None, found
+        self._found.forget()
+        if line is None:
+            self.console.tell("no", "the log begins later", "muted")
+        elif not self._table.move_cursor(key=line.key):
+            self._begin(self._keyset.at(place), keep=True, goal=line)
 
-    def thaw(self) -> None:
-        """Goes on reading where it had stopped."""
-        self._show_titles()
-        self.console.read_soon()
-
-    def toggle_freeze(self) -> None:
-        super().toggle_freeze()
-        self._show_titles()
+    def show_live(self) -> None:
+        """How long ago, in the rows in view."""
+        if self._relative:
+            self._list.show_live()
 
     def fit(self, size: Size) -> None:
         super().fit(size)
@@ -156,7 +132,7 @@ class LogsScreen(RowsScreen):
         self._problems = sum(line.problem for line in lines)
         self._hits = sum(self._needle in line.text for line in lines) if self._needle else 0
         self._show_entry()
-        self._show_titles()
+        self.show_titles()
 
     def tell_footer(self) -> None:
         """Counts anew what a filter keeps, too."""
@@ -184,11 +160,13 @@ class LogsScreen(RowsScreen):
     def _show_entry(self) -> None:
         self._info.show(log_lines(self._line(), self.console.clock.zone))
 
-    def _show_titles(self) -> None:
+    def show_titles(self) -> None:
+        """Whether it follows, which the wheel changes, too."""
+        self._list.seen()
         counts = self._problems, self._needle, self._hits
         words = log_title(self._list, self._seeking.words, self._filtered, *counts, frozen=self.frozen)
         words += f" · {plural(len(marks), 'bookmark')}" if (marks := self.console.bookmarks) else ""
-        title(self._table, words, "‖ frozen" if self.frozen else "")
+        title(self._table, words)
 
     def _line(self) -> LogLine | None:
         return self._keyset.row(self._table.cursor_key)
@@ -230,7 +208,7 @@ class LogsScreen(RowsScreen):
     def leave(self) -> None:
         """Stops looking, or else ends the search, before it leaves."""
         if self._seeking.stop():
-            self._show_titles()
+            self.show_titles()
             self.console.tell("no", "looking was stopped", "muted")
         elif self._needle:
             self._search("")
@@ -264,7 +242,7 @@ class LogsScreen(RowsScreen):
         self._seek(at)
 
     def _seek(self, at: int) -> None:
-        self._wanted = Query(lambda reports, _: place_at(reports, at), ONCE_MS)
+        self._wanted = entry_at(at)
         self.console.read_soon()
 
     @handles("log.bookmark")
@@ -273,7 +251,7 @@ class LogsScreen(RowsScreen):
             marks = {*self.console.bookmarks} ^ {line.order}
             self.console.bookmarks[:] = sorted(marks)[-MOST_BOOKMARKS:]
             self._table.update_row(self._row(line))
-            self._show_titles()
+            self.show_titles()
 
     @handles("log.next_bookmark")
     def _go_to_bookmark(self) -> None:
@@ -293,7 +271,7 @@ class LogsScreen(RowsScreen):
         self._list.look(keyset, keep=keep, goal=goal)
         if not keep:
             self._show_entry()
-        self._show_titles()
+        self.show_titles()
         self.console.read_soon()
 
     @handles("log.newest")
@@ -325,7 +303,7 @@ class LogsScreen(RowsScreen):
         self._sought()
 
     def _sought(self) -> None:
-        self._show_titles()
+        self.show_titles()
         self.console.read_soon()
 
     def open_selected(self) -> None:
@@ -383,10 +361,7 @@ class LogsScreen(RowsScreen):
             self._go_to_hit(True, True)
 
     def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
-        self._list.seen()
         self._show_entry()
-        self._show_titles()
-        self.tell_footer()
 
     def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
         """The first or the last entry of all, not only of those held."""

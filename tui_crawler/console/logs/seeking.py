@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.queries import END, LogPlace, Strand, actions_of, activity_of, attempts_of
 from tui_crawler.console.logs.rows import LEVEL_WORDS, LogLine, action_line, activity_line, attempt_line, concerns
-from tui_crawler.console.reading.refresh import ONCE_MS, Part
+from tui_crawler.console.reading.ask import ONCE_MS, asks
 from tui_crawler.domain.exit_code import Severity
 from tui_crawler.domain.operator_view import ActionView
 from tui_crawler.domain.view import LogReach
@@ -20,8 +20,9 @@ from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
     from tui_crawler.console.logs.queries import LogReports
-    from tui_crawler.console.reading.window import LogListWindow
-    from tui_crawler.console.table.window_list import LogList
+    from tui_crawler.console.logs.window import LogList, LogListWindow
+    from tui_crawler.console.reading.ask import Ask
+    from tui_crawler.console.reading.refresh import Snapshot
 
 
 _MOST_WORDS = 24  # characters: how far it is stands behind them in the title
@@ -40,10 +41,14 @@ class LogSeeking:
     """One search at a time; what is asked for next takes its place."""
 
     def __init__(
-        self, rows: LogList, arrive: Callable[[LogListWindow, LogLine], None], tell: Callable[[str], None]
+        self,
+        rows: LogList,
+        arrive: Callable[[LogListWindow, LogLine], None],
+        tell: Callable[[str], None],
+        read_soon: Callable[[], object],
     ) -> None:
         """`arrive` shows another stretch of the log with the cursor on an entry; `tell` shows a short message."""
-        self._list, self._arrive, self._tell = rows, arrive, tell
+        self._list, self._arrive, self._tell, self._read_soon = rows, arrive, tell, read_soon
         self._aim: _SearchRequest | None = None
         self._search: LogSearch | None = None
 
@@ -61,10 +66,9 @@ class LogSeeking:
         far = f"{count(looked_at)} looked at, " if looked_at else ""
         return f"◷ looking for {self._aim.words[:_MOST_WORDS]}… {far}esc stops"
 
-    @property
-    def parts(self) -> tuple[Part, ...]:
+    def asks(self, *, frozen: bool) -> tuple[Ask[LogSearch], ...]:
         """The next piece of the search."""
-        return () if self._search is None else (self._search,)
+        return () if self._search is None else (searched(self._search),)
 
     def to_level(self, level: Severity, *, older: bool) -> None:
         """Goes to the next entry of a level."""
@@ -98,15 +102,23 @@ class LogSeeking:
         was, self._aim, self._search = self.under_way, None, None
         return was
 
-    def take(self, read: Mapping[Part, object], took_ms: int) -> bool:
-        """Takes the piece that was read in `took_ms`: arrives, gives up, or goes on. False when there was none."""
+    def take(self, shot: Snapshot, *, frozen: bool) -> bool:
+        """Takes the piece that was read: arrives, gives up, or goes on; nothing is held back."""
         aim, search = self._aim, self._search
-        found = None if search is None else read.get(search)
-        if aim is None or search is None or not isinstance(found, LogSearch):
+        found = None if search is None else searched(search).found_in(shot)
+        if aim is None or search is None or found is None:
             return False
-        if not found.over:
-            self._search = found.sized(took_ms)
-            return True
+        if found.over:
+            self._end(aim, found)
+        else:
+            self._search = found.sized(shot.took_ms)
+        self._read_soon()
+        return False
+
+    def thaw(self) -> None:
+        """Nothing was held back."""
+
+    def _end(self, aim: _SearchRequest, found: LogSearch) -> None:
         self.stop()
         line, place, rows = found.found, found.place, self._list
         if line is None or place is None:
@@ -115,7 +127,6 @@ class LogSeeking:
                 self._tell(f"there is no further {aim.words}: the log was looked through to its {end}")
         elif not rows.in_part:
             self._arrive(rows.keyset.at(place), line)
-        return True
 
     def _begin(self, aim: _SearchRequest, *, older: bool) -> bool:
         """Looks through what is not held on one side; False when everything there is held, or nothing is read yet."""
@@ -165,8 +176,8 @@ class SearchProgress:
 
 
 @dataclass(frozen=True, slots=True)
-class LogSearch(Part):
-    """The next piece of a search: a part whose reading is the search after it.
+class LogSearch:
+    """The next piece of a search, whose reading is the search after it.
 
     `looked_at` entries were looked at so far, `look` of each kind are in this piece at most. Once it is `over`, `place`
     is the place behind the entry that was found; None: there is none.
@@ -178,7 +189,6 @@ class LogSearch(Part):
     look: int = FEWEST
     looked_at: int = 0
     place: LogPlace | None = None
-    every_ms = ONCE_MS
 
     @classmethod
     def begin(cls, quest: SearchTerms, place: LogPlace, *, older: bool) -> LogSearch:
@@ -208,7 +218,7 @@ class LogSearch(Part):
             return replace(self, look=min(self.look * _GROWTH, MOST))
         return replace(self, look=max(self.look // _GROWTH, FEWEST)) if took_ms > SLOW_MS else self
 
-    def read(self, reports: LogReports, now: int) -> LogSearch:
+    def read(self, reports: LogReports) -> LogSearch:
         """Looks at the next piece. Raises StorageFailure."""
         times = [trail.at for trail in self.trails if self._open(trail) and trail.at is not None]
         nearest = (max(times) if self.older else min(times)) if times else None
@@ -257,6 +267,12 @@ class LogSearch(Part):
         return trail.at >= found.at if self.older else trail.at <= found.at
 
 
+@asks(ONCE_MS)
+def searched(reports: LogReports, _now: int, search: LogSearch) -> LogSearch:
+    """Read the next piece of a search."""
+    return search.read(reports)
+
+
 def _newest_before(reports: LogReports) -> Mapping[str, Callable[[int], LogLine | None]]:
     """What reads the newest entry before an id (0: of all), by the three kinds."""
     return {
@@ -266,8 +282,10 @@ def _newest_before(reports: LogReports) -> Mapping[str, Callable[[int], LogLine 
     }
 
 
-def place_at(reports: LogReports, at: int) -> tuple[LogPlace, LogLine | None]:
-    """The place behind the last entry that is not later than a time (epoch ms), and that entry; None: there is none."""
+@asks(ONCE_MS)
+def entry_at(reports: LogReports, _now: int, at: int) -> tuple[LogPlace, LogLine | None]:
+    """Find the place behind the last entry that is not later than a time (epoch ms), and that entry; None: there is
+    none."""
     before = _newest_before(reports).values()
     place = LogPlace(*(_last_until(at, newest) for newest in before))
     lines = [newest(number + 1) for newest, number in zip(before, place, strict=True) if number]

@@ -462,23 +462,15 @@ class CommandQueue(Handles):
             what = f"{count(len(urls))} of the {count(whole)} marked {verb} {noun.removesuffix(' page')}"
         self.ask(retry_named(urls, what, len(urls), self.cost_words(pages, origins), estimate, noun), self._used)
 
-    def cost_words(self, pages: Mapping[str, int], origins: Mapping[str, OriginView], among: int | None = None) -> str:
-        """What it takes to put back so many pages of origins, in words; where another run takes them up, with what else
-        that asks for. `among` of the pages are queued already (None: nobody knows how many)."""
+    def cost_words(self, pages: Mapping[str, int], origins: Mapping[str, OriginView]) -> str:
+        """What it takes to put back so many pages of origins, in words."""
         from tui_crawler.console.failures.retry_cost import (  # noqa: PLC0415  not before the first paint
             cost_words,
-            fresh_cost,
             retry_cost,
-            run_cost,
         )
 
-        live_state, now, retry_start = self._live_state, self._clock.wall_ms(), self.retry_start
-        run = live_state.run
-        tries = run.tries if run is not None else 0
-        cost = retry_cost(pages, origins, tries, now, retry_start)
-        if retry_start is RetryStart.this_run:
-            return cost_words(cost, fresh=fresh_cost(pages, origins, tries, now))
-        return cost_words(cost, run_cost(pages, live_state.origins, now, among, run.max_in_flight if run else 0))
+        tries = self._live_state.run.tries if self._live_state.run is not None else 0
+        return cost_words(retry_cost(pages, origins, tries, self._clock.wall_ms(), self.retry_start))
 
     @handles("journal.undo")
     def undo(self) -> None:

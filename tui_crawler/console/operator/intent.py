@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -10,21 +10,26 @@ from tui_crawler.console.operator.retry_start import (
     RetryEstimate,
     RetryStart,
     estimate_words,
-    gave_up,
     gave_up_words,
     held_word,
 )
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.command import (
+    PAUSE,
+    PAUSE_JOBS,
+    REFETCH,
+    RESUME,
+    RESUME_JOBS,
+    STOP,
+    TOP_UP,
     AddSeeds,
     Command,
+    Order,
     PauseOrigins,
-    RefetchRobots,
     ResumeOrigins,
     RetryPages,
     SetDelay,
     SetJob,
-    SteerJobs,
     StopOrigins,
     TopUpPatience,
 )
@@ -72,37 +77,41 @@ class Confirmation:
     note: str = ""
 
 
+def steered(order: Order, names: tuple[str, ...], said: str, note: str = "") -> Intent | None:
+    """An order for what is `said`, with its undo; None without any names."""
+    inverse = (order.inverse(names),) if order.inverse is not None else ()
+    return Intent((order.make(names),), order.about(said), inverse, note=note) if names else None
+
+
+def asked(order: Order, names: tuple[str, ...], said: str, text: str) -> Confirmation:
+    """Asks before an order that cannot be undone."""
+    word, intent = order.word.capitalize(), Intent((order.make(names),), order.about(said))
+    return Confirmation(f"{word} {said}?", text, ((word, intent),), order.final)
+
+
 def toggle_pause(origins: Sequence[OriginView]) -> Intent | None:
     """Pauses those of the origins that are not paused; if all are, resumes them. Finished ones are left alone."""
     unfinished = [view for view in origins if not view.ended]
-    if unfinished and all(view.paused for view in unfinished):
-        gone = _ended(origins)
-        return _resume(tuple(view.origin for view in unfinished), len(origins), gone)
-    return pause(origins)
+    if not unfinished or not all(view.paused for view in unfinished):
+        return pause(origins)
+    names = _names(unfinished)
+    return steered(RESUME, names, origin_words(names, len(origins)), _ended(origins))
 
 
 def pause(origins: Sequence[OriginView]) -> Intent | None:
     """Pauses those of the origins that are not paused; None when there is none. Finished ones are left alone."""
-    unfinished = [view for view in origins if not view.ended]
-    running = tuple(view.origin for view in unfinished if not view.paused)
-    if not running:
-        return None
-    gone = _ended(origins)
-    idle = _left_out([view.origin for view in unfinished if view.paused], "is paused already", "are paused already")
-    says, note = f"pause {origin_words(running, len(origins))}", ", ".join(filter(None, (gone, idle)))
-    return Intent((PauseOrigins(running),), says, (ResumeOrigins(running),), note=note)
+    running = _names(view for view in origins if not view.ended and not view.paused)
+    held = _names(view for view in origins if not view.ended and view.paused)
+    notes = filter(None, (_ended(origins), _left_out(held, "is paused already", "are paused already")))
+    return steered(PAUSE, running, origin_words(running, len(origins)), ", ".join(notes))
 
 
 def resume(origins: Sequence[OriginView]) -> Intent | None:
     """Takes the pause off those of the origins that are paused, also of finished ones, which the next run starts; None
     when there is none."""
-    paused = tuple(view.origin for view in origins if view.paused)
-    idle = _left_out([view.origin for view in origins if not view.paused], "is not paused", "are not paused")
-    return _resume(paused, len(origins), idle) if paused else None
-
-
-def _resume(paused: tuple[str, ...], whole: int, note: str) -> Intent:
-    return Intent((ResumeOrigins(paused),), f"resume {origin_words(paused, whole)}", (PauseOrigins(paused),), note=note)
+    paused, others = _names(view for view in origins if view.paused), [view for view in origins if not view.paused]
+    idle = _left_out(_names(others), "is not paused", "are not paused")
+    return steered(RESUME, paused, origin_words(paused, len(origins)), idle)
 
 
 def toggle_pause_all(origins: Collection[OriginView]) -> Intent | None:
@@ -116,14 +125,14 @@ def pause_all(origins: Collection[OriginView]) -> Intent | None:
     """Pauses every origin; None where each that has not finished is paused."""
     if all(view.paused for view in origins if not view.ended):
         return None
-    names, running = _whole(origins), tuple(view.origin for view in origins if not view.paused and not _is_ended(view))
+    names, running = _whole(origins), _names(view for view in origins if not view.paused and not _is_stopped(view))
     back = names if len(running) == len(names or origins) else running
     return Intent((PauseOrigins(names),), "pause all origins", (ResumeOrigins(back),))
 
 
 def resume_all(origins: Collection[OriginView]) -> Intent | None:
     """Takes the pause off every origin that no operator has stopped; None where none is paused."""
-    paused = tuple(view.origin for view in origins if view.paused and not _is_ended(view))
+    paused = _names(view for view in origins if view.paused and not _is_stopped(view))
     if not paused:
         return None
     names = paused if _whole(origins) else ()
@@ -134,12 +143,11 @@ def resume_all(origins: Collection[OriginView]) -> Intent | None:
 def _whole(origins: Collection[OriginView]) -> tuple[str, ...]:
     """Every origin, for a command; empty names all. One that an operator has stopped would go on when it is resumed,
     so that it is left out."""
-    if not any(map(_is_ended, origins)):
-        return ()
-    return tuple(view.origin for view in origins if not _is_ended(view))
+    left = _names(view for view in origins if not _is_stopped(view))
+    return () if len(left) == len(origins) else left
 
 
-def _is_ended(view: OriginView) -> bool:
+def _is_stopped(view: OriginView) -> bool:
     return view.ended and view.finish_reason == FinishReason.operator
 
 
@@ -159,37 +167,26 @@ def end_run(run: RunView, origins: Collection[OriginView], *, elsewhere: bool) -
 
 def stop(origins: Sequence[OriginView]) -> Confirmation:
     """Asks before origins are finished for this run."""
-    names = tuple(view.origin for view in origins if not view.ended)
+    names = _names(view for view in origins if not view.ended)
     pending = sum(view.pending for view in origins if not view.ended)
-    stay = "stays" if pending == 1 else "stay"
+    stay = f"{plural(pending, 'page')} {'stays' if pending == 1 else 'stay'} pending"
     ended = _ended(origins)
     gone = f" {ended} already." if ended else ""
-    return Confirmation(
-        f"Stop {origin_words(names)}?",
-        f"{plural(pending, 'page')} {stay} pending. The next run starts it again; nothing is deleted.{gone}",
-        (("Stop", Intent((StopOrigins(names),), f"stop {origin_words(names)}")),),
-        "This cannot be undone in this run.",
-    )
+    text = f"{stay}. The next run starts it again; nothing is deleted.{gone}"
+    return asked(STOP, names, origin_words(names), text)
 
 
 def retry_failed(origins: Sequence[OriginView], estimate: RetryEstimate = _LIVE, cost: str = "") -> Confirmation:
     """Asks before the failed pages of origins are put back; offers to top up patience where this run needs it. `cost`
     says how long that takes."""
-    names = tuple(view.origin for view in origins if view.failed)
-    failed = sum(view.failed for view in origins)
-    retry = RetryPages(origins=names)
-    says = f"retry {plural(failed, 'failed page')} of {origin_words(names)}"
+    names = _names(view for view in origins if view.failed)
+    some, what = plural(sum(view.failed for view in origins), "failed page"), origin_words(names)
     runs_on, note = estimate.retry_start is RetryStart.this_run, ""
     weary = [v for v in origins if runs_on and v.origin in names and v.patience < v.patience_max]
     if weary:
-        ended = [view.origin for view in weary if gave_up(view)]
-        note = gave_up_words(ended) or "It has lost patience in this run."
-    return Confirmation(
-        f"Retry {plural(failed, 'failed page')}?",
-        f"{origin_words(names)}: {estimate_words(estimate)} {cost}".rstrip(),
-        _retry_options(retry, says, tuple(view.origin for view in weary), estimate.retry_start),
-        note,
-    )
+        note = gave_up_words(_names(v for v in weary if v.gave_up)) or "It has lost patience in this run."
+    options = _retry_options(RetryPages(origins=names), f"retry {some} of {what}", _names(weary), estimate.retry_start)
+    return _retry(some, what, cost, estimate, options, note)
 
 
 def retry_group(group: FailureGroup, cost: str, estimate: RetryEstimate = _LIVE) -> Confirmation:
@@ -198,31 +195,31 @@ def retry_group(group: FailureGroup, cost: str, estimate: RetryEstimate = _LIVE)
     exits = (key["exit_code"],) if key.get("exit_code") else ()
     origins = (key["origin"],) if key.get("origin") else ()
     what = " of ".join(part for part in (*exits, *map(host_of, origins)))
-    says = f"retry {plural(group.count, 'page')}: {what}"
     hope = ""
     if group.recoverable < group.count:
         some = f"{count(group.recoverable)} of them can recover, the others are final" if group.recoverable else ""
         hope = f"{some or 'They are final'}: the answer will hardly be another one."
-    return Confirmation(
-        f"Retry {plural(group.count, 'failed page')}?",
-        f"{what}: {estimate_words(estimate)} {cost}".rstrip(),
-        _retry_options(RetryPages(exit_codes=exits, origins=origins), says, estimate.gave_up, estimate.retry_start),
-        " ".join(filter(None, (gave_up_words(estimate.gave_up), hope))),
-    )
+    retry, says = RetryPages(exit_codes=exits, origins=origins), f"retry {plural(group.count, 'page')}: {what}"
+    options = _retry_options(retry, says, estimate.gave_up, estimate.retry_start)
+    note = " ".join(filter(None, (gave_up_words(estimate.gave_up), hope)))
+    return _retry(plural(group.count, "failed page"), what, cost, estimate, options, note)
 
 
 def retry_named(
     urls: tuple[str, ...], what: str, whole: int, cost: str, estimate: RetryEstimate = _LIVE, noun: str = "failed page"
 ) -> Confirmation:
     """Asks before pages are put back that are named one by one: these, of the `whole` number of those meant."""
-    says = f"retry {plural(len(urls), 'page')}: {what}"
     some = f"the first {count(len(urls))} of {count(whole)}" if len(urls) < whole else plural(len(urls), noun)
-    return Confirmation(
-        f"Retry {some}?",
-        f"{what if len(what) <= _NAMED else what[: _NAMED - 1] + '…'}: {estimate_words(estimate)} {cost}".rstrip(),
-        _retry_options(RetryPages(urls=urls), says, estimate.gave_up, estimate.retry_start),
-        gave_up_words(estimate.gave_up),
-    )
+    says = f"retry {plural(len(urls), 'page')}: {what}"
+    options = _retry_options(RetryPages(urls=urls), says, estimate.gave_up, estimate.retry_start)
+    short = what if len(what) <= _NAMED else what[: _NAMED - 1] + "…"
+    return _retry(some, short, cost, estimate, options, gave_up_words(estimate.gave_up))
+
+
+def _retry(
+    some: str, what: str, cost: str, estimate: RetryEstimate, options: tuple[tuple[str, Intent], ...], note: str
+) -> Confirmation:
+    return Confirmation(f"Retry {some}?", f"{what}: {estimate_words(estimate)} {cost}".rstrip(), options, note)
 
 
 def retry_urls(
@@ -252,16 +249,16 @@ def _retry_options(
     return (("Retry with new patience", both), plain)
 
 
-def top_up(origins: Sequence[OriginView]) -> Intent:
-    """Puts patience back to full where some was lost."""
-    names = tuple(view.origin for view in origins if view.patience < view.patience_max)
-    return Intent((TopUpPatience(names),), f"top up patience of {origin_words(names)}")
+def top_up(origins: Sequence[OriginView]) -> Intent | None:
+    """Puts patience back to full where some was lost; None where none was."""
+    names = _names(view for view in origins if view.patience < view.patience_max)
+    return steered(TOP_UP, names, origin_words(names))
 
 
 def refetch_robots(origins: Sequence[OriginView]) -> Intent | None:
     """Makes robots.txt due at once; None without an origin."""
-    names = tuple(view.origin for view in origins)
-    return Intent((RefetchRobots(names),), f"fetch robots.txt of {origin_words(names)} again") if names else None
+    names = _names(origins)
+    return steered(REFETCH, names, origin_words(names))
 
 
 def add_seeds(urls: tuple[str, ...]) -> Intent:
@@ -306,18 +303,16 @@ def toggle_jobs(jobs: Sequence[JobView]) -> Intent | None:
 
 def pause_jobs(jobs: Sequence[JobView]) -> Intent | None:
     """Pauses those of the jobs that are neither paused nor aborted; None when there is none."""
-    running = tuple(job.job for job in jobs if not job.aborted and job.concurrency != 0)
-    if not running:
-        return None
-    return Intent((SteerJobs("pause", running),), f"pause {_jobs(running)}", (SteerJobs("resume", running),))
+    return _steer_jobs(PAUSE_JOBS, tuple(job.job for job in jobs if not job.aborted and job.concurrency != 0))
 
 
 def resume_jobs(jobs: Sequence[JobView]) -> Intent | None:
     """Takes the pause off those of the jobs that are paused and not aborted; None when there is none."""
-    paused = tuple(job.job for job in jobs if not job.aborted and job.concurrency == 0)
-    if not paused:
-        return None
-    return Intent((SteerJobs("resume", paused),), f"resume {_jobs(paused)}", (SteerJobs("pause", paused),))
+    return _steer_jobs(RESUME_JOBS, tuple(job.job for job in jobs if not job.aborted and job.concurrency == 0))
+
+
+def _steer_jobs(order: Order, names: tuple[str, ...]) -> Intent | None:
+    return steered(order, names, _jobs(names)) if names else None
 
 
 def set_jobs(jobs: Sequence[JobView], field: str, number: int | None) -> Intent | None:
@@ -376,10 +371,11 @@ def origin_words(origins: Sequence[str], whole: int = 0) -> str:
 def _ended(origins: Sequence[OriginView]) -> str:
     """Which origins have ended their run, and how; empty where none has."""
     over = [view for view in origins if view.ended]
-    if not over:
-        return ""
-    words = ends_words((view.finish_reason for view in over), "origin/origins")
-    return f"{host_of(over[0].origin)} {words.partition(' origin ')[2]}" if len(over) == 1 else words
+    return ends_words((view.finish_reason for view in over), "origin/origins", host_of(over[0].origin)) if over else ""
+
+
+def _names(origins: Iterable[OriginView]) -> tuple[str, ...]:
+    return tuple(view.origin for view in origins)
 
 
 def _left_out(origins: Sequence[str], one: str, many: str) -> str:

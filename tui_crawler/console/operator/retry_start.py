@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from tui_crawler.domain.page_view import PageView, TodoView
     from tui_crawler.domain.view import OriginView, RunView
 
-_WEARY = frozenset({FinishReason.patience, FinishReason.database_error})
-"""Why an origin ended that new patience lets go on."""
-
 
 class RetryStart(Enum):
     """Who takes up pages that are put back now."""
@@ -73,7 +70,7 @@ def estimate_of(
     many)."""
     match retry_start:
         case RetryStart.this_run:
-            weary = tuple(view for view in origins if gave_up(view))
+            weary = tuple(view for view in origins if view.gave_up)
             queued = max(0, sum(view.pending for view in weary if not view.paused) - (among or 0))
             return RetryEstimate(retry_start, queued, most=True, gave_up=tuple(view.origin for view in weary))
         case RetryStart.new_run:
@@ -83,11 +80,6 @@ def estimate_of(
             return RetryEstimate(retry_start)
         case _:
             assert_never(retry_start)
-
-
-def gave_up(view: OriginView) -> bool:
-    """Whether the origin requests nothing in this run unless it gets new patience."""
-    return view.ended and view.finish_reason in _WEARY
 
 
 def held_word(view: OriginView | None, retry_start: RetryStart) -> str:

@@ -11,7 +11,7 @@ from tui_crawler.console.operator.engine_host import DRAIN_MS
 from tui_crawler.console.operator.takeover import INTERRUPTED
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.console.screen.stack import Screens
-from tui_crawler.domain.status_words import FinishReason
+from tui_crawler.domain.status_words import GAVE_UP
 
 if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock
@@ -25,7 +25,6 @@ if TYPE_CHECKING:
 LAST_READ_MS = 500
 HANGUP_STATUS = 129
 _TO_END = frozenset({130, 143})
-_GAVE_UP = frozenset({FinishReason.patience.value, FinishReason.database_error.value})
 
 
 class ExitHost(Screens, Protocol):
@@ -128,7 +127,7 @@ class ExitActions(Handles):
             self.read_a_last_time()
         else:
             hosting.drain(self._clock.mono_ms())
-            app.push_screen(QuitScreen(detachable=not self.hindrance))
+            app.push_screen(QuitScreen(self.force, None if self.hindrance else self.detach))
 
     def terminal_went_away(self) -> None:
         """Nobody can see or press anything any more."""
@@ -229,7 +228,7 @@ class ExitActions(Handles):
             engine_failure=hosting.end.failure,
             engine_stuck=hosting.at_work,
             forced=hosting.forced,
-            gave_up=tuple(view.origin for view in live_state.origins.values() if view.finish_reason in _GAVE_UP),
+            gave_up=tuple(view.origin for view in live_state.origins.values() if view.finish_reason in GAVE_UP),
             run=live_state.run,
             totals=live_state.totals,
             now=self._clock.wall_ms(),

@@ -16,9 +16,9 @@ from tui_crawler.console.reading.failure_words import failure_words
 if TYPE_CHECKING:
     from tui_crawler.console.appearance import Appearance
     from tui_crawler.console.operator.engine_host import HostedEngine
+    from tui_crawler.console.panes.notice import Notify
     from tui_crawler.console.ports import EngineHost
     from tui_crawler.console.reading.snapshot import LiveState
-    from tui_crawler.console.screen.stack import Notify
 
 INTERRUPTED = "interrupted"
 """The finish reason of a run that was told to end, and that goes on with the next start."""

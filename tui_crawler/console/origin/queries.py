@@ -6,12 +6,13 @@ import json
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
-from tui_crawler.console.reading.refresh import RARE_MS, Part
+from tui_crawler.console.reading.ask import COUNTER_MS, RARE_MS, WINDOW, asks
 
 if TYPE_CHECKING:  # robots.txt takes long to load, and nothing needs it before the first paint
-    from tui_crawler.console.ports import ActionReports
+    from tui_crawler.console.ports import ActionReports, OriginReports
     from tui_crawler.domain.contract import Contract
     from tui_crawler.domain.operator_view import ActionView
+    from tui_crawler.domain.page_view import OriginHistory, TodoView
     from tui_crawler.domain.robots import RobotsRules
 
 
@@ -26,15 +27,22 @@ _ACTIONS = 200
 _SHOWN = 400  # characters of a line of robots.txt that are held for the eye
 
 
-@dataclass(frozen=True, slots=True)
-class ContractOf(Part):
-    """What the configuration promises an origin."""
+@asks(RARE_MS)
+def contract_of(reports: ContractReports, _now: int, origin: str) -> Contract:
+    """Read what the configuration promises an origin."""
+    return reports.contract(origin)
 
-    origin: str
-    every_ms = RARE_MS
 
-    def read(self, reports: ContractReports, now: int) -> Contract:
-        return reports.contract(self.origin)
+@asks(COUNTER_MS)
+def todo_of(reports: OriginReports, _now: int, origin: str) -> tuple[TodoView, ...]:
+    """Read the first pages of the todo list of an origin."""
+    return reports.todo(origin, WINDOW)
+
+
+@asks()
+def history_of(reports: OriginReports, _now: int, origin: str) -> OriginHistory:
+    """Read how an origin came to be as it is."""
+    return reports.history(origin)
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,16 +55,11 @@ class TopUp:
     after: int
 
 
-@dataclass(frozen=True, slots=True)
-class TopUpsOf(Part):
-    """The top-ups of an origin that are among the newest actions of the operator journal."""
-
-    origin: str
-
-    def read(self, reports: ActionReports, now: int) -> tuple[TopUp, ...]:
-        """Newest first. Raises StorageFailure."""
-        found = (top_up_of(action, self.origin) for action in reports.actions(_ACTIONS))
-        return tuple(one for one in found if one is not None)
+@asks()
+def top_ups_of(reports: ActionReports, _now: int, origin: str) -> tuple[TopUp, ...]:
+    """Read the top-ups of an origin that are among the newest actions of the operator journal, newest first."""
+    found = (top_up_of(action, origin) for action in reports.actions(_ACTIONS))
+    return tuple(one for one in found if one is not None)
 
 
 def top_up_of(action: ActionView, origin: str) -> TopUp | None:
@@ -89,18 +92,12 @@ class RobotsSheet:
     max_bytes: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class RobotsFile(Part):
-    """The stored robots.txt of an origin; `fetched_at` says which, so that another one is read at once."""
-
-    origin: str
-    fetched_at: int
-    every_ms = 60_000
-
-    def read(self, reports: ContractReports, now: int) -> RobotsSheet | None:
-        """Reads and judges it; None when none was ever fetched. Raises StorageFailure."""
-        body = reports.robots_text(self.origin)
-        return None if body is None else robots_sheet(body, reports.contract(self.origin))
+@asks(60_000)
+def robots_file(reports: ContractReports, _now: int, origin: str, _fetched_at: int) -> RobotsSheet | None:
+    """Read and judge the stored robots.txt of an origin; None: none was ever fetched. `_fetched_at` says which, so
+    that another one is read at once."""
+    body = reports.robots_text(origin)
+    return None if body is None else robots_sheet(body, reports.contract(origin))
 
 
 def robots_sheet(body: bytes, contract: Contract) -> RobotsSheet:

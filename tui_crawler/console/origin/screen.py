@@ -18,7 +18,15 @@ from tui_crawler.console.handlers import handles, handles_typed
 from tui_crawler.console.keys import keys_of, only_at
 from tui_crawler.console.logs.attempts import LOG_COLUMNS, log_row, meaning
 from tui_crawler.console.logs.rows import url_of
-from tui_crawler.console.origin.queries import ContractOf, RobotsFile, RobotsSheet, TopUp, TopUpsOf
+from tui_crawler.console.logs.window import LogList, LogListWindow
+from tui_crawler.console.origin.queries import (
+    RobotsSheet,
+    contract_of,
+    history_of,
+    robots_file,
+    todo_of,
+    top_ups_of,
+)
 from tui_crawler.console.origin.rows import (
     EXIT_COLUMNS,
     TODO_COLUMNS,
@@ -39,17 +47,17 @@ from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines, LongLines, lay_out_line
 from tui_crawler.console.panes.shared_lines import FRAME
 from tui_crawler.console.panes.tabs import Tab, TabBar
-from tui_crawler.console.reading.refresh import WINDOW, OriginDetail, ReadingRequest, Snapshot
-from tui_crawler.console.reading.window import LogListWindow
+from tui_crawler.console.reading.ask import WINDOW, Ask
+from tui_crawler.console.reading.reading import PaneReading
+from tui_crawler.console.reading.refresh import ORIGINS
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.waiting import RowsScreen
+from tui_crawler.console.stats.queries import exit_counts_of
 from tui_crawler.console.stats.rows import exit_rows
 from tui_crawler.console.table.cells import Piece, Styled
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
-from tui_crawler.console.table.window_list import LogList
 from tui_crawler.console.timeline.lanes import LanePane, LaneScreen
 from tui_crawler.console.urls.cells import host_of
-from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.exit_code import Severity
 from tui_crawler.domain.status import RobotsStatus
 from tui_crawler.domain.status_words import unavailable_words, unreachable_words
@@ -59,7 +67,7 @@ from tui_crawler.text.format import READING, count
 
 if TYPE_CHECKING:
     from tui_crawler.console.logs.rows import LogLine
-    from tui_crawler.domain.page_view import TodoView
+    from tui_crawler.domain.page_view import ExitCountView, TodoView
     from tui_crawler.domain.robots import RobotsDecision
     from tui_crawler.domain.view import OriginView
 
@@ -83,6 +91,7 @@ class OriginScreen(LaneScreen, RowsScreen):
 
     WHERE = Where.origin
     HERE = frozenset({"origin.move"})
+    LIVE = (ORIGINS,)
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.origin)]
     AUTO_FOCUS = "#attempts"
 
@@ -90,10 +99,11 @@ class OriginScreen(LaneScreen, RowsScreen):
         """`origin` is raw text as stored."""
         super().__init__()
         self._origin = origin
-        self._detail: OriginDetail | None = None
-        self._held: OriginDetail | None = None
-        self._contract: Contract | None = None
-        self._given: tuple[TopUp, ...] = ()
+        self._contract = PaneReading(lambda: contract_of(origin))
+        self._given = PaneReading(lambda: top_ups_of(origin))
+        self._history = PaneReading(lambda: history_of(origin))
+        self._todo_read = PaneReading(lambda: todo_of(origin), self._show_todo)
+        self._exits_read = PaneReading(lambda: exit_counts_of(origin), self._show_exits)
         self._newest: tuple[AttemptView, ...] = ()
         self._tab = next(iter(TABS))
 
@@ -107,8 +117,12 @@ class OriginScreen(LaneScreen, RowsScreen):
         self._exits = CrawlTable(EXIT_COLUMNS, placeholder="no attempts yet", id="exits", classes="pane")
         self._attempts = CrawlTable(LOG_COLUMNS, placeholder="no attempts yet", id="attempts", classes="pane")
         keyset = LogListWindow(self._origin, attempts_only=True)
-        self._list = LogList(self._attempts, keyset, self._attempt_row, newest_on_top=True)
+        self._list = LogList(
+            self._attempts, keyset, self._attempt_row, self._take_newest, self.console.read_soon, newest_on_top=True
+        )
         self._lane = LanePane(self._origin, alone=True, id="lane", classes="pane")
+        told = (self._contract, self._given, self._history, self._todo_read, self._exits_read)
+        self.reads = (*told, self.read_lane(self._lane), self._list)
         left = Vertical(self._state, self._exits, id="origin-left")
         right = Vertical(self._todo, self._lane, self._attempts, id="origin-right")
         panes = Horizontal(left, right, id="origin-panes")
@@ -120,60 +134,24 @@ class OriginScreen(LaneScreen, RowsScreen):
         title(self._state, "State")
         title(self._exits, "Exit codes")
         self._lane.show_title()
-        self._show_titles()
-        self._show_state()
 
-    def wants(self) -> ReadingRequest:
-        own = ContractOf(self._origin), TopUpsOf(self._origin)
-        lanes = () if self.frozen else self.lane_parts(self._lane.size.width + 2)
-        return ReadingRequest(origin=self._origin, parts=(*own, *lanes, *self._list.parts(frozen=self.frozen)))
-
-    def take(self, shot: Snapshot) -> None:
-        contract, given = shot.parts.get(ContractOf(self._origin)), shot.parts.get(TopUpsOf(self._origin))
-        if isinstance(contract, Contract):
-            self._contract = contract
-        if isinstance(given, tuple) and not self.frozen:
-            self._given = given
-        if not self.frozen:
-            self.take_lanes(shot)
-        self._take_attempts(shot)
-        if shot.origin is None or shot.origin is self._detail:
-            return
-        if self.frozen:
-            self.missed += 1
-            self._held = shot.origin
-            self._show_titles()
-            return
-        self._show(shot.origin)
-
-    def _take_attempts(self, shot: Snapshot) -> None:
-        reads_on, keyset = self._list.reads_on, self._list.keyset
-        changed = self._list.take(shot.parts)
-        if self._list.fell_behind:
-            self._look(keyset.anew(keyset.level))
-        if changed and keyset.at_last and not keyset.problems_only:
+    def _take_newest(self) -> None:
+        keyset = self._list.keyset
+        if keyset.at_last and not keyset.problems_only:
             newest = [line.source for line in reversed(keyset.rows[-WINDOW:])]
             self._newest = tuple(one for one in newest if isinstance(one, AttemptView))
-        if reads_on:
-            self.console.read_soon()
-        self._show_titles()
 
-    def thaw(self) -> None:
-        if self._held is not None:
-            self._show(self._held)
-        self._show_titles()
-        self.console.read_soon()
+    @property
+    def lane_width(self) -> int:
+        return self._lane.size.width
 
-    def tick(self) -> None:
-        """Clocks; when the pages in view are asked for; and whether the attempts follow, which the wheel changes."""
-        if not self.frozen:
-            self._show_state()
-            seen = frozenset(self._todo.visible_keys)
-            for number, item in enumerate(self._detail.todo if self._detail is not None else (), 1):
-                if item.url in seen:
-                    self._todo.update_row(self._todo_row(number, item))
-        self._list.seen()
-        self._show_titles()
+    def show_live(self) -> None:
+        """Clocks, and when the pages in view are asked for."""
+        self._show_state()
+        seen = frozenset(self._todo.visible_keys)
+        for number, item in enumerate(self._todo_read.value or (), 1):
+            if item.url in seen:
+                self._todo.update_row(self._todo_row(number, item))
 
     def fit(self, size: Size) -> None:
         super().fit(size)
@@ -228,10 +206,10 @@ class OriginScreen(LaneScreen, RowsScreen):
         return [self._lane] if self._lane.size.width else []
 
     def _show_tabs(self) -> None:
-        view, detail = self._view(), self._detail
+        view, exits = self._view(), self._exits_read.value
         notes = {"todo": count(view.todo) if view is not None else ""}
-        if detail is not None:
-            notes["exits"] = str(len(detail.exits))
+        if exits is not None:
+            notes["exits"] = str(len(exits))
         tabs = []
         for name, (words, action_id) in TABS.items():
             action = BY_ID[action_id]
@@ -239,15 +217,12 @@ class OriginScreen(LaneScreen, RowsScreen):
             tabs.append(Tab(action.id, key, words, notes.get(name, "")))
         self._tabs.tell(tabs, TABS[self._tab][1])
 
-    def _show(self, detail: OriginDetail) -> None:
-        before, self._detail, self._held = self._detail, detail, None
-        if before is None or detail.todo is not before.todo:
-            self._todo.set_rows([self._todo_row(*numbered) for numbered in enumerate(detail.todo, 1)])
-        if before is None or detail.exits is not before.exits:
-            self._exits.set_rows(exit_rows(detail.exits, short=6))
-            self._exits.styles.height = min(max(len(detail.exits), 1), EXITS_SHOWN) + FRAME
-        self._show_state()
-        self._show_titles()
+    def _show_todo(self, todo: tuple[TodoView, ...]) -> None:
+        self._todo.set_rows([self._todo_row(*numbered) for numbered in enumerate(todo, 1)])
+
+    def _show_exits(self, exits: tuple[ExitCountView, ...]) -> None:
+        self._exits.set_rows(exit_rows(exits, short=6))
+        self._exits.styles.height = min(max(len(exits), 1), EXITS_SHOWN) + FRAME
 
     def _attempt_row(self, line: LogLine) -> Row:
         return log_row(cast("AttemptView", line.source), self.console.clock.zone)
@@ -260,19 +235,22 @@ class OriginScreen(LaneScreen, RowsScreen):
         console = self.console
         view = self._view()
         if view is None:
-            self._state.show(unknown_lines(self._origin) if self._detail is not None else [])
+            self._state.show(unknown_lines(self._origin) if self.has_read else [])
             return
         now, zone = console.clock.wall_ms(), console.clock.zone
         meter = console.live_state.meters.get(view.origin)
         line = meter.line(console.live_state.counted_ms(), RATE_WIDTH) if meter else []
         run = console.live_state.run
-        self._why.show([head_line(view, now, run, zone, console.who, self._contract)])
-        if self._detail is not None:
-            suspicion = suspect(self._origin, self._detail.history.refused, self._newest)
-            past = OriginContext(self._detail.history, self._given, run, self._contract, suspicion)
+        contract, history = self._contract.value, self._history.value
+        self._why.show([head_line(view, now, run, zone, console.who, contract)])
+        if history is not None:
+            suspicion = suspect(self._origin, history.refused, self._newest)
+            past = OriginContext(history, self._given.value or (), run, contract, suspicion)
             self._state.show(state_lines(view, past, now, zone, line, self.key_names))
 
-    def _show_titles(self) -> None:
+    def show_titles(self) -> None:
+        """Whether the attempts follow, which the wheel changes, too."""
+        self._list.seen()
         self._show_tabs()
         view = self._view()
         shown = len(self._todo.held_rows())
@@ -288,11 +266,10 @@ class OriginScreen(LaneScreen, RowsScreen):
             parts.append(f"{count(keyset.news)} new")
         if self._list.in_part:
             parts.append(f"only the {count(len(self._attempts.held_rows()))} rows held")
-        title(self._attempts, " · ".join(parts), f"‖ frozen · {self.missed} changes" if self.frozen else "")
+        title(self._attempts, " · ".join(parts))
 
     def _view(self) -> OriginView | None:
-        read = self._detail.view if self._detail is not None else None
-        return read or self.console.live_state.origins.get(self._origin)
+        return self.console.live_state.origins.get(self._origin)
 
     def situation(self) -> Situation:
         """This origin, and the URL under the cursor."""
@@ -303,11 +280,8 @@ class OriginScreen(LaneScreen, RowsScreen):
 
     def record(self, table: CrawlTable, key: Hashable) -> object | None:
         """A page of the todo list, an attempt, or how often an exit code came."""
-        detail = self._detail
-        if detail is None:
-            return None
         if table is self._todo:
-            return next((one for one in detail.todo if one.url == key), None)
+            return next((one for one in self._todo_read.value or () if one.url == key), None)
         line = self._list.keyset.row(key)
         return line.source if line is not None else None
 
@@ -368,19 +342,14 @@ class OriginScreen(LaneScreen, RowsScreen):
 
     def _look(self, keyset: LogListWindow, *, keep: bool = True) -> None:
         self._list.look(keyset, keep=keep)
-        self._show_titles()
+        self.show_titles()
         self.console.read_soon()
 
     def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
         """The newest or the oldest attempt of all, not only of those held."""
         if event.table is self._attempts and self._list.go_to_end(newest=not event.bottom):
-            self._show_titles()
+            self.show_titles()
             self.console.read_soon()
-
-    def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
-        self._list.seen()
-        self._show_titles()
-        self.tell_footer()
 
 
 class RobotsLines(LongLines):
@@ -423,16 +392,17 @@ class RobotsScreen(ConsoleScreen):
     WHERE = Where.robots
     HERE = frozenset({"nav.open", "origin.add", "filter.open", "sort.pick", "copy.pick", "view.export", "table.pivot"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.robots)]
+    LIVE = (ORIGINS,)
     AUTO_FOCUS = "#robots-text"
 
     def __init__(self, origin: str, url: str = "", came_from: tuple[str, ...] = ("Overview",)) -> None:
         """`origin` is raw text as stored; `url` is the one that is judged, empty for none. `came_from` are crumbs."""
         super().__init__()
         self._origin, self._came_from, self._url = origin, came_from, url
-        self._detail: OriginDetail | None = None
-        self._sheet: RobotsSheet | None = None
-        self._read = False
-        self._contract: Contract | None = None
+        self._contract = PaneReading(lambda: contract_of(self._origin))
+        self._file = PaneReading(self._ask_file, lambda _: self._judge())
+        self.reads = (self._contract, self._file)
+        self._fetched_at: int | None = None
         self._decision: RobotsDecision | None = None
 
     def body(self) -> Iterable[Widget]:
@@ -443,49 +413,22 @@ class RobotsScreen(ConsoleScreen):
     def on_mount(self) -> None:
         title(self._text, f"{host_of(self._origin)}/robots.txt")
         title(self._facts, "What it means")
-        self._show()
+        self.show_live()
 
-    def wants(self) -> ReadingRequest:
-        """The origin, its contract and its file."""
+    def _ask_file(self) -> Ask[RobotsSheet | None] | None:
         view = self._view()
-        parts: tuple[ContractOf | RobotsFile, ...] = (ContractOf(self._origin),)
-        if view is not None:
-            parts = (*parts, RobotsFile(self._origin, view.robots_fetched_at))
-        return ReadingRequest(origin=self._origin, parts=parts)
-
-    def take(self, shot: Snapshot) -> None:
-        """Takes the parts that changed; held still, the picture stays."""
-        if shot.origin is not None:
-            self._detail = shot.origin
-        if self.frozen:
-            self.missed += 1
-            return
-        for part, value in shot.parts.items():
-            match part, value:
-                case ContractOf(), Contract():
-                    self._contract = value
-                case RobotsFile(), RobotsSheet() | None if value is not self._sheet or not self._read:
-                    self._sheet, self._read = value, True
-                    self._judge()
-                case _:
-                    continue
-        self._show()
-
-    def thaw(self) -> None:
-        self.console.read_soon()
-        self._show()
-
-    def tick(self) -> None:
-        if not self.frozen:
-            self._show()
+        if view is not None and not self.frozen:
+            self._fetched_at = view.robots_fetched_at
+        return None if self._fetched_at is None else robots_file(self._origin, self._fetched_at)
 
     def _judge(self) -> None:
-        self._decision = decide(self._sheet, self._url) if self._sheet is not None and self._url else None
+        sheet = self._file.latest
+        self._decision = decide(sheet, self._url) if sheet is not None and self._url else None
 
-    def _show(self) -> None:
-        view = self._view()
+    def show_live(self) -> None:
+        view, sheet, contract = self._view(), self._file.latest, self._contract.value
         if view is None:
-            unknown = f"{host_of(self._origin)} is not an origin of this crawl." if self._detail is not None else ""
+            unknown = f"{host_of(self._origin)} is not an origin of this crawl." if self.has_read else ""
             self._text.show_sheet(None, None, unknown, obeyed=False)
             self._facts.show([])
             return
@@ -493,19 +436,17 @@ class RobotsScreen(ConsoleScreen):
         now, zone = console.clock.wall_ms(), console.clock.zone
         in_force = view.robots_status == RobotsStatus.parsed
         decided = self._decision.line_number if self._decision is not None and in_force else None
-        held = self._sheet is not None and in_force
-        empty = "The file is empty." if held else _nothing(view) if self._read else READING
-        sheet = self._sheet if self._sheet is not None and self._sheet.size else None
-        self._text.show_sheet(sheet, decided, empty, obeyed=in_force)
-        lines = robots_lines(view, self._sheet, self._url, self._decision, now, zone, self.key_names)
-        lines += ["", clock_line(view, now, self._contract)]
-        if self._contract is not None:
-            lines += ["", *contract_lines(self._contract, view, now, zone, self.key_names)]
+        held = sheet is not None and in_force
+        empty = "The file is empty." if held else _nothing(view) if self._file.read else READING
+        self._text.show_sheet(sheet if sheet is not None and sheet.size else None, decided, empty, obeyed=in_force)
+        lines = robots_lines(view, sheet, self._url, self._decision, now, zone, self.key_names)
+        lines += ["", clock_line(view, now, contract)]
+        if contract is not None:
+            lines += ["", *contract_lines(contract, view, now, zone, self.key_names)]
         self._facts.show(lines)
 
     def _view(self) -> OriginView | None:
-        read = self._detail.view if self._detail is not None else None
-        return read or self.console.live_state.origins.get(self._origin)
+        return self.console.live_state.origins.get(self._origin)
 
     def situation(self) -> Situation:
         """This origin, and the URL that is judged."""
@@ -533,7 +474,7 @@ class RobotsScreen(ConsoleScreen):
             return
         self._url = url
         self._judge()
-        self._show()
+        self.show_live()
 
     def _tried(self, text: str) -> None:
         self.focus_main()

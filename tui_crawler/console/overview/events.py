@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.logs.attempts import EVENT_COLUMNS, event_row, is_problem
 from tui_crawler.console.overview.event_rows import action_row, trouble_row
 from tui_crawler.console.reading.snapshot import EVENTS_KEPT
-from tui_crawler.console.screen.stack import ReachesConsole
+from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.table.cells import LateRow
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.text.format import count, plural

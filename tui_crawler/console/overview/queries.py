@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from tui_crawler.console.reading.refresh import FAST_MS, RARE_MS, Part
+from tui_crawler.console.reading.ask import FAST_MS, RARE_MS, asks
 from tui_crawler.domain.record import dataclass
 
 if TYPE_CHECKING:
@@ -20,17 +20,12 @@ if TYPE_CHECKING:
 _LOOKED_AT = 100  # attempts of the selected origin, each time it changes
 
 
-@dataclass(frozen=True, slots=True)
-class Suspicions(Part):
-    """Every origin whose links the trap guard refused, with what speaks for a trap."""
+@asks(RARE_MS)
+def suspicions(reports: RefusedReports, _now: int) -> dict[str, TrapSuspicion]:
+    """Read every origin whose links the trap guard refused, with what speaks for a trap."""
+    from tui_crawler.domain.trap import guard_suspicions  # noqa: PLC0415  not before the first paint
 
-    every_ms = RARE_MS
-
-    def read(self, reports: RefusedReports, now: int) -> dict[str, TrapSuspicion]:
-        """By origin. Raises StorageFailure."""
-        from tui_crawler.domain.trap import guard_suspicions  # noqa: PLC0415  not before the first paint
-
-        return guard_suspicions(reports.refused(""))
+    return guard_suspicions(reports.refused(""))
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,40 +36,24 @@ class OriginSummary:
     suspicion: TrapSuspicion | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class OriginSummaryPart(Part):
-    """The card of one origin."""
+@asks()
+def summary_of(reports: SummaryReports, now: int, origin: str) -> OriginSummary:
+    """Read the card of one origin."""
+    from tui_crawler.domain.trap import suspect  # noqa: PLC0415  not before the first paint
 
-    origin: str
-
-    def read(self, reports: SummaryReports, now: int) -> OriginSummary:
-        """Reads it. Raises StorageFailure."""
-        from tui_crawler.domain.trap import suspect  # noqa: PLC0415  not before the first paint
-
-        name = self.origin
-        suspicion = suspect(name, reports.refused(name), reports.attempts(origin=name, limit=_LOOKED_AT))
-        return OriginSummary(reports.exit_counts(name, now), suspicion)
+    suspicion = suspect(origin, reports.refused(origin), reports.attempts(origin=origin, limit=_LOOKED_AT))
+    return OriginSummary(reports.exit_counts(origin, now), suspicion)
 
 
-@dataclass(frozen=True, slots=True)
-class NextPageOf(Part):
-    """The page that comes next at one origin: read as often as its row, so that it is never the one answered last."""
-
-    origin: str
-    every_ms = FAST_MS
-
-    def read(self, reports: OriginReports, now: int) -> str:
-        """Its URL; empty: none is on the todo list. Raises StorageFailure."""
-        todo = reports.todo(self.origin, 1)
-        return todo[0].url if todo else ""
+@asks(FAST_MS)
+def next_page_of(reports: OriginReports, _now: int, origin: str) -> str:
+    """Read the URL of the page that comes next at one origin; empty: none is on the todo list. It is read as often as
+    the row of the origin, so that it is never the one answered last."""
+    todo = reports.todo(origin, 1)
+    return todo[0].url if todo else ""
 
 
-@dataclass(frozen=True, slots=True)
-class RecentActions(Part):
-    """The newest actions of operators, whole: what became of them changes."""
-
-    limit: int = 50
-
-    def read(self, reports: ActionReports, now: int) -> tuple[ActionView, ...]:
-        """Newest first. Raises StorageFailure."""
-        return reports.actions(self.limit)
+@asks()
+def recent_actions(reports: ActionReports, _now: int, limit: int = 50) -> tuple[ActionView, ...]:
+    """Read the newest actions of operators, newest first, whole: what became of them changes."""
+    return reports.actions(limit)

@@ -20,13 +20,15 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.overview.events import EventsPane
 from tui_crawler.console.overview.order import OverviewFilter, natural_direction, read_origin_needle
 from tui_crawler.console.overview.origin_list import OriginList
-from tui_crawler.console.overview.queries import NextPageOf, OriginSummary, OriginSummaryPart, RecentActions, Suspicions
+from tui_crawler.console.overview.queries import next_page_of, recent_actions, summary_of, suspicions
 from tui_crawler.console.overview.rows import COLUMNS, UNORDERED
 from tui_crawler.console.panes.bars import Bar
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
-from tui_crawler.console.reading.refresh import JOB_NAMES, KNOWN_WORKERS, ReadingRequest, Snapshot
+from tui_crawler.console.reading.ask import RARE_MS, Ask
+from tui_crawler.console.reading.reading import PaneReading
+from tui_crawler.console.reading.refresh import EVENTS, JOB_NAMES, ORIGINS, WORKERS
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import LiveFilterScreen
 from tui_crawler.console.table.cells import Styled
@@ -40,17 +42,17 @@ from tui_crawler.text.safe_text import safe
 from tui_crawler.text.standing import severity, standing
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.operator_view import ActionView
+    from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.domain.view import OriginView
 
 MINUTE_MS = 60_000
-_ACTIONS, _SUSPICIONS = RecentActions(), Suspicions()
 RATE_WIDTH = 20
 LEAST, BESIDE = 8, 32
 """Lines of the origins at least, however few; and where the selected one stands beside them, which needs about as many:
 what is measured would have the screen laid out anew as the cursor moves."""
 
 
+Read = TypeVar("Read")
 Sorts = TypeVar("Sorts", bound=Callable[..., None])
 
 
@@ -115,6 +117,8 @@ class OverviewScreen(LiveFilterScreen):
     WHERE = Where.overview
     HERE = frozenset({"origin.move"})
     CRUMBS = ("Overview",)
+    LIVE = (ORIGINS, EVENTS, JOB_NAMES)
+    BADGE = "#origins"
     MARKS = "#origins"
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.overview)]
 
@@ -125,15 +129,18 @@ class OverviewScreen(LiveFilterScreen):
         self._sought = ""
         self._told_at = -1
         self._nameless_run = self._covered_run = 0
-        self._actions: tuple[ActionView, ...] = ()
-        self._cards: dict[str, object] = {}
-        self._next: dict[str, object] = {}
 
     def body(self) -> Iterable[Widget]:
         """Origins beside the selected one, events below."""
         self._table = CrawlTable(COLUMNS, placeholder=READING, id="origins", classes="pane")
         self._table.holds_while_marked = True
         self._list = OriginList(self, self._table, self._begins_with)
+        self._actions = PaneReading(recent_actions)
+        self._suspicions = PaneReading(suspicions, self._list.suspect)
+        self._card = PaneReading(lambda: self._of_selected(summary_of))
+        self._next = PaneReading(lambda: self._of_selected(next_page_of))
+        crew = PaneReading(lambda: WORKERS.every(RARE_MS) if self.has_read else None)
+        self.reads = (self._actions, self._suspicions, self._card, self._next, crew)
         self._summary = Lines(id="summary", classes="pane")
         self._why = Lines(id="why")
         self._events = EventsPane()
@@ -145,7 +152,6 @@ class OverviewScreen(LiveFilterScreen):
 
     def on_mount(self) -> None:
         self._show_sort()
-        self._show_titles()
 
     def on_screen_resume(self, _event: events.ScreenResume) -> None:
         """Makes the order anew when another screen lay over it: from what is known, and from the next reading."""
@@ -166,36 +172,28 @@ class OverviewScreen(LiveFilterScreen):
 
     # what is shown
 
-    def wants(self) -> ReadingRequest:
-        """Origins and events, and more of the selected origin."""
+    def _of_selected(self, ask: Callable[[str], Ask[Read]]) -> Ask[Read] | None:
         view = self._selected() if self.is_mounted and not self.has_class("-narrow") else None
-        selected = (OriginSummaryPart(view.origin), NextPageOf(view.origin)) if view is not None else ()
-        later = (KNOWN_WORKERS,) if self.has_read else ()
-        return ReadingRequest(origins=True, events=True, parts=(_ACTIONS, _SUSPICIONS, JOB_NAMES, *later, *selected))
-
-    def accepts(self, wants: ReadingRequest) -> bool:
-        """Rows and events are for it whichever origin was selected then."""
-        return wants.origins and wants.events
+        return None if view is None else ask(view.origin)
 
     def take(self, shot: Snapshot) -> None:
         """Takes changed origins, new events, what operators did, and which origins look like traps."""
+        live_state = self.console.live_state
         if shot.anew:
             self._events.begin()
             self._list.begin()
-        self._events.take(self.console.live_state.take_events(), hold=self.frozen)
-        self._take_parts(shot)
+        self._events.take(live_state.take_events(), hold=self.frozen)
+        if not self.frozen:
+            self._list.changed(live_state.take_news())
+        super().take(shot)
         if self.frozen:
-            self.missed = self._list.miss(self.console.live_state.take_news())
-            self._show_titles()
+            self.missed = self._list.miss(live_state.take_news())
+            self.show_titles()
             return
-        self._list.changed(self.console.live_state.take_news())
         self._tell_given_up()
         self._tell_nameless()
         self._tell_elsewhere()
         self._tell_coverage()
-        if not self._list.ordered or self._list.order_is_due:
-            self._order()
-        self._show_selected()
 
     def _tell_given_up(self) -> None:
         """Tells of origins that gave up, all those of the last minute in one notice."""
@@ -235,33 +233,24 @@ class OverviewScreen(LiveFilterScreen):
                 offer = f"; {self.key_names('origin.add')} adds {coverage.elsewhere[0]}" if coverage.elsewhere else ""
                 self.console.tell("coverage", f"⚠ {coverage.brief}{offer}", "warning")
 
-    def _take_parts(self, shot: Snapshot) -> None:
-        if self.frozen:
-            return
-        actions, suspicions = shot.parts.get(_ACTIONS), shot.parts.get(_SUSPICIONS)
-        if isinstance(actions, tuple):
-            self._actions = actions
-        self._events.take_others(self._actions, self.console.troubles)
-        self._cards = {part.origin: card for part, card in shot.parts.items() if isinstance(part, OriginSummaryPart)}
-        self._next = {part.origin: url for part, url in shot.parts.items() if isinstance(part, NextPageOf)}
-        if isinstance(suspicions, dict):
-            self._list.suspect(suspicions)
-
-    def tick(self) -> None:
-        """Countdowns of the rows in view, the order, the selected origin."""
-        if self.frozen:
-            return
-        self._events.take_others(self._actions, self.console.troubles)
-        self._list.tick()
-        if self._list.order_is_due:
+    def show_live(self) -> None:
+        """The order, the selected origin, what operators did and what went wrong."""
+        self._events.take_others(self._actions.value or (), self.console.troubles)
+        if not self._list.ordered or self._list.order_is_due:
             self._order()
         self._show_selected()
+
+    def tick(self) -> None:
+        """Countdowns of the rows in view, too."""
+        if not self.frozen:
+            self._list.tick()
+        super().tick()
 
     def thaw(self) -> None:
         self._list.thaw()
         self._events.thaw()
         self._order()
-        self._show_selected()
+        super().thaw()
 
     def fit(self, size: Size) -> None:
         super().fit(size)
@@ -275,7 +264,7 @@ class OverviewScreen(LiveFilterScreen):
             self.has_class("-narrow") or self.has_class("-low")
         )
         self._strip.tell(origins, wanted=wanted)
-        self._show_titles()
+        self.show_titles()
         self._make_room()
 
     def _make_room(self) -> None:
@@ -285,7 +274,7 @@ class OverviewScreen(LiveFilterScreen):
             least = LEAST if self.has_class("-narrow") else BESIDE
             self._shared_height.take(max(rows + FRAME, least), all_of_it=not rows or self.has_class("-low"))
 
-    def _show_titles(self) -> None:
+    def show_titles(self) -> None:
         wanted = self._list.wanted
         known = len(self.console.live_state.origins)
         parts = ["Origins"]
@@ -297,7 +286,7 @@ class OverviewScreen(LiveFilterScreen):
             parts += [f"filter: {wanted.needle}", *filter(None, (read_origin_needle(wanted.needle).problem,))]
         if wanted.problems:
             parts.append("problems only")
-        title(self._table, " · ".join(parts), f"‖ frozen · {self.missed} changed" if self.frozen else "")
+        title(self._table, " · ".join(parts))
 
     def _show_sort(self) -> None:
         self._table.sort = (self._list.wanted.sort, self._list.wanted.descending)
@@ -317,11 +306,10 @@ class OverviewScreen(LiveFilterScreen):
         run, flying = console.live_state.run, console.live_state.in_flight(view)
         meter = console.live_state.meters.get(view.origin)
         line = meter.line(live_state.counted_ms(), RATE_WIDTH) if meter else []
-        found = self._cards.get(view.origin)
-        card = found if isinstance(found, OriginSummary) else None
+        card = self._card.value
         suspicion = (card and card.suspicion) or self._list.suspicions.get(view.origin)
         state, words, *more = summary.summary_lines(view, now, run, zone, console.who, line, flying)
-        comes = summary.next_lines(view, str(self._next.get(view.origin, "")))
+        comes = summary.next_lines(view, self._next.value or "")
         lines = [state, words, *summary.trap_lines(suspicion), *more, *comes]
         self._summary.show([*lines, *(summary.card_lines(card) if card else ())])
         title(self._summary, host_of(view.origin), self._summary.more)
@@ -412,7 +400,7 @@ class OverviewScreen(LiveFilterScreen):
         self._list.fit(narrow=self.has_class("-narrow"))
         self._show_sort()
         self._order(anew=True)
-        self._show_titles()
+        self.show_titles()
         self._show_selected()
         self.tell_footer()
 
@@ -485,15 +473,11 @@ class OverviewScreen(LiveFilterScreen):
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         if event.table is self._table:
             self._show_selected()
-            self.tell_footer()
 
     def on_origin_strip_chosen(self, event: OriginStrip.Chosen) -> None:
         """Goes to the origin that was clicked, if the filter keeps it."""
         self._table.move_cursor(key=event.origin)
         self._table.focus()
-
-    def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
-        self.tell_footer()
 
     def row_selected(self, event: CrawlTable.RowSelected) -> None:
         """Opens an origin, or the URL of an event; of an action or an error all is told."""

@@ -7,14 +7,14 @@ from typing import TYPE_CHECKING
 
 from textual.content import Content
 
-from tui_crawler.text.safe_text import safe
+from tui_crawler.text.safe_text import clip, safe
 
 if TYPE_CHECKING:
     from textual.widget import Widget
 
     from tui_crawler.console.table.cells import Piece
 
-_LONGEST = 200
+_LONGEST, _LONGEST_NAME = 200, 32
 
 
 def write_title(widget: Widget, text: str) -> None:
@@ -41,3 +41,9 @@ def title_of(widget: Widget) -> str:
     """The text of the title; Textual's public name gives it as markup."""
     held = widget._border_title
     return held.plain if held is not None else ""
+
+
+def pane_name(pane: Widget, *, whole: bool = False) -> str:
+    """What a pane is called: its title, up to the first ` · ` unless the `whole` one is asked for."""
+    name = title_of(pane)
+    return clip(safe(name if whole else name.split(" · ", maxsplit=1)[0]), _LONGEST_NAME) or "pane"

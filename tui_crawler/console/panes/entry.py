@@ -23,7 +23,6 @@ from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
     from tui_crawler.console.dialogs.completion import Choice, Completion
-    from tui_crawler.console.screen.base import ConsoleScreen
 
 _LONGEST_LABEL = 80
 _MOST_OFFERED = 40
@@ -95,8 +94,10 @@ class EntryLine(Vertical):
     class Changed(Used):
         """The text changed."""
 
-    def __init__(self) -> None:
+    def __init__(self, focus_main: Callable[[], None]) -> None:
+        """`focus_main` gives the focus away where it cannot go back to where it was."""
         super().__init__(id="entry")
+        self._focus_main = focus_main
         self.use = EntryUse("", str)
         self.display = False
         self.came_from: Widget | None = None
@@ -178,7 +179,7 @@ class EntryLine(Vertical):
             if before is not None and before.is_attached and before.focusable:
                 self.screen.set_focus(before)
             else:
-                self._console_screen.focus_main()
+                self._focus_main()
 
     def leave(self) -> None:
         """Closes the line; what it had changed is taken back."""
@@ -227,14 +228,6 @@ class EntryLine(Vertical):
             self._draft = self.text
         self._back = back
         self._write(self._before[-back] if back else self._draft)
-
-    @property
-    def _console_screen(self) -> ConsoleScreen:
-        from tui_crawler.console.screen.base import ConsoleScreen  # noqa: PLC0415  it needs this module
-
-        screen = self.screen
-        assert isinstance(screen, ConsoleScreen)  # noqa: S101  no other screen has this line
-        return screen
 
     def _focus_went(self, focused: Widget | None) -> None:
         """Nothing is left behind when something else takes the focus; a terminal that lost it leaves none (None)."""

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 from tui_crawler.console.panes.line import width_of
 from tui_crawler.domain.record import dataclass, replace
 
@@ -29,6 +31,12 @@ class Notice:
     def label(self) -> str:
         """The text, with how often it came."""
         return self.text if self.times == 1 else f"{self.text} ×{self.times}"
+
+
+class Notify(Protocol):
+    """Shows a short message (raw text); it takes the place of one of its kind."""
+
+    def __call__(self, kind: str, text: str, role: str = "accent") -> None: ...
 
 
 @dataclass(frozen=True, slots=True)

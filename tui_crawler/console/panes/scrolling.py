@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from textual.geometry import Size
 from textual.widget import Widget
@@ -10,9 +10,8 @@ from textual.widget import Widget
 from tui_crawler.console.panes.zoom import panes_of
 
 if TYPE_CHECKING:
+    from textual.screen import Screen
     from textual.scroll_view import ScrollView
-
-    from tui_crawler.console.screen.base import ConsoleScreen
 
 
 def reach_over(pane: ScrollView, lines: int) -> None:
@@ -35,10 +34,10 @@ LEAST_LINES = 4
 """So much of a pane is in view at least: its border, its header, and two rows."""
 
 
-def bring_into_view(screen: ConsoleScreen) -> None:
+def bring_into_view(screen: Screen[Any], filtered: Widget | None) -> None:
     """Gives the focus to a pane that is displayed when none has it, and scrolls it to where it can be seen.
 
-    While one types below the body, it is the table that is filtered that can be seen.
+    While one types below the body, it is the table that is `filtered` that can be seen.
     """
     panes = panes_of(screen)
     if not panes or not screen.is_current:
@@ -48,12 +47,12 @@ def bring_into_view(screen: ConsoleScreen) -> None:
     lost = focused is None or (focused not in panes and any(node.id == "body" for node in focused.ancestors))
     if screen.app.app_focus and lost:
         screen.set_focus(main_pane(screen, panes))
-    focused = screen.focused if screen.focused in panes else screen.table_filter.table
-    if focused in panes and not _first_rows_seen(focused):
+    focused = screen.focused if screen.focused in panes else filtered
+    if focused is not None and focused in panes and not _first_rows_seen(focused):
         focused.scroll_visible(animate=False, top=True)
 
 
-def main_pane(screen: ConsoleScreen, panes: list[Widget]) -> Widget:
+def main_pane(screen: Screen[Any], panes: list[Widget]) -> Widget:
     """The pane a view begins with, of those that are displayed."""
     return next((pane for pane in screen.query(str(screen.AUTO_FOCUS)) if pane in panes), panes[0])
 

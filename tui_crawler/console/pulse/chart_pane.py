@@ -15,8 +15,8 @@ from tui_crawler.console.panes.border import write_pieces
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.pulse.rows import Chart, Charts, drawn, legend_of, title_of
 from tui_crawler.console.screen.base import title
+from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.span import SPAN_KEYS
-from tui_crawler.console.screen.stack import ReachesConsole
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.text.format import READING
 

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from tui_crawler.console.reading.refresh import RARE_MS, SLOW_MS, Part
+from tui_crawler.console.reading.ask import RARE_MS, SLOW_MS, Ask, asks
 from tui_crawler.domain.pulse import HOUR_MS, MINUTE_MS, PulseOf, PulseScope, step_for
 
 if TYPE_CHECKING:
@@ -19,35 +18,20 @@ class PulseReports(Protocol):
     def pulse(self, of: PulseOf, since: int, step_ms: int, steps: int) -> Pulse: ...
 
 
-@dataclass(frozen=True, slots=True)
-class SpanPart(Part):
-    """A span of the crawl, or of a part of it."""
-
-    of: PulseOf
-    since: int
-    step_ms: int
-    steps: int
-
-    @property
-    def likeness(self) -> object:
-        return self.of, self.step_ms, self.steps
-
-    @property
-    def every_ms(self) -> int:
-        return SLOW_MS if self.step_ms <= MINUTE_MS else RARE_MS
-
-    def read(self, reports: PulseReports, now: int) -> Pulse:
-        """Reads it. Raises StorageFailure."""
-        return reports.pulse(self.of, self.since, self.step_ms, self.steps)
+@asks()
+def pulse(reports: PulseReports, _now: int, of: PulseOf, since: int, step_ms: int, steps: int) -> Pulse:
+    """Read the pulse of a span."""
+    return reports.pulse(of, since, step_ms, steps)
 
 
-def part_of(of: PulseOf, length: int, end: int) -> SpanPart:
-    """The span of this length (ms) that ends with the step of a moment (epoch ms)."""
+def pulse_of(of: PulseOf, length: int, end: int) -> Ask[Pulse]:
+    """Return the span of this length (ms), of the crawl or a part of it, that ends with the step of a moment (epoch
+    ms)."""
     step = step_for(length)
     if step < MINUTE_MS and of.scope in {PulseScope.job, PulseScope.worker}:
         step = MINUTE_MS
     steps = max(1, length // step)
-    return SpanPart(of, (end // step - steps + 1) * step, step, steps)
+    return pulse(of, (end // step - steps + 1) * step, step, steps).every(SLOW_MS if step <= MINUTE_MS else RARE_MS)
 
 
 _YOUNG_MS = 15 * MINUTE_MS

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Grid, Vertical
@@ -16,14 +16,19 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.line import Line, Split
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.pulse.chart_pane import ChartPane
-from tui_crawler.console.pulse.queries import SpanPart, first_span, part_of, scopes_of
+from tui_crawler.console.pulse.queries import first_span, pulse_of, scopes_of
 from tui_crawler.console.pulse.rows import Charts, mark_words, title_of
-from tui_crawler.console.reading.refresh import JOB_NAMES, ReadingRequest, Snapshot
+from tui_crawler.console.reading.ask import Ask
+from tui_crawler.console.reading.reading import PaneReading
+from tui_crawler.console.reading.refresh import JOB_NAMES
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.screen.span import SpanActions, SpanView
 from tui_crawler.console.table.cells import Styled
-from tui_crawler.domain.pulse import HOUR_MS, SPANS_MS, LatencyPhase, Pulse, PulseOf, PulseScope
+from tui_crawler.domain.pulse import HOUR_MS, SPANS_MS, LatencyPhase, PulseOf, PulseScope
 from tui_crawler.text.format import coarse, date_time
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.pulse import Pulse
 
 CHART_LINES = 9
 """A chart has at least so many lines, its border among them."""
@@ -40,6 +45,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
     HERE = frozenset({"view.pulse", "origin.add"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.pulse)]
     AUTO_FOCUS = "ChartPane"
+    LIVE = (JOB_NAMES,)
 
     def __init__(self) -> None:
         """Follows the present of the whole crawl, over an hour."""
@@ -47,7 +53,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
         self._of = PulseOf()
         self.span, self._chosen = SpanView(HOUR_MS), False
         self._phase = LatencyPhase.response
-        self._part: SpanPart | None = None
+        self.reads = (PaneReading(self._ask_pulse, self._take, moves=True),)
         self._charts: Charts | None = None
         self._first = 0  # the first of the charts that have room
 
@@ -60,24 +66,18 @@ class PulseScreen(SpanActions, ConsoleScreen):
     def crumbs(self) -> tuple[str, ...]:
         return ("Pulse",) if self._of == PulseOf() else ("Pulse", self._of.name)
 
-    def wants(self) -> ReadingRequest:
+    def _ask_pulse(self) -> Ask[Pulse]:
         """The span; of one that follows the present the next step when it begins."""
-        if self.frozen and self._part is not None:
-            return ReadingRequest()
-        end = self.span.end if self.span.end is not None else self.present()
-        self._part = part_of(self._of, self.span.length, end)
-        return ReadingRequest(parts=(self._part, JOB_NAMES))
+        return pulse_of(self._of, self.span.length, self.span.end if self.span.end is not None else self.present())
 
-    def take(self, shot: Snapshot) -> None:
-        pulse = next((one for part, one in shot.parts.items() if part == self._part), None)
-        if isinstance(pulse, Pulse) and not self.frozen and (self._charts is None or self._charts.pulse is not pulse):
-            now = self.console.clock.wall_ms()
-            self._charts = Charts(pulse, now, self._phase)
-            if not self._chosen and self.span.length != (first := first_span(pulse, now)):
-                self.span.length = first
-                self.console.read_soon()
-            self._chosen = True
-            self._show()
+    def _take(self, pulse: Pulse) -> None:
+        now = self.console.clock.wall_ms()
+        self._charts = Charts(pulse, now, self._phase)
+        if not self._chosen and self.span.length != (first := first_span(pulse, now)):
+            self.span.length = first
+            self.console.read_soon()
+        self._chosen = True
+        self._show()
 
     def fit(self, size: Size) -> None:
         """As many charts as have room."""
@@ -85,10 +85,11 @@ class PulseScreen(SpanActions, ConsoleScreen):
         self._place_charts(size)
         self._show()
 
-    def toggle_freeze(self) -> None:
-        """Says so, too."""
-        super().toggle_freeze()
-        self._show()
+    def show_titles(self) -> None:
+        """The line that reads the charts, which says whether they are held still."""
+        if self._charts is not None and self.is_mounted:
+            at = None if self.span.cursor is None else self._charts.pulse.step_at(self.span.cursor)
+            self._reading.show([self._reading_line(self._charts, at)])
 
     def _place_charts(self, size: Size) -> None:
         shown = [pane for pane in self._panes if self._charts is None or pane.chart is not None or not pane.is_mounted]
@@ -111,7 +112,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
         if before != [pane.chart is None for pane in self._panes]:
             self._place_charts(self.size)
         self.console.show_header(self)  # and what it counts, in the charts
-        self._reading.show([self._reading_line(charts, at)])
+        self.show_titles()
 
     def _reading_line(self, charts: Charts, at: int | None) -> Line:
         zone, pulse = self.console.clock.zone, charts.pulse
@@ -123,7 +124,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
             *(["a sample of attempts"] if pulse.sampled else []),
             title_of(pulse),
             f"span {coarse(self.span.length)}",
-            "‖ frozen" if self.frozen else self.span.words,
+            self.frozen_words or self.span.words,
             *([f"{self.key_names('focus.next')}: {hidden} more"] if hidden else []),
         ]
         return Split(Styled(said, "strong"), Styled(" · ".join(words), "muted"))

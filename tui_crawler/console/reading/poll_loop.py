@@ -7,16 +7,17 @@ import threading
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
+from tui_crawler.console.reading.ask import ReadingRequest
 from tui_crawler.console.reading.failure_words import failure_words, is_damage, is_lock
-from tui_crawler.console.reading.refresh import PartReader, ReadingRequest, Snapshot
+from tui_crawler.console.reading.refresh import Snapshot, SnapshotReader
 from tui_crawler.domain.failure import ReadingStopped
 from tui_crawler.domain.record import dataclass, replace
 
 if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock
+    from tui_crawler.console.panes.notice import Notify
     from tui_crawler.console.ports import Reports
     from tui_crawler.console.screen.base import ConsoleScreen
-    from tui_crawler.console.screen.stack import Notify
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,14 +70,14 @@ class Poller:
 
     def run(self) -> None:
         """Reads until closed. Blocking."""
-        reader: PartReader | None = None
+        reader: SnapshotReader | None = None
         while (wants := self._next()) is not None:
             answer: Answer
             try:
                 if reader is None:
                     reports = self._factory()
                     reports.stop_when(lambda: self._closed or self._wanted is not None)
-                    reader = PartReader(reports, self._clock)
+                    reader = SnapshotReader(reports, self._clock)
                 answer = reader.read(wants)
             except ReadingStopped:
                 continue
@@ -186,8 +187,8 @@ class PollTimer:
         """Asks for what a screen wants, `at_once` whatever was read a moment ago, `instead` of what is being read for
         another question; False when that cannot be."""
         if screen is not None and (instead or not self._asked):
-            wants = screen.wants()
-            self._asked = self.poller.ask(replace(wants, at_once=True) if at_once else wants, instead=instead)
+            request = ReadingRequest(screen.wants(), at_once, screen.asker)
+            self._asked = self.poller.ask(request, instead=instead)
             self._ask_at = self._ask_at or self._asked  # what is wanted from now on is for the next one
         return self._asked
 

@@ -7,7 +7,7 @@ from collections.abc import Callable, Hashable, Mapping
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.panes.header import HeaderState
-from tui_crawler.console.reading.refresh import JOB_NAMES, KNOWN_WORKERS, WORKERS
+from tui_crawler.console.reading.refresh import COVERAGE, EVENTS, JOB_NAMES, ORIGINS, TOTALS, WORKERS
 from tui_crawler.domain.eta import Eta, estimate_run
 from tui_crawler.domain.idle_reason import idle_reason_of_run, worked_ms
 from tui_crawler.domain.record import dataclass
@@ -192,16 +192,17 @@ class LiveState:
         if shot.anew:
             self._begin()
         self._read_ms = shot.took_ms
-        if not self.known or shot.run != self.run or shot.coverage != self.coverage:
+        coverage = COVERAGE.found_in(shot)
+        if not self.known or shot.run != self.run or coverage != self.coverage:
             self._slow_at = -SLOW_MS
         self.known = True
-        self.run, self.totals, self.lock, self.coverage = shot.run, shot.totals, shot.lock, shot.coverage
-        if shot.wants.events:
-            self._events = (*shot.events, *(self._events or ()))[:EVENTS_KEPT]
+        self.run, self.totals, self.lock, self.coverage = shot.run, TOTALS.found_in(shot), shot.lock, coverage
+        if (events := EVENTS.found_in(shot)) is not None:
+            self._events = (*events, *(self._events or ()))[:EVENTS_KEPT]
         self.jobs = JOB_NAMES.found_in(shot) or self.jobs
-        found = (one.found_in(shot) for one in (WORKERS, KNOWN_WORKERS))
-        self.workers = next((workers for workers in found if workers is not None), self.workers)
-        for view in shot.changed:
+        workers = WORKERS.found_in(shot)
+        self.workers = self.workers if workers is None else workers
+        for view in ORIGINS.found_in(shot) or ():
             self._count(view)
             self.origins[view.origin] = view
             self._news.add(view.origin)

@@ -1,47 +1,27 @@
 """What is held of a long list: spans without a gap between them, read by keyset and joined, never all of it.
 
 A span reaches from one place of the list to another. What lies above the first span and below the last one is read as
-the part `above` or `below`, which begins at the edge of that span: so no row is lost or doubled, whatever comes in
-meanwhile. There are two such lists. Pages stand in the order of their ids and change while they are held: spans are
-read again. The log only grows at its end: what comes in there is read as it comes, or counted while it is not held.
+the ask `above` or `below`, which begins at the edge of that span: so no row is lost or doubled, whatever comes in
+meanwhile. Pages stand in the order of their ids and change while they are held: spans are read again.
 """
 
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar, cast
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Generic, TypeVar
 
-from tui_crawler.console.failures.queries import FailureWindow
-from tui_crawler.console.logs.queries import (
-    BEGINNING,
-    END,
-    LogActions,
-    LogAfter,
-    LogAround,
-    LogBefore,
-    LogEntries,
-    LogPart,
-    LogPlace,
-)
-from tui_crawler.console.logs.rows import LogLine, action_line
-from tui_crawler.console.reading.refresh import WINDOW, PagePart, Part
-from tui_crawler.console.urls.queries import UrlWindow
-from tui_crawler.domain.exit_code import Severity
-from tui_crawler.domain.page_filter import PageFilter, PageWindow
+from tui_crawler.console.reading.ask import WINDOW, Ask, PageAsk
+from tui_crawler.console.reading.reading import PaneReading
 
 if TYPE_CHECKING:
-    from tui_crawler.console.failures.queries import GroupKey
-    from tui_crawler.domain.operator_view import ActionView
+    from tui_crawler.domain.page_filter import PageWindow
     from tui_crawler.domain.page_view import PageView
 
 KEPT = 2_000
 """How many rows are held at most, besides the window joined last and the one in view: whole spans far away are let go.
 At least three windows, so that what is in view and what was read ahead of it stay."""
-
-JOINED = 500
-"""Up to how many entries of the log neighbouring spans are joined to one."""
 
 E = TypeVar("E")
 R = TypeVar("R")
@@ -100,14 +80,14 @@ class KeysetWindow(Generic[E, R]):
             gone = self.spans[0 if from_top else -1]
             if any(self.key_of(row) == anchor for row in gone.rows):
                 return
-            self._drop(gone, from_top=from_top)
+            self.drop(gone, from_top=from_top)
             self._arrange()
 
     @abstractmethod
     def key_of(self, row: R) -> Hashable:
         """The key of a row."""
 
-    def _drop(self, gone: Span[E, R], *, from_top: bool) -> None:
+    def drop(self, gone: Span[E, R], *, from_top: bool) -> None:
         self.spans.remove(gone)
 
     def _arrange(self) -> None:
@@ -126,7 +106,7 @@ class SpanWindow(KeysetWindow[int, "PageView"]):
     not taken from the counters. `looked_at` of `known` rows were judged to make it.
     """
 
-    def __init__(self, windows: PagePart, *, newest_first: bool = False, from_end: bool = False) -> None:
+    def __init__(self, windows: PageAsk, *, newest_first: bool = False, from_end: bool = False) -> None:
         """Begins empty, at the beginning of the list of `windows` or at its end."""
         super().__init__(0)
         self._windows = windows.at(0, newest_first=False)
@@ -162,56 +142,56 @@ class SpanWindow(KeysetWindow[int, "PageView"]):
         return max(self.known, least) if self.counted else None
 
     @property
-    def begin(self) -> PagePart:
+    def begin(self) -> PageAsk:
         """Its first window."""
-        return self._windows.at(0, self.newest_first is not self.from_end)
+        return self._windows.at(0, newest_first=self.newest_first is not self.from_end)
 
     @property
-    def below(self) -> PagePart | None:
+    def below(self) -> PageAsk | None:
         """What comes after the pages held; None at the end."""
         up_to = self.spans[-1].up_to if self.spans else None
-        return None if up_to is None else self._windows.at(up_to, self.newest_first)
+        return None if up_to is None else self._windows.at(up_to, newest_first=self.newest_first)
 
     @property
-    def above(self) -> PagePart | None:
+    def above(self) -> PageAsk | None:
         """What comes before them, the nearest first; None at the beginning."""
         if not self.started or self.at_first:
             return None
-        return self._windows.at(self.spans[0].after + self._step, not self.newest_first)
+        return self._windows.at(self.spans[0].after + self._step, newest_first=not self.newest_first)
 
-    def again(self, key: Hashable) -> PagePart | None:
+    def again(self, key: Hashable) -> PageAsk | None:
         """The window that reads the span of a page anew; None when it is not held."""
         span = next((span for span in self.spans if any(page.page_id == key for page in span.rows)), None)
-        return None if span is None else self._windows.at(span.after, self.newest_first)
+        return None if span is None else self._windows.at(span.after, newest_first=self.newest_first)
 
     @property
-    def end_again(self) -> PagePart | None:
+    def end_again(self) -> PageAsk | None:
         """The window that reads the end of the list anew, for what is found meanwhile; None when that is not held."""
-        return self._windows.at(self.spans[-1].after, self.newest_first) if self.at_last else None
+        return self._windows.at(self.spans[-1].after, newest_first=self.newest_first) if self.at_last else None
 
-    def take(self, part: PagePart, window: PageWindow) -> bool:
+    def take(self, ask: PageAsk, window: PageWindow) -> bool:
         """Takes a window that was read for one of its parts; True when anything is new."""
-        if part.at(0, newest_first=False) != self._windows:
+        if ask.at(0, newest_first=False) != self._windows:
             return False
         self.known = window.known
         up_to = None if window.ended else window.last_id
         edge_above = self.spans[0].after if self.spans else None
         backwards = Span(0 if window.ended else window.last_id - self._step, edge_above, window.pages[::-1])
         if not self.started:
-            if part != self.begin:
+            if ask != self.begin:
                 return False
             self.spans = [backwards if self.from_end else Span(0, up_to, window.pages)]
             self.first = 1 if window.ended or not self.from_end else None
             if self.first is None and self.counted:
                 self.first, self.exact = max(1, window.known - len(window.pages) + 1), False
-        elif part == self.below:
-            self.spans.append(Span(part.after_id, up_to, window.pages))
-        elif part == self.above:
+        elif ask == self.below:
+            self.spans.append(Span(ask.after_id, up_to, window.pages))
+        elif ask == self.above:
             self.spans.insert(0, backwards)
             self.first = None if self.first is None else max(1, self.first - len(window.pages))
             if window.ended:
                 self.first, self.exact = 1, True
-        elif not self._take_again(part, window):
+        elif not self._take_again(ask, window):
             return False
         else:
             self._arrange()
@@ -220,10 +200,10 @@ class SpanWindow(KeysetWindow[int, "PageView"]):
         self._arrange()
         return True
 
-    def _take_again(self, part: PagePart, window: PageWindow) -> bool:
+    def _take_again(self, ask: PageAsk, window: PageWindow) -> bool:
         """Puts what was read anew in place of the span; what it does not reach any more becomes a span of its own."""
-        at = next((at for at, span in enumerate(self.spans) if span.after == part.after_id), None)
-        if at is None or part.newest_first is not self.newest_first:
+        at = next((at for at, span in enumerate(self.spans) if span.after == ask.after_id), None)
+        if at is None or ask.newest_first is not self.newest_first:
             return False
         span, last = self.spans[at], window.last_id
         up_to = span.up_to
@@ -242,8 +222,8 @@ class SpanWindow(KeysetWindow[int, "PageView"]):
             self.spans[at : at + 1] = fresh
         return True
 
-    def _drop(self, gone: Span[int, PageView], *, from_top: bool) -> None:
-        super()._drop(gone, from_top=from_top)
+    def drop(self, gone: Span[int, PageView], *, from_top: bool) -> None:
+        super().drop(gone, from_top=from_top)
         if from_top and self.first is not None:
             self.first += len(gone.rows)
 
@@ -255,216 +235,36 @@ class SpanWindow(KeysetWindow[int, "PageView"]):
         return number < edge if self.newest_first else number > edge
 
 
-class PageListWindow(SpanWindow):
-    """All pages that pass a filter."""
-
-    def __init__(
-        self, narrowing: PageFilter | None = None, *, newest_first: bool = False, from_end: bool = False
-    ) -> None:
-        """Begins empty, at the beginning of the list or at its end."""
-        self.narrowing = narrowing or PageFilter()
-        super().__init__(UrlWindow(self.narrowing), newest_first=newest_first, from_end=from_end)
-
-
-class GroupWindow(SpanWindow):
-    """The failed pages of a group, of which `count` were counted, or those of them that hold the texts `sought`."""
-
-    def __init__(self, key: GroupKey, count: int, *, from_end: bool = False, sought: tuple[str, ...] = ()) -> None:
-        """Begins empty, at the beginning of the list or at its end."""
-        self.key, self.count, self.sought = key, count, sought
-        super().__init__(FailureWindow(key, sought=sought), from_end=from_end)
-
-    @property
-    def total(self) -> int:
-        """How many pages the group has: as they were counted, or as many as were read at least; of those looked for
-        only what was read."""
-        whole = self.at_last and self.first is not None and self.exact
-        least = (self.first or 1) - 1 + len(self.rows)
-        return least if whole or self.sought else max(self.count, least)
-
-    def take(self, part: PagePart, window: PageWindow) -> bool:
-        """As in the stretch; how many the group has was counted elsewhere."""
-        return super().take(part, replace(window, known=self.count))
-
-
-class LogListWindow(KeysetWindow[LogPlace, LogLine]):
-    """The log in the order of time, or of it the attempts at an origin.
-
-    `news` counts the entries that came after `newest`, which is where one stopped following.
-    """
-
-    def __init__(
-        self, origin: str = "", *, level: Severity = Severity.info, attempts_only: bool = False, start: LogPlace = END
-    ) -> None:
-        """Begins empty, for one origin (empty: all), for entries of a level and above, at the end of the log, at its
-        beginning or around a place."""
-        super().__init__(BEGINNING)
-        self.origin, self.level, self.attempts_only = origin, level, attempts_only
-        self.start = start
-        self.newest, self.news = END, 0
-        self._ended = False
-
-    def key_of(self, row: LogLine) -> Hashable:
-        return row.key
-
-    @property
-    def at_last(self) -> bool:
-        return self._ended
-
-    @property
-    def problems_only(self) -> bool:
-        """Whether only warnings and errors are read."""
-        return self.level is not Severity.info
-
-    def at(self, start: LogPlace) -> LogListWindow:
-        """The same log anew from another place; what is known of its end stays known."""
-        keyset = self.anew(self.level)
-        keyset.start, keyset.newest, keyset.news = start, self.newest, self.news
-        return keyset
-
-    def anew(self, level: Severity) -> LogListWindow:
-        """The same log from its end, entries of a level and above."""
-        return LogListWindow(self.origin, level=level, attempts_only=self.attempts_only)
-
-    @property
-    def unread_before(self) -> LogPlace | None:
-        """The place before which the log goes on; None at its beginning, or before anything was read."""
-        return None if not self.started or self.at_first else self.spans[0].after
-
-    @property
-    def unread_behind(self) -> LogPlace | None:
-        """The place behind which it goes on; None at its end."""
-        return None if not self.started or self.at_last else self.spans[-1].up_to
-
-    @property
-    def begin(self) -> LogPart:
-        """Its first window."""
-        if self.start in {END, BEGINNING}:
-            return self._before(END) if self.start == END else self._after(BEGINNING)
-        return LogAround(self.start, self.origin, self.level, self.attempts_only)
-
-    @property
-    def above(self) -> LogBefore | None:
-        """What comes before the entries held; None at the beginning of the log."""
-        place = self.unread_before
-        return None if place is None else self._before(place)
-
-    @property
-    def below(self) -> LogAfter | None:
-        """What comes after them; at the end of the log what will come."""
-        place = self.spans[-1].up_to if self.spans else None
-        return None if place is None else self._after(place)
-
-    @property
-    def latest(self) -> LogAfter | None:
-        """What came in at the end of the log while that is not held; None while it is, or is not known."""
-        return None if self.at_last or not self.started or self.newest == END else self._after(self.newest)
-
-    @property
-    def actions(self) -> LogActions | None:
-        """The actions that belong to it."""
-        return None if self.attempts_only else LogActions(self.origin)
-
-    def _before(self, place: LogPlace) -> LogBefore:
-        return LogBefore(place, self.origin, self.level, self.attempts_only)
-
-    def _after(self, place: LogPlace) -> LogAfter:
-        return LogAfter(place, self.origin, self.level, self.attempts_only)
-
-    def take(self, part: LogPart, entries: LogEntries) -> bool:
-        """Takes a window that was read for one of its parts; True when the entries held are others now."""
-        if (part.origin, part.level, part.attempts_only) != (self.origin, self.level, self.attempts_only):
-            return False
-        found = tuple(line for line in entries.lines if line.level >= self.level)
-        span = Span(entries.after, entries.up_to, found)
-        before = self.started, self.at_first, self.at_last
-        if not self.started:
-            if part != self.begin:
-                return False
-            self.spans = [span]
-            self._ended = entries.ended or self.start == END
-            self._end_known(span)
-        elif part == self.above:
-            self.spans[:1] = _joined(span, self.spans[0])
-        elif part == self.below:
-            self.spans[-1:] = _joined(self.spans[-1], span)
-            self._ended = entries.ended
-            self._end_known(span)
-        else:
-            if part == self.latest:
-                self._end_known(span)
-            return False
-        if found:
-            self._arrange()
-        return bool(found) or before != (self.started, self.at_first, self.at_last)
-
-    def take_actions(self, actions: Iterable[ActionView]) -> bool:
-        """Shows anew the actions held whose outcome is another one now; True when there are any."""
-        changed = {line.key: line for line in map(action_line, actions) if self._by_key.get(line.key, line) != line}
-        if changed:
-            for at, span in enumerate(self.spans):
-                lines = (changed.get(line.key, line) for line in span.rows)
-                self.spans[at] = replace(span, rows=tuple(line for line in lines if line.level >= self.level))
-            self._arrange()
-        return bool(changed)
-
-    def _end_known(self, span: Span[LogPlace, LogLine]) -> None:
-        """What was read at the end of what is held is news if it reaches beyond what is known of the end."""
-        up_to = span.up_to or END
-        if self.newest != END:
-            known = self.newest._asdict()
-            self.news += sum(number > known[kind] for kind, number in (line.key for line in span.rows))
-            self.newest = self.newest.later(up_to)
-        elif self.at_last:
-            self.newest = up_to
-
-    def _drop(self, gone: Span[LogPlace, LogLine], *, from_top: bool) -> None:
-        super()._drop(gone, from_top=from_top)
-        self._ended = self._ended and from_top
-
-    def _in_order(self, rows: Iterable[LogLine]) -> Iterable[LogLine]:
-        return sorted(rows, key=lambda line: line.order)
-
-
-def _joined(one: Span[LogPlace, LogLine], other: Span[LogPlace, LogLine]) -> list[Span[LogPlace, LogLine]]:
-    """Two neighbouring spans, as one if they are short."""
-    if len(one.rows) + len(other.rows) > JOINED:
-        return [one, other]
-    return [Span(one.after, other.up_to, (*one.rows, *other.rows))]
-
-
-class _Placed(Protocol):
-    """A part that reads a window of a list behind a place, with one row more than is shown."""
-
-    @property
-    def after(self) -> Any: ...
-
-
-P = TypeVar("P", bound=_Placed)
-
-
-class TurnedWindow(Generic[P, R]):
+class TurnedWindow(Generic[E, R]):
     """One window of a list, which turns to the next and to those before. Knows no screen."""
 
-    def __init__(self, part: P, place: Callable[[R], Hashable]) -> None:
-        """Begins with the first window, not read yet; `place` is what the part of the window behind a row begins
-        after."""
-        self.part = part
-        """What is to be read."""
-        self.rows: tuple[R, ...] = ()
+    def __init__(
+        self,
+        window: Callable[[E], Ask[tuple[R, ...]]],
+        first: E,
+        place: Callable[[R], E],
+        show: Callable[[tuple[R, ...]], object] = lambda _: None,
+    ) -> None:
+        """Begins with the first window, not read yet. `window` is what reads the rows behind a place, with one more
+        than is shown; `place` is that of a row, `show` shows what was read."""
         self._place = place
-        self._former: list[P] = []
-        self._read: object = None
+        self._after: list[E] = [first]
+        self.reading = PaneReading(lambda: window(self._after[-1]), show)
+
+    @property
+    def rows(self) -> tuple[R, ...]:
+        """What was read of the window."""
+        return self.reading.value or ()
 
     @property
     def read(self) -> bool:
         """Whether the window was read."""
-        return self._read is not None
+        return self.reading.value is not None
 
     @property
     def first(self) -> int:
         """The number of its first row, counted from 1."""
-        return len(self._former) * WINDOW + 1
+        return (len(self._after) - 1) * WINDOW + 1
 
     @property
     def older(self) -> bool:
@@ -474,28 +274,18 @@ class TurnedWindow(Generic[P, R]):
     @property
     def newer(self) -> bool:
         """Whether there is a former window."""
-        return bool(self._former)
+        return len(self._after) > 1
 
     def row(self, key: Hashable) -> R | None:
         """The row at a place."""
         return next((row for row in self.rows if self._place(row) == key), None)
 
-    def take(self, parts: Mapping[Part, object]) -> bool:
-        """Takes what was read anew; answers whether it was."""
-        read = parts.get(cast("Part", self.part))
-        if not isinstance(read, tuple) or read is self._read:
-            return False
-        self._read = self.rows = read
-        return True
-
     def turn(self, *, on: bool) -> bool:
         """Goes to the next or the former window; answers whether there is one, which is then to be read."""
         if on and self.older:
-            self._former.append(self.part)
-            self.part = cast("P", replace(cast("Any", self.part), after=self._place(self.rows[WINDOW - 1])))
+            self._after.append(self._place(self.rows[WINDOW - 1]))
         elif not on and self.newer:
-            self.part = self._former.pop()
+            self._after.pop()
         else:
             return False
-        self.rows, self._read = (), None
         return True

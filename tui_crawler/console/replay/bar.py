@@ -17,7 +17,7 @@ from tui_crawler.text.format import clock, count, date_time
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from tui_crawler.console.replay.player import PlayerState
+    from tui_crawler.console.replay.player import PlayerState, ReplayPlayer
 
 _TRACK, _SHORT_TRACK = 40, 12
 _OF_NOW = {
@@ -55,13 +55,14 @@ def replay_line(state: PlayerState, zone: tzinfo, width: int, where: Where) -> L
 class ReplayBar(Bar, can_focus=False):
     """The line under the header of a console that shows a crawl as of then."""
 
-    def __init__(self, zone: tzinfo, where: Where) -> None:
+    def __init__(self, player: ReplayPlayer, zone: tzinfo, where: Where) -> None:
         super().__init__(id="replay")
-        self._zone, self._where = zone, where
+        self._player, self._zone, self._where = player, zone, where
         self._state: PlayerState | None = None
 
-    def tell(self, state: PlayerState) -> None:
-        """Shows this state."""
+    def catch_up(self) -> None:
+        """Show how the replay is now."""
+        state = self._player.state
         if state != self._state:
             self._state = state
             self.lay_out()

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import threading
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from textual.app import SuspendNotSupported
 
@@ -19,11 +19,9 @@ if TYPE_CHECKING:
     from contextlib import AbstractContextManager
     from datetime import tzinfo
 
-    from textual.screen import Screen
-
     from tui_crawler.console.clock import ConsoleClock
+    from tui_crawler.console.panes.notice import Notify
     from tui_crawler.console.reading.snapshot import LiveState
-    from tui_crawler.console.screen.stack import Notify
 
 SPEEDS = (1, 10, 60, 300, 1_000)
 FASTEST = SPEEDS[-1]
@@ -142,16 +140,10 @@ class ReplayControls(Handles):
         self.player = replays.player
         self._app, self._opens, self._live_state, self._zone = app, replays.opens, live_state, zone
 
-    def show_on(self, screen: Screen[Any]) -> EngineStanding | None:
-        """Brings the bar of a screen up to date; answers what its header says of who crawls. None: this is no
-        replay."""
-        if self.player is None:
-            return None
-        from tui_crawler.console.replay.bar import ReplayBar  # noqa: PLC0415  in a replay alone
-
-        for bar in screen.query(ReplayBar):
-            bar.tell(self.player.state)
-        return EngineStanding(StateGlyph("●", "as of then", "warning"))
+    @property
+    def standing(self) -> EngineStanding | None:
+        """What a header says of who crawls; None: this is no replay."""
+        return None if self.player is None else EngineStanding(StateGlyph("●", "as of then", "warning"))
 
     @property
     def why_not_opened(self) -> str:

@@ -23,7 +23,7 @@ from tui_crawler.console.rules.draft import apply_intent, note_of
 from tui_crawler.console.rules.impact import has_outgrown
 from tui_crawler.console.rules.impact_lines import apply_question, impact_words, must_type
 from tui_crawler.console.rules.rows import merge_words
-from tui_crawler.console.screen.base import Dialog
+from tui_crawler.console.screen.dialog import Dialog
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.domain.ruleset import same_rules
 from tui_crawler.text.format import count

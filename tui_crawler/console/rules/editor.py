@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.app import SuspendNotSupported
@@ -20,7 +20,8 @@ from tui_crawler.console.operator.intent import Confirmation, Intent
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import plain_text
-from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
+from tui_crawler.console.reading.ask import Ask
+from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.rules.applying import Applying
 from tui_crawler.console.rules.draft import DraftReading, DraftSession, RuleDraft, Start, counted_changes
 from tui_crawler.console.rules.editor_program import EditorFailure, edited_text, editor_program
@@ -28,7 +29,7 @@ from tui_crawler.console.rules.entries import entries_of
 from tui_crawler.console.rules.exclusions import ExclusionEntry
 from tui_crawler.console.rules.impact import Extent, ImpactNews, impact_counter
 from tui_crawler.console.rules.impact_lines import age_words, impact_lines, judge, judged_lines
-from tui_crawler.console.rules.queries import REFUSALS, RULES, CountedRefusals, WriterPart
+from tui_crawler.console.rules.queries import RULES, CountedRefusals, refusals, writer_of
 from tui_crawler.console.rules.rows import (
     Hits,
     entry_lines,
@@ -180,7 +181,7 @@ class RuleEditorScreen(WaitingScreen):
         self._rule_queries = rule_queries
         self.session = DraftSession(job)
         self._start: Start | None = start
-        self._writers: dict[object, object] = {}
+        self._writers: dict[Ask[Any], Any] = {}
         self._counted: CountedRefusals | None = None
         self._hits: tuple[Ruleset, Hits] | None = None
         self._applying = Applying(self)
@@ -204,17 +205,17 @@ class RuleEditorScreen(WaitingScreen):
         self._counting.close()
         self._exclusions.close()
 
-    def wants(self) -> ReadingRequest:
+    def wants(self) -> tuple[Ask[Any], ...]:
         """The rules in force and what they refused; of a draft that undoes its base, the action that wrote that."""
         draft = self.session.draft
-        writer = (WriterPart(draft.base.job, draft.base.ruleset_id),) if draft and self.session.undoes_base else ()
-        return ReadingRequest(parts=(REFUSALS, RULES, *writer))  # not what view 4 asks for first: that would be no news
+        writer = (writer_of(draft.base.job, draft.base.ruleset_id),) if draft and self.session.undoes_base else ()
+        return (refusals(0), RULES, *writer)  # not what view 4 asks for first: that would be no news
 
     def take(self, shot: Snapshot) -> None:
         """Begin the draft; later notice whether another version is in force."""
         in_force, session = RULES.found_in(shot), self.session
-        self._writers |= {key: one for key, one in shot.parts.items() if isinstance(key, WriterPart)}
-        self._counted = REFUSALS.found_in(shot) or self._counted
+        self._writers |= shot.parts
+        self._counted = refusals(0).found_in(shot) or self._counted
         if in_force is None or in_force == session.in_force:
             return
         before, excluded = session.overtaken, session.added
@@ -378,7 +379,7 @@ class RuleEditorScreen(WaitingScreen):
         draft = self.session.draft
         if draft is None or not self.session.undoes_base:
             return 0
-        writer = self._writers.get(WriterPart(draft.base.job, draft.base.ruleset_id), 0)
+        writer = self._writers.get(writer_of(draft.base.job, draft.base.ruleset_id), 0)
         return writer if isinstance(writer, int) else 0
 
     def situation(self) -> Situation:

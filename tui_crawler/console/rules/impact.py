@@ -20,7 +20,8 @@ from tui_crawler.domain.ruleset import change_between
 if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock
     from tui_crawler.console.ports import ImpactCount, RuleQueries
-    from tui_crawler.console.screen.base import ConsoleScreen, Dialog
+    from tui_crawler.console.screen.base import ConsoleScreen
+    from tui_crawler.console.screen.dialog import Dialog
     from tui_crawler.domain.preview import Preview
 
 CountedChange = RuleDraft | tuple[Exclusion, ...]

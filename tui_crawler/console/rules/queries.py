@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from tui_crawler.console.ports import RefusedReports
-from tui_crawler.console.reading.refresh import ONCE_MS, Part, Query
+from tui_crawler.console.reading.ask import ONCE_MS, asks
 from tui_crawler.console.rules.rule_hits import LINK_REASONS
 
 if TYPE_CHECKING:
@@ -44,34 +44,26 @@ class RulesInForce:
         return next((one for one in self.current if not job or one.job == job), None)
 
 
-RULES: Query[RuleReports, RulesInForce] = Query(
-    lambda reports, _now: RulesInForce(reports.current_rulesets(), reports.exclusions())
-)
+@asks()
+def rules_in_force(reports: RuleReports, _now: int) -> RulesInForce:
+    """Read the rules in force."""
+    return RulesInForce(reports.current_rulesets(), reports.exclusions())
 
 
-@dataclass(frozen=True, slots=True)
-class HistoryPart(Part):
-    """Reads the versions of a job, newest first. Versions never change, so it is read again when the current one is
-    another: `current_id` is part of it."""
-
-    job: str
-    current_id: int
-    every_ms = 3_600_000
-
-    def read(self, reports: RuleReports, now: int) -> tuple[Ruleset, ...]:
-        return reports.rulesets(self.job, VERSIONS)
+RULES = rules_in_force()
 
 
-@dataclass(frozen=True, slots=True)
-class WriterPart(Part):
-    """Reads the id of the action that wrote a version of a job and nothing else; 0: none did."""
+@asks(3_600_000)
+def history_of(reports: RuleReports, _now: int, job: str, _current_id: int) -> tuple[Ruleset, ...]:
+    """Read the versions of a job, newest first. Versions never change, so they are read again when the current one is
+    another."""
+    return reports.rulesets(job, VERSIONS)
 
-    job: str
-    ruleset_id: int
-    every_ms = 3_600_000
 
-    def read(self, reports: RuleReports, now: int) -> int:
-        return reports.ruleset_writer(self.job, self.ruleset_id, alone=True)
+@asks(3_600_000)
+def writer_of(reports: RuleReports, _now: int, job: str, ruleset_id: int) -> int:
+    """Read the id of the action that wrote a version of a job and nothing else; 0: none did."""
+    return reports.ruleset_writer(job, ruleset_id, alone=True)
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,10 +75,8 @@ class CountedRefusals:
     links: tuple[RefusedView, ...] = ()
 
 
-def _refusals(reports: RuleReports, now: int) -> CountedRefusals:
+@asks(ONCE_MS)
+def refusals(reports: RuleReports, now: int, _asked: int) -> CountedRefusals:
+    """Read what rules refused. Attempts are looked through, so it is read once whenever it is `_asked`."""
     links = tuple(row for row in reports.refused("") if row.reason in LINK_REASONS)
     return CountedRefusals(now, reports.refusal_counts(MOST_ATTEMPTS), links)
-
-
-REFUSALS = Query(_refusals, ONCE_MS)
-"""What rules refused. Attempts are looked through, so it is read once whenever it is `asked`."""

@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -17,7 +16,7 @@ from tui_crawler.console.handlers import handles, handles_typed
 from tui_crawler.console.keys import keys_of, only_at
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
+from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.rules.draft import RuleDraft, Start, start_with_rule
 from tui_crawler.console.rules.editor import RuleEditorScreen
 from tui_crawler.console.rules.entries import Entry, entries_of, moved, section_word, without
@@ -25,7 +24,7 @@ from tui_crawler.console.rules.exclusion import readmit
 from tui_crawler.console.rules.exclusions import ExclusionEntry
 from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews, impact_counter
 from tui_crawler.console.rules.impact_lines import judge, judged_lines
-from tui_crawler.console.rules.queries import REFUSALS, RULES, CountedRefusals, HistoryPart, RulesInForce
+from tui_crawler.console.rules.queries import RULES, CountedRefusals, RulesInForce, history_of, refusals
 from tui_crawler.console.rules.rows import (
     RULE_COLUMNS,
     VERSION_COLUMNS,
@@ -46,7 +45,8 @@ from tui_crawler.console.rules.rows import (
     without_lines,
 )
 from tui_crawler.console.rules.rule_hits import RuleHits, firings
-from tui_crawler.console.screen.base import Dialog, title
+from tui_crawler.console.screen.base import title
+from tui_crawler.console.screen.dialog import Dialog
 from tui_crawler.console.screen.waiting import WaitingScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.exclusion import Exclusion
@@ -60,6 +60,7 @@ if TYPE_CHECKING:
 
     from tui_crawler.console.panes.line import Line
     from tui_crawler.console.ports import RuleQueries
+    from tui_crawler.console.reading.ask import Ask
     from tui_crawler.console.screen.base import ConsoleScreen
 
 
@@ -249,11 +250,11 @@ class RulesScreen(WaitingScreen):
     def on_unmount(self) -> None:
         self._exclusions.close()
 
-    def wants(self) -> ReadingRequest:
+    def wants(self) -> tuple[Ask[Any], ...]:
         """The rules in force, and the versions of the job that is shown."""
         now = self._current()
-        history = (HistoryPart(now.job, now.ruleset_id),) if now is not None else ()
-        return ReadingRequest(parts=(RULES, replace(REFUSALS, asked=self._asked), *history))
+        history = (history_of(now.job, now.ruleset_id),) if now is not None else ()
+        return (RULES, refusals(self._asked), *history)
 
     def take(self, shot: Snapshot) -> None:
         in_force = RULES.found_in(shot)
@@ -269,15 +270,15 @@ class RulesScreen(WaitingScreen):
             self._held = shot
             self._show_titles()
             return
-        counted = replace(REFUSALS, asked=self._asked).found_in(shot) or self._counted
+        counted = refusals(self._asked).found_in(shot) or self._counted
         counted_anew, self._counted = counted is not self._counted, counted
         if in_force != self._in_force or counted_anew:
             self._in_force = in_force
             self._show_entries()
             self.console.read_soon()
         now = self._current()
-        history = shot.parts.get(HistoryPart(now.job, now.ruleset_id)) if now is not None else ()
-        if isinstance(history, tuple) and history is not self._past.history:
+        history = history_of(now.job, now.ruleset_id).found_in(shot) if now is not None else ()
+        if history is not None and history is not self._past.history:
             self._past.take(history, now.ruleset_id if now is not None else 0, self.console.clock.zone)
 
     def _point_at_what_was_drafted(self) -> None:

@@ -3,16 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
-from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Self, cast
+from collections.abc import Hashable, Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from textual import events
 from textual.app import ComposeResult
-from textual.await_complete import AwaitComplete
-from textual.binding import Binding, BindingType
 from textual.geometry import Size
-from textual.screen import ModalScreen, Screen
+from textual.screen import Screen
 from textual.widget import Widget
 
 from tui_crawler.console.action import Frame, Situation, Where, why_not
@@ -26,91 +23,48 @@ from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.notices import NoticeBox
 from tui_crawler.console.panes.scrolling import bring_into_view, main_pane
 from tui_crawler.console.panes.zoom import Zoom, panes_of, zoom_words
+from tui_crawler.console.screen.dialog import size_classes
 from tui_crawler.console.screen.lifetime import is_ready, is_stale
-from tui_crawler.console.screen.stack import ReachesConsole
+from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.filter import TableFilter
-from tui_crawler.console.theme import Colours
+from tui_crawler.console.table.layouts import TableLayout, ViewLayout
+from tui_crawler.console.table.marks import TableMarks
 from tui_crawler.text.format import plural
 
 if TYPE_CHECKING:
-    from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
-    from tui_crawler.console.terminal_app import TerminalApp
-    from tui_crawler.console.urls.whole_list import PageExport
+    from pathlib import Path
+
+    from tui_crawler.console.reading.ask import Ask
+    from tui_crawler.console.reading.reading import AnyReading
+    from tui_crawler.console.reading.refresh import Snapshot
+    from tui_crawler.console.replay.bar import ReplayBar
     from tui_crawler.domain.page_view import PageView
 
 
-class TableMarks:
-    """The marks in some tables. Those of a table among the selectors `acting` (empty: none) are what actions are about:
-    of the one that has the focus (`focused`), else of the first."""
-
-    def __init__(
-        self, tables: Callable[[], Iterable[CrawlTable]], focused: Callable[[], CrawlTable | None], acting: str
-    ) -> None:
-        self._tables, self._focused, self._acting_at = tables, focused, acting
-
-    @property
-    def count(self) -> int:
-        """How many rows are marked that the actions of the screen are about."""
-        table = self._acting()
-        return 0 if table is None else table.mark_count
-
-    @property
-    def focused_count(self) -> int:
-        """How many rows are marked in the table that copies and exports are about."""
-        table = self._focused()
-        return 0 if table is None else table.mark_count
-
-    def leave(self) -> bool:
-        """What `esc` does before it leaves a screen: takes all marks off. False when there were none."""
-        marked = [table for table in self._tables() if table.mark_count]
-        for table in marked:
-            table.clear_marks()
-        return bool(marked)
-
-    def used(self) -> None:
-        """An action was carried out on the marked rows: the next one is about others."""
-        table = self._acting()
-        if table is not None and table.mark_count:
-            table.clear_marks()
-
-    def let_go(self) -> None:
-        """Rows that stood still for their marks go where they belong, where no row is marked any more."""
-        for table in self._tables():
-            table.let_go()
-
-    def show(self) -> None:
-        """Brings the number into the titles."""
-        for table in self._tables():
-            table.show_title()
-
-    def _acting(self) -> CrawlTable | None:
-        acting = [table for table in self._tables() if f"#{table.id}" in self._acting_at.split()]
-        return focused if (focused := self._focused()) in acting else next(iter(acting), None)
-
-
-NARROW_BELOW = 81
-LOW_BELOW = 24
 STILL_MS = 1_000
 """So long after the last key rows stay where they are (docs/console.md, refresh policy)."""
-LEAST = Size(40, 10)
-
-
-def size_classes(size: Size) -> dict[str, bool]:
-    """The classes a screen has at a size: `-narrow`, `-low`, `-tiny`."""
-    tiny = size.width < LEAST.width or size.height < LEAST.height
-    return {"-tiny": tiny, "-narrow": size.width < NARROW_BELOW, "-low": size.height < LOW_BELOW}
+_AS_IT_COMES = "@given"
 
 
 def title(widget: Widget, text: str, subtitle: str = "") -> None:
-    """Writes the titles of a pane's border; the texts are raw."""
+    """Writes the titles of a pane's border; the texts are raw. That a picture is held still is said in one of them."""
     words = zoom_words(widget)
     if isinstance(widget, CrawlTable):
         widget.name_pane(text)
     else:
         write_title(widget, f"{text} · {words}" if words else text)
     words = widget.filter_words if isinstance(widget, CrawlTable) else ""
-    write_subtitle(widget, subtitle or words)
+    screen = widget.screen if widget.is_attached else None
+    held = screen.frozen_words if isinstance(screen, ConsoleScreen) and screen.badge == f"#{widget.id}" else ""
+    write_subtitle(widget, held or subtitle or words)
+
+
+class ListExport(Protocol):
+    """Writes a list of which a table holds a part only."""
+
+    def begin(self, format_id: str, path: Path) -> None:
+        """Begins to write, in the background."""
 
 
 class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=False):
@@ -120,6 +74,9 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     HERE: ClassVar[frozenset[str]] = frozenset()
     """Actions the footer does not name here, though they exist."""
     AUTO_FOCUS = "CrawlTable"
+    BADGE: ClassVar[str] = ""
+    """The pane, as a selector, whose border says that the picture is held still; empty: the one that has the focus
+    first."""
     MARKS: ClassVar[str] = ""
     """The tables whose marked rows the actions of this screen are about, as selectors; empty: none."""
     CRUMBS: ClassVar[tuple[str, ...]] = ()
@@ -137,8 +94,11 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         super().__init__()
         self.has_read = False
         """Whether anything was read for it."""
+        self.asker = object()
+        """Known again in what was read for this screen, also for what it asked a moment ago."""
         self.frozen = False
         self.missed = 0
+        self._replay_bar: ReplayBar | None = None
         self._styled_by = ""  # the theme of its styles when it was last on top
         self.table_filter = TableFilter(self, lambda: self.console.tell, self.tell_footer)
         self.marks = TableMarks(lambda: self.query(CrawlTable), lambda: self.table_filter.table, self.MARKS)
@@ -156,36 +116,67 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     def compose(self) -> ComposeResult:
         yield HeaderBar()
-        if self.console.replay.player is not None:
+        if (player := self.console.replay.player) is not None:
             from tui_crawler.console.replay.bar import ReplayBar  # noqa: PLC0415  in a replay alone
 
-            yield ReplayBar(self.console.clock.zone, self.WHERE)
+            self._replay_bar = ReplayBar(player, self.console.clock.zone, self.WHERE)
+            yield self._replay_bar
         yield from self.body()
-        yield EntryLine()
+        yield EntryLine(self.focus_main)
         yield FooterBar()
         yield NoticeBox()
         yield TooSmall()
+
+    def show_replay(self) -> None:
+        """Bring the bar of a replay up to date, where there is one."""
+        if self._replay_bar is not None and is_ready(self):
+            self._replay_bar.catch_up()
 
     @abstractmethod
     def body(self) -> Iterable[Widget]:
         """The panes of this screen."""
 
-    @abstractmethod
-    def wants(self) -> ReadingRequest:
-        """What this screen shows, so that nothing else is read."""
+    LIVE: ClassVar[tuple[Ask[Any], ...]] = ()
+    """What is asked for besides, which the console keeps (`LiveState`)."""
+    reads: tuple[AnyReading, ...] = ()
+    """What is read for it."""
 
-    def accepts(self, wants: ReadingRequest) -> bool:
-        """Whether what was read for `wants` is for this screen as it stands now; also as it was a moment ago."""
-        return wants.alike(self.wants())
+    def readings(self) -> tuple[AnyReading, ...]:
+        """What is read for it as it stands now."""
+        return self.reads
+
+    def wants(self) -> tuple[Ask[Any], ...]:
+        """What this screen shows, so that nothing else is read."""
+        read = (ask for one in self.readings() for ask in one.asks(frozen=self.frozen))
+        return tuple(dict.fromkeys((*self.LIVE, *read)))
 
     def take_in(self, shot: Snapshot) -> None:
         """Shows what was read."""
         self.has_read = True
         self.take(shot)
 
-    @abstractmethod
+    @property
+    def badge(self) -> str:
+        """The pane whose border says that the picture is held still, as a selector."""
+        return self.BADGE or str(self.AUTO_FOCUS)
+
+    @property
+    def frozen_words(self) -> str:
+        """That the picture is held still, and how often something else was read meanwhile; empty while it is not."""
+        changes = f" · {self.missed} changes" if self.missed else ""
+        return f"‖ frozen{changes}" if self.frozen else ""
+
     def take(self, shot: Snapshot) -> None:
-        """Shows what was read."""
+        """Shows what was read, or counts what is held back."""
+        news = [one.take(shot, frozen=self.frozen) for one in self.readings()]
+        self.missed += any(news)
+        self._show_now()
+
+    def show_live(self) -> None:
+        """Shows what changes by time or with the origins; called after every reading and twice a second."""
+
+    def show_titles(self) -> None:
+        """Brings the titles of the panes up to date; called with that, and whatever else they say changes."""
 
     @abstractmethod
     def situation(self) -> Situation:
@@ -209,6 +200,28 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         first), which `choose` takes when the view is opened anew."""
         return {}
 
+    def look(self) -> ViewLayout:
+        """What the operator chose to see here now."""
+        tables = []
+        for table in self.query(CrawlTable):
+            column, descending = table.order or ("", True)
+            if table.id and (table.needle or column):
+                tables.append(TableLayout(table.id, table.needle, column, descending))
+        return ViewLayout.bounded(tables, self.chosen())
+
+    def _restore(self, layout: ViewLayout) -> None:
+        """Look as then; what is not known any more is left out."""
+        self.choose(dict(layout.words))
+        tables = {table.id: table for table in self.query(CrawlTable)}
+        for one in layout.tables:
+            table = tables.get(one.table)
+            if table is None:
+                continue
+            if one.needle:
+                table.keep_only(one.needle)
+            if one.column in {column.id for column in table.columns}:
+                table.order_by(one.column, descending=one.descending)
+
     def choose(self, words: Mapping[str, str]) -> None:
         """Shows what was chosen before anything is read; what means nothing here is left out."""
 
@@ -216,7 +229,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         """The row as it was read, for copies and exports; None: what the table shows has to do."""
         return None
 
-    def exporter(self, table: CrawlTable) -> PageExport | None:
+    def exporter(self, table: CrawlTable) -> ListExport | None:
         """What writes a list of which the table holds a part only; None: the rows shown are written."""
         return None
 
@@ -237,6 +250,12 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     def tick(self) -> None:
         """Twice a second: what changes by time alone."""
+        self._show_now()
+
+    def _show_now(self) -> None:
+        if not self.frozen:
+            self.show_live()
+        self.show_titles()
 
     def move_on(self) -> None:
         """Twice a second: what changes by time alone; rows that stood still for their marks once there are none."""
@@ -246,6 +265,9 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     def thaw(self) -> None:
         """Shows what came while the picture was held still; it is read again."""
+        for one in self.readings():
+            one.thaw()
+        self.tick()
         self.console.read_soon()
 
     def left(self) -> None:
@@ -253,6 +275,9 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         self.marks.leave()
         if self.frozen:
             self.toggle_freeze()
+
+    def _bring_into_view(self) -> None:
+        bring_into_view(self, self.table_filter.table)
 
     def focus_main(self) -> None:
         """Puts the focus where it was at first, of what is displayed."""
@@ -273,6 +298,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         if not self.frozen:
             self.missed = 0
             self.thaw()
+        self.show_titles()
 
     def fit(self, size: Size) -> None:
         """Chooses the layout for a size."""
@@ -379,24 +405,61 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     @handles_typed("sort.pick")
     def pick_order(self, column_id: str) -> None:
-        """Orders by a column, or asks by which."""
-        from tui_crawler.console.table.row_actions import pick_order  # noqa: PLC0415  not before the first paint
+        """Orders the table that has the focus by the column that is named, or asks by which."""
+        from tui_crawler.console.dialogs.choose import ChooseScreen  # noqa: PLC0415  not before the first paint
 
-        pick_order(self, column_id)
+        if (table := self._ordered_table) is None:
+            return
+        options = [(_AS_IT_COMES, "as it comes")]
+        options += [(column.id, column.title or column.id.upper()) for column in table.columns]
+
+        def chosen(column_id: object) -> None:
+            if isinstance(column_id, str):
+                table.order_by(None if column_id == _AS_IT_COMES else column_id)
+
+        if column_id in dict(options):
+            chosen(column_id)
+        else:
+            here = table.order[0] if table.order is not None else _AS_IT_COMES
+            self.console.push_screen(ChooseScreen("Order by", options, here), chosen)
 
     @handles("sort.reverse")
     def reverse_order(self) -> None:
-        """Turns the order round."""
-        from tui_crawler.console.table.row_actions import reverse_order  # noqa: PLC0415  not before the first paint
-
-        reverse_order(self)
+        """Turns the order round; of rows that stand as they come, orders them by the current column."""
+        if (table := self._ordered_table) is not None:
+            column_id = table.order[0] if table.order is not None else table.current_column
+            if column_id is not None:
+                table.toggle_order(column_id)
 
     @handles("table.pivot")
     def count_values(self) -> None:
-        """Counts the values of the current column."""
-        from tui_crawler.console.table.row_actions import count_values  # noqa: PLC0415  not before the first paint
+        """Counts the values of the current column; the one that is chosen keeps its rows."""
+        from tui_crawler.console.dialogs.choose import PivotScreen  # noqa: PLC0415  not before the first paint
+        from tui_crawler.console.dialogs.pivot_rows import pivot_of  # noqa: PLC0415  the same
+        from tui_crawler.console.table.filter_terms import needle_for  # noqa: PLC0415  the same
 
-        count_values(self)
+        table = self._ordered_table
+        column = None if table is None else next((one for one in table.columns if one.id == table.current_column), None)
+        if table is None or column is None:
+            return
+        self.bring_up_to_date(table)
+        texts = [table.fields_of(row).get(column.id, "") for row in table.shown_rows()]
+        pivot = pivot_of(texts, " held")
+
+        def chosen(value: object) -> None:
+            if isinstance(value, str):
+                word = needle_for(column.id, value, start=bool(pivot.span and value))
+                self.table_filter.narrow(table, f"{table.needle} {word}".strip())
+
+        self.console.push_screen(PivotScreen(column.title or column.id.upper(), pivot), chosen)
+
+    @property
+    def _ordered_table(self) -> CrawlTable | None:
+        table = self.table_filter.table
+        if table is None or not table.columns:
+            self.console.tell("no", "there is no table here", "muted")
+            return None
+        return table
 
     @handles_selected("rule.from_selection")
     def make_rule(self, now: Situation) -> None:
@@ -419,14 +482,16 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         """Fits the first size; filters and orders are what they were when this view was shown last."""
         self._styled_by = self.app.theme
         self.fit(self.app.size)
-        self.console.looks.restore(self)
+        if self.WHERE.remembered and (layout := self.console.looks.get(self.WHERE.name)) is not None:
+            self._restore(layout)
         if self.has_class("-narrow"):
             self.focus_main()
+        self.tick()
 
     def on_resize(self, event: events.Resize) -> None:
         self.fit(event.size)
         self.query_one(NoticeBox).place(event.size)
-        self.call_after_refresh(bring_into_view, self)
+        self.call_after_refresh(self._bring_into_view)
 
     def on_screen_resume(self, event: events.ScreenResume) -> None:
         """Comes to the top: the size may be another one, the rows older; styles only where the theme is another one."""
@@ -435,7 +500,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         self.fit(self.app.size)
         self.console.screen_came_up(self)
         self.call_after_refresh(self.zoom.as_last_time)
-        self.call_after_refresh(bring_into_view, self)
+        self.call_after_refresh(self._bring_into_view)
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """The zoom goes with the focus; messages make room for the entry line."""
@@ -443,7 +508,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         self.query_one(NoticeBox).place(self.size)
         if self.has_read:
             self.tell_footer()
-        self.call_after_refresh(bring_into_view, self)
+        self.call_after_refresh(self._bring_into_view)
 
     def on_click(self, event: events.Click) -> None:
         """Twice on the title of a pane: it grows by a step; at its largest everything goes back to its place."""
@@ -485,7 +550,12 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         if event.table.orders_itself:
             event.table.toggle_order(event.column_id)
 
+    def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
+        self.show_titles()
+        self.tell_footer()
+
     def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
+        self.show_titles()
         self.tell_footer()
 
     def on_footer_bar_pressed(self, event: FooterBar.Pressed) -> None:
@@ -494,47 +564,3 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     def on_footer_bar_crumb_pressed(self, event: FooterBar.CrumbPressed) -> None:
         """A place above this one was clicked in the footer."""
         self.console.dispatcher.go_back_to(self.crumbs()[: event.depth])
-
-
-class Dialog(ReachesConsole, ModalScreen[object], inherit_bindings=False):
-    """A screen over another one. What leaves it with esc does so with a click beside it."""
-
-    LEFT_BY_CLICK: ClassVar[bool] = True
-    """False where much may be typed, which a click that went astray must not lose; there is a button then."""
-
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape", "cancel", "Cancel", show=False),
-        Binding("tab", "app.focus_next", "Next", show=False),
-        Binding("shift+tab", "app.focus_previous", "Previous", show=False),
-    ]
-
-    async def on_event(self, event: events.Event) -> None:
-        if not is_stale(event, self):
-            await super().on_event(event)
-
-    def on_mount(self) -> None:
-        """Fits the first size; the keys that go back elsewhere do here what esc does."""
-        self.update_classes(size_classes(self.app.size), animate=False)
-        app = cast("TerminalApp[object]", self.app)
-        if app.colours is Colours.sixteen:  # of which none is what shines through a veil
-            self.styles.background = "transparent"
-        bound = self._bindings.key_to_bindings
-        for key in app.back_keys:
-            if key not in bound:
-                bound[key] = [replace(one, key=key) for one in bound.get("escape", ())]
-
-    def on_resize(self, event: events.Resize) -> None:
-        self.update_classes(size_classes(event.size), animate=False)
-
-    async def on_click(self, event: events.Click) -> None:
-        """Leaves, if it was beside everything; not with the second click of two: the first one opened it."""
-        leaves = self._bindings.key_to_bindings.get("escape")
-        if event.widget is self and event.chain % 2 and self.LEFT_BY_CLICK and leaves:
-            await self.run_action(leaves[0].action)
-
-    def action_cancel(self) -> None:
-        self.dismiss(None)
-
-    def dismiss(self, result: object = None) -> AwaitComplete:
-        """Closes it with its answer. Only once: a second click or key that was on its way would close what is below."""
-        return super().dismiss(result) if self.is_active else AwaitComplete()

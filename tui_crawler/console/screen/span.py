@@ -8,7 +8,7 @@ from math import ceil
 from textual.binding import Binding, BindingType
 
 from tui_crawler.console.handlers import Handles, handles
-from tui_crawler.console.screen.stack import ReachesConsole
+from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.domain.pulse import SPANS_MS
 
 _AT_ONCE = 10

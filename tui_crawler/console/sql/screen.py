@@ -17,7 +17,6 @@ from tui_crawler.console.panes.bars import FooterBar
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.panes.typing_area import PlainArea
-from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.sql.rows import (
     Schema,
@@ -185,7 +184,7 @@ class SqlScreen(ConsoleScreen):
             self._editor.move_cursor(self._editor.document.end)
         else:
             self._editor.select_all()  # so that typing begins another question
-        self._show_title()
+        self.show_titles()
         self.console.run_worker(self._read_schema, name="schema", group="sql", thread=True, exit_on_error=False)
         if self._question:
             self._ask(self._question)
@@ -205,18 +204,7 @@ class SqlScreen(ConsoleScreen):
         words = f"nothing to complete here · {leaves} goes to the answer · {self.key_names('nav.back')} leaves"
         self._hint.show([Styled(words, "warning")])
 
-    def wants(self) -> ReadingRequest:
-        """Nothing of the crawl but what the header shows."""
-        return ReadingRequest()
-
-    def take(self, shot: Snapshot) -> None:
-        """An answer stays as it was given."""
-
-    def tick(self) -> None:
-        if self._waits:
-            self._show_title()
-
-    def _show_title(self) -> None:
+    def show_titles(self) -> None:
         if self._waits:
             ms, back = self.console.clock.mono_ms() - self._since, self.key_names("nav.back")
             words = f"cancelling… {elapsed(ms)}" if self._cancelled else f"◷ asking… {elapsed(ms)} · {back} cancels"
@@ -236,7 +224,7 @@ class SqlScreen(ConsoleScreen):
             table.placeholder = f"✗ {answer.problem}"
             held = table.held_rows()  # the answer before stays, as one that is past
             table.set_rows([Row(row.key, row.cells, "dim") for row in held], keep_marks=True)
-            self._show_title()
+            self.show_titles()
             self.tell_footer()
             return
         self._answer, self._editor.answered = answer, self._sent
@@ -247,7 +235,7 @@ class SqlScreen(ConsoleScreen):
         table.set_columns(answer_columns(answer) or (Column("answer", "", None),))
         table.set_rows(answer_rows(answer), cursor="first")
         self._show_row()
-        self._show_title()
+        self.show_titles()
         self.tell_footer()
 
     def _show_row(self) -> None:
@@ -287,7 +275,7 @@ class SqlScreen(ConsoleScreen):
         if self._waits:
             self._cancelled = True
             self._query_session.cancel()
-            self._show_title()
+            self.show_titles()
         elif self.focused in {self._table, self._info}:
             self._editor.focus()
         else:
@@ -318,7 +306,7 @@ class SqlScreen(ConsoleScreen):
             self.call_later(self._answered, number, query_session.ask(text))
 
         self.console.run_worker(work, name="sql", group="sql", thread=True, exit_on_error=False)
-        self._show_title()
+        self.show_titles()
 
     def _read_schema(self) -> None:
         self.call_later(setattr, self._editor, "schema", self._query_session.schema())
@@ -357,4 +345,3 @@ class SqlScreen(ConsoleScreen):
 
     def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
         self._show_row()
-        self.tell_footer()

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol
 
 from tui_crawler.console.ports import ActionReports, OriginReports, RefusedReports
-from tui_crawler.console.reading.refresh import COUNTER_MS, ONCE_MS, RARE_MS, SLOW_MS, Part, Query
+from tui_crawler.console.reading.ask import COUNTER_MS, ONCE_MS, RARE_MS, Ask, asks
 from tui_crawler.console.stats.rows import by_reason
 
 if TYPE_CHECKING:
@@ -26,8 +26,6 @@ class LedgerReports(OriginReports, ActionReports, RefusedReports, Protocol):
     def runs(self, limit: int) -> tuple[RunView, ...]: ...
 
 
-T = TypeVar("T")
-
 RUNS_SHOWN = 200
 ACTIONS_SHOWN = 1_000
 MOST_PAGES = 200_000
@@ -42,16 +40,11 @@ class StashCount:
     stashes: tuple[StashView, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class ExitCounts(Part):
-    """How attempts ended: in the newest run and in the last five minutes; an empty origin means all."""
-
-    origin: str = ""
-    by_time = True
-
-    def read(self, reports: OriginReports, now: int) -> tuple[ExitCountView, ...]:
-        """The most frequent first. Raises StorageFailure."""
-        return reports.exit_counts(self.origin, now)
+@asks(by_time=True)
+def exit_counts_of(reports: OriginReports, now: int, origin: str = "") -> tuple[ExitCountView, ...]:
+    """Read how attempts ended in the newest run and in the last five minutes, the most frequent first; an empty origin
+    means all."""
+    return reports.exit_counts(origin, now)
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,19 +55,23 @@ class ValidationCount:
     totals: ValidationTotals
 
 
-def _query(of: Callable[[LedgerReports, int], T], every_ms: int = SLOW_MS, *, by_time: bool = False) -> Query[Any, T]:
-    return Query(of, every_ms, by_time)
+@asks(COUNTER_MS)
+def jobs(reports: LedgerReports, _now: int) -> tuple[JobView, ...]:
+    """Read the jobs."""
+    return reports.jobs()
 
 
-JOBS = _query(lambda reports, _: reports.jobs(), COUNTER_MS)
-LEDGER_QUERIES: Mapping[str, Query[Any, Any]] = {
-    "refused": _query(lambda reports, _: by_reason(reports.refused("")), RARE_MS),
-    "limbo": _query(lambda reports, _: reports.limbo(0), by_time=True),
-    "stashes": _query(lambda reports, now: StashCount(now, reports.stashes()), ONCE_MS),
-    "validation": _query(lambda reports, now: ValidationCount(now, reports.validations(MOST_PAGES)), ONCE_MS),
-    "runs": _query(lambda reports, _: reports.runs(RUNS_SHOWN), RARE_MS),
-    "actions": _query(lambda reports, _: reports.actions(ACTIONS_SHOWN)),
+JOBS = jobs()
+LEDGER_ASKS: Mapping[str, Ask[Any]] = {
+    "refused": Ask(lambda reports, _: by_reason(reports.refused("")), every_ms=RARE_MS),
+    "limbo": Ask(lambda reports, _: reports.limbo(0), by_time=True),
+    "stashes": Ask(lambda reports, now, _asked: StashCount(now, reports.stashes()), (0,), ONCE_MS),
+    "validation": Ask(
+        lambda reports, now, _asked: ValidationCount(now, reports.validations(MOST_PAGES)), (0,), ONCE_MS
+    ),
+    "runs": Ask(lambda reports, _: reports.runs(RUNS_SHOWN), every_ms=RARE_MS),
+    "actions": Ask(lambda reports, _: reports.actions(ACTIONS_SHOWN)),
 }
 """What is read for each of the ledgers."""
-COUNTED = frozenset(name for name, query in LEDGER_QUERIES.items() if query.every_ms == ONCE_MS)
+COUNTED = frozenset(name for name, ask in LEDGER_ASKS.items() if ask.every_ms == ONCE_MS)
 """Ledgers that are counted only when one asks: it takes a while."""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.binding import BindingType
@@ -21,13 +21,15 @@ from tui_crawler.console.operator.intent import pause_jobs, resume_jobs, set_job
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.shared_lines import FRAME
 from tui_crawler.console.pulse.chart_pane import ChartPane
-from tui_crawler.console.pulse.queries import first_span, part_of
+from tui_crawler.console.pulse.queries import first_span, pulse_of
 from tui_crawler.console.pulse.rows import Charts
-from tui_crawler.console.reading.refresh import Query, ReadingRequest, Snapshot
+from tui_crawler.console.reading.ask import Ask
+from tui_crawler.console.reading.reading import PaneReading
+from tui_crawler.console.reading.refresh import ORIGINS
 from tui_crawler.console.screen.base import title
-from tui_crawler.console.screen.stack import ReachesConsole
+from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.waiting import RowsScreen
-from tui_crawler.console.stats.queries import COUNTED, JOBS, LEDGER_QUERIES, ExitCounts, StashCount, ValidationCount
+from tui_crawler.console.stats.queries import COUNTED, JOBS, LEDGER_ASKS, StashCount, ValidationCount, exit_counts_of
 from tui_crawler.console.stats.rows import (
     EXIT_COLUMNS,
     JOB_COLUMNS,
@@ -49,7 +51,7 @@ from tui_crawler.console.stats.rows import (
 )
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.console.urls.cells import host_of
-from tui_crawler.domain.pulse import HOUR_MS, Pulse, PulseOf, PulseScope
+from tui_crawler.domain.pulse import HOUR_MS, PulseOf, PulseScope
 from tui_crawler.text.format import clock, count, plural
 from tui_crawler.text.safe_text import safe
 
@@ -57,6 +59,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.operator.intent import Intent
     from tui_crawler.domain.operator_view import JobView
     from tui_crawler.domain.page_view import ExitCountView
+    from tui_crawler.domain.pulse import Pulse
 
 
 class StatsTablePane(ReachesConsole, CrawlTable):
@@ -66,7 +69,7 @@ class StatsTablePane(ReachesConsole, CrawlTable):
         super().__init__(STATS_TABLES[0].columns, placeholder=STATS_TABLES[0].nothing, id="ledger", classes="pane")
         self._at = 0
         self._asked = 0
-        self._value: Any = None
+        self.reading = PaneReading(lambda: self.wanted, self._show)
 
     @property
     def name_shown(self) -> str:
@@ -74,17 +77,14 @@ class StatsTablePane(ReachesConsole, CrawlTable):
         return STATS_TABLES[self._at].name
 
     @property
-    def wanted(self) -> Query[Any, Any]:
+    def wanted(self) -> Ask[Any]:
         """What is to be read for it."""
         name = self.name_shown
-        return replace(LEDGER_QUERIES[name], asked=self._asked if name in COUNTED else 0)
+        return replace(LEDGER_ASKS[name], about=(self._asked,)) if name in COUNTED else LEDGER_ASKS[name]
 
-    def take(self, shot: Snapshot) -> None:
-        """Shows what was read anew for it."""
-        value = self.wanted.found_in(shot)
-        if value is not None and value is not self._value:
-            self._value = value
-            self._show()
+    @property
+    def _value(self) -> Any:
+        return self.reading.value
 
     def turn_to(self, name: str) -> bool:
         """Shows another ledger: the one named, or the next one; what must be counted is counted anew.
@@ -94,14 +94,12 @@ class StatsTablePane(ReachesConsole, CrawlTable):
         names = [ledger.name for ledger in STATS_TABLES]
         if name and name not in names:
             return False
-        before = self.wanted
         self._at = names.index(name) if name else (self._at + 1) % len(names)
         self._asked += self.name_shown in COUNTED
-        self._value = self._value if self.wanted == before else None
         self.await_rows()
         self.set_columns(STATS_TABLES[self._at].columns)
         if self._value is not None:
-            self._show()
+            self._show(self._value)
         return True
 
     def count_again(self) -> None:
@@ -157,9 +155,9 @@ class StatsTablePane(ReachesConsole, CrawlTable):
         compares = f"{keys('nav.open')}: compare two · " if ledger.name == RUNS else ""
         return words, f"{compares}{keys('stats.ledger')}: more tables ({len(STATS_TABLES) - 1})"
 
-    def _show(self) -> None:
+    def _show(self, value: Any) -> None:
         self.placeholder = STATS_TABLES[self._at].nothing
-        self.set_rows(self._rows_of(self._value))
+        self.set_rows(self._rows_of(value))
 
     def _rows_of(self, value: Any) -> list[Row]:
         console = self.console
@@ -204,7 +202,9 @@ class StatsScreen(RowsScreen):
     CRUMBS = ("Stats",)
     HERE = frozenset({"origin.add"})
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.stats)]
+    LIVE = (ORIGINS,)
     AUTO_FOCUS = "#jobs"
+    BADGE = "#all-exits"
     _names = tuple(name for name, _ in ORDERS)
 
     MARKS = "#jobs"
@@ -214,10 +214,11 @@ class StatsScreen(RowsScreen):
         self._order = ORDERS[0][0]
         self._ordered_at = -ORDER_MS
         self._origin = ""
-        self._jobs: tuple[JobView, ...] = ()
-        self._shown: dict[str, object] = {}
-        self._held: Snapshot | None = None
         self._charted, self._span = False, HOUR_MS
+        self._all_read = PaneReading(exit_counts_of, lambda exits: self._all_exits.set_rows(exit_rows(exits)))
+        self._own_read = PaneReading(self._ask_own, lambda exits: self._own_exits.set_rows(exit_rows(exits)))
+        self._jobs_read = PaneReading(lambda: JOBS, self._show_jobs)
+        self._pulse = PaneReading(self._ask_pulse, self._show_charts, moves=True)
 
     def body(self) -> Iterable[Widget]:
         """Jobs and exit codes at the left; origins, a ledger and, where there is room, charts at the right."""
@@ -228,6 +229,7 @@ class StatsScreen(RowsScreen):
         for table in (self._all_exits, self._own_exits, self._top):
             table.holds_while_marked = True
         self._ledger = StatsTablePane()
+        self.reads = (self._all_read, self._jobs_read, self._own_read, self._ledger.reading, self._pulse)
         left = Vertical(self._job_table, self._all_exits, self._own_exits, id="stats-left")
         self._chart_panes = [ChartPane(name, alone=True) for name in _CHARTS]
         self._chart_panes[-1].display = False
@@ -236,24 +238,28 @@ class StatsScreen(RowsScreen):
         self._panes = Horizontal(left, right, id="stats-panes", classes=_OF_RUN)
         yield Vertical(self._panes, id="body")
 
-    def on_mount(self) -> None:
-        self._show_titles()
-
     def fit(self, size: Size) -> None:
         """Where there is one column the titles say more."""
         super().fit(size)
         self._charted = size.width >= _WIDE and size.height >= _TALL
         self._panes.set_class(self._charted, "-charted")
-        self._show_titles()
+        self.show_titles()
         if self._charted:
             self.console.read_soon()
 
-    def wants(self) -> ReadingRequest:
-        """Kept counters, jobs, and the ledger that is shown."""
-        own = (ExitCounts(self._origin),) if self._origin else ()
-        now = self.console.clock.wall_ms()
-        charts = (part_of(self._scope(), self._span, now),) if self._charted else ()
-        return ReadingRequest(origins=True, parts=(ExitCounts(), JOBS, *own, self._ledger.wanted, *charts))
+    @property
+    def _jobs(self) -> tuple[JobView, ...]:
+        return self._jobs_read.value or ()
+
+    def _ask_own(self) -> Ask[tuple[ExitCountView, ...]] | None:
+        return exit_counts_of(self._origin) if self._origin else None
+
+    def _ask_pulse(self) -> Ask[Pulse] | None:
+        return pulse_of(self._scope(), self._span, self.console.clock.wall_ms()) if self._charted else None
+
+    def _show_jobs(self, jobs: tuple[JobView, ...]) -> None:
+        self._job_table.set_rows([job_row(job) for job in jobs])
+        self._job_table.styles.height = min(max(len(jobs), 1), JOBS_SHOWN) + FRAME
 
     def _scope(self) -> PulseOf:
         """Of what the charts are: of the origin, or the job of several, under the cursor of the pane with the focus,
@@ -265,9 +271,7 @@ class StatsScreen(RowsScreen):
             return PulseOf(PulseScope.job, str(key))
         return PulseOf()
 
-    def _show_charts(self, pulse: object) -> None:
-        if not isinstance(pulse, Pulse) or not self._is_new("pulse", pulse):
-            return
+    def _show_charts(self, pulse: Pulse) -> None:
         charts = Charts(pulse, now := self.console.clock.wall_ms())
         self._span = first_span(pulse, now)
         shown = [one.id for one in charts.all[: len(_CHARTS) - 1]]
@@ -276,45 +280,9 @@ class StatsScreen(RowsScreen):
             pane.tell(charts, None)
         self.console.show_header(self)
 
-    def take(self, shot: Snapshot) -> None:
-        if self.frozen:
-            self.missed += 1
-            self._held = shot
-            self._show_titles()
-            return
-        parts = shot.parts
-        if self._is_new("exits", parts.get(ExitCounts())):
-            self._all_exits.set_rows(exit_rows(cast("Sequence[ExitCountView]", parts[ExitCounts()])))
-        own = ExitCounts(self._origin)
-        if self._origin and self._is_new("own", parts.get(own)):
-            self._own_exits.set_rows(exit_rows(cast("Sequence[ExitCountView]", parts[own])))
-        jobs = JOBS.found_in(shot)
-        if jobs is not None and self._is_new("jobs", jobs):
-            self._jobs = jobs
-            self._job_table.set_rows([job_row(job) for job in jobs])
-            self._job_table.styles.height = min(max(len(jobs), 1), JOBS_SHOWN) + FRAME
-        self._ledger.take(shot)
-        self._show_charts(next((one for one in parts.values() if isinstance(one, Pulse)), None))
-        self._order_origins()
-        self._show_titles()
-
-    def tick(self) -> None:
+    def show_live(self) -> None:
         """The order of the origins, once a second and never while keys are pressed."""
-        if not self.frozen:
-            self._order_origins()
-
-    def thaw(self) -> None:
-        if self._held is not None:
-            held, self._held = self._held, None
-            self.take(held)
-        self._show_titles()
-
-    def _is_new(self, name: str, value: object) -> bool:
-        """Whether a part was read anew since it was shown; notes that it is shown."""
-        if value is None or self._shown.get(name) is value:
-            return False
-        self._shown[name] = value
-        return True
+        self._order_origins()
 
     def _order_origins(self) -> None:
         console = self.console
@@ -335,11 +303,10 @@ class StatsScreen(RowsScreen):
             self._own_exits.set_rows(())
         self._point_at_origin()
 
-    def _show_titles(self) -> None:
-        frozen = f"‖ frozen · {self.missed} changes" if self.frozen else ""
+    def show_titles(self) -> None:
         own = host_of(self._origin) if self._origin else self._own_exits.told("no origin")
         narrow, key = self.has_class("-narrow"), self.key_names("stats.exits")
-        title(self._all_exits, "Exit codes · this run" + (f" · {key}: {own}" if narrow else ""), frozen)
+        title(self._all_exits, "Exit codes · this run" + (f" · {key}: {own}" if narrow else ""))
         title(self._own_exits, f"Exit codes · {own} · " + (f"{key}: all origins" if narrow else "this run"))
         title(self._job_table, f"Jobs · {self._job_table.told(count(len(self._jobs)))} · pages as they stand")
         title(self._top, f"Origins by {dict(ORDERS)[self._order]} · {SPANS[self._order]}")
@@ -379,7 +346,7 @@ class StatsScreen(RowsScreen):
         self._order = order if order in self._names else self._order
         if ledger and ledger not in COUNTED:
             self._ledger.turn_to(ledger)
-        self._show_titles()
+        self.show_titles()
 
     @handles_selected("job.later", NICER)
     @handles_selected("job.sooner", -NICER)
@@ -397,7 +364,7 @@ class StatsScreen(RowsScreen):
     @handles("stats.count")
     def _count_again(self) -> None:
         self._ledger.count_again()
-        self._show_titles()
+        self.show_titles()
         self.console.read_soon()
 
     def open_selected(self) -> None:
@@ -427,7 +394,7 @@ class StatsScreen(RowsScreen):
         self._panes.set_class(not of_origin, _OF_RUN)
         self._panes.set_class(of_origin, _OF_ORIGIN)
         self.set_focus(self._own_exits if of_origin else self._all_exits)
-        self._show_titles()
+        self.show_titles()
 
     def pick_order(self, argument: str) -> None:
         """The origins are the first by one of a few numbers, so that only these can be chosen."""
@@ -443,14 +410,14 @@ class StatsScreen(RowsScreen):
             self._order, self._ordered_at = order, -ORDER_MS
             self._order_origins()
             self._top.move_cursor(index=0)
-            self._show_titles()
+            self.show_titles()
 
     @handles_typed("stats.ledger")
     def _turn(self, name: str) -> None:
         if not self._ledger.turn_to(name):
             self.console.tell("no", f"{name}: there is no such list", "warning")
         self.call_after_refresh(self._ledger.scroll_visible, animate=False)  # of one column it is the end
-        self._show_titles()
+        self.show_titles()
         self.console.read_soon()
 
     @handles_selected("job.toggle_pause", toggle_jobs, "")
@@ -517,9 +484,9 @@ class StatsScreen(RowsScreen):
         if origin == self._origin:
             return
         self._origin = origin
-        self._shown.pop("own", None)
+        self._own_read.forget()
         self._own_exits.await_rows()
-        self._show_titles()
+        self.show_titles()
         self.console.read_soon()
 
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
@@ -527,7 +494,6 @@ class StatsScreen(RowsScreen):
             self._point_at_origin()
         if self._charted:
             self.console.read_soon()
-        self.tell_footer()
 
     def on_crawl_table_header_selected(self, event: CrawlTable.HeaderSelected) -> None:
         if event.table is self._top:

@@ -12,9 +12,10 @@ from collections.abc import Callable, Collection, Container, Hashable, Iterable,
 from typing import ClassVar
 
 from textual import events
-from textual.binding import Binding, BindingType
+from textual.binding import BindingType
 from textual.message import Message
 
+from tui_crawler.console.keys import TABLE_BINDINGS, KeyNames
 from tui_crawler.console.panes.border import write_subtitle, write_title
 from tui_crawler.console.panes.zoom import zoom_words
 from tui_crawler.console.table.cells import Cell, Row, Styled, cell_text
@@ -244,9 +245,8 @@ class SiftedTable(TableView):
     def nothing_here(self) -> str:
         """As in the view; a filter that keeps nothing says so."""
         if self.needle and self._given:
-            from tui_crawler.console.keys import KeyNames  # noqa: PLC0415  it needs this module
-
-            clears = KeyNames(getattr(self.app, "own_keys", None))("filter.clear")
+            appearance = getattr(self.app, "appearance", None)  # which the welcome screen has not
+            clears = (appearance.key_names if appearance is not None else KeyNames())("filter.clear")
             return LOOKING if self.looks_elsewhere else f"nothing fits the filter; {clears} shows all"
         return super().nothing_here()
 
@@ -340,23 +340,7 @@ class CrawlTable(SiftedTable):
     view.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("j,down", "move_rows(1)", "Down", id="move.down", show=False),
-        Binding("k,up", "move_rows(-1)", "Up", id="move.up", show=False),
-        Binding("g,home", "move_first", "First row", id="move.first", show=False),
-        Binding("G,end", "move_last", "Last row", id="move.last", show=False),
-        Binding("ctrl+d", "move_pages(0.5)", "Half a page down", id="move.half_down", show=False),
-        Binding("ctrl+u", "move_pages(-0.5)", "Half a page up", id="move.half_up", show=False),
-        Binding("pagedown", "move_pages(1)", "Page down", id="move.page_down", show=False),
-        Binding("pageup", "move_pages(-1)", "Page up", id="move.page_up", show=False),
-        Binding("h,left", "move_columns(-1)", "Column left", id="move.left", show=False),
-        Binding("l,right", "move_columns(1)", "Column right", id="move.right", show=False),
-        Binding("space", "mark_toggle", "Mark", id="mark.toggle", show=False),
-        Binding("v", "mark_range", "Mark to here", id="mark.range", show=False),
-        Binding("asterisk", "mark_all", "Mark all", id="mark.all", show=False),
-        Binding("ctrl+backslash", "mark_clear", "Clear marks", id="mark.clear", show=False),
-        Binding("enter", "open_row", "Open", id="nav.open", show=False),
-    ]
+    BINDINGS: ClassVar[list[BindingType]] = [*TABLE_BINDINGS]
 
     class TableMessage(Message):
         """What every message of a table carries: the `table`, and the key of a row where it is about one."""

@@ -19,7 +19,8 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.table.cells import Row, cell_text
 from tui_crawler.text.glyphs import EXIT_GROUPS, STATES
-from tui_crawler.text.safe_text import safe, unlike_formula
+from tui_crawler.text.safe_text import safe
+from tui_crawler.text.sheet import CellKind, kind_of, sheet_text
 
 if TYPE_CHECKING:
     from tui_crawler.console.table.columns import Column
@@ -33,8 +34,6 @@ FORMATS: tuple[tuple[str, str], ...] = (
 ENCODINGS = {"csv": "utf-8-sig", "jsonl": "utf-8", "md": "utf-8"}
 """Of a file by its format: Excel reads CSV as UTF-8 only after a byte order mark."""
 _LONGEST = 8_192
-_TIMES = frozenset({"not_before", "asleep_until", "in_flight_since"})
-"""Times whose names do not end as those of all others."""
 _TOLD = range(100_000_000_000, 253_402_300_800_000)
 """Epoch ms that are taken for times: from 1973 up to the year 9999."""
 _SIGNS = frozenset(mark.glyph for mark in (*STATES.values(), *EXIT_GROUPS.values())) | {"·"}
@@ -60,7 +59,7 @@ def heading(table: TableText, format_id: str) -> str:
     match format_id:
         case "csv":
             names = _fields(table.records) or tuple(_name(column) for column in table.columns)
-            return _csv([[_guarded(safe(name, _LONGEST)) for name in names]])
+            return _csv([map(_cell, names)])
         case "jsonl":
             return ""
         case _:
@@ -76,7 +75,7 @@ def lines(table: TableText, format_id: str) -> str:
             values = [_values(record) for record in table.records] if names else []
             if names:
                 return _csv([[_plain(name, one.get(name)) for name in names] for one in values])
-            return _csv([[_guarded(_bare(text)) for text in _texts(row)] for row in table.rows])
+            return _csv([[sheet_text(_bare(text)) for text in _texts(row)] for row in table.rows])
         case "jsonl":
             pairs = zip(table.rows, table.records, strict=True)
             return "".join(f"{as_json(table.columns, row, record)}\n" for row, record in pairs)
@@ -108,7 +107,7 @@ def _name(column: Column) -> str:
     return safe(column.title or column.id, _LONGEST).strip()
 
 
-def _csv(rows: Iterable[Sequence[str]]) -> str:
+def _csv(rows: Iterable[Iterable[str]]) -> str:
     text = io.StringIO(newline="")
     csv.writer(text, lineterminator="\r\n").writerows(rows)
     return text.getvalue()
@@ -144,19 +143,23 @@ def _plain(name: str, value: object) -> str:
             return ""
         case bool():
             return str(value).lower()
-        case int() if name.endswith("_at") or name in _TIMES:
+        case int() if kind_of(name) is CellKind.time:
             if value not in _TOLD:  # 0, or what no calendar has
                 return str(value) if value else ""
             return f"{datetime.fromtimestamp(value // 1_000, UTC):%Y-%m-%dT%H:%M:%S}.{value % 1_000:03}Z"
         case int():
             return str(value)
-        case float():
-            return str(value) if isfinite(value) else _guarded(str(value))
-        case str():
-            return _guarded(safe(value, _LONGEST))
+        case float() if isfinite(value):
+            return str(value)
+        case str() | float():
+            return _cell(str(value))
         case bytes():
             return value.hex()
-    return _guarded(safe(json.dumps(value, ensure_ascii=True, default=_parts), _LONGEST))
+    return _cell(json.dumps(value, ensure_ascii=True, default=_parts))
+
+
+def _cell(text: str) -> str:
+    return safe(sheet_text(text), _LONGEST)
 
 
 def _parts(value: object) -> object:
@@ -164,13 +167,10 @@ def _parts(value: object) -> object:
 
 
 def _bare(text: str) -> str:
-    """A text as it is shown without the sign that stands before its word."""
+    """A text as it is shown without the sign that stands before its word; a dash alone stands for nothing."""
+    if text == "-":
+        return ""
     return text[2:].lstrip() if text[:1] in _SIGNS and text[1:2] == " " else text
-
-
-def _guarded(text: str) -> str:
-    """A text as a cell that no spreadsheet runs; a dash alone stands for nothing."""
-    return "" if text == "-" else unlike_formula(text)
 
 
 def _markdown(texts: Iterable[str]) -> str:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from tui_crawler.console.panes.border import pane_name
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.zoom import panes_of
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -13,7 +14,7 @@ if TYPE_CHECKING:
 
     from textual.screen import Screen
 
-    from tui_crawler.console.screen.stack import Notify
+    from tui_crawler.console.panes.notice import Notify
 
 
 class TableFilter:
@@ -73,8 +74,6 @@ class TableFilter:
         elif text:
             self.typed(text)
         else:
-            from tui_crawler.console.dialogs.jump import pane_name  # noqa: PLC0415  it needs the screens that filter
-
             beside = len([pane for pane in panes_of(self._screen) if isinstance(pane, CrawlTable)]) > 1
             label = f"{pane_name(table)} /" if beside else "/"
             use = EntryUse("table filter", self.entered, self.typed, passing=True)

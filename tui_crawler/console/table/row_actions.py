@@ -12,12 +12,10 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from tui_crawler.console.dialogs.pivot_rows import pivot_of
 from tui_crawler.console.handlers import Handles, handles_typed
 from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.session import write_privately
 from tui_crawler.console.table import export as view_export
-from tui_crawler.console.table.filter_terms import needle_for
 from tui_crawler.domain.page_view import LinkView, PageView
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.text.format import plural
@@ -34,7 +32,6 @@ MOST_BYTES = 64_000
 """More is written to the file only: terminals drop what is longer."""
 MOST_ROWS = 1_000
 FILE_NAME = "copied.txt"
-_AS_IT_COMES = "@given"
 _URL_CHARACTERS = "!#$%&'()*+,-./:;=?@[]_~"
 
 
@@ -217,60 +214,3 @@ def _url_of(screen: ConsoleScreen, table: CrawlTable, key: Hashable) -> str:
         return f"{origin}/"
     about = screen.situation().urls if record is None else ()
     return about[0] if about else ""
-
-
-def pick_order(screen: ConsoleScreen, argument: str) -> None:
-    """Orders the table that has the focus by the column that is named, or asks by which."""
-    from tui_crawler.console.dialogs.choose import ChooseScreen  # noqa: PLC0415  not before the first paint
-
-    table = _table_of(screen)
-    if table is None:
-        return
-    options = [(_AS_IT_COMES, "as it comes")]
-    options += [(column.id, column.title or column.id.upper()) for column in table.columns]
-
-    def chosen(column_id: object) -> None:
-        if isinstance(column_id, str):
-            table.order_by(None if column_id == _AS_IT_COMES else column_id)
-
-    if argument in dict(options):
-        chosen(argument)
-    else:
-        here = table.order[0] if table.order is not None else _AS_IT_COMES
-        screen.console.push_screen(ChooseScreen("Order by", options, here), chosen)
-
-
-def reverse_order(screen: ConsoleScreen) -> None:
-    """Turns the order round; of rows that stand as they come, orders them by the current column."""
-    table = _table_of(screen)
-    column_id = None if table is None else table.order[0] if table.order is not None else table.current_column
-    if table is not None and column_id is not None:
-        table.toggle_order(column_id)
-
-
-def count_values(screen: ConsoleScreen) -> None:
-    """Counts the values of the current column; the one that is chosen keeps its rows."""
-    from tui_crawler.console.dialogs.choose import PivotScreen  # noqa: PLC0415  not before the first paint
-
-    table = _table_of(screen)
-    column = None if table is None else next((one for one in table.columns if one.id == table.current_column), None)
-    if table is None or column is None:
-        return
-    screen.bring_up_to_date(table)
-    texts = [table.fields_of(row).get(column.id, "") for row in table.shown_rows()]
-    pivot = pivot_of(texts, " held")
-
-    def chosen(value: object) -> None:
-        if isinstance(value, str):
-            word = needle_for(column.id, value, start=bool(pivot.span and value))
-            screen.table_filter.narrow(table, f"{table.needle} {word}".strip())
-
-    screen.console.push_screen(PivotScreen(column.title or column.id.upper(), pivot), chosen)
-
-
-def _table_of(screen: ConsoleScreen) -> CrawlTable | None:
-    table = screen.table_filter.table
-    if table is None or not table.columns:
-        screen.console.tell("no", "there is no table here", "muted")
-        return None
-    return table

@@ -12,12 +12,13 @@ from textual.geometry import Size
 
 from tui_crawler.console.panes.bars import Bar
 from tui_crawler.console.panes.line import Line
-from tui_crawler.console.reading.refresh import Snapshot
+from tui_crawler.console.reading.ask import Ask
+from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.screen.base import title
+from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.span import SPAN_KEYS, SpanActions, SpanView
-from tui_crawler.console.screen.stack import ReachesConsole
 from tui_crawler.console.table.cells import Styled
-from tui_crawler.console.timeline.queries import LanePart
+from tui_crawler.console.timeline.queries import lane_of
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.idle_reason import end_of_run
 from tui_crawler.domain.pulse import SPANS_MS
@@ -90,6 +91,11 @@ class LaneScreen(SpanActions):
     def lane(self) -> LanePane:
         """The lane that the cursor reads."""
 
+    @property
+    @abstractmethod
+    def lane_width(self) -> int:
+        """How wide lanes are, without their borders."""
+
     @abstractmethod
     def shown_lanes(self) -> Sequence[LanePane]:
         """The lanes that have room."""
@@ -109,18 +115,15 @@ class LaneScreen(SpanActions):
         end = ((now if self.span.end is None else self.span.end) // step + 1) * step
         return LaneSpan(end - step * cells, end, cells)
 
-    def lane_parts(self, width: int) -> tuple[LanePart, ...]:
-        """What is read for lanes of this width, with their borders."""
-        span = self.lane_span(max(1, width - 2 - LABEL))
-        return tuple(LanePart(pane.origin, span) for pane in self.shown_lanes())
+    def read_lane(self, pane: LanePane) -> PaneReading[Timeline]:
+        """What is read for a lane, while it has room."""
 
-    def take_lanes(self, shot: Snapshot) -> None:
-        """Shows what was read anew of lanes."""
-        found = {one.origin: one for one in shot.parts.values() if isinstance(one, Timeline)}
-        for pane in self.shown_lanes():
-            timeline = found.get(pane.origin)
-            if timeline is not None and timeline is not pane.timeline:
-                pane.tell(timeline, self.cell_of(timeline))
+        def ask() -> Ask[Timeline] | None:
+            if pane not in self.shown_lanes():
+                return None
+            return lane_of(pane.origin, self.lane_span(max(1, self.lane_width - LABEL)))
+
+        return PaneReading(ask, lambda timeline: pane.tell(timeline, self.cell_of(timeline)), moves=True)
 
     def steps(self) -> tuple[int, float, int] | None:
         span = self.lane.timeline.span if self.lane.timeline is not None else None

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from tui_crawler.console.reading.refresh import RARE_MS, Part
+from tui_crawler.console.reading.ask import RARE_MS, Ask, asks
 
 if TYPE_CHECKING:
     from tui_crawler.domain.timeline import LaneSpan, Timeline
@@ -20,21 +19,12 @@ class TimelineReports(Protocol):
         """One origin over a span; a bounded number of attempts is read."""
 
 
-@dataclass(frozen=True, slots=True)
-class LanePart(Part):
-    """A lane."""
+@asks()
+def timeline(reports: TimelineReports, _now: int, origin: str, span: LaneSpan) -> Timeline:
+    """Read the politeness of an origin over a span."""
+    return reports.timeline(origin, span)
 
-    origin: str
-    span: LaneSpan
 
-    @property
-    def likeness(self) -> object:
-        return self.origin, self.span.cells, self.span.until - self.span.since
-
-    @property
-    def every_ms(self) -> int:
-        return min(max(int(self.span.cell_ms / 2), SOONEST_MS), RARE_MS)
-
-    def read(self, reports: TimelineReports, now: int) -> Timeline:
-        """Reads it. Raises StorageFailure."""
-        return reports.timeline(self.origin, self.span)
+def lane_of(origin: str, span: LaneSpan) -> Ask[Timeline]:
+    """Return the ask for a lane."""
+    return timeline(origin, span).every(min(max(int(span.cell_ms / 2), SOONEST_MS), RARE_MS))

@@ -16,7 +16,6 @@ from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.line import Split
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.timeline.lanes import LanePane, LaneScreen
@@ -43,6 +42,7 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
         super().__init__()
         self._came_from = came_from
         self._panes = [LanePane(origin) for origin in origins]
+        self.reads = tuple(map(self.read_lane, self._panes))
         self._first = 0  # the first lane that has room
 
     def body(self) -> Iterable[Widget]:
@@ -59,25 +59,16 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
     def crumbs(self) -> tuple[str, ...]:
         return (*self._came_from, "Politeness")
 
-    def wants(self) -> ReadingRequest:
-        """The lanes that are seen."""
-        return ReadingRequest(parts=() if self.frozen else self.lane_parts(self.size.width))
-
-    def take(self, shot: Snapshot) -> None:
-        if not self.frozen:
-            self.take_lanes(shot)
-        self._show_reading()
+    @property
+    def lane_width(self) -> int:
+        return self.size.width - 2
 
     def fit(self, size: Size) -> None:
         """As many lanes as have room."""
         super().fit(size)
         self._place()
-        self._show_reading()
+        self.show_titles()
         self.console.read_soon()
-
-    def tick(self) -> None:
-        """Whether it follows, is held still."""
-        self._show_reading()
 
     def shown_lanes(self) -> Sequence[LanePane]:
         return [pane for pane in self._panes if pane.display]
@@ -91,10 +82,11 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
 
     def show_span(self) -> None:
         super().show_span()
-        self._show_reading()
+        self.show_titles()
         self.tell_footer()
 
-    def _show_reading(self) -> None:
+    def show_titles(self) -> None:
+        """Whether it follows, or is held still, and what the cursor reads."""
         timeline = self.lane.timeline
         if timeline is None or not self.is_mounted:
             return
@@ -104,7 +96,7 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
         words = [
             *([f"{plural(hidden, 'lane')} more"] if hidden else []),
             f"span {coarse(self.span.length)}",
-            "‖ frozen" if self.frozen else self.span.words,
+            self.frozen_words or self.span.words,
             *([f"read from {clock(timeline.read_since, zone)} on"] if timeline.read_since else []),
         ]
         said = cell_words(timeline, now if at is None else at, zone).split(" · ")
@@ -128,7 +120,7 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
         return Situation(Where.timeline, origins=origins, newer=not self.span.follows)
 
     def on_descendant_focus(self, _event: DescendantFocus) -> None:
-        self._show_reading()
+        self.show_titles()
         self.tell_footer()
 
     def go_to_pane(self, step: int) -> None:

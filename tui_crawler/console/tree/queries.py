@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from tui_crawler.console.reading.refresh import ONCE_MS, RARE_MS, Query
+from tui_crawler.console.reading.ask import ONCE_MS, RARE_MS, asks
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,21 +34,25 @@ class TreeReports(Protocol):
         """The URLs of the first failed pages of a branch; goes through the failed pages of the origin."""
 
 
-def level_of(prefix: str) -> Query[TreeReports, BranchList]:
-    """What is right below a prefix."""
-    return Query(lambda reports, _: reports.branch_list(prefix, MOST_BRANCHES, MOST_PAGES), RARE_MS)
+@asks(RARE_MS)
+def level_of(reports: TreeReports, _now: int, prefix: str) -> BranchList:
+    """Read what is right below a prefix."""
+    return reports.branch_list(prefix, MOST_BRANCHES, MOST_PAGES)
 
 
-def piece_of(prefix: str, after: str) -> Query[TreeReports, BranchPiece]:
-    """The next piece of the counts of a branch after a URL; read once."""
-    return Query(lambda reports, _: reports.branch_piece(prefix, after), ONCE_MS)
+@asks(ONCE_MS)
+def piece_of(reports: TreeReports, _now: int, prefix: str, after: str) -> BranchPiece:
+    """Read the next piece of the counts of a branch after a URL."""
+    return reports.branch_piece(prefix, after)
 
 
-def traps_of(prefixes: tuple[str, ...]) -> Query[TreeReports, Mapping[str, TrapSuspicion]]:
-    """Which branches look like a trap; read once."""
-    return Query(lambda reports, _: reports.branch_traps(prefixes), ONCE_MS)
+@asks(ONCE_MS)
+def traps_of(reports: TreeReports, _now: int, prefixes: tuple[str, ...]) -> Mapping[str, TrapSuspicion]:
+    """Read which branches look like a trap."""
+    return reports.branch_traps(prefixes)
 
 
-def failures_of(origin: str, prefix: str) -> Query[TreeReports, tuple[str, ...]]:
-    """The first failed pages of a branch; read once."""
-    return Query(lambda reports, _: reports.branch_failures(origin, prefix, MOST_RETRIED), ONCE_MS)
+@asks(ONCE_MS)
+def failures_of(reports: TreeReports, _now: int, origin: str, prefix: str) -> tuple[str, ...]:
+    """Read the first failed pages of a branch."""
+    return reports.branch_failures(origin, prefix, MOST_RETRIED)

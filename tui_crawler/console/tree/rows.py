@@ -18,8 +18,8 @@ from tui_crawler.text.format import compact, count, phase, rate, size
 
 if TYPE_CHECKING:
     from tui_crawler.console.panes.line import Line
-    from tui_crawler.console.reading.refresh import Query, Snapshot
-    from tui_crawler.console.tree.queries import TreeReports
+    from tui_crawler.console.reading.ask import Ask
+    from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.domain.site_tree import BranchList, BranchPiece
     from tui_crawler.domain.trap import TrapSuspicion
 
@@ -84,9 +84,9 @@ class OpenBranch:
         self._began_at = self._ended_at = 0
         self.level = level_of(prefix)
         self.piece = self._piece()
-        self.judging: Query[TreeReports, Mapping[str, TrapSuspicion]] | None = None
+        self.judging: Ask[Mapping[str, TrapSuspicion]] | None = None
 
-    def _piece(self) -> Query[TreeReports, BranchPiece] | None:
+    def _piece(self) -> Ask[BranchPiece] | None:
         return None if self._next.ended else piece_of(self.prefix, self._next.last)
 
     def take(self, shot: Snapshot, now: int) -> bool:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -15,7 +15,8 @@ from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.operator.intent import retry_named
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
+from tui_crawler.console.reading.reading import PaneReading
+from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.rules.exclusions import ExclusionEntry
 from tui_crawler.console.rules.queries import RULES
 from tui_crawler.console.screen.base import title
@@ -37,8 +38,7 @@ from tui_crawler.console.urls.cells import host_of
 from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
-    from tui_crawler.console.reading.refresh import Query
-    from tui_crawler.console.tree.queries import TreeReports
+    from tui_crawler.console.reading.ask import Ask
     from tui_crawler.domain.exclusion import Exclusion
 
 _RETRIED = frozenset({NodeKind.branch, NodeKind.page})
@@ -92,40 +92,34 @@ class TreeScreen(RowsScreen):
         self._turned: frozenset[str] = frozenset()
         self._held: dict[Hashable, Node] = {}
         self._shown_at = 0  # monotonic ms
-        self._retried: tuple[Node, Query[TreeReports, tuple[str, ...]]] | None = None  # of which failed pages are read
-        self._listed: tuple[Exclusion, ...] = ()
+        self._retried: tuple[Node, Ask[tuple[str, ...]]] | None = None  # of which failed pages are read
+        self._rules = PaneReading(lambda: RULES)
+        self._failures = PaneReading(lambda: self._retried and self._retried[1], self._ask_retry)
+        self.reads = (self._failures, self._rules)
 
     def body(self) -> Iterable[Widget]:
         """The tree above the branch under the cursor."""
         self._table = BranchTable(lambda key: self._held.get(key))  # noqa: PLW0108  what is held is replaced
         self._info = Lines(id="tree-info", classes="pane", still=True)
-        self._exclusion = ExclusionEntry(self, lambda: self._listed, ("#tree-info", "Exclude"), self._show_branch)
+        self._exclusion = ExclusionEntry(self, self._listed, ("#tree-info", "Exclude"), self._show_branch)
         yield Vertical(self._table, self._info, id="body")
 
     def on_mount(self) -> None:
         self._show_branch()
-        self._show_title()
 
     def on_unmount(self) -> None:
         self._exclusion.close()
 
-    def wants(self) -> ReadingRequest:
+    def wants(self) -> tuple[Ask[Any], ...]:
         """What is unfolded, and one piece of the counts, while nothing is typed: that of the branch unfolded last."""
         branches = [*reversed(self._opened.values())]
         quiet = self.console.idle_ms() >= _QUIET_MS
         pieces = [one.piece for one in branches if quiet and one.piece is not None and one.listed is not None]
-        retried = (self._retried[1],) if self._retried is not None else ()
-        besides = (part for one in branches for part in (one.level, one.judging) if part is not None)
-        return ReadingRequest(parts=(*besides, *pieces[:1], *retried, RULES))
-
-    def accepts(self, wants: ReadingRequest) -> bool:
-        """Each branch finds its own."""
-        return self._opened[self._root].level in wants.parts
+        besides = (ask for one in branches for ask in (one.level, one.judging) if ask is not None)
+        return (*besides, *pieces[:1], *super().wants())
 
     def take(self, shot: Snapshot) -> None:
-        rules = RULES.found_in(shot)
-        self._listed = rules.added if rules is not None else ()
-        self._take_failures(shot)
+        super().take(shot)
         if self.frozen:
             self.missed += 1
             return
@@ -139,11 +133,15 @@ class TreeScreen(RowsScreen):
             self._show()
         self.console.read_soon()
 
-    def tick(self) -> None:
+    def _listed(self) -> tuple[Exclusion, ...]:
+        rules = self._rules.value
+        return rules.added if rules is not None else ()
+
+    def show_live(self) -> None:
         """Counts again what may have changed."""
         run = self.console.live_state.run
         now = self.console.clock.mono_ms()
-        if run is not None and run.live and not self.frozen:
+        if run is not None and run.live:
             for one in self._opened.values():
                 one.count_again(now)
 
@@ -154,18 +152,17 @@ class TreeScreen(RowsScreen):
         kept = {row.key: row for row in self._table.held_rows() if before.get(row.key) == self._held.get(row.key)}
         self._table.set_rows([kept.get(node.key) or LateRow(node.key, partial(tree_row, node)) for node in found])
         self._show_branch()
-        self._show_title()
+        self.show_titles()
 
     def _show_branch(self) -> None:
         if not self._exclusion.is_open:
             title(self._info, "Branch")
             self._info.show(branch_lines(self._node(), hint=self.key_names.said(_TRAP_HINT)))
 
-    def _show_title(self) -> None:
+    def show_titles(self) -> None:
         counting = max(one.counting for one in self._opened.values())
         words = f" · counting, {count(counting)} URLs so far" if counting else ""
-        held = f"‖ frozen · {self.missed} changes" if self.frozen else ""
-        title(self._table, f"Site tree · {host_of(self._origin)}{words}", held)
+        title(self._table, f"Site tree · {host_of(self._origin)}{words}")
 
     def _node(self) -> Node | None:
         return self._held.get(self._table.cursor_key)
@@ -232,13 +229,11 @@ class TreeScreen(RowsScreen):
             self._retried = node, failures_of(self._origin, node.prefix)
             self.console.read_soon()
 
-    def _take_failures(self, shot: Snapshot) -> None:
+    def _ask_retry(self, urls: tuple[str, ...]) -> None:
         if self._retried is None:
             return
-        node, part = self._retried
-        if (urls := part.found_in(shot)) is None:
-            return
-        self._retried = None
+        (node, _), self._retried = self._retried, None
+        self._failures.forget()
         view = self.console.live_state.origins.get(self._origin)
         if urls and view is not None:
             queue, pages = self.console.command_queue, {self._origin: len(urls)}
@@ -261,4 +256,3 @@ class TreeScreen(RowsScreen):
 
     def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
         self._show_branch()
-        self.tell_footer()

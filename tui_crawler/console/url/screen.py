@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from functools import partial
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.binding import Binding, BindingType
@@ -20,7 +21,8 @@ from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.line import Line, heading
 from tui_crawler.console.panes.lines import Lines, LongLines
 from tui_crawler.console.panes.tabs import Tab, TabBar
-from tui_crawler.console.reading.refresh import WINDOW, ReadingRequest, Snapshot
+from tui_crawler.console.reading.ask import WINDOW, Ask
+from tui_crawler.console.reading.reading import AnyReading, PaneReading
 from tui_crawler.console.reading.window import TurnedWindow
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import RowsScreen
@@ -49,9 +51,8 @@ from tui_crawler.console.url.rows import (
 )
 from tui_crawler.console.url.why_lines import short_trace_lines
 from tui_crawler.console.urls.cells import host_of, path_of
-from tui_crawler.console.urls.queries import BodyOf, BodyStart, LinksOf, PageOf
+from tui_crawler.console.urls.queries import FIRST_LINKS, BodyStart, LinkPlace, body_of, links_of, page_of
 from tui_crawler.domain.attempt import RequestRecord
-from tui_crawler.domain.explanation import Explanation
 from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail, PageView
 from tui_crawler.domain.view import AttemptView
 from tui_crawler.text.format import READING, count, plural, size
@@ -60,12 +61,12 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
 
-class LinkList(TurnedWindow[LinksOf, LinkEnd]):
+class LinkList(TurnedWindow[LinkPlace, LinkEnd]):
     """A table of links, and what is to be read for it."""
 
-    def __init__(self, url: str, *, inward: bool) -> None:
+    def __init__(self, url: str, show: Callable[[object], object], *, inward: bool) -> None:
         """`inward`: the links to `url`, else those from it."""
-        super().__init__(LinksOf(url, inward), lambda end: end.after)
+        super().__init__(partial(links_of, url, inward), FIRST_LINKS, lambda end: end.after, show)
         self._inward = inward
 
     def make_table(self) -> CrawlTable:
@@ -136,7 +137,6 @@ _FOCUS = {
 }
 """Where the focus goes when a tab is opened."""
 
-_NOT_READ = BodyStart(b"", -1)
 _DIGITS = 6
 
 
@@ -153,14 +153,16 @@ class UrlScreen(RowsScreen):
         self._url = url
         self._came_from = came_from
         self._tab = tab
-        self._detail: PageDetail | None = None
-        self._explanation: Explanation | None = None
-        self._body: BodyStart | None = _NOT_READ
+        self._page_read = PaneReading(lambda: page_of(url), lambda _: self._show())
+        self._explanation = PaneReading(
+            lambda: self.console.inquiry.of(url) if self._tab == "why" else None, lambda _: self._show_trace()
+        )
+        self._body = PaneReading(self._ask_body, lambda _: self._show_body())
         self._raw: bool | None = None
         self._text = PageText()  # without rows unless the body is shown as text to be read
         self._reads = False
-        self._held: Snapshot | None = None
-        self._inward, self._outward = LinkList(url, inward=True), LinkList(url, inward=False)
+        self._inward = LinkList(url, lambda _: self._show_links(), inward=True)
+        self._outward = LinkList(url, lambda _: self._show_links(), inward=False)
 
     def body(self) -> Iterable[Widget]:
         self._tabs = TabBar(id="url-tabs")
@@ -190,7 +192,6 @@ class UrlScreen(RowsScreen):
         title(self._page, "Page")
         title(self._path, "Why is it here?")
         title(self._trace, "Decision trace", f"{self.key_names('url.inspect_why')} in full")
-        title(self._attempts, "Attempts")
         title(self._requests, "Requests")
         title(self._sent, "Sent")
         title(self._received, "Received")
@@ -199,7 +200,7 @@ class UrlScreen(RowsScreen):
         title(self._redirects, "Redirects")
         title(self._content, "Document")
         title(self._body_pane, "Stored body")
-        self._trace.display = bool(self.console.inquiry.parts(self._url))
+        self._trace.display = self.console.inquiry.of(self._url) is not None
         if self._tab != TABS[0]:
             self.focus_main()
 
@@ -211,60 +212,29 @@ class UrlScreen(RowsScreen):
 
     # what is shown
 
-    def wants(self) -> ReadingRequest:
-        """This URL, its trace where that is shown, and its body where that is."""
-        trace = self.console.inquiry.parts(self._url) if self._tab == "why" else ()
-        links = (self._inward.part, self._outward.part) if self._tab == "links" else ()
-        return ReadingRequest(parts=(PageOf(self._url), *trace, *links, *self._body_parts()))
+    @property
+    def _detail(self) -> PageDetail | None:
+        return self._page_read.value
 
-    def _body_parts(self) -> tuple[BodyOf, ...]:
+    def readings(self) -> tuple[AnyReading, ...]:
+        """This URL, its trace where that is shown, and its links or its body where they are."""
+        links = (self._inward.reading, self._outward.reading) if self._tab == "links" else ()
+        return (self._page_read, self._explanation, *links, self._body)
+
+    def _ask_body(self) -> Ask[BodyStart | None] | None:
         known = self._tab == "body" and self._detail is not None
-        return (BodyOf(self._url, self._detail.page.sha256),) if known and self._detail is not None else ()
+        return body_of(self._url, self._detail.page.sha256) if known and self._detail is not None else None
 
-    def take(self, shot: Snapshot) -> None:
-        for part in self._body_parts():
-            if part in shot.parts and shot.parts[part] != self._body:
-                body = shot.parts[part]
-                self._body = body if isinstance(body, BodyStart) else None
-                self._show_body()
-        self._take_trace(shot)
-        self._take_links(shot)
-        of_page = PageOf(self._url)
-        page = cast("PageDetail | None", shot.parts.get(of_page))
-        if of_page not in shot.parts or (page is not None and page is self._detail):
-            return
-        if self.frozen:
-            self.missed += 1
-            self._held = shot
-            title(self._attempts, "Attempts", f"‖ frozen · {self.missed} changes")
-            return
-        self._detail = page
-        self._show()
-
-    def _take_trace(self, shot: Snapshot) -> None:
-        for part in self.console.inquiry.parts(self._url):
-            read = shot.parts.get(part)
-            if isinstance(read, Explanation) and read is not self._explanation and not self.frozen:
-                self._explanation = read
-                self._show_trace()
+    def show_titles(self) -> None:
+        title(self._attempts, "Attempts")
 
     def _show_trace(self) -> None:
         """The trace; where there is one column only, with the path from a seed below it."""
-        clock, said = self.console.clock, self._explanation
+        clock, said = self.console.clock, self._explanation.latest
         lines = short_trace_lines(said, clock.wall_ms(), clock.zone) if said is not None else []
         if self.has_class("-narrow") and self._detail is not None:
             lines += ["", heading("Why is it here?"), *path_lines(self._detail, self.console.clock.zone)]
         self._trace.show(lines)
-
-    def _take_links(self, shot: Snapshot) -> None:
-        if not self.frozen and (self._inward.take(shot.parts) | self._outward.take(shot.parts)):
-            self._show_links()
-
-    def thaw(self) -> None:
-        title(self._attempts, "Attempts")
-        if self._held is not None:
-            held, self._held = self._held, None
-            self.take(held)
 
     def _show(self) -> None:
         detail = self._detail
@@ -340,13 +310,13 @@ class UrlScreen(RowsScreen):
         self._received.show(received_lines(request))
 
     def _show_body(self) -> None:
-        body, width = self._body, self._body_pane.scrollable_content_region.width
+        body, width = self._body.latest, self._body_pane.scrollable_content_region.width
         if self._tab != "body" or width <= 0:
             return
         lines: list[Line] = []
         words = "Stored body"
         self._text = PageText()
-        if body is _NOT_READ:
+        if not self._body.read:
             lines = [Styled(READING, "muted")]
         elif body is None:
             lines = [Styled("no body is stored", "muted")]
@@ -404,7 +374,7 @@ class UrlScreen(RowsScreen):
 
     @handles("url.raw")
     def _show_raw(self) -> None:
-        body = self._body
+        body = self._body.latest
         shown = looks_binary(body.data) if body is not None and self._raw is None else bool(self._raw)
         self._raw, self._reads = not shown if self._tab == "body" else True, False
         self._open_tab("body")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -17,15 +17,17 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import PlainInput
-from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
+from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.rules.impact_lines import draft_lines, judge
-from tui_crawler.console.screen.base import ConsoleScreen, Dialog, title
+from tui_crawler.console.screen.base import ConsoleScreen, title
+from tui_crawler.console.screen.dialog import Dialog
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.url.why_lines import standing_lines, trace_lines
 from tui_crawler.domain.explanation import Explanation
 
 if TYPE_CHECKING:
-    from tui_crawler.console.screen.stack import Screens
+    from textual.screen import Screen
+
     from tui_crawler.domain.policy import PolicySet
 
 NOBODY = "Nobody can be asked here."
@@ -43,7 +45,8 @@ class WhyScreen(RowsScreen):
         super().__init__()
         self._url = url
         self.came_from = came_from
-        self._shown: Explanation | None = None
+        self._explanation = PaneReading(lambda: self.console.inquiry.of(self._url), self._show)
+        self.reads = (self._explanation,)
 
     def body(self) -> Iterable[Widget]:
         """The trace beside where the URL stands."""
@@ -52,49 +55,31 @@ class WhyScreen(RowsScreen):
         yield Horizontal(self._trace, self._standing, id="body", classes="why-panes")
 
     def on_mount(self) -> None:
-        self._show_titles()
         title(self._standing, "The URL")
-        self._trace.show([] if self.wants().parts else [Paragraph(NOBODY, "muted")])
+        self._trace.show([] if self.wants() else [Paragraph(NOBODY, "muted")])
 
     # what is shown
 
-    def wants(self) -> ReadingRequest:
-        return ReadingRequest(parts=self.console.inquiry.parts(self._url))
-
-    def take(self, shot: Snapshot) -> None:
-        """Takes the trace when it was read anew."""
-        for part in self.wants().parts:
-            read = shot.parts.get(part)
-            if not isinstance(read, Explanation) or read is self._shown:
-                continue
-            if self.frozen and self._shown is not None:
-                self.missed += read != self._shown
-                self._show_titles()
-            else:
-                self._shown = read
-                clock = self.console.clock
-                self._trace.show(trace_lines(read, clock.wall_ms(), clock.zone))
-                self._show_standing()
+    def _show(self, read: Explanation) -> None:
+        clock = self.console.clock
+        self._trace.show(trace_lines(read, clock.wall_ms(), clock.zone))
+        self._show_standing()
 
     def _show_standing(self) -> None:
         """Where the URL stands; and what the draft of the rules says of it, if there is one below."""
-        if self._shown is not None:
-            drafted = drafted_policies(self.console)
+        if (shown := self._explanation.value) is not None:
+            drafted = drafted_policies(self.app.screen_stack)
             judged = judge(self._url, drafted) if drafted is not None else None
-            lines = standing_lines(self._shown, self.console.clock.zone, self.key_names)
+            lines = standing_lines(shown, self.console.clock.zone, self.key_names)
             self._standing.show([*lines, *(draft_lines(judged) if judged else [])])
 
-    def thaw(self) -> None:
-        self._show_titles()
-        self.console.read_soon()
-
-    def _show_titles(self) -> None:
-        title(self._trace, "Decision trace", f"‖ frozen · {self.missed} changes" if self.frozen else "")
+    def show_titles(self) -> None:
+        title(self._trace, "Decision trace")
 
     # what is selected, what is done
 
     def situation(self) -> Situation:
-        shown = self._shown
+        shown = self._explanation.value
         return Situation(Where.why, urls=(shown.normalized,) if shown is not None and shown.known else ())
 
     def crumbs(self) -> tuple[str, ...]:
@@ -107,9 +92,9 @@ class WhyScreen(RowsScreen):
     action_open_url = open_selected
 
 
-def drafted_policies(screens: Screens) -> PolicySet | None:
+def drafted_policies(screens: Sequence[Screen[Any]]) -> PolicySet | None:
     """The rules as an open draft would have them; None without a draft that changes anything."""
-    for screen in screens.screen_stack:
+    for screen in screens:
         if isinstance(screen, ConsoleScreen) and screen.WHERE is Where.rule_draft:
             from tui_crawler.console.rules.editor import RuleEditorScreen  # noqa: PLC0415  it is loaded by now
 

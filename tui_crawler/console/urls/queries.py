@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
-from tui_crawler.console.reading.refresh import ONCE_MS, SLOW_MS, WINDOW, PagePart, Part
-from tui_crawler.domain.page_filter import PageFilter, PageTally, PageWindow
+from tui_crawler.console.reading.ask import ONCE_MS, SLOW_MS, WINDOW, PageAsk, asks
+from tui_crawler.console.reading.window import SpanWindow
+from tui_crawler.domain.page_filter import PageFilter
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.page_filter import PageCounts
+    from tui_crawler.domain.page_filter import PageCounts, PageTally, PageWindow
     from tui_crawler.domain.page_view import LinkEnd, PageDetail
 
 
@@ -20,7 +21,7 @@ class PageReports(Protocol):
     def page_tally(self, narrowing: PageFilter, after_id: int) -> PageTally: ...
     def page_counts(self, narrowing: PageFilter, field: str) -> PageCounts: ...
     def page_detail(self, url: str, links: int, counted: int) -> PageDetail | None: ...
-    def link_ends(self, url: str, inward: bool, after: tuple[int, str], limit: int) -> tuple[LinkEnd, ...]: ...
+    def link_ends(self, url: str, inward: bool, after: LinkPlace, limit: int) -> tuple[LinkEnd, ...]: ...
     def body(self, url: str) -> bytes | None: ...
 
 
@@ -34,93 +35,54 @@ BODY_SHOWN = 65_536
 """How many bytes of a stored body are shown."""
 
 
-@dataclass(frozen=True, slots=True)
-class UrlWindow(PagePart):
-    """A window of the pages that pass a filter."""
-
-    narrowing: PageFilter = field(default_factory=PageFilter)
-
-    @property
-    def every_ms(self) -> int:
-        """The more rows are looked at, the less often."""
-        if not self.narrowing.terms:
-            return SLOW_MS
-        return SCAN_MS if self.narrowing.looks_at_urls else FIELDS_MS
-
-    @property
-    def counted(self) -> bool:
-        """Only all pages are counted."""
-        return not self.narrowing.terms
-
-    def read(self, reports: PageReports, now: int) -> PageWindow:
-        return reports.page_window(self.narrowing, self.after_id, WINDOW, self.newest_first)
+def _window(reports: PageReports, after_id: int, newest_first: bool, narrowing: PageFilter, limit: int) -> PageWindow:
+    return reports.page_window(narrowing, after_id, limit, newest_first)
 
 
-@dataclass(frozen=True, slots=True)
-class ExportWindow(UrlWindow):
-    """A longer one, to be written to a file or marked; read once."""
-
-    every_ms = ONCE_MS
-
-    def read(self, reports: PageReports, now: int) -> PageWindow:
-        return reports.page_window(self.narrowing, self.after_id, EXPORTED_AT_ONCE, self.newest_first)
+def url_window(narrowing: PageFilter) -> PageAsk:
+    """Return the first window of the pages that pass a filter: the more rows are looked at, the less often. Only all
+    pages are counted."""
+    rate = (SCAN_MS if narrowing.looks_at_urls else FIELDS_MS) if narrowing.terms else SLOW_MS
+    return PageAsk(_window, (narrowing, WINDOW), rate, counted=not narrowing.terms)
 
 
-@dataclass(frozen=True, slots=True)
-class PageCountsOf(Part):
-    """How often each value of a field occurs among the pages that pass a filter; read once."""
-
-    narrowing: PageFilter
-    field: str
-    every_ms = ONCE_MS
-
-    def read(self, reports: PageReports, now: int) -> PageCounts:
-        return reports.page_counts(self.narrowing, self.field)
+def export_window(narrowing: PageFilter, *, newest_first: bool) -> PageAsk:
+    """Return a longer one, to be written to a file or marked; read once."""
+    return PageAsk(_window, (narrowing, EXPORTED_AT_ONCE), ONCE_MS, newest_first=newest_first)
 
 
-@dataclass(frozen=True, slots=True)
-class PageTallyOf(Part):
-    """How many pages pass a filter in the piece after a page id; read once for each `round` of counting."""
+@asks(ONCE_MS)
+def page_counts_of(reports: PageReports, _now: int, narrowing: PageFilter, field: str) -> PageCounts:
+    """Read how often each value of a field occurs among the pages that pass a filter."""
+    return reports.page_counts(narrowing, field)
 
-    narrowing: PageFilter
-    after_id: int
-    round: int
-    every_ms = ONCE_MS
 
-    def read(self, reports: PageReports, now: int) -> PageTally:
-        return reports.page_tally(self.narrowing, self.after_id)
+@asks(ONCE_MS)
+def page_tally_of(reports: PageReports, _now: int, narrowing: PageFilter, after_id: int, _round: int) -> PageTally:
+    """Read how many pages pass a filter in the piece after a page id; once for each `_round` of counting."""
+    return reports.page_tally(narrowing, after_id)
 
 
 MOST_LINKS = 10_000
 """How far the links of a URL are counted; who wants to see them reads a window of them."""
 
 
-@dataclass(frozen=True, slots=True)
-class PageOf(Part):
-    """All that is known of a URL; None: it is no page."""
-
-    url: str
-
-    def read(self, reports: PageReports, now: int) -> PageDetail | None:
-        return reports.page_detail(self.url, 0, MOST_LINKS)
+@asks()
+def page_of(reports: PageReports, _now: int, url: str) -> PageDetail | None:
+    """Read all that is known of a URL; None: it is no page."""
+    return reports.page_detail(url, 0, MOST_LINKS)
 
 
-FIRST_LINKS = (0, "")
+LinkPlace = tuple[int, str]
+FIRST_LINKS: LinkPlace = (0, "")
 """What the first window of links begins after."""
 
 
-@dataclass(frozen=True, slots=True)
-class LinksOf(Part):
-    """A window of the links to a page (`inward`), or of those it holds, after the last one of another window."""
-
-    url: str
-    inward: bool
-    after: tuple[int, str] = FIRST_LINKS
-    every_ms = FIELDS_MS
-
-    def read(self, reports: PageReports, now: int) -> tuple[LinkEnd, ...]:
-        """Reads it, with one link more than is shown: whether it goes on. Raises StorageFailure."""
-        return reports.link_ends(self.url, self.inward, self.after, WINDOW + 1)
+@asks(FIELDS_MS)
+def links_of(reports: PageReports, _now: int, url: str, inward: bool, after: LinkPlace) -> tuple[LinkEnd, ...]:
+    """Read a window of the links to a page (`inward`), or of those it holds, after the last one of another window, with
+    one link more than is shown: whether it goes on."""
+    return reports.link_ends(url, inward, after, WINDOW + 1)
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,19 +93,20 @@ class BodyStart:
     size: int
 
 
-@dataclass(frozen=True, slots=True)
-class BodyOf(Part):
-    """The stored body of a page; `sha256` says which, so that another one is read at once."""
+@asks(BODY_MS)
+def body_of(reports: PageReports, _now: int, url: str, _sha256: str) -> BodyStart | None:
+    """Read the beginning of the stored body of a page; None: there is none. `_sha256` says which, so that another one
+    is read at once."""
+    body = reports.body(url)
+    return None if body is None else BodyStart(body[:BODY_SHOWN], len(body))
 
-    url: str
-    sha256: str
 
-    @property
-    def every_ms(self) -> int:
-        """The same digest is the same body."""
-        return BODY_MS
+class PageListWindow(SpanWindow):
+    """All pages that pass a filter."""
 
-    def read(self, reports: PageReports, now: int) -> BodyStart | None:
-        """Reads its beginning; None when there is none."""
-        body = reports.body(self.url)
-        return None if body is None else BodyStart(body[:BODY_SHOWN], len(body))
+    def __init__(
+        self, narrowing: PageFilter | None = None, *, newest_first: bool = False, from_end: bool = False
+    ) -> None:
+        """Begins empty, at the beginning of the list or at its end."""
+        self.narrowing = narrowing or PageFilter()
+        super().__init__(url_window(self.narrowing), newest_first=newest_first, from_end=from_end)

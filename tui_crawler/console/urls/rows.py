@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.operator.retry_start import NextRequest
     from tui_crawler.console.panes.line import Line
-    from tui_crawler.console.reading.window import PageListWindow
+    from tui_crawler.console.urls.queries import PageListWindow
     from tui_crawler.domain.page_filter import PageTally
     from tui_crawler.domain.page_view import PageView
 

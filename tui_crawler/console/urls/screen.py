@@ -13,13 +13,14 @@ from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.dialogs.choose import ChooseScreen
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.reading.refresh import ReadingRequest, Snapshot
-from tui_crawler.console.reading.window import PageListWindow
+from tui_crawler.console.reading.reading import AnyReading
+from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import LiveFilterScreen
 from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.console.table.export import TableText
 from tui_crawler.console.table.window_list import PageList
+from tui_crawler.console.urls.queries import PageListWindow
 from tui_crawler.console.urls.rows import FILTER_HINT, URL_COLUMNS, nothing_words, position_words, url_lines, url_row
 from tui_crawler.console.urls.whole_list import MarkBeyond, MatchCount, PageExport, UrlPivot
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
@@ -52,7 +53,6 @@ class UrlsScreen(LiveFilterScreen):
         self._problem = ""
         self.keyset = self._unfiltered = PageListWindow()
         self._unfiltered_at: Hashable | None = None  # where the cursor was before the rows were filtered
-        self._matches = MatchCount()
         self._pivot = UrlPivot(self)
         self._export = PageExport(self)
         self._marking = MarkBeyond(self)
@@ -60,49 +60,32 @@ class UrlsScreen(LiveFilterScreen):
     def body(self) -> Iterable[Widget]:
         """Pages, and the one under the cursor in full."""
         nothing = nothing_words(self.keyset, self.key_names)
+        self._matches = MatchCount(self.console.read_soon, self.console.clock.mono_ms)
         self._table = CrawlTable(URL_COLUMNS, placeholder=nothing, id="urls", classes="pane")
-        self.pages = PageList(self._table, self.keyset, self._row, keep_marks=True)
+        self.pages = PageList(self._table, self.keyset, self._row, self._show, self.console.read_soon, keep_marks=True)
         self._table.marks_beyond = self._marking.pressed
         self._info = Lines(id="url-info", classes="pane", still=True)
         yield Vertical(self._table, self._info, id="body")
 
     def on_mount(self) -> None:
-        self._show_title()
         title(self._info, "Page")
 
-    def wants(self) -> ReadingRequest:
-        """Windows of the list, how many match where that shows only by counting, and the pivot."""
+    def readings(self) -> tuple[AnyReading, ...]:
+        """Windows of the list, how many match where that shows only by counting, and what is done with all of them."""
         counts = self.keyset.started and self.keyset.total is None
-        besides = (*((self._matches,) if counts else ()), self._pivot, self._export, self._marking)
-        return ReadingRequest(parts=(*self.pages.parts(), *(part for one in besides for part in one.parts)))
+        return (self.pages, *((self._matches,) if counts else ()), self._pivot, self._export, self._marking)
 
     def take(self, shot: Snapshot) -> None:
-        self._pivot.take(shot.parts)
-        changed, waits = self.pages.take(shot.parts, frozen=self.frozen)
-        self.missed += waits
-        reads_on = self._matches.take(shot.parts, self.console.clock.mono_ms())
-        reads_on |= self._export.take(shot.parts) | self._marking.take(shot.parts)
+        super().take(shot)
         self.pages.length = self.length
-        if changed:
-            self._show()
-        if changed or reads_on:
-            self.console.read_soon()
-        self._show_title()
 
-    def thaw(self) -> None:
-        if self.pages.thaw():
-            self._show()
-        self._show_title()
-
-    def tick(self) -> None:
-        """How long ago, and when due, of the rows in view; whether they are held still, or in an order of their own."""
-        if not self.frozen:
-            self.pages.tick()
-            self._show_page()
-            run = self.console.live_state.run
-            if run is not None and run.live and self._matches.go_on(self.console.clock.mono_ms()):
-                self.console.read_soon()
-        self._show_title()
+    def show_live(self) -> None:
+        """How long ago, and when due, of the rows in view."""
+        self.pages.show_live()
+        self._show_page()
+        run = self.console.live_state.run
+        if run is not None and run.live:
+            self._matches.count_again()
 
     def _row(self, page: PageView) -> Row:
         return url_row(page, self.console.clock.wall_ms(), self.console.command_queue.outlook_of(page))
@@ -115,7 +98,7 @@ class UrlsScreen(LiveFilterScreen):
         page, console = self._page(), self.console
         self._info.show(url_lines(page, console.command_queue.outlook_of(page), console.clock.zone) if page else [])
 
-    def _show_title(self) -> None:
+    def show_titles(self) -> None:
         keyset, table = self.keyset, self._table
         parts = ["URLs", self._place() if keyset.started else READING]
         if self.pages.in_part and not self.keyset.whole:
@@ -127,7 +110,7 @@ class UrlsScreen(LiveFilterScreen):
             parts.append(f"filter not understood: {self._problem}")
         elif self.filter_text:
             parts.append(f"filter: {self.filter_text}")
-        title(table, " · ".join(parts), f"‖ frozen · {self.missed} changes" if self.frozen else "")
+        title(table, " · ".join(parts))
 
     def _place(self) -> str:
         if self.pages.in_part:
@@ -259,7 +242,7 @@ class UrlsScreen(LiveFilterScreen):
         else:
             self.pages.order_by(chosen)
             self.console.read_soon()  # what a list of its own order is not whole without
-        self._show_title()
+        self.show_titles()
 
     def _look(self, keyset: PageListWindow) -> None:
         """Goes elsewhere; until that is read, the rows stay. Without a filter, to the rows there were before it."""
@@ -277,7 +260,7 @@ class UrlsScreen(LiveFilterScreen):
         self.keyset = keyset
         self._table.placeholder = nothing_words(keyset, self.key_names)
         self._show_page()
-        self._show_title()
+        self.show_titles()
         if not keyset.started:
             self.console.read_instead()
             return
@@ -292,7 +275,7 @@ class UrlsScreen(LiveFilterScreen):
         self._problem = narrowing.message if isinstance(narrowing, FilterProblem) else ""
         if isinstance(narrowing, PageFilter) and narrowing != self.keyset.narrowing:
             self._look(PageListWindow(narrowing, newest_first=self.keyset.newest_first))
-        self._show_title()
+        self.show_titles()
         self.tell_footer()
 
     def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
@@ -303,8 +286,6 @@ class UrlsScreen(LiveFilterScreen):
 
     def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
         self._show_page()
-        self._show_title()
-        self.tell_footer()
 
     def row_selected(self, event: CrawlTable.RowSelected) -> None:
         """Opens the page; where others are being read, the first of them then."""
@@ -316,5 +297,3 @@ class UrlsScreen(LiveFilterScreen):
 
     def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
         self.pages.marked_pages()
-        self._show_title()
-        self.tell_footer()

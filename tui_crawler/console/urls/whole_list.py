@@ -3,9 +3,10 @@ counted by the values of a column. Each reads a piece with each reading."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import abstractmethod
+from collections.abc import Callable, Mapping
 from dataclasses import replace
-from typing import TYPE_CHECKING, ClassVar, Generic, TextIO, TypeVar
+from typing import TYPE_CHECKING, Any, ClassVar, Generic, TextIO, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -15,11 +16,11 @@ from textual.widgets import Static
 
 from tui_crawler.console.dialogs.choose import PivotScreen
 from tui_crawler.console.dialogs.pivot_rows import Pivot
-from tui_crawler.console.reading.refresh import Part
-from tui_crawler.console.screen.base import Dialog
+from tui_crawler.console.reading.ask import Ask, PageAsk
+from tui_crawler.console.screen.dialog import Dialog
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.console.table import export as view_export
-from tui_crawler.console.urls.queries import ExportWindow, PageCountsOf, PageTallyOf
+from tui_crawler.console.urls.queries import export_window, page_counts_of, page_tally_of
 from tui_crawler.console.urls.rows import URL_COLUMNS
 from tui_crawler.domain.page_filter import PageCounts, PageFilter, PageTally, PageWindow
 from tui_crawler.text.format import count, plural
@@ -28,11 +29,11 @@ from tui_crawler.text.safe_text import safe
 if TYPE_CHECKING:
     from pathlib import Path
 
+    from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.console.urls.screen import UrlsScreen
 
 
-P = TypeVar("P", bound=Part)
-V = TypeVar("V")
+A = TypeVar("A", bound=Ask[Any])
 
 RECOUNT_MS = 10_000
 """So long a number holds at least while pages come in."""
@@ -40,23 +41,39 @@ _SHARE = 10
 """It holds so many times as long as it took to count: counting a long list takes a small part of the time."""
 
 
-class _Piecewise(Generic[P]):
-    _part: P | None = None
+class _Piecewise(Generic[A]):
+    def __init__(self, read_soon: Callable[[], object]) -> None:
+        self._read_soon = read_soon
+        self._ask: A | None = None
 
-    @property
-    def parts(self) -> tuple[Part, ...]:
+    def asks(self, *, frozen: bool) -> tuple[A, ...]:
         """The next piece."""
-        return () if self._part is None else (self._part,)
+        return () if self._ask is None else (self._ask,)
 
-    def _read(self, read: Mapping[Part, object], kind: type[V]) -> tuple[P, V] | None:
-        found = None if self._part is None else read.get(self._part)
-        return (self._part, found) if self._part is not None and isinstance(found, kind) else None
+    def take(self, shot: Snapshot, *, frozen: bool) -> bool:
+        """Takes the piece that was read; nothing is held back."""
+        ask = self._ask
+        if ask is not None and ask in shot.parts:
+            self._go_on(ask, shot.parts[ask])
+            if self._ask is not None:
+                self._read_soon()
+        return False
+
+    def thaw(self) -> None:
+        """Nothing was held back."""
+
+    @abstractmethod
+    def _go_on(self, ask: A, read: Any, /) -> None:
+        """Takes a piece, and asks for the next one if there is any."""
 
 
-class MatchCount(_Piecewise[PageTallyOf]):
+class MatchCount(_Piecewise[Ask[PageTally]]):
     """The number of pages that pass a filter. Where it is counted anew, the one before holds until that is done."""
 
-    def __init__(self) -> None:
+    def __init__(self, read_soon: Callable[[], object], now: Callable[[], int]) -> None:
+        """`now` is monotonic ms."""
+        super().__init__(read_soon)
+        self._now = now
         self._narrowing = PageFilter()
         self._round = 0
         self._matched = self._looked_at = 0
@@ -69,46 +86,42 @@ class MatchCount(_Piecewise[PageTallyOf]):
         self.found = None
         self._begin(narrowing)
 
-    def take(self, read: Mapping[Part, object], now: int) -> bool:
-        """Takes a piece that was counted; whether another one is to be counted. `now` is monotonic ms."""
-        if (found := self._read(read, PageTally)) is None:
-            return False
-        part, tally = found
+    def _go_on(self, _ask: Ask[PageTally], tally: PageTally) -> None:
+        now = self._now()
         if not self._looked_at:
             self._began_at = now
         self._matched += tally.matched
         self._looked_at += tally.looked_at
         if tally.ended:
-            self._part, self._ended_at = None, now
+            self._ask, self._ended_at = None, now
         else:
-            self._part = PageTallyOf(part.narrowing, tally.last_id, part.round)
+            self._ask = page_tally_of(self._narrowing, tally.last_id, self._round)
         if tally.ended or self.found is None or not self.found.ended:
             self.found = replace(tally, matched=self._matched, looked_at=self._looked_at, last_id=0)
-        return not tally.ended
 
-    def go_on(self, now: int) -> bool:
-        """Begins anew where the number is old; to be called while the crawl goes on. Whether it does."""
-        took = self._ended_at - self._began_at
-        if self.found is None or self._part is not None or now - self._ended_at < max(RECOUNT_MS, _SHARE * took):
-            return False
-        self._begin(self._narrowing)
-        return True
+    def count_again(self) -> None:
+        """Begins again where the number is old; to be called while the crawl goes on."""
+        took, age = self._ended_at - self._began_at, self._now() - self._ended_at
+        if self.found is not None and self._ask is None and age >= max(RECOUNT_MS, _SHARE * took):
+            self._begin(self._narrowing)
+            self._read_soon()
 
     def _begin(self, narrowing: PageFilter) -> None:
         self._round += 1
         self._matched = self._looked_at = 0
         self._narrowing = narrowing
-        self._part = PageTallyOf(narrowing, 0, self._round) if narrowing.terms else None
+        self._ask = page_tally_of(narrowing, 0, self._round) if narrowing.terms else None
 
 
 MOST_MARKED = 10_000
 """So many pages are marked at most: what is done with them is one command that names each."""
 
 
-class MarkBeyond(_Piecewise[ExportWindow]):
+class MarkBeyond(_Piecewise[PageAsk]):
     """Marks what the table of view 3 does not hold, a window with each reading."""
 
     def __init__(self, screen: UrlsScreen) -> None:
+        super().__init__(lambda: screen.console.read_soon())  # noqa: PLW0108  it has none yet
         self._screen = screen
         self._done: object = None  # the filter of which all pages are marked, or as many as can be
 
@@ -120,37 +133,33 @@ class MarkBeyond(_Piecewise[ExportWindow]):
         if not table.marked.issuperset(table.row_order):
             self._tell(f"{count(len(table.marked.union(table.row_order)))} marked", "again marks all that match")
             return False
-        if self._done == screen.keyset.narrowing or self._part is not None:
+        if self._done == screen.keyset.narrowing or self._ask is not None:
             self.stop()
             table.clear_marks()
             return True
-        self._part = ExportWindow(screen.keyset.narrowing, newest_first=screen.keyset.newest_first)
+        self._ask = export_window(screen.keyset.narrowing, newest_first=screen.keyset.newest_first)
         screen.console.read_soon()
         return True
 
-    def take(self, read: Mapping[Part, object]) -> bool:
-        """Marks what was read; whether more is to be read."""
-        if (found := self._read(read, PageWindow)) is None:
-            return False
-        (part, window), pages = found, self._screen.pages
+    def _go_on(self, ask: PageAsk, window: PageWindow) -> None:
+        pages = self._screen.pages
         room = MOST_MARKED - pages.table.mark_count
         fresh = [page for page in window.pages if page.page_id not in pages.table.marked]
         pages.mark(fresh[: max(0, room)])
         marked = count(pages.table.mark_count)
         if len(fresh) > room:
-            self._part, self._done = None, part.narrowing
+            self._ask, self._done = None, self._screen.keyset.narrowing
             self._tell(f"{marked} marked, more cannot be at once", "takes the marks off")
         elif window.ended:
-            self._part, self._done = None, part.narrowing
+            self._ask, self._done = None, self._screen.keyset.narrowing
             self._tell(f"all {marked} marked", "takes the marks off", every=True)
         else:
-            self._part = part.at(window.last_id, part.newest_first)
+            self._ask = ask.at(window.last_id, newest_first=ask.newest_first)
             self._tell(f"◷ {marked} marked so far", "stops")
-        return self._part is not None
 
     def stop(self) -> None:
         """Marks nothing more."""
-        self._part = self._done = None
+        self._ask = self._done = None
 
     def _tell(self, words: str, what: str, *, every: bool = False) -> None:
         """How many are marked (`every`: all there are), and what the key does next."""
@@ -163,10 +172,11 @@ _FIELDS: Mapping[str, str] = {"state": "state", "exit": "exit", "status": "statu
 """The field of the filter that a column stands for: of URLs the origin is counted."""
 
 
-class UrlPivot(_Piecewise[PageCountsOf]):
+class UrlPivot(_Piecewise[Ask[PageCounts]]):
     """Asks for the counting, shows it, and filters by what is chosen."""
 
     def __init__(self, screen: UrlsScreen) -> None:
+        super().__init__(lambda: None)
         self._screen = screen
         self._field = ""
         self._dialog: PivotScreen | None = None
@@ -177,24 +187,22 @@ class UrlPivot(_Piecewise[PageCountsOf]):
         if field is None:
             return False
         column = next(column for column in URL_COLUMNS if column.id == column_id)
-        self._field, self._part = field, PageCountsOf(self._screen.keyset.narrowing, field)
+        self._field, self._ask = field, page_counts_of(self._screen.keyset.narrowing, field)
         self._dialog = PivotScreen("ORIGIN" if field == "origin" else column.title, None)
         self._screen.console.push_screen(self._dialog, self._chosen)
         self._screen.console.read_soon()
         return True
 
-    def take(self, read: Mapping[Part, object]) -> None:
-        """Shows what was counted."""
-        found = self._read(read, PageCounts)
-        if found is not None and self._dialog is not None and is_ready(self._dialog):
-            self._part, value = None, found[1]
+    def _go_on(self, _ask: Ask[PageCounts], value: PageCounts) -> None:
+        if self._dialog is not None and is_ready(self._dialog):
+            self._ask = None
             rest = f" of the first {count(value.looked_at)} of {count(value.known)}"
             of = rest if value.looked_at < value.known else ""
             self._dialog.show(Pivot(value.counts, value.values, sum(n for _, n in value.counts), of))
 
     def _chosen(self, value: object) -> None:
         """Keeps the pages with that value, of those that pass the filter already."""
-        self._part = self._dialog = None
+        self._ask = self._dialog = None
         if isinstance(value, str):
             word = f"{self._field}:{value.removeprefix('https://') or 'none'}"
             self._screen.open_filter(f"{self._screen.filter_text} {word}".strip())
@@ -226,10 +234,11 @@ class ExportingScreen(Dialog):
             line.update(Content(words))
 
 
-class PageExport(_Piecewise[ExportWindow]):
+class PageExport(_Piecewise[PageAsk]):
     """Reads the list from its beginning, a window with each reading, and writes it. One at a time."""
 
     def __init__(self, screen: UrlsScreen) -> None:
+        super().__init__(lambda: screen.console.read_soon())  # noqa: PLW0108  it has none yet
         self._screen = screen
         self._file: TextIO | None = None
         self._path: Path | None = None
@@ -243,31 +252,26 @@ class PageExport(_Piecewise[ExportWindow]):
         keyset = self._screen.keyset
         self._file = path.open("x", encoding=view_export.ENCODINGS[format_id], newline="")
         self._format, self._path, self._written = format_id, path, 0
-        self._part = ExportWindow(keyset.narrowing, newest_first=keyset.newest_first)
+        self._ask = export_window(keyset.narrowing, newest_first=keyset.newest_first)
         self._dialog = ExportingScreen(path.absolute())
         self._screen.console.push_screen(self._dialog, self._left)
         self._screen.console.read_soon()
 
-    def take(self, read: Mapping[Part, object]) -> bool:
-        """Writes what was read; whether more is to be read."""
-        if (found := self._read(read, PageWindow)) is None:
-            return False
-        part, window = found
+    def _go_on(self, ask: PageAsk, window: PageWindow) -> None:
         try:
             self._write(window)
         except OSError as error:
             self.stop()
             self._screen.console.tell("export", f"✗ the rows could not be written: {error}", "error")
-            return False
-        self._part = None if window.ended else part.at(window.last_id, part.newest_first)
+            return
+        self._ask = None if window.ended else ask.at(window.last_id, newest_first=ask.newest_first)
         self._tell(window)
         if window.ended:
             self._end("✓", "written", "ok")
-        return not window.ended
 
     def stop(self) -> None:
         """Writes no further rows; the file keeps those it has."""
-        self._part = None
+        self._ask = None
         file, self._file = self._file, None
         if file is not None:
             file.close()

@@ -28,7 +28,7 @@ from tui_crawler.console.panes.line import Line, Paragraph
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.reading.failure_words import failure_words
-from tui_crawler.console.screen.base import Dialog, size_classes
+from tui_crawler.console.screen.dialog import Dialog, size_classes
 from tui_crawler.console.screen.lifetime import is_ready, is_stale
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row

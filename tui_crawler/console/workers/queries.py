@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from tui_crawler.console.reading.refresh import SLOW_MS, Query
+from tui_crawler.console.reading.ask import asks
 
 if TYPE_CHECKING:
     from tui_crawler.domain.operator_view import SessionView
@@ -20,6 +20,10 @@ SESSIONS_SHOWN = 200
 """So many of the last processes are read, ended ones among them."""
 
 
-SESSIONS: Query[SessionReports, tuple[SessionView, ...]] = Query(
-    lambda reports, _now: reports.sessions(SESSIONS_SHOWN), SLOW_MS, by_time=True
-)
+@asks(by_time=True)
+def sessions(reports: SessionReports, _now: int) -> tuple[SessionView, ...]:
+    """Read the last processes."""
+    return reports.sessions(SESSIONS_SHOWN)
+
+
+SESSIONS = sessions()

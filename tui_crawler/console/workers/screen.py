@@ -15,7 +15,8 @@ from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
-from tui_crawler.console.reading.refresh import WORKERS, ReadingRequest, Snapshot
+from tui_crawler.console.reading.reading import PaneReading
+from tui_crawler.console.reading.refresh import WORKERS
 from tui_crawler.console.reading.snapshot import Rates
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import RowsScreen
@@ -33,7 +34,8 @@ from tui_crawler.console.workers.rows import (
     worker_lines,
     worker_row,
 )
-from tui_crawler.console.workers.steering import leave, steer, tag_workers, worker_words
+from tui_crawler.console.workers.steering import leave, steer, tag_workers, toggle_pause, worker_words
+from tui_crawler.domain.command import DRAIN_WORKERS, PAUSE_WORKERS, RESUME_WORKERS, STOP_WORKERS, Order
 from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
@@ -54,8 +56,8 @@ class WorkersScreen(RowsScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._workers: tuple[WorkerView, ...] = ()
-        self._sessions: tuple[SessionView, ...] = ()
+        self._read_workers, self._read_sessions = PaneReading(lambda: WORKERS), PaneReading(lambda: SESSIONS)
+        self.reads = (self._read_workers, self._read_sessions)
         self._cpu = Rates()
         self._sought = ""  # the name of a worker that the cursor is to go to
 
@@ -72,23 +74,19 @@ class WorkersScreen(RowsScreen):
 
     def on_mount(self) -> None:
         title(self._info, "Worker")
-        self._show_title()
 
-    def wants(self) -> ReadingRequest:
+    @property
+    def _workers(self) -> tuple[WorkerView, ...]:
+        return self._read_workers.value or ()
+
+    @property
+    def _sessions(self) -> tuple[SessionView, ...]:
+        return self._read_sessions.value or ()
+
+    def show_live(self) -> None:
         """Who crawls, and who has."""
-        return ReadingRequest(parts=(WORKERS, SESSIONS))
-
-    def take(self, shot: Snapshot) -> None:
-        workers, sessions = WORKERS.found_in(shot), SESSIONS.found_in(shot)
-        if workers is None or sessions is None or (workers is self._workers and sessions is self._sessions):
+        if not self.has_read:
             return
-        self.missed += self.frozen
-        if not self.frozen:
-            self._workers, self._sessions = workers, sessions
-            self._show()
-        self._show_title()
-
-    def _show(self) -> None:
         clock = self.console.clock
         spent: dict[Hashable, float] = {one.session_id: one.cpu_ms for one in self._sessions if one.cpu_ms is not None}
         cpu, at_work = self._cpu.of(spent, clock.mono_ms()), {one.session_id for one in self._workers}
@@ -102,9 +100,8 @@ class WorkersScreen(RowsScreen):
             self.seek(self._sought)
         self._show_info()
 
-    def _show_title(self) -> None:
-        frozen = f"‖ frozen · {self.missed} changes" if self.frozen else ""
-        title(self._table, f"Workers · {self._table.told(f'{count(len(self._workers))} at work')}", frozen)
+    def show_titles(self) -> None:
+        title(self._table, f"Workers · {self._table.told(f'{count(len(self._workers))} at work')}")
 
     def _show_info(self) -> None:
         key, clock = self._table.cursor_key, self.console.clock
@@ -160,17 +157,20 @@ class WorkersScreen(RowsScreen):
                 self.console.dispatcher.do(Where.overview.goes_there)
                 self.console.dispatcher.do("filter.open", needle_for("worker", one.name))
 
-    @handles_selected("worker.toggle_pause", "")
-    @handles_selected("worker.pause", "pause")
-    @handles_selected("worker.resume", "resume")
-    def _steer(self, now: Situation, order: str) -> None:
-        self._carry_out(steer(now.workers, order), order)
+    @handles_selected("worker.toggle_pause")
+    def _toggle_pause(self, now: Situation) -> None:
+        self._carry_out(toggle_pause(now.workers), PAUSE_WORKERS.word)
 
-    @handles_selected("worker.drain", "drain")
-    @handles_selected("worker.stop", "stop")
-    def _leave(self, now: Situation, order: str) -> None:
+    @handles_selected("worker.pause", PAUSE_WORKERS)
+    @handles_selected("worker.resume", RESUME_WORKERS)
+    def _steer(self, now: Situation, order: Order) -> None:
+        self._carry_out(steer(now.workers, order), order.word)
+
+    @handles_selected("worker.drain", DRAIN_WORKERS)
+    @handles_selected("worker.stop", STOP_WORKERS)
+    def _leave(self, now: Situation, order: Order) -> None:
         if (asked := leave(order, now.workers, self._workers)) is None:
-            self._carry_out(None, order)
+            self._carry_out(None, order.word)
         else:
             self.console.command_queue.ask(asked, self._table.clear_marks)
 
@@ -198,4 +198,3 @@ class WorkersScreen(RowsScreen):
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         if event.table is self._table:
             self._show_info()
-        self.tell_footer()

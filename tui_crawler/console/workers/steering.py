@@ -5,8 +5,16 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.operator.intent import Confirmation, Intent, origin_words
-from tui_crawler.domain.command import MoveOrigins, SteerWorkers, TagWorker
+from tui_crawler.console.operator.intent import Confirmation, Intent, asked, origin_words, steered
+from tui_crawler.domain.command import (
+    DRAIN_WORKERS,
+    PAUSE_WORKERS,
+    RESUME_WORKERS,
+    STOP_WORKERS,
+    MoveOrigins,
+    Order,
+    TagWorker,
+)
 from tui_crawler.domain.worker import WorkerState
 from tui_crawler.text.format import plural
 
@@ -14,35 +22,34 @@ if TYPE_CHECKING:
     from tui_crawler.domain.view import OriginView
     from tui_crawler.domain.worker import WorkerView
 
-_STEERED = {
-    "pause": ("resume", {WorkerState.crawling, WorkerState.silent}),
-    "resume": ("pause", {WorkerState.paused, WorkerState.silent}),
+_CHANGES = {
+    PAUSE_WORKERS: frozenset({WorkerState.crawling, WorkerState.silent}),
+    RESUME_WORKERS: frozenset({WorkerState.paused, WorkerState.silent}),
 }
-"""What takes an order back, and the states in which it may change something."""
+"""The states in which an order may change something."""
 _STAYS = frozenset({WorkerState.crawling, WorkerState.paused, WorkerState.silent})
 
 
-def steer(workers: Sequence[WorkerView], order: str = "") -> Intent | None:
-    """Pauses or resumes (`order`) those of the workers that are not so; empty: pauses, or resumes where all are paused.
-    None where nothing changes."""
-    if not order:
-        return steer(workers, "pause") or steer(workers, "resume")
-    back, states = _STEERED[order]
-    names = tuple(one.name for one in workers if one.takes_orders and one.state in states)
-    if not names:
-        return None
-    return Intent((SteerWorkers(order, names),), f"{order} {worker_words(names)}", (SteerWorkers(back, names),))
+def toggle_pause(workers: Sequence[WorkerView]) -> Intent | None:
+    """Pause those of the workers that are not paused; if all are, resume them. None where nothing changes."""
+    return steer(workers, PAUSE_WORKERS) or steer(workers, RESUME_WORKERS)
 
 
-def leave(order: str, workers: Sequence[WorkerView], at_work: Sequence[WorkerView]) -> Confirmation | None:
+def steer(workers: Sequence[WorkerView], order: Order) -> Intent | None:
+    """Pause or resume those of the workers that are not so. None where nothing changes."""
+    names = tuple(one.name for one in workers if one.takes_orders and one.state in _CHANGES[order])
+    return steered(order, names, worker_words(names)) if names else None
+
+
+def leave(order: Order, workers: Sequence[WorkerView], at_work: Sequence[WorkerView]) -> Confirmation | None:
     """Asks before workers leave, of all that are `at_work`: what is under way, and who goes on with what they hold.
     None where all leave already; a drain may be cut short."""
-    going = [one for one in workers if one.takes_orders and (order == "stop" or one.state in _STAYS)]
+    going = [one for one in workers if one.takes_orders and (order is STOP_WORKERS or one.state in _STAYS)]
     if not going:
         return None
     names = tuple(one.name for one in going)
     flying, held = sum(one.in_flight for one in going), sum(one.origins for one in going)
-    until = "to its end" if order == "drain" else "for a few seconds"
+    until = "to its end" if order is DRAIN_WORKERS else "for a few seconds"
     first = f"What is in flight ({plural(flying, 'request')}) goes on {until}." if flying else "Nothing is in flight."
     others = [one for one in at_work if one.name not in names and one.shared and one.state in _STAYS]
     theirs = f"The others take over {plural(held, 'origin')}."
@@ -50,9 +57,7 @@ def leave(order: str, workers: Sequence[WorkerView], at_work: Sequence[WorkerVie
         theirs = "No other worker goes on: the crawl ends with it. Its pages stay queued, and the next start goes on."
     elif not any(one.state is WorkerState.crawling for one in others):
         theirs += " But none of them crawls just now."
-    title, words = order.capitalize(), worker_words(names)
-    option = title, Intent((SteerWorkers(order, names),), f"{order} {words}")
-    return Confirmation(f"{title} {words}?", f"{first} {theirs}", (option,), "This cannot be undone.")
+    return asked(order, names, worker_words(names), f"{first} {theirs}")
 
 
 def tag_workers(workers: Sequence[WorkerView], tags: tuple[str, ...]) -> Intent | None:

@@ -21,7 +21,7 @@ Node = Any  # a node of tinycss2, which ships no types
 
 
 def validate_css(text: str) -> Validation | None:
-    """What the tokenizer and parser say of a style sheet; None when it cannot be read."""
+    """Return what the tokenizer and parser say of a style sheet; None when it cannot be read."""
     if _HUGE_NUMBER.search(text):
         return None
     sheet = tinycss2.parse_stylesheet(text, skip_comments=True, skip_whitespace=True)
@@ -46,12 +46,13 @@ def _within(node: Node) -> Iterator[list[Node]]:
     """What a node holds, the last list first."""
     match node.type:
         case "qualified-rule":
-            yield _block(node.content)
+            yield tinycss2.parse_blocks_contents(node.content, skip_comments=True, skip_whitespace=True)
             yield node.prelude
         case "at-rule":
             if node.content is not None:
                 holds_rules = node.lower_at_keyword in _HOLDS_RULES or node.lower_at_keyword.endswith("keyframes")
-                yield _rules(node.content) if holds_rules else _block(node.content)
+                parse = tinycss2.parse_rule_list if holds_rules else tinycss2.parse_blocks_contents
+                yield parse(node.content, skip_comments=True, skip_whitespace=True)
             yield node.prelude
         case "declaration":
             yield node.value
@@ -59,11 +60,3 @@ def _within(node: Node) -> Iterator[list[Node]]:
             yield node.arguments
         case "() block" | "[] block" | "{} block":
             yield node.content
-
-
-def _rules(content: list[Node]) -> list[Node]:
-    return list(tinycss2.parse_rule_list(content, skip_comments=True, skip_whitespace=True))
-
-
-def _block(content: list[Node]) -> list[Node]:
-    return list(tinycss2.parse_blocks_contents(content, skip_comments=True, skip_whitespace=True))

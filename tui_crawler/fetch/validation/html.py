@@ -50,7 +50,7 @@ _IN_PLAIN_WORDS = {
 
 
 def validate_html(markup: bytes, out_of_time: Callable[[], bool]) -> Validation | None:
-    """What the HTML5 parser says of UTF-8 markup; None when the time was over or the parser failed."""
+    """Return what the HTML5 parser says of UTF-8 markup; None when the time was over or the parser failed."""
     try:
         return _validate(markup, out_of_time)
     except (KeyboardInterrupt, SystemExit):

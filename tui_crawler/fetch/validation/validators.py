@@ -26,7 +26,7 @@ _QUICK_CSS_BYTES = 2 * 1024  # tinycss2 takes about a millisecond for a kilobyte
 
 
 def can_be_validated(study: ParsedBody, kinds: frozenset[str], limits: FetchLimits) -> bool:
-    """Whether a body is of a kind that is to be validated, whole, and not too large."""
+    """Return whether a body is of a kind that is to be validated, whole, and not too large."""
     reading = study.reading
     missing = _IS_CUT if _is_html(study) else _NOT_WHOLE
     most = limits.validate_css_bytes if reading.kind == CSS else limits.validate_bytes
@@ -39,12 +39,12 @@ def can_be_validated(study: ParsedBody, kinds: frozenset[str], limits: FetchLimi
 
 
 def is_quick(study: ParsedBody) -> bool:
-    """Whether the validator may run on the event loop, if it stops when it is told to."""
+    """Return whether the validator may run on the event loop, if it stops when it is told to."""
     return study.reading.kind != CSS or len(study.markup) <= _QUICK_CSS_BYTES
 
 
 def validate(study: ParsedBody, out_of_time: Callable[[], bool]) -> Validation | None:
-    """What the validator of its kind says of a body (G); None when it came to no end or failed."""
+    """Return what the validator of its kind says of a body (G); None when it came to no end or failed."""
     try:
         return _validate(study, out_of_time)
     except Exception:  # whatever a body did to a validator, it stays unvalidated and the crawl goes on

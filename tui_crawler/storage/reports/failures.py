@@ -66,7 +66,6 @@ def is_of_pattern(url: str, origin: str, pattern: str) -> bool:
 
 
 def _parts(path: str) -> tuple[str, str, str]:
-    """The folder with its slash, the name, and what follows it: an ending, a slash."""
     end = "/" if path.endswith("/") else ""
     folder, slash, name = path.removesuffix(end).rpartition("/")
     stem, dot, ending = name.partition(".")
@@ -163,7 +162,6 @@ class _Group:
 
 
 def _counted(by: Sequence[str], sought: Sequence[str]) -> str:
-    """The query that counts: each page alone where its URL decides, else in the database."""
     if sought or "pattern" in by:
         return _ALONE
     says = "message" in by
@@ -214,7 +212,6 @@ def _looked_through(
 
 
 def _way(key: GroupKey) -> tuple[str, list[Any]]:
-    """The conditions that an index serves, and their values."""
     conditions, values = ["p.failed = 1"], []
     for name, value in key:
         if name in _INDEXED:
@@ -254,7 +251,6 @@ def _group(key: tuple[tuple[str, str], ...], group: _Group) -> FailureGroup:
 
 
 def _code_of(name: str) -> int | None:
-    """The number of an exit code; that of a newer program is its name."""
     if name.isdecimal():
         return int(name)
     return ExitCode[name].value if name in ExitCode.__members__ else None

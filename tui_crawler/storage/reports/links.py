@@ -132,7 +132,6 @@ def path_from_seed(reader: Reader, page_id: int) -> tuple[tuple[LinkView, int], 
 
 
 def _step(reader: Reader, parent: int, url_id: int) -> LinkView:
-    """How one page led to the next: by a link, a redirect, as an entry of a sitemap, or by what is gone since."""
     on_page = f"{_LINK} WHERE l.from_page_id = ? AND l.to_url_id = ? ORDER BY l.kind LIMIT 1"
     if link := reader.record(_LINK_VIEW, on_page, (parent, url_id)):
         return link

@@ -151,6 +151,5 @@ def _text_condition(text: str) -> tuple[str, str]:
 
 
 def _either_case(char: str) -> str:
-    """A character in a pattern of GLOB: itself, in upper and in lower case."""
     cases = {char, *(one for one in (char.upper(), char.title()) if len(one) == 1)}
     return f"[{''.join(sorted(cases))}]" if len(cases) > 1 or char in _BRACKETED else char

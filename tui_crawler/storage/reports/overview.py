@@ -9,6 +9,7 @@ from dataclasses import fields, replace
 from tui_crawler.domain.cut import cut_names
 from tui_crawler.domain.exit_code import DOCUMENTS, ExitCode, lost_words
 from tui_crawler.domain.moment import HELD
+from tui_crawler.domain.status_words import GAVE_UP
 from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
 from tui_crawler.storage.owner import OpenSession, Owner, this_process
 from tui_crawler.storage.reader import From, IdSpan, RowMapper, SubjectReports, among
@@ -149,8 +150,8 @@ class OverviewReports(SubjectReports):
     def of_run(self) -> tuple[int, int, int]:
         """Of the origins of the newest run: how many ended it by patience or database_error; their pages that are done
         and those that have failed."""
-        gone = "COUNT(*) FILTER (WHERE finish_reason IN ('patience', 'database_error'))"
-        sums = f"{gone}, SUM({DONE}), SUM(failed)"
+        ends = ", ".join(f"'{reason}'" for reason in sorted(GAVE_UP))
+        sums = f"COUNT(*) FILTER (WHERE finish_reason IN ({ends})), SUM({DONE}), SUM(failed)"
         gave_up, done, failed = self._reader.all(f"SELECT {sums} FROM origin WHERE participates = 1")[0]
         return gave_up or 0, done or 0, failed or 0
 

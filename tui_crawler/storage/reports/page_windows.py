@@ -166,7 +166,6 @@ def known_pages(reader: Reader, search: Search) -> int:
 
 
 def _joined(search: Search) -> str:
-    """What a search looks at beside pages."""
     url = "JOIN url u ON u.id = p.url_id" if search.needs_url else ""
     return f"{url} LEFT JOIN document d ON d.page_id = p.id" if search.needs_title else url
 

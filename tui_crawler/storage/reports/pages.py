@@ -191,7 +191,6 @@ class PageReports(SubjectReports):
         return next(((row[0], row[1]) for row in known_rows(self._reader, _FIND_PAGE, url)), None)
 
     def _url_id(self, url: str) -> int:
-        """The id of a URL, 0 for one that is not known."""
         return next((row[0] for row in known_rows(self._reader, "SELECT id FROM url WHERE hash = ?", url)), 0)
 
 
@@ -224,7 +223,6 @@ _KNOWN_PAGES = "SELECT o.pages_known FROM origin o WHERE o.origin = ?"
 
 
 def _hops(reader: Reader, page_id: int) -> tuple[Hop, ...]:
-    """The path from a seed to a page."""
     return tuple(Hop(one.from_url, one.to_url, one.shown_kind, depth) for one, depth in path_from_seed(reader, page_id))
 
 

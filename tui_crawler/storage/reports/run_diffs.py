@@ -202,12 +202,10 @@ class RunDiffReports(SubjectReports):
         return LinkDiff(new, self._reader.records(_LINK, LINKS_GONE.format(key=key, runs=runs), values))
 
     def _runs_after(self, span: RunSpan) -> list[int]:
-        """The runs after the older one."""
         rows = self._reader.all("SELECT id FROM run WHERE id > ? ORDER BY id", (span.older,))
         return [int(row[0]) for row in rows]
 
     def _began_after(self, run: int) -> int:
-        """When the run after this one began (epoch ms)."""
         row = self._reader.one("SELECT started_at FROM run WHERE id > ? ORDER BY id LIMIT 1", (run,))
         return row[0] if row else _END
 
@@ -231,7 +229,6 @@ class RunDiffReports(SubjectReports):
 
 
 def _change_of(span: RunSpan, rows: Sequence[Row]) -> tuple[PageChange, PageVersion, PageVersion]:
-    """What became of a page, by its rows: that of the oldest run says what it was before."""
     first, now = rows[0], PageVersion(*rows[0][13:])
     before = PageVersion(*first[7:13])
     after = next((PageVersion(*row[7:13]) for row in rows if row[0] > span.newer), now)

@@ -175,7 +175,6 @@ class _Tables:
         yield "redirect_loops", loops[: record.LISTED], len(loops)
 
     def _timelines(self, origins: Sequence[str]) -> Found:
-        """Of the origins that stand first in the proof."""
         run = self._rows(
             "SELECT started_at, id FROM run WHERE id = COALESCE(?, (SELECT MAX(id) FROM run))", (self._run,)
         )
@@ -198,7 +197,6 @@ class _Tables:
         return key, [(title, pages, list(urls[title])) for title, pages in rows], total
 
     def _validation(self) -> Iterator[Found]:
-        """How many documents of each kind are invalid, and what is wrong with them."""
         kinds = self._rows(_JUDGED)
         yield "validation", kinds, len(kinds)
         pages: dict[tuple[str, str], int] = {}

@@ -70,7 +70,6 @@ class TimelineReports(SubjectReports):
         return tuple(lane.timeline(self._now()) for lane in lanes.values())
 
     def _events(self, origins: Sequence[str], activity: Sequence[ActivityView]) -> dict[str, LaneEvents]:
-        """What befell origins beside their requests, as far as the newest entries of journal and log say."""
         overview = OverviewReports(self._reader, self._now)
         newest = overview.run()
         runs = (*overview.runs(_RUNS), *((newest,) if newest is not None else ()))

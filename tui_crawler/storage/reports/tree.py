@@ -128,6 +128,5 @@ class TreeReports(SubjectReports):
 
 
 def _place(prefix: str) -> dict[str, str | int]:
-    """The values of a range; below a path with queries there is no branch."""
     begin = _NOWHERE if prefix.endswith("?") else len(prefix) + 1
     return {"low": prefix, "end": end_of(prefix), "begin": begin}

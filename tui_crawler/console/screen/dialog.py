@@ -1,0 +1,73 @@
+"""A screen over another one, and the classes of a screen by its size."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING, ClassVar, cast
+
+from textual import events
+from textual.await_complete import AwaitComplete
+from textual.binding import Binding, BindingType
+from textual.geometry import Size
+from textual.screen import ModalScreen
+
+from tui_crawler.console.screen.lifetime import is_stale
+from tui_crawler.console.screen.port import ReachesConsole
+from tui_crawler.console.theme import Colours
+
+if TYPE_CHECKING:
+    from tui_crawler.console.terminal_app import TerminalApp
+
+NARROW_BELOW = 81
+LOW_BELOW = 24
+LEAST = Size(40, 10)
+
+
+def size_classes(size: Size) -> dict[str, bool]:
+    """The classes a screen has at a size: `-narrow`, `-low`, `-tiny`."""
+    tiny = size.width < LEAST.width or size.height < LEAST.height
+    return {"-tiny": tiny, "-narrow": size.width < NARROW_BELOW, "-low": size.height < LOW_BELOW}
+
+
+class Dialog(ReachesConsole, ModalScreen[object], inherit_bindings=False):
+    """A screen over another one. What leaves it with esc does so with a click beside it."""
+
+    LEFT_BY_CLICK: ClassVar[bool] = True
+    """False where much may be typed, which a click that went astray must not lose; there is a button then."""
+
+    BINDINGS: ClassVar[list[BindingType]] = [
+        Binding("escape", "cancel", "Cancel", show=False),
+        Binding("tab", "app.focus_next", "Next", show=False),
+        Binding("shift+tab", "app.focus_previous", "Previous", show=False),
+    ]
+
+    async def on_event(self, event: events.Event) -> None:
+        if not is_stale(event, self):
+            await super().on_event(event)
+
+    def on_mount(self) -> None:
+        """Fits the first size; the keys that go back elsewhere do here what esc does."""
+        self.update_classes(size_classes(self.app.size), animate=False)
+        app = cast("TerminalApp[object]", self.app)
+        if app.colours is Colours.sixteen:  # of which none is what shines through a veil
+            self.styles.background = "transparent"
+        bound = self._bindings.key_to_bindings
+        for key in app.back_keys:
+            if key not in bound:
+                bound[key] = [replace(one, key=key) for one in bound.get("escape", ())]
+
+    def on_resize(self, event: events.Resize) -> None:
+        self.update_classes(size_classes(event.size), animate=False)
+
+    async def on_click(self, event: events.Click) -> None:
+        """Leaves, if it was beside everything; not with the second click of two: the first one opened it."""
+        leaves = self._bindings.key_to_bindings.get("escape")
+        if event.widget is self and event.chain % 2 and self.LEFT_BY_CLICK and leaves:
+            await self.run_action(leaves[0].action)
+
+    def action_cancel(self) -> None:
+        self.dismiss(None)
+
+    def dismiss(self, result: object = None) -> AwaitComplete:
+        """Closes it with its answer. Only once: a second click or key that was on its way would close what is below."""
+        return super().dismiss(result) if self.is_active else AwaitComplete()
