@@ -56,7 +56,7 @@ def without(policies: PolicySet, entry: Entry) -> PolicySet:
     """Return the ruleset without an entry."""
     values = _values(policies, entry)
     del values[entry.place]
-    return _with_section(policies, entry.section, values)
+    return _with_values(policies, entry, values)
 
 
 def moved(policies: PolicySet, entry: Entry, by: int) -> PolicySet | str:
@@ -67,7 +67,7 @@ def moved(policies: PolicySet, entry: Entry, by: int) -> PolicySet | str:
     if not 0 <= place < len(values):
         return f"it is the {'first' if by < 0 else 'last'} {section_word(entry.section)} already"
     values[entry.place], values[place] = values[place], values[entry.place]
-    return _with_section(policies, entry.section, values)
+    return _with_values(policies, entry, values)
 
 
 def section_word(section: Section) -> str:
@@ -87,9 +87,9 @@ def _values(policies: PolicySet, entry: Entry) -> list[RulesetEntry]:
     return next([*values] for section, values in sections_of(policies) if section == entry.section)
 
 
-def _with_section(policies: PolicySet, section: Section, values: Sequence[RulesetEntry]) -> PolicySet:
-    if section != "whitelist":
-        return replace(policies, **{section: tuple(values)})  # type: ignore[arg-type]  # entries of this section
+def _with_values(policies: PolicySet, entry: Entry, values: Sequence[RulesetEntry]) -> PolicySet:
+    if not isinstance(entry.value, str):
+        return replace(policies, **{entry.section: tuple(values)})  # type: ignore[arg-type]  # entries of this section
     words = [value.partition(" ")[::2] for value in values if isinstance(value, str)]
     domains, patterns = (tuple(text for kind, text in words if kind == wanted) for wanted in ("domain", "pattern"))
     return replace(policies, whitelist=Whitelist(domains, patterns))
