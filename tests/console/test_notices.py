@@ -88,7 +88,7 @@ async def test_what_is_too_long_for_a_line_goes_on_in_the_next_unless_something_
         held.app.tell("journal", told, "ok")
         await held.quiet()
         assert "the end" in held.text()
-        await held.press("4", "e", rounds=2)
+        await held.press("4", "X", rounds=2)
         assert "the end" not in held.text()
         assert "▎ rules of my-index: + rule" in held.text()
 
