@@ -21,8 +21,17 @@ from pathlib import Path
 
 from tests.storage.making import plan
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.pulse import HOUR_MS, KEPT_MS, MINUTE_MS, SPANS_MS, PulseCount, PulseOf, PulseScope, packed
-from tui_crawler.domain.pulse import step_for as step_of
+from tui_crawler.domain.pulse import (
+    HOUR_MS,
+    KEPT_MS,
+    MINUTE_MS,
+    SPANS_MS,
+    PulseCount,
+    PulseOf,
+    PulseScope,
+    packed,
+    pulse_span,
+)
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore
 from tui_crawler.text.format import coarse
@@ -144,14 +153,12 @@ def show(path: Path) -> None:
 
 
 def _read(path: Path, of: PulseOf, span: int) -> str:
-    step = step_of(span)
-    steps = max(1, span // step)
-    since = (time.time_ns() // 1_000_000 // step - steps + 1) * step
+    shown = pulse_span(of, span, time.time_ns() // 1_000_000)
     reports = Reports(path)
     took = []
     for _ in range(1 + AGAIN):
         began = time.thread_time()
-        reports.pulse(of, since, step, steps)
+        reports.pulse(of, shown)
         took.append((time.thread_time() - began) * 1_000)
     reports.close()
     return f"{took[0]:.0f} {statistics.median(took[1:]):.0f}"

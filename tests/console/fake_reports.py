@@ -60,7 +60,8 @@ from tui_crawler.domain.page_view import (
 from tui_crawler.domain.pulse import Pulse, PulseOf
 from tui_crawler.domain.ruleset import Ruleset
 from tui_crawler.domain.site_tree import BranchList, BranchPiece
-from tui_crawler.domain.timeline import LaneSpan, Timeline
+from tui_crawler.domain.span import TimeSpan
+from tui_crawler.domain.timeline import Timeline
 from tui_crawler.domain.trap import TrapSuspicion
 from tui_crawler.domain.view import (
     AttemptView,
@@ -138,7 +139,7 @@ class FakeReports(DiffReports):
             self.rows[view.origin] = replace(view, change=self.version)
         self.log = (*log, *self.log)
 
-    def timeline(self, origin: str, span: LaneSpan) -> Timeline:
+    def timeline(self, origin: str, span: TimeSpan) -> Timeline:
         return timeline(origin, span)
 
     def lock_holder(self) -> int:
@@ -395,9 +396,10 @@ class FakeReports(DiffReports):
     def runs(self, limit: int) -> tuple[RunView, ...]:
         return self.past_runs[:limit]
 
-    def pulse(self, of: PulseOf, since: int, step_ms: int, steps: int) -> Pulse:
-        self.asked.append(f"pulse({of.scope.name} {of.name}, {step_ms}, {steps})")
-        return pulse(of, since, step_ms, steps)
+    def pulse(self, of: PulseOf, span: TimeSpan) -> Pulse:
+        step_ms = int(span.cell_ms)
+        self.asked.append(f"pulse({of.scope.name} {of.name}, {step_ms}, {span.cells})")
+        return pulse(of, span.since, step_ms, span.cells)
 
     def close(self) -> None:
         self.closed.set()

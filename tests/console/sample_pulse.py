@@ -8,6 +8,7 @@ from tests.console.sample_crawl import API, MINUTE, NOW, SECOND, WHO
 from tui_crawler.domain.attempt import RequestRecord
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.pulse import Gauges, MarkKind, Pulse, PulseCount, PulseMark, PulseOf, PulseScope
+from tui_crawler.domain.span import TimeSpan
 
 BEGAN = NOW - 52 * MINUTE
 _TROUBLE = range(NOW - 30 * MINUTE, NOW - 14 * MINUTE)
@@ -22,12 +23,13 @@ _MARKS = (
 def pulse(of: PulseOf, since: int, step_ms: int, steps: int) -> Pulse:
     """The span, as a database of the sample crawl would give it; an origin has a tenth of all."""
     since -= since % step_ms
+    span = TimeSpan(since, since + step_ms * steps, steps)
     part = 0.1 if of == PulseOf(PulseScope.origin, API) else 1.0
-    moments = [since + place * step_ms for place in range(steps)]
+    moments = [span.at(place) for place in range(steps)]
     counts = tuple(_count(at, step_ms, part) if BEGAN - step_ms < at <= NOW else None for at in moments)
     gauges = tuple(_gauges(at) if BEGAN - step_ms < at <= NOW else None for at in moments)
-    marks = tuple(one for one in _MARKS if since <= one.at < since + step_ms * steps)
-    return Pulse(of, since, step_ms, counts, gauges, marks, begins_at=BEGAN)
+    marks = tuple(one for one in _MARKS if since <= one.at < span.until)
+    return Pulse(of, span, counts, gauges, marks, begins_at=BEGAN)
 
 
 def _count(at: int, step_ms: int, part: float) -> PulseCount:

@@ -5,7 +5,8 @@ from __future__ import annotations
 from tests.console.sample_crawl import API, MINUTE, NOW, SECOND, WWW
 from tui_crawler.domain.audit import SentRequest, judged
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.timeline import Lane, LaneEvents, LaneSpan, Timeline
+from tui_crawler.domain.span import TimeSpan
+from tui_crawler.domain.timeline import Lane, LaneEvents, Timeline
 
 STARTED = NOW - 42 * MINUTE
 LIMITED, SLOW = STARTED + 18 * MINUTE, NOW - 5 * MINUTE
@@ -39,7 +40,7 @@ def log_of(origin: str) -> list[SentRequest]:
     return asked
 
 
-def timeline(origin: str, span: LaneSpan) -> Timeline:
+def timeline(origin: str, span: TimeSpan) -> Timeline:
     """One origin over a span, as the database would give it."""
     lane = Lane(origin, span, LaneEvents(PAUSES.get(origin, ())))
     for gap in judged(log_of(origin)):

@@ -60,7 +60,7 @@ def test_rates_are_of_the_time_that_was_known_and_is_over():
     now = NOW + 20_000
     seen = pulse(PulseOf(), NOW - 4 * MINUTE_MS, MINUTE_MS, 8)
     counts = tuple(PulseCount(60, 60, 0, 600) if one is not None else None for one in seen.counts)
-    charts = Charts(type(seen)(seen.of, seen.since, MINUTE_MS, counts, seen.gauges, begins_at=BEGAN), now)
+    charts = Charts(replace(seen, counts=counts, marks=()), now)
     assert charts.pages[0] == 1.0
     known = [one for one in charts.pages if one is not None]
     assert len(known) <= 6
@@ -78,7 +78,7 @@ def test_marks_say_who_did_what_and_begin_with_the_ends_of_the_span():
     marks = marks_of(seen, UTC, 60)
     assert [mark.share for mark in marks[:2]] == [0.0, 1.0]
     assert [mark.glyph for mark in marks[2:6]] == ["↻", "✎", "‖", "▶"]
-    assert Charts(seen, NOW).marks_at(seen.step_at(BEGAN))[0].words == "run 7"
+    assert Charts(seen, NOW).marks_at(seen.span.nearest(BEGAN))[0].words == "run 7"
 
 
 def test_latency_is_told_by_what_takes_it():
@@ -230,7 +230,7 @@ async def test_what_stands_after_the_word_is_completed_and_jobs_are_offered():
 async def test_a_chart_that_says_nothing_of_a_moment_is_called_by_its_name(monkeypatch):
     reports = FakeReports()
     whole = reports.pulse
-    monkeypatch.setattr(reports, "pulse", lambda *of: replace(whole(*of), gauges=(None,) * of[-1]))
+    monkeypatch.setattr(reports, "pulse", lambda of, span: replace(whole(of, span), gauges=(None,) * span.cells))
     async with stage((200, 60), reports=reports) as held:
         await held.press("7", rounds=4)
         await held.press(*["h"] * 20, rounds=1)

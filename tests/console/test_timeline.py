@@ -14,11 +14,12 @@ from tui_crawler.console.origin.screen import OriginScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.timeline.lanes import LanePane
 from tui_crawler.console.timeline.screen import TimelineScreen
-from tui_crawler.domain.timeline import LaneEvent, LaneMark, LaneSpan
+from tui_crawler.domain.span import TimeSpan
+from tui_crawler.domain.timeline import LaneEvent, LaneMark
 from tui_crawler.text.charts import Dots
 from tui_crawler.text.timeline import LABEL, cell_words, kept_words, lane, mark_words
 
-HOUR_SPAN = LaneSpan(NOW - 60 * MINUTE, NOW, 100)
+HOUR_SPAN = TimeSpan(NOW - 60 * MINUTE, NOW, 100)
 
 
 async def open_timeline(held: Stage, *keys: str) -> TimelineScreen:
@@ -161,7 +162,7 @@ def test_a_lane_in_text() -> None:
     assert text[0].startswith("    2.0s┤")
     assert "‖‖‖" in text[-1]
     assert cell_words(timeline(WWW, HOUR_SPAN), 78).endswith("patience 5 · ‖ paused")
-    assert kept_words(timeline(API, LaneSpan(0, 1_000, 3))) == "kept 0 of 0"
+    assert kept_words(timeline(API, TimeSpan(0, 1_000, 3))) == "kept 0 of 0"
 
 
 @pytest.mark.parametrize(

@@ -20,7 +20,7 @@ from tests.support.postgres_database import made_database
 from tui_crawler.domain.database_place import PostgresPlace, parse_server_url
 from tui_crawler.domain.page_filter import PageFilter, read_page_filter
 from tui_crawler.domain.replayed import ReplayGoal
-from tui_crawler.domain.timeline import LaneSpan
+from tui_crawler.domain.span import TimeSpan
 from tui_crawler.domain.view import LogReach, LogTerms
 from tui_crawler.engine.clock import WALL_0
 from tui_crawler.storage.replayed import ReplayedReader, ReplayedTables
@@ -208,7 +208,7 @@ FILTERS = (
     "exit:file_gone",
     "status:200-299 depth:1",
 )
-OLDEST_FIRST, SPAN = LogReach(oldest_first=True), LaneSpan(WALL_0, WALL_0 + 30 * SECOND, 40)
+OLDEST_FIRST, SPAN = LogReach(oldest_first=True), TimeSpan(WALL_0, WALL_0 + 30 * SECOND, 40)
 READINGS: dict[str, Reading] = {
     "branches": lambda reports, site, _: [
         (reports.branch_list(at, 5, 5), reports.branch_piece(at), reports.branch_failures(site, at, 5))

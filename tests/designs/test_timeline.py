@@ -12,7 +12,8 @@ from tests.designs.web import HTML, Answer, Site
 from tui_crawler.domain.audit import audit, judged
 from tui_crawler.domain.command import PauseOrigins, ResumeOrigins
 from tui_crawler.domain.event import Event
-from tui_crawler.domain.timeline import LaneEvent, LanePhase, LaneSpan, Timeline
+from tui_crawler.domain.span import TimeSpan
+from tui_crawler.domain.timeline import LaneEvent, LanePhase, Timeline
 from tui_crawler.storage.reports.reports import Reports
 
 Lived = tuple[Crawling, Site]
@@ -45,7 +46,7 @@ def drawn(lived: Lived, cells: int = 300) -> Timeline:
     crawl, site = lived
     with closing(Reports(crawl.database, now=lambda: crawl.now)) as reports:
         first, last = crawl.rows("SELECT MIN(sent_at) a, MAX(ended_at) b FROM v_request")[0].values()
-        return reports.timeline(site.origin, LaneSpan(first, last + SECOND, cells))
+        return reports.timeline(site.origin, TimeSpan(first, last + SECOND, cells))
 
 
 def test_it_is_what_the_audit_says(lived: Lived) -> None:

@@ -12,16 +12,8 @@ from tui_crawler.domain.audit import SentRequest, judged, proof
 from tui_crawler.domain.command import PauseOrigins, ResumeOrigins, StopOrigins, to_json
 from tui_crawler.domain.exit_code import ExitCode, Group
 from tui_crawler.domain.operator_view import ActionView, ActivityView
-from tui_crawler.domain.timeline import (
-    MARKS,
-    Lane,
-    LaneEvent,
-    LaneEvents,
-    LanePhase,
-    LaneSpan,
-    Timeline,
-    lane_events,
-)
+from tui_crawler.domain.span import TimeSpan
+from tui_crawler.domain.timeline import MARKS, Lane, LaneEvent, LaneEvents, LanePhase, Timeline, lane_events
 from tui_crawler.domain.view import RunView
 
 A, B = "https://a.example.org", "https://b.example.org"
@@ -36,7 +28,7 @@ def sent(attempt: int, at: int, end: int, **more: object) -> SentRequest:
 
 
 def lane(
-    log: list[SentRequest], span: LaneSpan, events: LaneEvents = QUIET, now: int = 10**9, origin: str = A
+    log: list[SentRequest], span: TimeSpan, events: LaneEvents = QUIET, now: int = 10**9, origin: str = A
 ) -> Timeline:
     made = Lane(origin, span, events)
     for gap in judged(log):
@@ -75,7 +67,7 @@ def logs(draw: st.DrawFn) -> list[SentRequest]:
 
 @given(logs(), st.integers(-2_000, 60_000), st.integers(1, 80_000), st.integers(1, 60))
 def test_it_says_of_each_gap_what_the_audit_says(log: list[SentRequest], since: int, length: int, cells: int):
-    span = LaneSpan(since, since + length, cells)
+    span = TimeSpan(since, since + length, cells)
     timeline = lane(log, span)
     within = [gap for gap in judged(log) if gap.request.origin == A and span.since <= gap.request.sent_at < span.until]
     assert timeline.span == span
@@ -103,7 +95,7 @@ def test_it_says_of_each_gap_what_the_audit_says(log: list[SentRequest], since: 
 def test_over_the_whole_log_it_is_the_audit(log: list[SentRequest], cells: int):
     whole = {one.origin: one for one in proof(judged(log))}
     for origin, audit in whole.items():
-        assert lane(log, LaneSpan(0, 200_000, cells), origin=origin).audit == audit
+        assert lane(log, TimeSpan(0, 200_000, cells), origin=origin).audit == audit
 
 
 def test_a_day_at_a_server_that_asks_for_more_room():
@@ -114,7 +106,7 @@ def test_a_day_at_a_server_that_asks_for_more_room():
         sent(4, 9_300, 9_400, patience_after=4, session_id=2),
         sent(5, 10_400, 10_500, patience_after=5, session_id=2, run_id=2),
     ]
-    timeline = lane(log, LaneSpan(0, 12_000, 12), LaneEvents(((6_500, 9_000),), ((11_600, "exhausted"),)), now=12_000)
+    timeline = lane(log, TimeSpan(0, 12_000, 12), LaneEvents(((6_500, 9_000),), ((11_600, "exhausted"),)), now=12_000)
     cells = timeline.cells
     assert [cell.requests for cell in cells] == [1, 1, 0, 0, 0, 1, 0, 0, 0, 1, 1, 0]
     assert [cells[at].ended for at in (0, 1, 5)] == [Group.ok, Group.server, Group.network]
@@ -147,21 +139,21 @@ def test_a_day_at_a_server_that_asks_for_more_room():
 
 
 def test_the_present_ends_it():
-    timeline = lane([sent(1, 0, 100)], LaneSpan(0, 6_000, 6), now=3_000)
+    timeline = lane([sent(1, 0, 100)], TimeSpan(0, 6_000, 6), now=3_000)
     assert phases(timeline) == ["asking", "in_delay", "in_turn", "not_known", "not_known", "not_known"]
-    rested = lane([sent(1, 0, 100)], LaneSpan(0, 6_000, 6), LaneEvents((), ((2_000, ""),)), now=6_000)
+    rested = lane([sent(1, 0, 100)], TimeSpan(0, 6_000, 6), LaneEvents((), ((2_000, ""),)), now=6_000)
     assert phases(rested)[2:] == ["at_rest"] * 4
 
 
 def test_marks_beyond_the_first_are_counted():
     log = [sent(number, number * 200, number * 200 + 100) for number in range(MARKS + 12)]
-    timeline = lane(log, LaneSpan(0, 10**6, 10))
+    timeline = lane(log, TimeSpan(0, 10**6, 10))
     assert (len(timeline.marks), timeline.marks_left_out) == (MARKS, 11)
     assert timeline.cells[0].broken
 
 
 def test_for_programs_it_is_a_list_for_each_value():
-    document = lane([sent(1, 0, 100), sent(2, 600, 700)], LaneSpan(0, 2_000, 2)).document()
+    document = lane([sent(1, 0, 100), sent(2, 600, 700)], TimeSpan(0, 2_000, 2)).document()
     assert document["requests"] == [2, 0]
     assert document["state"] == ["asking", "in_delay"]
     assert document["marks"] == [
@@ -207,7 +199,7 @@ def test_pauses_come_from_the_journal_and_ends_from_the_log():
 @pytest.mark.parametrize("code", [ExitCode.file_ingested, 777])
 def test_an_exit_code_of_a_newer_program_is_no_failure(code: int):
     log = [sent(1, 0, 10), sent(2, 1_100, 1_200, exit_code=int(code), patience_after=4)]
-    timeline = lane(log, LaneSpan(0, 2_000, 1))
+    timeline = lane(log, TimeSpan(0, 2_000, 1))
     assert timeline.cells[0].ended is Group.ok
     assert timeline.marks[-1].event is LaneEvent.impatient
     assert LanePhase.asking in {cell.phase for cell in timeline.cells}

@@ -12,7 +12,8 @@ import pytest
 from tests.storage.making import T0, A, B
 from tui_crawler.domain.audit import judged
 from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.timeline import Lane, LaneEvents, LaneSpan
+from tui_crawler.domain.span import TimeSpan
+from tui_crawler.domain.timeline import Lane, LaneEvents
 from tui_crawler.storage.reports import timeline as timelines
 from tui_crawler.storage.reports.reports import Reports
 
@@ -68,7 +69,7 @@ def test_a_span_has_what_the_whole_log_has_for_it(database_path: Path, seed: int
         for origin in (A, B):
             for _ in range(12):
                 since = chance.randint(T0 - 5_000, ended)
-                span = LaneSpan(since, since + chance.choice((1_000, 20_000, ended - T0)), chance.choice((1, 7, 80)))
+                span = TimeSpan(since, since + chance.choice((1_000, 20_000, ended - T0)), chance.choice((1, 7, 80)))
                 whole = Lane(origin, span, LaneEvents())
                 for gap in judged(log):
                     if gap.request.origin == origin:
@@ -79,7 +80,7 @@ def test_a_span_has_what_the_whole_log_has_for_it(database_path: Path, seed: int
 
 def test_of_more_than_can_be_read_the_newest_is(database_path: Path):
     ended = fill(database_path, 1, 160)
-    span = LaneSpan(T0, ended, 40)
+    span = TimeSpan(T0, ended, 40)
     with closing(Reports(database_path, now=lambda: ended)) as reports:
         whole = reports.timeline(A, span)
         part = reports.timeline(A, span, look=40)
@@ -92,7 +93,7 @@ def test_of_more_than_can_be_read_the_newest_is(database_path: Path):
 
 def test_an_origin_that_is_not_known_has_nothing(database_path: Path):
     with closing(Reports(database_path, now=lambda: T0)) as reports:
-        timeline = reports.timeline(A, LaneSpan(T0, T0 + 1_000, 3))
+        timeline = reports.timeline(A, TimeSpan(T0, T0 + 1_000, 3))
     assert (timeline.audit.requests, timeline.marks, timeline.read_since) == (0, (), 0)
     assert ExitCode.rate_limited.value in CODES
 

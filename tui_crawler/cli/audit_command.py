@@ -64,7 +64,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 def _drawn(reports: Reports, origins: Sequence[OriginAudit]) -> Iterator[Drawn]:
     """Origins with their timelines over the newest run; some are read at a time."""
     from tui_crawler.domain.idle_reason import end_of_run
-    from tui_crawler.domain.timeline import LaneSpan
+    from tui_crawler.domain.span import TimeSpan
     from tui_crawler.text.timeline import LABEL
 
     run, columns = reports.run(), min(terminal_width() or _COLUMNS, _COLUMNS) - INDENT - LABEL
@@ -73,7 +73,7 @@ def _drawn(reports: Reports, origins: Sequence[OriginAudit]) -> Iterator[Drawn]:
         if run is None:
             yield from ((one, None) for one in some)
             continue
-        span = LaneSpan(run.started_at, end_of_run(run, int(time.time() * 1_000)) + 1, max(columns, 20))
+        span = TimeSpan(run.started_at, end_of_run(run, int(time.time() * 1_000)) + 1, max(columns, 20))
         yield from zip(some, reports.timelines([one.origin for one in some], span), strict=True)
 
 

@@ -16,13 +16,12 @@ from tui_crawler.cli.printer import Printer, local_zone, picked, safe, terminal_
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.domain.pulse import (
     HOUR_MS,
-    MINUTE_MS,
     SPANS_MS,
     LatencyPhase,
     PulseCount,
     PulseOf,
     PulseScope,
-    step_for,
+    pulse_span,
 )
 
 if TYPE_CHECKING:
@@ -61,16 +60,13 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         raise UsageProblem("--span: from 1m to 30d")
     named = {scope: getattr(arguments, scope.name, None) for scope in PulseScope if scope is not PulseScope.crawl}
     of = next((PulseOf(scope, name) for scope, name in named.items() if name), PulseOf())
-    step = step_for(span)
-    if of.scope in {PulseScope.job, PulseScope.worker}:
-        step = max(step, MINUTE_MS)
-    steps, now = max(1, span // step), time.time_ns() // 1_000_000
+    now = time.time_ns() // 1_000_000
     with reports_of(existing_database(arguments)) as reports:
         if of.scope is PulseScope.origin:
             of = PulseOf(of.scope, known_origin(of.name, reports))
         elif of.scope is PulseScope.job:
             known_jobs([of.name], reports)
-        pulse, totals = reports.pulse(of, (now // step - steps + 1) * step, step, steps), reports.totals()
+        pulse, totals = reports.pulse(of, pulse_span(of, span, now)), reports.totals()
     charts = Charts(pulse, now)
     charts.tell({"todo": totals.todo, "pending": totals.pending})
     document = _document(pulse, charts) if arguments.json else {}
@@ -84,7 +80,7 @@ def _document(pulse: Pulse, charts: Charts) -> dict[str, object]:
         gauges = pulse.gauges[place]
         rows.append(
             {
-                "at": pulse.since + place * pulse.step_ms,
+                "at": pulse.span.at(place),
                 **picked(count or PulseCount(), "attempts pages failed bytes"),
                 "pages_per_s": charts.pages[place],
                 "bytes_per_s": charts.bytes[place],
@@ -97,7 +93,8 @@ def _document(pulse: Pulse, charts: Charts) -> dict[str, object]:
     return {
         "of": pulse.of.scope.name,
         "name": pulse.of.name,
-        **picked(pulse, "since until step_ms sampled"),
+        **picked(pulse.span, "since until"),
+        **picked(pulse, "step_ms sampled"),
         "rows": rows,
         "marks": marks,
     }

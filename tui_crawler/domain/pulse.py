@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.domain.exit_code import DISPOSITIONS, AttemptKind, ExitCode, is_problem
 from tui_crawler.domain.record import dataclass, field
+from tui_crawler.domain.span import TimeSpan
 
 if TYPE_CHECKING:
     from tui_crawler.domain.attempt import AttemptRecord, RequestRecord
@@ -239,15 +240,14 @@ class Gauges:
 
 @dataclass(frozen=True, slots=True)
 class Pulse:
-    """A span from `since` (epoch ms) in steps of `step_ms`: what was counted and measured in each, None for nothing.
+    """What was counted and measured in each cell of a span, None for nothing.
 
     `sampled`: in steps of many attempts some were looked at, and counted for all. `begins_at` is the first moment of
     which anything is known, 0 for none.
     """
 
     of: PulseOf
-    since: int
-    step_ms: int
+    span: TimeSpan
     counts: tuple[PulseCount | None, ...]
     gauges: tuple[Gauges | None, ...]
     marks: tuple[PulseMark, ...] = ()
@@ -255,13 +255,9 @@ class Pulse:
     begins_at: int = 0
 
     @property
-    def until(self) -> int:
-        """Where it ends (epoch ms)."""
-        return self.since + self.step_ms * len(self.counts)
-
-    def step_at(self, moment: int) -> int:
-        """The step of a moment (epoch ms), the first or the last one for one outside."""
-        return min(max((moment - self.since) // self.step_ms, 0), max(len(self.counts) - 1, 0))
+    def step_ms(self) -> int:
+        """How long a cell is."""
+        return int(self.span.cell_ms)
 
 
 _SECOND = 1_000
@@ -279,6 +275,14 @@ MOST_STEPS = 240
 def step_for(span_ms: int, most: int = MOST_STEPS) -> int:
     """The shortest step (ms) of which no more than `most` make a span."""
     return next((step for step in STEPS_MS if span_ms <= step * most), STEPS_MS[-1])
+
+
+def pulse_span(of: PulseOf, length: int, end: int) -> TimeSpan:
+    """Return the span of this length (ms) that ends with the cell of a moment (epoch ms)."""
+    step = step_for(length)
+    if of.scope in {PulseScope.job, PulseScope.worker}:
+        step = max(step, MINUTE_MS)
+    return TimeSpan.ending(end, step, max(1, length // step))
 
 
 def total(counts: Iterable[PulseCount | None]) -> PulseCount:

@@ -14,6 +14,7 @@ from tui_crawler.domain.audit import Gap, OriginAudit, SentRequest
 from tui_crawler.domain.command import BadCommand, PauseOrigins, ResumeOrigins, from_json
 from tui_crawler.domain.exit_code import DISPOSITIONS, Group, code_of
 from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.span import TimeSpan
 
 if TYPE_CHECKING:
     from tui_crawler.domain.operator_view import ActionView, ActivityView
@@ -61,28 +62,6 @@ class LaneMark:
     reason: str = ""
 
 
-@dataclass(frozen=True, slots=True)
-class LaneSpan:
-    """From when to when (exclusive), in how many cells (at least one) of equal length."""
-
-    since: int
-    until: int
-    cells: int
-
-    @property
-    def cell_ms(self) -> float:
-        """How long a cell is."""
-        return max(1, self.until - self.since) / self.cells
-
-    def cell(self, at: int) -> int:
-        """The cell of a moment; -1 or less before the span, `cells` or more after it."""
-        return (at - self.since) * self.cells // max(1, self.until - self.since)
-
-    def at(self, cell: int) -> int:
-        """When a cell begins."""
-        return self.since + cell * (self.until - self.since) // self.cells
-
-
 @dataclass(slots=True)
 class LaneCell:
     """What a cell has: the requests sent in it, and the worst way in which the attempt of one ended; of the gaps before
@@ -124,7 +103,7 @@ class Timeline:
     time, `marks_left_out` those beside. What was before `read_since` was not read: there was too much of it."""
 
     origin: str
-    span: LaneSpan
+    span: TimeSpan
     cells: tuple[LaneCell, ...]
     audit: OriginAudit
     marks: tuple[LaneMark, ...] = ()
@@ -158,7 +137,7 @@ class Lane:
     """A timeline while it is made: its gaps come in the order in which requests were sent, those of one origin only.
     What lies outside of the span is remembered for what follows it, and drawn no more than that."""
 
-    def __init__(self, origin: str, span: LaneSpan, events: LaneEvents) -> None:
+    def __init__(self, origin: str, span: TimeSpan, events: LaneEvents) -> None:
         self._span = span
         self._events = events
         self._cells = tuple(LaneCell() for _ in range(span.cells))

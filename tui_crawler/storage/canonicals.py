@@ -19,7 +19,7 @@ from tui_crawler.storage.candidates import is_due
 from tui_crawler.storage.claim import ONE, ZERO, Claim, require
 from tui_crawler.storage.models import CanonicalClaim, Page, Redirect
 from tui_crawler.storage.rejudging import MOVED, Moving
-from tui_crawler.storage.statements import builds, builds_among, columns, reads, slot, slots, upserts
+from tui_crawler.storage.statements import builds, builds_among, columns, reads, slot, updates, upserts
 from tui_crawler.storage.transaction import Row, Transaction
 
 _PIECE = 1_000  # claims that one transaction decides
@@ -121,12 +121,6 @@ def _page_of() -> Any:
     return found.where((Page.url == slot("url_id")) & (Page.job == slot("job_id")))
 
 
-def _decided() -> Any:
-    same = (CanonicalClaim.page == slot("page_id")) & (CanonicalClaim.state == slot("before"))
-    changes = slots([CanonicalClaim.state, CanonicalClaim.awaits])
-    return CanonicalClaim.update(changes).where(same).returning(CanonicalClaim.page)
-
-
 _wake = builds_among(CanonicalClaim.update({CanonicalClaim.awaits: ZERO}), CanonicalClaim.awaits)
 _drop = builds_among(CanonicalClaim.delete(), CanonicalClaim.page)
 _ignore = builds_among(
@@ -137,6 +131,13 @@ _ignore = builds_among(
 _ask_again = builds_among(Page.update({Page.last_contentful_at: ZERO}), Page.id)
 """Pages that counted, and whose canonical has content now, are asked without conditions the next time."""
 _keep = upserts([CanonicalClaim.page], columns(CanonicalClaim, "to_url state awaits run_id answer"))
+_decided = updates(
+    [CanonicalClaim.page],
+    CanonicalClaim.state,
+    CanonicalClaim.awaits,
+    where=CanonicalClaim.state == slot("before"),
+    returning=[CanonicalClaim.page],
+)
 _answer = reads([CanonicalClaim.page], CanonicalClaim.answer)
 _due = builds(_claims(CanonicalClaim.awaits == ZERO))
 _open = builds(_claims((CanonicalClaim.state == ZERO) | (CanonicalClaim.awaits < ZERO)))

@@ -11,7 +11,7 @@ import peewee
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.storage.clock import mono_clock
 from tui_crawler.storage.models import Origin, Run, Session
-from tui_crawler.storage.statements import reads, slot
+from tui_crawler.storage.statements import reads, slot, updates
 from tui_crawler.storage.transaction import Transaction
 
 SIGN_MS = 1_000
@@ -99,16 +99,6 @@ def _epoch() -> Any:
     )
 
 
-def _work() -> Any:
-    longer = Run.worked_ms < slot("worked_ms")
-    return Run.update({Run.worked_ms: slot("worked_ms")}).where((Run.id == slot("run_id")) & longer)
-
-
-def _sign() -> Any:
-    silent = (Session.id == slot("session_id")) & (Session.ended_at == ZERO) & (Session.heartbeat_at <= slot("before"))
-    return Session.update({Session.heartbeat_at: slot("heartbeat_at")}).where(silent).returning(Session.id)
-
-
 ZERO = peewee.SQL("0")
 ONE = peewee.SQL("1")
 """Written into the text: a partial index serves a condition only when its number is no parameter."""
@@ -119,4 +109,7 @@ def is_pending(page: Any) -> Any:
     return (page.status == ZERO) & (page.attempts_remaining > ZERO) & (page.beyond_depth == ZERO)
 
 
+_work = updates([Run.id], Run.worked_ms, where=Run.worked_ms < slot("worked_ms"))
+_SILENT = (Session.ended_at == ZERO) & (Session.heartbeat_at <= slot("before"))
+_sign = updates([Session.id], Session.heartbeat_at, where=_SILENT, returning=[Session.id])
 _ended = reads([Session.id], Session.ended_at, Session.ended_by)

@@ -146,11 +146,6 @@ def forget_runs(transaction: Transaction, claim: Claim) -> None:
     transaction.run(_forget_runs, {"run_id": claim.run_id})
 
 
-def _add_to_job() -> Any:
-    changes = adds(Job, "pending done failed blocked")
-    return Job.update(changes).where(Job.id == slot("job_id")).returning(Job.name, Job.pending, Job.done)
-
-
 def mark(transaction: Transaction, name: str) -> int:
     """The number kept under a name, 0 when there is none."""
     row = transaction.one(_find_mark, {"name": name})
@@ -162,6 +157,8 @@ def set_mark(transaction: Transaction, name: str, value: int) -> None:
     transaction.insert(_keep_mark, [(name, value)])
 
 
+_JOB = (Job.name, Job.pending, Job.done)
+_add_to_job = updates([Job.id], to=adds(Job, "pending done failed blocked"), returning=_JOB)
 _add_to_run = updates([Run.id], to=adds(Run, "attempts requests"))
 _count_exit = counts_up(columns(ExitCount, "run_id origin_id exit_code"), ExitCount.count)
 _count_minute = counts_up(columns(ExitMinute, "origin_id minute exit_code"), ExitMinute.count)

@@ -47,7 +47,6 @@ from tui_crawler.storage.statements import (
     reads,
     reads_among,
     slot,
-    slots,
     updates,
     upserts,
 )
@@ -287,16 +286,6 @@ def _waiting() -> Any:
     )
 
 
-def _store_validation() -> Any:
-    chosen = (Document.validation_type, Document.valid, Document.validation_errors, Document.parsed_at)
-    same = (Document.page == slot("page_id")) & (Document.sha256 == slot("sha256"))
-    return (
-        Document.update(slots(chosen))
-        .where(same & (Document.parsed_at < peewee.SQL("0")))
-        .returning(Document.stored_at)
-    )
-
-
 def _store_message() -> Any:
     """The attempt that brought the document says it, too."""
     last = Page.select(Page.last_attempt_id).where(Page.id == slot("page_id"))
@@ -395,6 +384,12 @@ _forget_content = builds_among(
     Page.id,
     peewee.fn.EXISTS(Link.select(Link.to_url).where(Link.from_page == Page.id))
     | peewee.fn.EXISTS(Fragment.select(Fragment.to_url).where(Fragment.from_page == Page.id)),
+)
+_store_validation = updates(
+    [Document.page, Document.sha256],
+    *columns(Document, "validation_type valid validation_errors parsed_at"),
+    where=Document.parsed_at < peewee.SQL("0"),
+    returning=[Document.stored_at],
 )
 _store_cut = updates([Document.page], to={Document.incomplete: peewee.SQL("LTRIM(incomplete || ',data', ',')")})
 _delete_redirects = builds_among(Redirect.delete(), Redirect.page)

@@ -258,8 +258,8 @@ def write_robots(transaction: Transaction, origin_id: int, robots: RobotsRecord 
 
 def mark_in_flight(transaction: Transaction, origin: str, url: str) -> None:
     """For the eyes: the URL that is being asked for."""
-    values = {"origin": clean(origin), "url": clean(url), "now": transaction.now, "change": transaction.change}
-    transaction.run(_mark_in_flight, values)
+    told = {"in_flight_url": clean(url), "in_flight_since": transaction.now, "change": transaction.change}
+    transaction.run(_mark_in_flight, {"origin": clean(origin), **told})
 
 
 def record_columns() -> list[Any]:
@@ -294,6 +294,9 @@ _RECORD = RowMapper(
 )
 
 
+_EMPTY = peewee.SQL("''")
+
+
 def _join() -> Any:
     """Whoever joined by hand stays so: its seeds are nowhere in a configuration. Among several workers the session that
     held the origin last stays in its row, until one of them leases it."""
@@ -315,22 +318,6 @@ def clear_todo(*more: Any) -> Any:
     """An UPDATE that empties the todo list of an origin, and these columns, and answers the ids of its pages."""
     on_list = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
     return Page.update(dict.fromkeys((Page.todo_order, *more), ZERO)).where(on_list).returning(Page.id)
-
-
-def _start_afresh() -> Any:
-    changes = {
-        Origin.finish_reason: peewee.SQL("''"),
-        Origin.patience: slot("patience"),
-        Origin.politeness: slot("politeness"),
-        Origin.may_fall: ONE,
-        Origin.rate_limits: ZERO,
-        Origin.response_window: peewee.SQL("''"),
-        Origin.asleep_until: ZERO,
-        Origin.todo: ZERO,
-        Origin.discovered: ZERO,
-        Origin.change: slot("change"),
-    }
-    return Origin.update(changes).where(Origin.id == slot("origin_id"))
 
 
 def _write_with_attempt() -> Any:
@@ -359,11 +346,17 @@ def _additions() -> dict[Any, Any]:
     return adds(Origin, "pending done failed blocked todo") | new
 
 
-def _mark_in_flight() -> Any:
-    changes = {Origin.in_flight_url: slot("url"), Origin.in_flight_since: slot("now"), Origin.change: slot("change")}
-    return Origin.update(changes).where(Origin.origin == slot("origin"))
-
-
+_mark_in_flight = updates([Origin.origin], *columns(Origin, "in_flight_url in_flight_since change"))
+_start_afresh = updates(
+    [Origin.id],
+    *columns(Origin, "patience politeness change"),
+    to={
+        Origin.finish_reason: _EMPTY,
+        Origin.may_fall: ONE,
+        Origin.response_window: _EMPTY,
+        **dict.fromkeys(columns(Origin, "rate_limits asleep_until todo discovered"), ZERO),
+    },
+)
 _set_paused = updates([Origin.id], Origin.paused_at, Origin.paused_by)
 _find = reads([Origin.origin], *columns(Origin, "id delay_ms paused participates finish_reason joined"))
 _write_robots = updates([Origin.id], *_ROBOTS)

@@ -22,7 +22,7 @@ from tui_crawler.storage.leases import Member, bury, is_held, members, set_free
 from tui_crawler.storage.models import Job, OperatorAction, Origin, Page, Run, Session
 from tui_crawler.storage.owner import Owner
 from tui_crawler.storage.sessions import Starter, open_session
-from tui_crawler.storage.statements import builds, slot
+from tui_crawler.storage.statements import builds, reads, slot
 from tui_crawler.storage.transaction import Transaction
 
 _CHUNK = 500
@@ -214,11 +214,6 @@ def end_reason(transaction: Transaction, claim: Claim, reason: str) -> str:
     return RunReason.operator if found == [(FinishReason.operator,)] else RunReason.exhausted
 
 
-def _wanted() -> Any:
-    alive = (Session.id == slot("session_id")) & (Session.ended_at == ZERO)
-    return Session.select(Session.wanted, Session.tags, Session.matchonly).where(alive)
-
-
 def _moved() -> Any:
     away = (Origin.wanted_session > ZERO) & (Origin.wanted_session != slot("session_id"))
     return Origin.select(Origin.origin).where(away & is_held(Origin, slot("session_id")))
@@ -230,6 +225,7 @@ def _in_flight() -> Any:
     return Page.select(peewee.fn.COUNT(Page.id)).where(claimed & others)
 
 
+_wanted = reads([Session.id], Session.wanted, Session.tags, Session.matchonly, where=Session.ended_at == ZERO)
 _newest_action = builds(OperatorAction.select(peewee.fn.COALESCE(peewee.fn.MAX(OperatorAction.id), ZERO)))
 _page_and_limit = builds(
     Page.select(Page.job, Page.status, Page.claimed_by, Job.concurrency)

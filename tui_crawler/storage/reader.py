@@ -101,6 +101,13 @@ class RowMapper(Generic[T]):
         return make
 
 
+def selected(record: Any, row: str, /, **made: str | None) -> str:
+    """Return what is selected for a record: a field is the column of its name of a `row`, or `made` of something else;
+    None: it has no column."""
+    chosen = {one.name: made.get(one.name, f"{row}.{one.name}") for one in fields(record)}
+    return ", ".join(f"{text} AS {name}" for name, text in chosen.items() if text is not None)
+
+
 def among(column: str, numbers: Iterable[int]) -> str:
     """The condition that a column is one of these numbers, as SQL."""
     listed = ", ".join(str(int(number)) for number in sorted(numbers))

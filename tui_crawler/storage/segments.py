@@ -30,7 +30,7 @@ from tui_crawler.storage.intake import Source, move_counters, queue_pages
 from tui_crawler.storage.models import Job, Origin, Page, Segment, Url
 from tui_crawler.storage.segment_files import Batch, final_path
 from tui_crawler.storage.sorter import Sorter, entry_of
-from tui_crawler.storage.statements import among, builds, columns, slot, slots
+from tui_crawler.storage.statements import among, builds, columns, slot, updates
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.urls import ids_of, pages_by_hash, url_ids
 
@@ -273,11 +273,12 @@ def _unstash(transaction: Transaction, job_id: int, segment: str) -> dict[str, i
     return counts
 
 
-def _set_found_on() -> Any:
-    """A page that came with a segment gets the page that named it; one that is known better keeps what it has."""
-    named = (Page.job == slot("job_id")) & (Page.url == slot("url_id")) & (Page.depth == slot("depth"))
-    open_place = Page.found_on.is_null() & (Page.seed == ZERO) & (Page.id != slot("parent"))
-    return Page.update({Page.found_on: slot("parent")}).where(named & open_place)
+_set_found_on = updates(
+    [Page.job, Page.url, Page.depth],
+    to={Page.found_on: slot("parent")},
+    where=Page.found_on.is_null() & (Page.seed == ZERO) & (Page.id != slot("parent")),
+)
+"""A page that came with a segment gets the page that named it; one that is known better keeps what it has."""
 
 
 class PendingSegments:
@@ -389,6 +390,4 @@ def _pages(size: int) -> Any:
 
 _find_ids = pages_by_hash(Url.hash, Page.id)
 _open_ids = builds(Page.select(Page.id).where((Page.origin == slot("origin_id")) & _is_open()))
-_put_aside = builds(
-    Page.update({**slots([Page.stash]), Page.status: _STASHED, Page.todo_order: ZERO}).where(Page.id == slot("page_id"))
-)
+_put_aside = updates([Page.id], Page.stash, to={Page.status: _STASHED, Page.todo_order: ZERO})

@@ -30,7 +30,7 @@ from tui_crawler.storage.jobs import any_job, configure_jobs, hold_back, job_sta
 from tui_crawler.storage.models import Job, Origin, Page, RobotsText, Run, Session
 from tui_crawler.storage.owner import OpenSession, Owner
 from tui_crawler.storage.rulesets import Edited
-from tui_crawler.storage.statements import columns, slot, slots
+from tui_crawler.storage.statements import columns, updates
 from tui_crawler.storage.transaction import Transaction
 from tui_crawler.storage.urls import url_ids
 
@@ -345,7 +345,8 @@ def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bo
                 origins.start_afresh(transaction, claim, origin_id)
         elif participates:
             left_out += joined != origins.EXTERNAL
-            _leave_out(transaction, origin_id)
+            changes = {Origin.participates: 0, Origin.in_flight_url: "", Origin.change: transaction.change}
+            transaction.execute(Origin.update(changes).where(Origin.id == origin_id))
     names = {row[1] for row in known}
     for name in wanted:
         row = origins.ensure(transaction, name) if name in names else origins.insert(transaction, name)
@@ -376,11 +377,6 @@ def _set_start_paths(transaction: Transaction, claim: Claim) -> None:
             transaction.execute(Origin.update(changes).where(Origin.id == origin_id))
 
 
-def _leave_out(transaction: Transaction, origin_id: int) -> None:
-    changes = {Origin.participates: 0, Origin.in_flight_url: "", Origin.change: transaction.change}
-    transaction.execute(Origin.update(changes).where(Origin.id == origin_id))
-
-
 def _queue_seeds(transaction: Transaction, claim: Claim, job: JobPlan, job_id: int) -> None:
     """The seeds of a job; an operator who has changed its niceness has changed theirs."""
     nice = transaction.fetch(Job.select(Job.nice).where(Job.id == job_id))[0][0]
@@ -405,7 +401,9 @@ def _notes(
     return tuple(notes)
 
 
-def _renew() -> Any:
-    alive = (Session.id == slot("session_id")) & (Session.ended_at == ZERO)
-    told = slots([Session.heartbeat_at, Session.in_flight, Session.free_bytes])
-    return Session.update(told).where(alive).returning(Session.id)
+_renew = updates(
+    [Session.id],
+    *columns(Session, "heartbeat_at in_flight free_bytes"),
+    where=Session.ended_at == ZERO,
+    returning=[Session.id],
+)

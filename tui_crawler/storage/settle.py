@@ -397,15 +397,6 @@ def _of_rivals(size: int) -> Any:
     )
 
 
-def _claim_page() -> Any:
-    return claim_page().where(Page.status == ZERO)
-
-
-def put_on_lists() -> Any:
-    changes = {Page.ignored_run: slot("run_id"), Page.todo_order: slot("todo_order")}
-    return Page.update(changes).where(Page.id == slot("page_id"))
-
-
 _free_todo = partial(origins.clear_todo, Page.ignored_run)
 _page_state = reads([Page.id], *STATE)
 _next_request_at = reads([Origin.id], Origin.next_request_at)
@@ -414,8 +405,9 @@ _return_page = updates([Page.id], Page.status, Page.last_attempt_id, Page.todo_o
 _wait_for_get = updates(
     [Page.id], *columns(Page, "status attempts attempts_remaining"), to={**_RELEASED, Page.ignored_run: ZERO}
 )
-claim_page = updates(
-    [Page.id], Page.claimed_at, Page.claimed_by, to={Page.status: peewee.SQL(str(PageStatus.CLAIMED.value))}
-)
+put_on_lists = updates([Page.id], Page.todo_order, to={Page.ignored_run: slot("run_id")})
+_CLAIMED = {Page.status: peewee.SQL(str(PageStatus.CLAIMED.value))}
+claim_page = updates([Page.id], Page.claimed_at, Page.claimed_by, to=_CLAIMED)
+_claim_page = updates([Page.id], Page.claimed_at, Page.claimed_by, to=_CLAIMED, where=Page.status == ZERO)
 update_page = updates([Page.id], *_OUTCOME, to=_RELEASED)
 """An UPDATE of a page by `page_values`."""

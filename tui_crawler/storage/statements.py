@@ -134,9 +134,9 @@ def builds(query: Any) -> Build:
     return query.clone  # type: ignore[no-any-return]
 
 
-def reads(key: Sequence[Any], *chosen: Any) -> Build:
-    """What builds a SELECT of columns by a key."""
-    return lambda: key[0].model.select(*chosen).where(matching(*key))
+def reads(key: Sequence[Any], *chosen: Any, where: Any = None) -> Build:
+    """What builds a SELECT of columns by a key, and by a further condition."""
+    return lambda: key[0].model.select(*chosen).where(_found(key, where))
 
 
 def builds_among(query: Any, key: Any, *conditions: Any) -> BuildOf:
@@ -159,9 +159,20 @@ def deletes(*key: Any) -> Build:
     return lambda: key[0].model.delete().where(matching(*key))
 
 
-def updates(key: Sequence[Any], *changed: Any, to: Mapping[Any, Any] = MappingProxyType({})) -> Build:
-    """What builds an UPDATE of columns by a key: to the values of their slots, or `to` what is given."""
-    return lambda: key[0].model.update({**slots(changed), **to}).where(matching(*key))
+def updates(
+    key: Sequence[Any],
+    *changed: Any,
+    to: Mapping[Any, Any] = MappingProxyType({}),
+    where: Any = None,
+    returning: Sequence[Any] = (),
+) -> Build:
+    """What builds an UPDATE of columns by a key, and by a further condition: to the values of their slots, or `to` what
+    is given."""
+    return lambda: key[0].model.update({**slots(changed), **to}).where(_found(key, where)).returning(*returning)
+
+
+def _found(key: Sequence[Any], where: Any) -> Any:
+    return matching(*key) if where is None else matching(*key) & where
 
 
 def inserts(fields: Sequence[Any], once: Sequence[Any] = ()) -> BuildOf:

@@ -123,6 +123,7 @@ def engine_settings(config: Config, launch: Launch) -> EngineSettings:
         return politeness_key(mode, origin, host, registrable, address)
 
     return EngineSettings(
+        **same_named(EngineSettings, config.crawl, config.queue, but=("sitemaps", "link_kinds_queued")),
         plan=plan_of(config, launch),
         settings_of=settings_by_origin(config),
         key_of=key_of,
@@ -133,14 +134,9 @@ def engine_settings(config: Config, launch: Launch) -> EngineSettings:
         heartbeat_ms=config.storage.lease_ms // 4,
         sitemaps=_SITEMAPS[config.crawl.sitemaps][0],
         finds_sitemaps=_SITEMAPS[config.crawl.sitemaps][1],
-        canonical=config.crawl.canonical,
-        check_external=config.crawl.check_external,
-        check_embedded=config.crawl.check_embedded,
         follows=_follows(config),
-        cookies=config.crawl.cookies,
         registrable=registrable,
         offline=config.crawl.mode == "offline",
-        min_origins=config.queue.min_origins,
         load_next=config.queue.on_few_origins == "load_next",
     )
 

@@ -186,13 +186,17 @@ class _PendingCommand:
     origins: frozenset[str] | None
     until: int
 
+    def going(self, view: OriginView) -> OriginView:
+        """An origin as it is going to be."""
+        return self.change(view) if self.origins is None or view.origin in self.origins else view
 
+
+@dataclass(slots=True)
 class PendingCommands:
     """Commands that were handed in and not read back yet, the newest last."""
 
-    def __init__(self, clock: ConsoleClock) -> None:
-        self._clock = clock
-        self._pending: tuple[_PendingCommand, ...] = ()
+    _clock: ConsoleClock
+    _pending: tuple[_PendingCommand, ...] = ()
 
     def note(self, intent: Intent) -> None:
         """It was handed in."""
@@ -210,20 +214,17 @@ class PendingCommands:
 
     def heard(self, intent: Intent, outcome: IntentOutcome) -> None:
         """What became of it: carried out it holds until the rows are read, refused it never was."""
-        if outcome in {IntentOutcome.written, IntentOutcome.locked}:
-            return
-        until = self._clock.mono_ms() + (READ_MS if outcome is IntentOutcome.done else 0)
-        self._pending = tuple(replace(one, until=until) if one.intent is intent else one for one in self._pending)
+        if outcome not in {IntentOutcome.written, IntentOutcome.locked}:
+            until = self._clock.mono_ms() + (READ_MS if outcome is IntentOutcome.done else 0)
+            self._pending = tuple(replace(one, until=until) if one.intent is intent else one for one in self._pending)
 
     def shown(self, views: Collection[OriginView]) -> tuple[OriginView, ...]:
         """The origins as they are going to be: with what was asked for and no row shows yet."""
-        now, going = self._clock.mono_ms(), list(views)
+        now, going = self._clock.mono_ms(), tuple(views)
         self._pending = tuple(one for one in self._pending if one.until > now)
         for pending_command in self._pending:
-            for at, view in enumerate(going):
-                if pending_command.origins is None or view.origin in pending_command.origins:
-                    going[at] = pending_command.change(view)
-        return tuple(going)
+            going = tuple(map(pending_command.going, going))
+        return going
 
 
 def _slowed(view: OriginView, own: int) -> OriginView:
@@ -234,11 +235,9 @@ def _slowed(view: OriginView, own: int) -> OriginView:
 def delay_note(commands: Sequence[Command], results: Sequence[ActionResult]) -> str:
     """Which delay holds where it is another one than was asked for: the operator's own only ever slows down. Empty for
     other commands, and where that is not told."""
-    if len(commands) != 1 or not results or not results[0].after:
-        return ""
-    match commands[0]:
-        case SetDelay(delay_ms=asked):
-            holds = json.loads(results[0].after).get("in_force")
+    match commands, results:
+        case [SetDelay(delay_ms=asked)], [ActionResult(after=after), *_] if after:
+            holds = json.loads(after).get("in_force")
             return f"{seconds(holds)} holds" if isinstance(holds, int) and holds != asked else ""
         case _:
             return ""
@@ -246,17 +245,13 @@ def delay_note(commands: Sequence[Command], results: Sequence[ActionResult]) -> 
 
 def seeds_note(news: News) -> str:
     """How many of the pages are new, and how many were known; empty of all that adds no seeds."""
-    pairs = zip(news.intent.commands, news.results, strict=False)
-    return "; ".join(filter(None, (_words(result.after) for command, result in pairs if isinstance(command, AddSeeds))))
-
-
-def _words(after: str) -> str:
-    told = json.loads(after or "{}")
-    added, known = (told.get(name) if isinstance(told, dict) else None for name in ("added", "known"))
-    if not isinstance(added, int) or not isinstance(known, int):
-        return ""
-    new = f"{plural(added, 'page')} {'is' if added == 1 else 'are'} new"
-    return f"{new}, {count(known)} {'was' if known == 1 else 'were'} known already" if known else new
+    notes: list[str] = []
+    for command, result in zip(news.intent.commands, news.results, strict=False):
+        match command, json.loads(result.after or "{}"):
+            case AddSeeds(), {"added": int(added), "known": int(known)}:
+                more = f", {count(known)} {'was' if known == 1 else 'were'} known already" if known else ""
+                notes.append(f"{plural(added, 'page')} {'is' if added == 1 else 'are'} new{more}")
+    return "; ".join(notes)
 
 
 class CommandQueue(Handles):

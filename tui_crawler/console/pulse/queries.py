@@ -5,33 +5,31 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from tui_crawler.console.reading.ask import RARE_MS, SLOW_MS, Ask, asks
-from tui_crawler.domain.pulse import HOUR_MS, MINUTE_MS, PulseOf, PulseScope, step_for
+from tui_crawler.domain.pulse import HOUR_MS, MINUTE_MS, PulseOf, PulseScope, pulse_span
 
 if TYPE_CHECKING:
     from tui_crawler.console.reading.snapshot import LiveState
     from tui_crawler.domain.pulse import Pulse
+    from tui_crawler.domain.span import TimeSpan
 
 
 class PulseReports(Protocol):
     """How the crawl went."""
 
-    def pulse(self, of: PulseOf, since: int, step_ms: int, steps: int) -> Pulse: ...
+    def pulse(self, of: PulseOf, span: TimeSpan) -> Pulse: ...
 
 
 @asks()
-def pulse(reports: PulseReports, _now: int, of: PulseOf, since: int, step_ms: int, steps: int) -> Pulse:
+def pulse(reports: PulseReports, _now: int, of: PulseOf, span: TimeSpan) -> Pulse:
     """Read the pulse of a span."""
-    return reports.pulse(of, since, step_ms, steps)
+    return reports.pulse(of, span)
 
 
 def pulse_of(of: PulseOf, length: int, end: int) -> Ask[Pulse]:
     """Return the span of this length (ms), of the crawl or a part of it, that ends with the step of a moment (epoch
     ms)."""
-    step = step_for(length)
-    if step < MINUTE_MS and of.scope in {PulseScope.job, PulseScope.worker}:
-        step = MINUTE_MS
-    steps = max(1, length // step)
-    return pulse(of, (end // step - steps + 1) * step, step, steps).every(SLOW_MS if step <= MINUTE_MS else RARE_MS)
+    span = pulse_span(of, length, end)
+    return pulse(of, span).every(SLOW_MS if span.cell_ms <= MINUTE_MS else RARE_MS)
 
 
 _YOUNG_MS = 15 * MINUTE_MS

@@ -59,7 +59,7 @@ class Charts:
     def __init__(self, pulse: Pulse, now: int, of_phase: LatencyPhase = LatencyPhase.response) -> None:
         """`of_phase` is what the chart of latency shows."""
         self.pulse = pulse
-        self._phase, self._follows = of_phase, now < pulse.until + pulse.step_ms
+        self._phase, self._follows = of_phase, now < pulse.span.until + pulse.step_ms
         self._present: Mapping[str, int] = {}
         self._seconds = [self._length(place, now) for place in range(len(pulse.counts))]
         self.p50: Values = tuple(one.percentile(0.5, of_phase) if one else None for one in pulse.counts)
@@ -94,11 +94,11 @@ class Charts:
 
     def reading(self, place: int, zone: tzinfo) -> str:
         """What all charts say at a step, in one line."""
-        pulse, one = self.pulse, self.pulse.counts[place]
+        one, begins = self.pulse.counts[place], moment(self.pulse.span.at(place), self.pulse, zone)
         if self.pages[place] is None:
-            return f"{moment(pulse.since + place * pulse.step_ms, pulse, zone)}  nothing known"
+            return f"{begins}  nothing known"
         words = [
-            moment(pulse.since + place * pulse.step_ms, pulse, zone),
+            begins,
             f"{rate(self.pages[place])}/s",
             f"{size(self.bytes[place])}/s",
             f"p50 {phase(self.p50[place])}",
@@ -108,12 +108,12 @@ class Charts:
 
     def marks_at(self, place: int) -> tuple[PulseMark, ...]:
         """What happened in a step."""
-        return tuple(mark for mark in self.pulse.marks if self.pulse.step_at(mark.at) == place)
+        return tuple(mark for mark in self.pulse.marks if self.pulse.span.nearest(mark.at) == place)
 
     def _length(self, place: int, now: int) -> float:
         """How many seconds of a step are over and known; 0: none."""
         pulse = self.pulse
-        begins = pulse.since + place * pulse.step_ms
+        begins = pulse.span.at(place)
         if not pulse.begins_at or begins + pulse.step_ms <= pulse.begins_at:
             return 0.0
         return max(0, min(begins + pulse.step_ms, now) - max(begins, pulse.begins_at)) / 1_000
@@ -205,7 +205,7 @@ def _codes(one: PulseCount | None) -> str:
 
 def moment(at: int, pulse: Pulse, zone: tzinfo) -> str:
     """A moment as the span of a pulse needs it: time of day, with the date where it is longer than a day."""
-    if pulse.until - pulse.since > 24 * HOUR_MS:
+    if pulse.span.until - pulse.span.since > 24 * HOUR_MS:
         return date_time(at, zone)[5:16]
     return clock(at, zone)[: 8 if pulse.step_ms < 60_000 else 5]
 
@@ -213,18 +213,18 @@ def moment(at: int, pulse: Pulse, zone: tzinfo) -> str:
 def marks_of(pulse: Pulse, zone: tzinfo, width: int) -> tuple[Mark, ...]:
     """What stands at the axis in `width` cells: its beginning and end, what happened, and times between, in the order
     of importance."""
-    span = max(1, pulse.until - pulse.since)
+    since, length = pulse.span.since, pulse.span.until - pulse.span.since
 
     def time(at: int) -> Mark:
-        return Mark((at - pulse.since) / span, moment(at, pulse, zone))
+        return Mark((at - since) / length, moment(at, pulse, zone))
 
-    ends = (time(pulse.since), Mark(1.0, moment(pulse.until, pulse, zone)))
+    ends = (time(since), time(pulse.span.until))
     events = tuple(
-        Mark((one.at - pulse.since) / span, f"{one.who or ''} {one.words}".strip()[:24], *_MARKS[one.kind])
+        Mark((one.at - since) / length, f"{one.who or ''} {one.words}".strip()[:24], *_MARKS[one.kind])
         for one in reversed(pulse.marks)
     )
     parts = max(1, width // 24)
-    between = tuple(time(pulse.since + span * part // parts) for part in range(1, parts))
+    between = tuple(time(since + length * part // parts) for part in range(1, parts))
     return (*ends, *events, *between)
 
 

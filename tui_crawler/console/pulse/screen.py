@@ -29,6 +29,7 @@ from tui_crawler.text.format import coarse, date_time
 
 if TYPE_CHECKING:
     from tui_crawler.domain.pulse import Pulse
+    from tui_crawler.domain.span import TimeSpan
 
 CHART_LINES = 9
 """A chart has at least so many lines, its border among them."""
@@ -88,7 +89,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
     def show_titles(self) -> None:
         """The line that reads the charts, which says whether they are held still."""
         if self._charts is not None and self.is_mounted:
-            at = None if self.span.cursor is None else self._charts.pulse.step_at(self.span.cursor)
+            at = None if self.span.cursor is None else self._charts.pulse.span.nearest(self.span.cursor)
             self._reading.show([self._reading_line(self._charts, at)])
 
     def _place_charts(self, size: Size) -> None:
@@ -105,7 +106,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
         charts = self._charts
         if charts is None or not self.is_mounted:
             return
-        at = None if self.span.cursor is None else charts.pulse.step_at(self.span.cursor)
+        at = None if self.span.cursor is None else charts.pulse.span.nearest(self.span.cursor)
         before = [pane.chart is None for pane in self._panes]
         for pane in self._panes:
             pane.tell(charts, at)
@@ -165,9 +166,8 @@ class PulseScreen(SpanActions, ConsoleScreen):
     def present(self) -> int:
         return self.console.clock.wall_ms()
 
-    def steps(self) -> tuple[int, float, int] | None:
-        pulse = self._charts.pulse if self._charts is not None else None
-        return None if pulse is None else (pulse.since, pulse.step_ms, len(pulse.counts))
+    def steps(self) -> TimeSpan | None:
+        return self._charts.pulse.span if self._charts is not None else None
 
     def show_span(self) -> None:
         self._show()
@@ -211,7 +211,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
         """The log at the moment of the cursor."""
         if self._charts is not None:
             pulse, cursor = self._charts.pulse, self.span.cursor
-            at = pulse.since + (self._charts.last if cursor is None else pulse.step_at(cursor)) * pulse.step_ms
+            at = pulse.span.at(self._charts.last if cursor is None else pulse.span.nearest(cursor))
             self.console.dispatcher.go_to_logs(date_time(at, self.console.clock.zone))
 
     action_open_log = open_selected

@@ -10,6 +10,7 @@ from textual.binding import Binding, BindingType
 from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.domain.pulse import SPANS_MS
+from tui_crawler.domain.span import TimeSpan
 
 _AT_ONCE = 10
 SPAN_KEYS: tuple[BindingType, ...] = (
@@ -72,8 +73,8 @@ class SpanActions(Handles, ReachesConsole):
         """Where time stands (epoch ms)."""
 
     @abstractmethod
-    def steps(self) -> tuple[int, float, int] | None:
-        """Where what is shown begins (epoch ms), how long its steps are (ms), and how many; None: nothing is shown."""
+    def steps(self) -> TimeSpan | None:
+        """What is shown; None: nothing is."""
 
     @abstractmethod
     def show_span(self) -> None:
@@ -84,11 +85,9 @@ class SpanActions(Handles, ReachesConsole):
         shown, span = self.steps(), self.span
         if shown is None:
             return
-        since, step, number = shown
-        end = since + step * number
-        here = span.cursor if span.cursor is not None else min(self.present(), end - 1)
-        span.cursor = ceil(here + by * step)
-        if not since <= span.cursor < end:
+        here = span.cursor if span.cursor is not None else min(self.present(), shown.until - 1)
+        span.cursor = ceil(here + by * shown.cell_ms)
+        if not shown.since <= span.cursor < shown.until:
             span.centre(self.present())
             self.console.read_soon()
         self.show_span()
@@ -96,8 +95,7 @@ class SpanActions(Handles, ReachesConsole):
     def action_move_to(self, place: int) -> None:
         """Moves the cursor to a step, -1 is the last."""
         if (shown := self.steps()) is not None:
-            since, step, number = shown
-            self.span.cursor = since + ceil(place % number * step)
+            self.span.cursor = shown.since + ceil(place % shown.cells * shown.cell_ms)
             self.show_span()
 
     @handles("pulse.wider", 1)

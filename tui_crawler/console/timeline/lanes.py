@@ -22,7 +22,8 @@ from tui_crawler.console.timeline.queries import lane_of
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.idle_reason import end_of_run
 from tui_crawler.domain.pulse import SPANS_MS
-from tui_crawler.domain.timeline import LaneSpan, Timeline
+from tui_crawler.domain.span import TimeSpan
+from tui_crawler.domain.timeline import Timeline
 from tui_crawler.text.format import READING
 from tui_crawler.text.timeline import LABEL, cell_words, kept_words, lane
 
@@ -105,15 +106,14 @@ class LaneScreen(SpanActions):
         now, run = self.console.clock.wall_ms(), self.console.live_state.run
         return now if run is None or run.live else end_of_run(run, now)
 
-    def lane_span(self, cells: int) -> LaneSpan:
-        """What is shown; its cells begin at whole multiples of their length, so that they stay where they are."""
+    def lane_span(self, cells: int) -> TimeSpan:
+        """What is to be shown in so many cells."""
         now, run = self.present(), self.console.live_state.run
         if self.span.length == self._by_age and run is not None:
             young = (one for one in _FIRST_SPANS if one >= now - run.started_at)
             self._by_age = self.span.length = next(young, _FIRST_SPANS[-1])
-        step = max(1, self.span.length // cells)
-        end = ((now if self.span.end is None else self.span.end) // step + 1) * step
-        return LaneSpan(end - step * cells, end, cells)
+        end = now if self.span.end is None else self.span.end
+        return TimeSpan.ending(end, max(1, self.span.length // cells), cells)
 
     def read_lane(self, pane: LanePane) -> PaneReading[Timeline]:
         """What is read for a lane, while it has room."""
@@ -125,15 +125,12 @@ class LaneScreen(SpanActions):
 
         return PaneReading(ask, lambda timeline: pane.tell(timeline, self.cell_of(timeline)), moves=True)
 
-    def steps(self) -> tuple[int, float, int] | None:
-        span = self.lane.timeline.span if self.lane.timeline is not None else None
-        return None if span is None else (span.since, span.cell_ms, span.cells)
+    def steps(self) -> TimeSpan | None:
+        return self.lane.timeline.span if self.lane.timeline is not None else None
 
     def cell_of(self, timeline: Timeline) -> int | None:
         """The cell of the cursor, the first or the last one where it is outside."""
-        if self.span.cursor is None:
-            return None
-        return min(max(timeline.span.cell(self.span.cursor), 0), timeline.span.cells - 1)
+        return None if self.span.cursor is None else timeline.span.nearest(self.span.cursor)
 
     def show_span(self) -> None:
         for pane in self.shown_lanes():

@@ -7,7 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 from tui_crawler.console.reading.ask import RARE_MS, Ask, asks
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.timeline import LaneSpan, Timeline
+    from tui_crawler.domain.span import TimeSpan
+    from tui_crawler.domain.timeline import Timeline
 
 SOONEST_MS = 500
 
@@ -15,16 +16,16 @@ SOONEST_MS = 500
 class TimelineReports(Protocol):
     """The politeness of origins over time."""
 
-    def timeline(self, origin: str, span: LaneSpan) -> Timeline:
+    def timeline(self, origin: str, span: TimeSpan) -> Timeline:
         """One origin over a span; a bounded number of attempts is read."""
 
 
 @asks()
-def timeline(reports: TimelineReports, _now: int, origin: str, span: LaneSpan) -> Timeline:
+def timeline(reports: TimelineReports, _now: int, origin: str, span: TimeSpan) -> Timeline:
     """Read the politeness of an origin over a span."""
     return reports.timeline(origin, span)
 
 
-def lane_of(origin: str, span: LaneSpan) -> Ask[Timeline]:
+def lane_of(origin: str, span: TimeSpan) -> Ask[Timeline]:
     """Return the ask for a lane."""
     return timeline(origin, span).every(min(max(int(span.cell_ms / 2), SOONEST_MS), RARE_MS))

@@ -91,7 +91,6 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
         if timeline is None or not self.is_mounted:
             return
         zone, at = self.console.clock.zone, self.cell_of(timeline)
-        now = min(max(timeline.span.cell(self.present()), 0), timeline.span.cells - 1)
         hidden = sum(not pane.display for pane in self._panes)
         words = [
             *([f"{plural(hidden, 'lane')} more"] if hidden else []),
@@ -99,7 +98,7 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
             self.frozen_words or self.span.words,
             *([f"read from {clock(timeline.read_since, zone)} on"] if timeline.read_since else []),
         ]
-        said = cell_words(timeline, now if at is None else at, zone).split(" · ")
+        said = cell_words(timeline, timeline.span.nearest(self.present()) if at is None else at, zone).split(" · ")
         what, more = Styled(" · ".join(said[:4]), "strong"), Styled(" · ".join(said[4:]), "muted")
         span = Styled(" · ".join(words), "muted")
         drawn_with = tuple(Styled(*one) for one in lane_legend(self.console.dots))

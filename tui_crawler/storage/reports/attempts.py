@@ -12,16 +12,14 @@ from tui_crawler.domain.page_view import OriginHistory, RefusalCount, RefusalCou
 from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.domain.view import AttemptView
 from tui_crawler.storage.driver import Row
-from tui_crawler.storage.reader import Reader, RowMapper, SubjectReports, among, headers_of
+from tui_crawler.storage.reader import Reader, RowMapper, SubjectReports, among, headers_of, selected
 from tui_crawler.storage.reports.jobs import OriginReports
 from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS, OF_ORIGIN, exit_name
 
 _HISTORY = 200
 _MOST_WORDS = 5_000
 
-_REQUESTS = """SELECT r.id AS request_id, r.attempt_id, u.href AS url, r.method, r.sent_at, r.head_at, r.ended_at,
-    r.http_status, r.conditional, r.fluke_retry, r.error, r.remote_address, r.request_headers, r.response_headers,
-    r.dns_ms, r.connect_ms, r.tls_ms, r.connection_reused
+_REQUESTS = f"""SELECT {selected(RequestRecord, "r", request_id="r.id", url="u.href")}
 FROM request r JOIN url u ON u.id = r.url_id WHERE r.attempt_id = ? ORDER BY r.id"""
 
 SENT = """SELECT r.url_id = a.url_id, u.href, o.origin, r.attempt_id, r.sent_at, r.ended_at, r.fluke_retry,

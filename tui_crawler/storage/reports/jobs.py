@@ -14,7 +14,7 @@ from tui_crawler.domain.page_view import ExitCountView, RefusedView, TodoView
 from tui_crawler.domain.pulse import MINUTE_MS
 from tui_crawler.domain.worker import WorkerView, state_of
 from tui_crawler.storage.owner import Owner
-from tui_crawler.storage.reader import From, RowMapper, SubjectReports
+from tui_crawler.storage.reader import From, RowMapper, SubjectReports, selected
 from tui_crawler.storage.reports.overview import EXITS_OF_RUN, exit_name
 from tui_crawler.storage.views import ALL_ORIGINS, JOB_STATUS, RECENT_MINUTES
 
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from tui_crawler.domain.segment import SegmentRow
 
 
-_TODO = """SELECT u.href AS url, p.depth, p.nice, p.attempts, p.attempts_remaining, p.not_before, p.seed,
-    COALESCE(d.title, '') AS title, COALESCE(fu.href, '') AS found_on
+_LISTED = {"url": "u.href", "title": "COALESCE(d.title, '')", "found_on": "COALESCE(fu.href, '')"}
+_TODO = f"""SELECT {selected(TodoView, "p", **_LISTED)}
 FROM page p JOIN url u ON u.id = p.url_id LEFT JOIN document d ON d.page_id = p.id
     LEFT JOIN page f ON f.id = p.found_on_page_id LEFT JOIN url fu ON fu.id = f.url_id
 WHERE p.origin_id = (SELECT id FROM origin WHERE origin = ?) AND p.todo_order > 0
@@ -68,8 +68,7 @@ class OriginReports(SubjectReports):
         return dict(self._reader.all(_ADDED))
 
 
-_JOBS = f"""SELECT name AS job, {JOB_STATUS} AS status, nice, max_depth AS depth, concurrency, tag,
-    pending, claimed, done, failed, blocked, ruleset_id, aborted, note, created_by, created_at
+_JOBS = f"""SELECT {selected(JobView, "jobs", job="name", status=JOB_STATUS, depth="max_depth")}
 FROM (SELECT j.*, (SELECT COUNT(*) FROM page p WHERE p.status = 2 AND p.job_id = j.id) AS claimed FROM job j) AS jobs
 ORDER BY id"""
 
@@ -88,13 +87,10 @@ FROM (SELECT job_id, stash FROM dripfeed UNION SELECT DISTINCT job_id, stash FRO
     JOIN job j ON j.id = x.job_id LEFT JOIN dripfeed f ON f.job_id = x.job_id AND f.stash = x.stash
 ORDER BY j.name, x.stash"""
 
-_SESSIONS = """
-SELECT s.id AS session_id, s.run_id, s.rest, s.worker, s.host, s.pid, s.started_at, s.heartbeat_at, s.lease_ms,
-  s.ended_at, s.clean, s.ended_by, CASE WHEN s.ended_at <> 0 THEN 0 ELSE
-    (SELECT COUNT(*) FROM origin o WHERE o.session_id = s.id AND o.participates = 1 AND o.finish_reason = '')
-    END AS origins, s.machine, s.process_started_ms
-FROM session s ORDER BY s.id DESC LIMIT ?
-"""
+_HELD = "SELECT COUNT(*) FROM origin o WHERE o.session_id = s.id AND o.participates = 1 AND o.finish_reason = ''"
+_OF_SESSION = {"session_id": "s.id", "origins": f"CASE WHEN s.ended_at <> 0 THEN 0 ELSE ({_HELD}) END", "cpu_ms": None}
+_SESSIONS = f"""SELECT {selected(SessionView, "s", **_OF_SESSION)}, s.machine, s.process_started_ms
+FROM session s ORDER BY s.id DESC LIMIT ?"""
 
 _JOB, _CLAIMED, _STASH = RowMapper(JobView), RowMapper(LimboView), RowMapper(StashView)
 _PROCESS = "ended_at host machine pid process_started_ms"

@@ -16,18 +16,17 @@ from typing import Any, TypeVar
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.operator_view import ActionView, ActivityView
 from tui_crawler.domain.view import AttemptView, LogReach, LogStretch, LogTerms
-from tui_crawler.storage.reader import IdSpan, Reader, RowMapper, SubjectReports, among
+from tui_crawler.storage.reader import IdSpan, Reader, RowMapper, SubjectReports, among, selected
 from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS, OF_ORIGIN
 
 T = TypeVar("T")
 
-ACTIVITY = """SELECT y.id AS activity_id, y.at, y.event, COALESCE(o.origin, '') AS origin, y.run_id, y.message
+ACTIVITY = f"""SELECT {selected(ActivityView, "y", activity_id="y.id", origin="COALESCE(o.origin, '')")}
 FROM activity y LEFT JOIN origin o ON o.id = y.origin_id"""
 
 ACTIVITY_OF_ORIGIN = "y.origin_id > 0 AND y.origin_id = (SELECT id FROM origin WHERE origin = ?)"
 
-_ACTIONS = """SELECT id AS action_id, at, who, action, target, "before", "after", undone, applied_at > 0 AS applied,
-    error, command, applied_at
+_ACTIONS = f"""SELECT {selected(ActionView, "operator_action", action_id="id", applied="applied_at > 0")}
 FROM operator_action"""
 
 _EVENT, _ACTION = RowMapper(ActivityView), RowMapper(ActionView)

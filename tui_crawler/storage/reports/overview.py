@@ -4,7 +4,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import fields, replace
+from dataclasses import replace
 
 from tui_crawler.domain.cut import cut_names
 from tui_crawler.domain.exit_code import DOCUMENTS, ExitCode, lost_words
@@ -12,7 +12,7 @@ from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.status_words import GAVE_UP
 from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
 from tui_crawler.storage.owner import OpenSession, Owner, this_process
-from tui_crawler.storage.reader import From, IdSpan, RowMapper, SubjectReports, among
+from tui_crawler.storage.reader import From, IdSpan, RowMapper, SubjectReports, among, selected
 from tui_crawler.storage.views import ALL_ORIGINS, NOW_MS, ORIGIN_STATE
 
 _SEVERAL = 0  # no exit code
@@ -51,10 +51,6 @@ _OF_ORIGIN = {
 }
 """What a view of an origin has beside the columns of its row, which bear the names of their fields."""
 
-_MADE = frozenset({"empty"})  # of the seed
-_ORIGIN_COLUMNS = ", ".join(
-    f"{_OF_ORIGIN.get(one.name, f'o.{one.name}')} AS {one.name}" for one in fields(OriginView) if one.name not in _MADE
-)
 HAS_DOCUMENT = f"EXISTS (SELECT 1 FROM page p WHERE p.origin_id = o.id AND {among('p.last_exit_code', DOCUMENTS)})"
 """Whether a page of origin `o` has a document."""
 
@@ -65,7 +61,8 @@ _LED_ON = f"""EXISTS (WITH RECURSIVE x (id, hops) AS (
     SELECT 1 FROM x JOIN page q ON q.id = x.id WHERE {among("q.last_exit_code", DOCUMENTS)})"""
 _EMPTY = f"""o.participates = 1 AND o.finish_reason <> '' AND o.joined <> 'external' AND NOT {HAS_DOCUMENT}
     AND NOT {_LED_ON}"""
-ORIGINS = f"""SELECT {_ORIGIN_COLUMNS}, seed.id AS seed_id, seed.last_exit_code AS seed_code, a.message AS seed_message
+ORIGINS = f"""SELECT {selected(OriginView, "o", empty=None, **_OF_ORIGIN)},
+    seed.id AS seed_id, seed.last_exit_code AS seed_code, a.message AS seed_message
 FROM origin o LEFT JOIN session s ON s.id = o.session_id AND o.participates = 1
     LEFT JOIN page seed ON seed.id = CASE WHEN {_EMPTY}
         THEN (SELECT MIN(p.id) FROM page p WHERE p.origin_id = o.id AND p.seed = 1) END
@@ -96,11 +93,9 @@ FROM origin"""
 EXITS_OF_RUN = """SELECT exit_code, count FROM exit_count
 WHERE run_id = (SELECT MAX(id) FROM run) AND origin_id = ? ORDER BY count DESC, exit_code"""
 
-ATTEMPTS = """SELECT a.id AS attempt_id, a.run_id, u.href AS url, o.origin, a.kind, a.exit_code,
-    a.exit_code AS exit_code_id, a.http_status, a.started_at, a.ended_at,
-    a.response_ms, a.bytes, a.requests, a.patience_after, a.politeness_after, a.delay_ms_after, s.worker, a.message,
-    a.patience_before, a.delay_reason, a.decided_by, a.new_pages, COALESCE(d.title, '') AS title, a.ruleset_id,
-    a.cut
+_OF_ATTEMPT = {"attempt_id": "a.id", "exit_code_id": "a.exit_code", "title": "COALESCE(d.title, '')"}
+_OF_ATTEMPT |= {"url": "u.href", "origin": "o.origin", "worker": "s.worker"}
+ATTEMPTS = f"""SELECT {selected(AttemptView, "a", **_OF_ATTEMPT)}
 FROM attempt a JOIN url u ON u.id = a.url_id JOIN origin o ON o.id = a.origin_id
     JOIN session s ON s.id = a.session_id LEFT JOIN document d ON d.page_id = a.page_id"""
 

@@ -25,6 +25,7 @@ from tui_crawler.domain.pulse import (
     PulseOf,
     PulseScope,
 )
+from tui_crawler.domain.span import TimeSpan
 from tui_crawler.storage.reader import EVERY, SubjectReports
 
 MOST_ROWS = 6_000
@@ -79,19 +80,16 @@ _NOT_TWICE = frozenset({"rules", "steer_jobs"})
 class PulseReports(SubjectReports):
     """How the crawl went over a span."""
 
-    def pulse(self, of: PulseOf, since: int, step_ms: int, steps: int) -> Pulse:
-        """`steps` steps of `step_ms` (one of domain.pulse.STEPS_MS; of a job or worker a minute at least) from `since`
-        (epoch ms) on, moved back to a whole step."""
-        if step_ms < MINUTE_MS and of.scope in {PulseScope.job, PulseScope.worker}:
-            step_ms, steps = MINUTE_MS, -(-step_ms * steps // MINUTE_MS)
-        since -= since % step_ms
-        until = since + step_ms * steps
+    def pulse(self, of: PulseOf, span: TimeSpan) -> Pulse:
+        """A span in cells of domain.pulse.STEPS_MS (`pulse_span`); in cells of an hour where it has too many rows."""
+        since, until, steps, step_ms = span.since, span.until, span.cells, int(span.cell_ms)
         counts: list[PulseCount | None] | None
         sampled = False
         if of.scope is PulseScope.origin or step_ms < MINUTE_MS:
-            counts, sampled = self._logged(of, since, step_ms, steps)
-        elif (counts := self._kept(of, since, step_ms, steps)) is None:
-            return self.pulse(of, since, HOUR_MS, -(-(until - since) // HOUR_MS) + 1)
+            counts, sampled = self._logged(of, span)
+        elif (counts := self._kept(of, span)) is None:
+            first, hours = since - since % HOUR_MS, -(-(until - since) // HOUR_MS) + 1
+            return self.pulse(of, TimeSpan(first, first + HOUR_MS * hours, hours))
         gauges: list[Gauges | None] = [None] * steps
         length = HOUR_MS if step_ms >= HOUR_MS else MINUTE_MS
         for place, *values in self._reader.all(_GAUGES, (since, step_ms, length, since, until)):
@@ -99,23 +97,23 @@ class PulseReports(SubjectReports):
                 gauges[place] = Gauges(*values)
         begins = self._reader.one("SELECT MIN(at) FROM pulse WHERE length = ?", (MINUTE_MS,))
         marks = self._marks(since, until)
-        return Pulse(of, since, step_ms, tuple(counts), tuple(gauges), marks, sampled, (begins and begins[0]) or 0)
+        return Pulse(of, span, tuple(counts), tuple(gauges), marks, sampled, (begins and begins[0]) or 0)
 
-    def _kept(self, of: PulseOf, since: int, step_ms: int, steps: int) -> list[PulseCount | None] | None:
+    def _kept(self, of: PulseOf, span: TimeSpan) -> list[PulseCount | None] | None:
         """From the rows of hours where a step has one, else of minutes; None where there are too many of these."""
-        counts: list[PulseCount | None] = [None] * steps
-        hours = step_ms >= HOUR_MS
-        values = (HOUR_MS if hours else MINUTE_MS, since, since + step_ms * steps, *((of.name,) if of.name else ()))
+        counts: list[PulseCount | None] = [None] * span.cells
+        hours = span.cell_ms >= HOUR_MS
+        values = (HOUR_MS if hours else MINUTE_MS, span.since, span.until, *((of.name,) if of.name else ()))
         rows = self._reader.all(f"{_KEPT}{_ONLY[of.scope]} LIMIT ?", (*values, EVERY if hours else MOST_ROWS))
         if len(rows) == MOST_ROWS and not hours:
             return None
         for at, attempts, pages, failed, size, cells in rows:
-            place = (at - since) // step_ms
+            place = span.cell(at)
             count = counts[place] = counts[place] or PulseCount()
             count.merge_packed(attempts, pages, failed, size, cells)
         return counts
 
-    def _logged(self, of: PulseOf, since: int, step_ms: int, steps: int) -> tuple[list[PulseCount | None], bool]:
+    def _logged(self, of: PulseOf, span: TimeSpan) -> tuple[list[PulseCount | None], bool]:
         """From the log; whether not all of it was looked at."""
         way = ""
         if of.scope is PulseScope.origin:
@@ -123,8 +121,8 @@ class PulseReports(SubjectReports):
         newest = self._reader.one(f"SELECT a.id FROM attempt a WHERE {way}1 = 1 ORDER BY a.id DESC LIMIT 1")
         end = (newest[0] if newest else 0) + 1
         probe = f"SELECT a.id, a.ended_at FROM attempt a WHERE {way}a.id >= ? ORDER BY a.id LIMIT 1"
-        begin = self._reader.first_since(probe, (), since - _STRAY_MS, 0, end)
-        end = self._reader.first_since(probe, (), since + step_ms * steps + _STRAY_MS, begin, end)
+        begin = self._reader.first_since(probe, (), span.since - _STRAY_MS, 0, end)
+        end = self._reader.first_since(probe, (), span.until + _STRAY_MS, begin, end)
         whole = self._reader.one(_BEYOND.format(way=way), (begin, end)) is None
         stride = max(1, -(-(end - begin) // MOST_LOGGED))
         source = "attempt a" if whole else "chosen JOIN attempt a ON a.id = chosen.id"
@@ -133,10 +131,10 @@ class PulseReports(SubjectReports):
         text = (_ALL if whole else _SOME).format(
             way=way, logged=logged, number=stands, begin=begin, end=end, stride=stride
         )
-        counts: list[PulseCount | None] = [None] * steps
+        counts: list[PulseCount | None] = [None] * span.cells
         for at, times, *row in self._reader.all(text):
-            place = (at - since) // step_ms
-            if 0 <= place < steps:
+            place = span.cell(at)
+            if 0 <= place < span.cells:
                 count = counts[place] = counts[place] or PulseCount()
                 count.merge(_counted(row), times)
         return counts, not whole

@@ -17,7 +17,7 @@ from tui_crawler.domain.cut import cut_names
 from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode
 from tui_crawler.domain.page import EMBEDDED, EXTERNAL
 from tui_crawler.domain.site_audit import Found, SiteAudit, over_time, politeness
-from tui_crawler.domain.timeline import LaneSpan
+from tui_crawler.domain.span import TimeSpan
 from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import Reader, SubjectReports
 from tui_crawler.storage.reports.attempts import sent_requests
@@ -181,7 +181,7 @@ class _Tables:
         ended = self._rows("SELECT MAX(ended_at) FROM attempt WHERE run_id = ?", (run[0][1],))[0][0] if run else None
         if not ended:
             return "timelines", [], 0
-        span = LaneSpan(run[0][0], ended + 1, record.LANE_CELLS)
+        span = TimeSpan(run[0][0], ended + 1, record.LANE_CELLS)
         drawn = TimelineReports(self._reader, lambda: ended).timelines(origins[: record.DRAWN], span)
         asked = [(lane.origin, lane) for lane in drawn if lane.audit.requests]
         return "timelines", asked, len(asked)

@@ -7,7 +7,8 @@ from collections.abc import Sequence
 
 from tui_crawler.domain.audit import SentRequest, judged
 from tui_crawler.domain.operator_view import ActivityView
-from tui_crawler.domain.timeline import Lane, LaneEvents, LaneSpan, Timeline, lane_events
+from tui_crawler.domain.span import TimeSpan
+from tui_crawler.domain.timeline import Lane, LaneEvents, Timeline, lane_events
 from tui_crawler.storage.reader import SubjectReports
 from tui_crawler.storage.reports.attempts import SENT, sent_request
 from tui_crawler.storage.reports.log_windows import LogReports
@@ -43,7 +44,7 @@ _OF_ORIGINS = """attempt a CROSS JOIN request r ON r.attempt_id = a.id AND (a.ki
 class TimelineReports(SubjectReports):
     """What was asked of one origin, and when."""
 
-    def timeline(self, origin: str, span: LaneSpan, look: int = LOOK) -> Timeline:
+    def timeline(self, origin: str, span: TimeSpan, look: int = LOOK) -> Timeline:
         """The politeness of an origin over a span of time: of the newest `look` attempts in it."""
         low, high = self._from(origin, span.since), self._from(origin, span.until)
         counted, oldest = self._reader.all(WINDOW, (origin, low, high, look))[0]
@@ -59,7 +60,7 @@ class TimelineReports(SubjectReports):
         read_since = min((one.sent_at for one in own if one.attempt_id >= oldest), default=0)
         return lane.timeline(self._now(), read_since if cut else 0)
 
-    def timelines(self, origins: Sequence[str], span: LaneSpan) -> tuple[Timeline, ...]:
+    def timelines(self, origins: Sequence[str], span: TimeSpan) -> tuple[Timeline, ...]:
         """The same of some origins, all that they were asked. Reads their whole log, streamed."""
         activity = LogReports(self._reader).activity(_ENDS_OF_ALL)
         lanes = {one: Lane(one, span, events) for one, events in self._events(origins, activity).items()}
