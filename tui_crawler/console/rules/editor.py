@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Iterable, Sequence
+from contextlib import suppress
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
@@ -24,7 +25,7 @@ from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.rules.applying import Applying
 from tui_crawler.console.rules.draft import DraftReading, DraftSession, RuleDraft, Start, counted_changes
-from tui_crawler.console.rules.editor_program import EditorFailure, edited_text, editor_program
+from tui_crawler.console.rules.editor_program import EditedText, edited_text, editor_program
 from tui_crawler.console.rules.entries import entries_of
 from tui_crawler.console.rules.exclusions import ExclusionEntry
 from tui_crawler.console.rules.impact import Extent, ImpactNews, impact_counter
@@ -431,15 +432,13 @@ class RuleEditorScreen(WaitingScreen):
         if not program:
             tell("no", "set VISUAL or EDITOR to the editor of your choice", "warning")
         elif draft is not None and not self._applying.under_way:
-            try:
-                with self.app.suspend():
-                    text = edited_text(draft.text, program)
-            except EditorFailure as failure:
-                tell("no", f"{failure}; the draft is unchanged", "warning")
-            except SuspendNotSupported:
-                tell("no", "there is no terminal that an editor could have", "warning")
+            edited = EditedText(problem="there is no terminal that an editor could have")
+            with suppress(SuspendNotSupported), self.app.suspend():
+                edited = edited_text(draft.text, program)
+            if edited.problem:
+                tell("no", f"{edited.problem}; the draft is unchanged", "warning")
             else:
-                self._text.replace(plain_text(text), (0, 0), self._text.document.end)
+                self._text.replace(plain_text(edited.text), (0, 0), self._text.document.end)
 
     @handles("rules.apply")
     def _apply(self) -> None:

@@ -7,6 +7,7 @@ import signal
 import subprocess
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -14,8 +15,12 @@ _TERMINAL = 0
 """The descriptor that the console reads keys from."""
 
 
-class EditorFailure(Exception):
-    """The editor could not be started, failed, or left no text."""
+@dataclass(frozen=True, slots=True)
+class EditedText:
+    """A text as an editor left it, or the `problem` with the editor (raw text)."""
+
+    text: str = ""
+    problem: str = ""
 
 
 def editor_program(environment: Mapping[str, str]) -> str:
@@ -23,22 +28,22 @@ def editor_program(environment: Mapping[str, str]) -> str:
     return environment.get("VISUAL", "").strip() or environment.get("EDITOR", "").strip()
 
 
-def edited_text(text: str, program: str) -> str:
-    """Return a text as the editor leaves it. Blocking.
+def edited_text(text: str, program: str) -> EditedText:
+    """Return a text as the editor leaves it. Blocking; raises nothing, so that the console gets its terminal back.
 
-    The file is in a folder that no other user can read. Raises EditorFailure.
+    The file is in a folder that no other user can read.
     """
-    with TemporaryDirectory(prefix="tui-crawler-") as folder:
-        path = Path(folder, "rules.yaml")
-        path.write_text(text, encoding="utf-8")
-        try:
+    try:
+        with TemporaryDirectory(prefix="tui-crawler-") as folder:
+            path = Path(folder, "rules.yaml")
+            path.write_text(text, encoding="utf-8")
             with _terminal_kept():
                 status = subprocess.run([*shlex.split(program), str(path)], check=False).returncode  # noqa: S603  the operator's own
             if status:
-                raise EditorFailure(f"{program} ended with status {status}")
-            return path.read_text(encoding="utf-8")
-        except (OSError, ValueError) as error:
-            raise EditorFailure(f"{program}: {getattr(error, 'strerror', None) or error}") from error
+                return EditedText(problem=f"{program} ended with status {status}")
+            return EditedText(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError) as error:
+        return EditedText(problem=f"{program}: {getattr(error, 'strerror', None) or error}")
 
 
 @contextmanager
@@ -47,7 +52,7 @@ def _terminal_kept() -> Iterator[None]:
     import termios  # noqa: PLC0415  Windows has none, nor a console that can be suspended
 
     modes = None
-    with suppress(termios.error, ValueError, OSError):
+    with suppress(termios.error):
         modes = termios.tcgetattr(_TERMINAL)
     before = signal.signal(signal.SIGINT, lambda *_: None)
     try:
