@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -216,9 +217,13 @@ class TestRoom:
                 heard.append(news)
                 over.release()
 
-        room = ImpactCounter(rules, FrozenClock(), hear)
-        thread = threading.Thread(target=room.run)
-        thread.start()
+        threads: list[threading.Thread] = []
+
+        def begin(run: Callable[[], None]) -> None:
+            threads.append(threading.Thread(target=run))
+            threads[0].start()
+
+        room = ImpactCounter(rules, FrozenClock(), hear, begin)
         for step in steps:
             if step == "fails":
                 rules.failure = "locked"
@@ -229,7 +234,7 @@ class TestRoom:
                 assert over.acquire(timeout=PATIENT_S)
                 rules.known += found(10)
         room.close()
-        thread.join(PATIENT_S)
+        threads[0].join(PATIENT_S)
         return heard
 
     def test_goes_on_where_it_stopped(self) -> None:

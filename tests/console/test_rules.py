@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -338,9 +339,13 @@ class TestImpactRoom:
                 told.set()
 
         rules = FakeRules(gate=threading.Event())
-        room = ImpactCounter(rules, FrozenClock(), hear)
-        thread = threading.Thread(target=room.run)
-        thread.start()
+        threads: list[threading.Thread] = []
+
+        def begin(run: Callable[[], None]) -> None:
+            threads.append(threading.Thread(target=run))
+            threads[0].start()
+
+        room = ImpactCounter(rules, FrozenClock(), hear, begin)
         drafts = [RuleDraft(versions()[0], f"rules: [{{match: /{n}/, skip: true}}]") for n in range(3)]
         room.ask(drafts[0])
         assert rules.begun.wait(PATIENT_S)
@@ -350,6 +355,7 @@ class TestImpactRoom:
         rules.gate.set()
         assert told.wait(PATIENT_S)
         room.close()
+        (thread,) = threads
         thread.join(PATIENT_S)
         assert not thread.is_alive()
         assert [one.rules and one.rules[0].match for one in rules.judged] == ["/0/", "/2/"]

@@ -70,7 +70,6 @@ class Counting:
         self._found = 0
         self._pause: Timer | None = None
         self._impact_counter = impact_counter(screen, rule_queries, self._heard)
-        self._begun = False
 
     def close(self) -> None:
         """Ends the thread."""
@@ -79,12 +78,8 @@ class Counting:
     def count(self, wanted: RuleDraft | None, *, anew: bool = False, at_once: bool = False) -> None:
         """Count the impact of a draft (None: there is none) once its text rests.
 
-        `anew`: also of the one that was counted last. The thread begins with the first.
+        `anew`: also of the one that was counted last.
         """
-        if not self._begun:
-            self._begun = True
-            run = self._impact_counter.run
-            self._screen.run_worker(run, name="impact", group="impact", thread=True, exit_on_error=False)
         if anew or wanted is None or wanted != self._asked:
             self._asked, self.news, self._under_way = wanted, None, wanted is not None
             if self._pause is not None:

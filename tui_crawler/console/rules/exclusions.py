@@ -13,7 +13,6 @@ from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews, impact_c
 from tui_crawler.console.screen.base import title
 
 if TYPE_CHECKING:
-    from tui_crawler.console.ports import RuleQueries
     from tui_crawler.console.screen.base import ConsoleScreen
     from tui_crawler.domain.exclusion import Exclusion
     from tui_crawler.domain.ruleset import RulesetChange, RulesProblem
@@ -70,7 +69,9 @@ class ExclusionEntry:
         new = unlisted(self._typed, self._added())
         if rule_queries is not None and new != self._asked:
             self._asked, self._news = new, None
-            self._begin(rule_queries).ask(new)
+            if self._impact_counter is None:
+                self._impact_counter = impact_counter(self._screen, rule_queries, self._counted)
+            self._impact_counter.ask(new)
         self._tell()
 
     def entered(self, text: str) -> None:
@@ -132,14 +133,6 @@ class ExclusionEntry:
         pane = self._screen.query_one(self._pane[0], Lines)
         title(pane, self._pane[1])
         pane.show(lines)
-
-    def _begin(self, rule_queries: RuleQueries) -> ImpactCounter:
-        """The thread that counts, begun when it is first needed."""
-        if self._impact_counter is None:
-            self._impact_counter = impact_counter(self._screen, rule_queries, self._counted)
-            run = self._impact_counter.run
-            self._screen.run_worker(run, name="exclusion", group="exclusion", thread=True, exit_on_error=False)
-        return self._impact_counter
 
     def _counted(self, news: ImpactNews) -> None:
         counted_before = self._news is not None and self._news.over and not news.over

@@ -108,20 +108,30 @@ class _Superseded(Exception):
 def impact_counter(
     screen: ConsoleScreen | Dialog, rule_queries: RuleQueries, hears: Callable[[ImpactNews], object]
 ) -> ImpactCounter:
-    """Return a counter whose news is heard in the loop of a screen."""
+    """Return a counter whose news is heard in the loop of a screen; its thread begins with the first question."""
 
     def deliver(news: ImpactNews) -> None:
         with suppress(RuntimeError):  # the screen's loop has ended
             screen.call_later(hears, news)
 
-    return ImpactCounter(rule_queries, screen.console.clock, deliver)
+    def begin(run: Callable[[], None]) -> None:
+        screen.run_worker(run, name="impact", group="impact", thread=True, exit_on_error=False)
+
+    return ImpactCounter(rule_queries, screen.console.clock, deliver, begin)
 
 
 class ImpactCounter:
-    """Counts in a thread of its own (call `run` in a thread worker); only what was asked for last."""
+    """Counts in a thread of its own, only what was asked for last."""
 
-    def __init__(self, rule_queries: RuleQueries, clock: ConsoleClock, deliver: Callable[[ImpactNews], object]) -> None:
-        """`deliver` is called in the thread."""
+    def __init__(
+        self,
+        rule_queries: RuleQueries,
+        clock: ConsoleClock,
+        deliver: Callable[[ImpactNews], object],
+        begin: Callable[[Callable[[], None]], object],
+    ) -> None:
+        """`begin` calls what it is given in a thread, in which `deliver` is called then."""
+        self._begin_thread, self._begun = begin, False
         self._rule_queries, self._clock, self._deliver = rule_queries, clock, deliver
         self._inbox: queue.SimpleQueue[tuple[CountedChange, Extent] | None] = queue.SimpleQueue()
         self._asked: CountedChange = ()
@@ -130,9 +140,12 @@ class ImpactCounter:
         self._timing = Timing()
 
     def ask(self, asked: CountedChange, extent: Extent = "all") -> None:
-        """Counts this now, nothing else (from any thread); what was counted before may go on with what is new. Without
+        """Counts this now, nothing else; what was counted before may go on with what is new. Without
         entries there is nothing to be counted."""
         self._inbox.put((asked, extent))
+        if not self._begun and asked != ():
+            self._begun = True
+            self._begin_thread(self.run)
 
     def close(self) -> None:
         """Ends the thread (from any thread)."""

@@ -106,7 +106,6 @@ class RuleSheetScreen(Dialog):
         self.query_one(Lines).focus()
         if self._rule_queries is not None and self._without is not None:
             self._impact_counter = impact_counter(self, self._rule_queries, self._show)
-            self.run_worker(self._impact_counter.run, name="entry", group="entry", thread=True, exit_on_error=False)
             self._impact_counter.ask(self._without)
 
     def on_unmount(self) -> None:
