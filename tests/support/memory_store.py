@@ -138,8 +138,6 @@ class MemoryStore:
             unclean,
             origins,
             self.run.requests,
-            sum(origin.done for origin in origins),
-            sum(origin.failed for origin in origins),
             config_text=plan.config_text,
             jobs=tuple(self.job_states.values()),
             rulesets=tuple(one for one in self.rulesets if one.current),

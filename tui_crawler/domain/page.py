@@ -151,7 +151,8 @@ class KnownPage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Tally:
-    """One page in the counters of its origin: 0 or 1 each. A failed page with tries left is also pending."""
+    """One page in the counters of its origin: 0 or 1 each; or how these change. A failed page with tries left is also
+    pending."""
 
     pending: int = 0
     done: int = 0
@@ -165,6 +166,15 @@ class Tally:
             self.done - other.done,
             self.failed - other.failed,
             self.blocked - other.blocked,
+        )
+
+    def plus(self, other: Tally, times: int = 1) -> Tally:
+        """Both together, the other so many times."""
+        return Tally(
+            self.pending + times * other.pending,
+            self.done + times * other.done,
+            self.failed + times * other.failed,
+            self.blocked + times * other.blocked,
         )
 
 

@@ -102,8 +102,6 @@ class RunStart:
     unclean: bool
     origins: tuple[StoredOrigin, ...]
     requests: int = 0
-    pages_done: int = 0
-    pages_failed: int = 0
     notes: tuple[str, ...] = field(default=())
     config_text: str = ""
     jobs: tuple[JobState, ...] = ()

@@ -21,7 +21,6 @@ from tui_crawler.storage.transaction import Row, Transaction
 HEAD = 32
 """So many pages of a todo list are loaded at a start; a fill takes the others up."""
 
-_CHUNK = 256
 _TODO = (
     Page.id,
     Page.job,
@@ -69,7 +68,9 @@ def candidates(
     pages = tuple(todo_page(row, claim.tries) for row in rows)
     if pages:
         return Candidates(pages)
-    none = Candidates((), _next_due_of(transaction, free, values), _any_held(transaction, claim, jobs, values))
+    later = [transaction.one(_next_due, {**values, "job_id": job.job_id}) for job in free if job.pending]
+    next_due = min((row[0] for row in later if row is not None and row[0] is not None), default=None)
+    none = Candidates((), next_due, _any_held(transaction, claim, jobs, values))
     return replace(none, has_sitemap=none.exhausted and transaction.one(_sitemap, values) is not None)
 
 
@@ -82,16 +83,12 @@ def awake(
     free = [job for job in rows if (job.is_free(claim) if jobs is None else not job.held and job.job_id in jobs)]
     left = list(dict.fromkeys(clean(origin) for origin in origins))
     found: set[str] = set()
-    for start in range(0, len(left), _CHUNK):
-        chunk = left[start : start + _CHUNK]
-        places = chunk + chunk[-1:] * ((1 << (len(chunk) - 1).bit_length()) - len(chunk))
-        for job in free:
-            if job.pending:
-                values = [*places, job.job_id, now, claim.run_id]
-                found.update(row[0] for row in transaction.all_of(_with_pending, len(places), values))
-            if job.attempted:
-                values = [*places, job.job_id, due.crawled_before, due.fresh_before, now, claim.run_id]
-                found.update(row[0] for row in transaction.all_of(_with_due, len(places), values))
+    for job in free:
+        if job.pending:
+            found.update(row[0] for row in transaction.all_among(_with_pending, left, job.job_id, now, claim.run_id))
+        if job.attempted:
+            values = (job.job_id, due.crawled_before, due.fresh_before, now, claim.run_id)
+            found.update(row[0] for row in transaction.all_among(_with_due, left, *values))
     return tuple(origin for origin in origins if clean(origin) in found)
 
 
@@ -178,12 +175,7 @@ def _best(
         for build, any_there in zip(builds, (job.pending, job.attempted, job.attempted), strict=False):
             if any_there:
                 rows += transaction.all(build, {**values, "job_id": job.job_id})
-    return sorted(rows, key=_rank)[:limit]
-
-
-def _next_due_of(transaction: Transaction, jobs: Sequence[JobRow], values: Mapping[str, int]) -> int | None:
-    found = [transaction.one(_next_due, {**values, "job_id": job.job_id}) for job in jobs if job.pending]
-    return min((row[0] for row in found if row is not None and row[0] is not None), default=None)
+    return sorted(rows, key=lambda row: (row[4] + (row[6] if row[7] else 0), row[17], row[0]))[:limit]
 
 
 def _any_held(transaction: Transaction, claim: Claim, jobs: Sequence[JobRow], values: Mapping[str, int]) -> bool:
@@ -197,11 +189,6 @@ def _any_held(transaction: Transaction, claim: Claim, jobs: Sequence[JobRow], va
             if job.attempted and transaction.one(_waiting_due, of_job):
                 return True
     return False
-
-
-def _rank(row: Row) -> tuple[int, int, int]:
-    attempts = row[6] if row[7] else 0
-    return row[4] + attempts, row[17], row[0]
 
 
 _Choice = Page.alias("choice")

@@ -8,8 +8,8 @@ Each row of the pulse belongs to one session, which alone writes it: what it has
 
 from __future__ import annotations
 
-from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from operator import attrgetter
 from typing import Any, NamedTuple
@@ -49,35 +49,23 @@ def tally_of(
     return Tally(0, counted.done, counted.failed, counted.blocked) if beyond_depth else counted
 
 
-def plus(one: Tally, other: Tally) -> Tally:
-    """Both together."""
-    return Tally(
-        one.pending + other.pending, one.done + other.done, one.failed + other.failed, one.blocked + other.blocked
-    )
-
-
 @dataclass(slots=True)
 class CounterChanges:
     """How the counters of origins change, by their ids: those of their pages, how many new pages each gets, and how
     many leave its todo list."""
 
-    changes: dict[int, Tally] = field(default_factory=dict)
-    added: dict[int, int] = field(default_factory=dict)
-    unlisted: dict[int, int] = field(default_factory=dict)
+    changes: defaultdict[int, Tally] = field(default_factory=lambda: defaultdict(Tally))
+    added: Counter[int] = field(default_factory=Counter)
+    unlisted: Counter[int] = field(default_factory=Counter)
 
-    def add(self, origin_id: int, change: Tally) -> None:
-        known = self.changes.get(origin_id)
-        self.changes[origin_id] = plus(known, change) if known else change
-
-    def add_all(self, changes: Mapping[int, Tally]) -> None:
-        """Changes of many origins."""
-        for origin_id, change in changes.items():
-            self.add(origin_id, change)
+    def add(self, origin_id: int, change: Tally, times: int = 1) -> None:
+        """One change more of an origin, of so many pages."""
+        self.changes[origin_id] = self.changes[origin_id].plus(change, times)
 
     def total(self) -> Tally:
         total = Tally()
         for change in self.changes.values():
-            total = plus(total, change)
+            total = total.plus(change)
         return total
 
 
@@ -87,11 +75,6 @@ class CountedAttempt(NamedTuple):
     origin_id: int
     job_id: int
     attempt: AttemptRecord
-
-
-def times(change: Tally, count: int) -> Tally:
-    """The same change for so many pages."""
-    return Tally(change.pending * count, change.done * count, change.failed * count, change.blocked * count)
 
 
 def adding(change: Tally) -> dict[str, int]:

@@ -321,7 +321,8 @@ def store_fragments(
         _judge_again(transaction, url_id, packed)
     transaction.run(_delete_fragments, {"from_page_id": page_id})
     targets = [(ids[one.url.hash], clean(one.url.fragment), clean(one.text)) for one in found]
-    known = _anchors_of(transaction, sorted({to_url for to_url, _, _ in targets}))
+    named = transaction.all_among(_anchors_among, sorted({to_url for to_url, _, _ in targets}))
+    known = {row[0]: _unpacked(row[1]) for row in named}
     rows = [(to_url, name, page_id, text, _is_missing(name, known.get(to_url))) for to_url, name, text in targets]
     transaction.insert(_insert_fragments, [row for row in rows if row[4] or row[0] != url_id])
 
@@ -341,10 +342,6 @@ def lacks(packed: bytes, fragment: str) -> bool:
 def _is_missing(fragment: str, names: frozenset[bytes] | None) -> bool:
     wanted = indicated(fragment)
     return bool(wanted) and names is not None and not any(_hash(name) in names for name in wanted)
-
-
-def _anchors_of(transaction: Transaction, url_ids: Sequence[int]) -> dict[int, frozenset[bytes] | None]:
-    return {row[0]: _unpacked(row[1]) for row in transaction.all_among(_anchors_among, url_ids)}
 
 
 def _hash(name: str) -> bytes:

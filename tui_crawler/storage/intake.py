@@ -18,7 +18,7 @@ from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage import origins
 from tui_crawler.storage.claim import Claim
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import CounterChanges, add_to_job, plus, tally_of, times
+from tui_crawler.storage.counters import CounterChanges, add_to_job, tally_of
 from tui_crawler.storage.memory import standing_of
 from tui_crawler.storage.models import Job, Link, Page, Redirect, Url
 from tui_crawler.storage.statements import among, columns, inserts, reads, slot, updates
@@ -32,13 +32,10 @@ def is_beyond(depth: int, max_depth: int | None) -> bool:
 
 
 def lower_below(
-    transaction: Transaction, job_id: int, lowered: Sequence[int], max_depth: int | None
-) -> dict[int, Tally]:
-    """Follows links and redirects from pages whose depth was lowered, as long as they shorten another path.
-
-    Answers how the counters change, by id of origin. Every round only lowers depths, so a cycle ends.
-    """
-    changes: dict[int, Tally] = {}
+    transaction: Transaction, job_id: int, lowered: Sequence[int], max_depth: int | None, moves: CounterChanges
+) -> None:
+    """Follow links and redirects from pages whose depth was lowered, as long as they shorten another path; add to
+    `moves` how the counters change. Every round only lowers depths, so a cycle ends."""
     frontier = list(dict.fromkeys(lowered))
     while frontier:
         shorter = _shorter_paths(transaction, job_id, frontier)
@@ -48,28 +45,27 @@ def lower_below(
             rows.append({"page_id": page_id, "depth": depth, "found_on_page_id": parent, "beyond_depth": now_beyond})
             before = tally_of(status, remaining, code, beyond)
             after = tally_of(status, remaining, code, now_beyond)
-            changes[origin_id] = plus(changes.get(origin_id, Tally()), after.minus(before))
+            moves.add(origin_id, after.minus(before))
         transaction.run_many(_lower, rows)
         frontier = [row[0] for row in shorter]
-    return changes
 
 
-def change_max_depth(transaction: Transaction, job_id: int, max_depth: int | None) -> dict[int, Tally]:
-    """Judges every page of a job by another depth. Answers how the counters change, by id of origin."""
+def change_max_depth(transaction: Transaction, job_id: int, max_depth: int | None) -> CounterChanges:
+    """Judge every page of a job by another depth; return how the counters change."""
     transaction.execute(Job.update({Job.max_depth: max_depth}).where(Job.id == job_id))
     wrong = Page.beyond_depth != 0
     if max_depth is not None:
         wrong = Page.beyond_depth != peewee.Case(None, [(Page.depth > max_depth, 1)], 0)
     columns = (Page.origin, Page.status, Page.attempts_remaining, Page.last_exit_code, Page.beyond_depth)
     moved = (Page.job == job_id) & wrong
-    changes: dict[int, Tally] = {}
+    moves = CounterChanges()
     counted = Page.select(*columns, peewee.fn.COUNT(Page.id)).where(moved).group_by(*columns)
     for origin_id, status, remaining, code, beyond, count in transaction.fetch(counted):
         before, after = (tally_of(status, remaining, code, side) for side in (beyond, not beyond))
-        changes[origin_id] = plus(changes.get(origin_id, Tally()), times(after.minus(before), count))
-    if changes:
+        moves.add(origin_id, after.minus(before), count)
+    if moves.changes:
         transaction.execute(Page.update({Page.beyond_depth: 1 - Page.beyond_depth}).where(moved))
-    return changes
+    return moves
 
 
 def _shorter_paths(transaction: Transaction, job_id: int, frontier: Sequence[int]) -> list[Row]:
@@ -201,7 +197,7 @@ def queue_pages(
         counts[page.origin] = counts.get(page.origin, 0) + 1
         pending[origin_id] += not beyond
     transaction.insert(insert_pages, rows)
-    moves.added.update((origin_ids[origin], count) for origin, count in counts.items())
+    moves.added.update({origin_ids[origin]: count for origin, count in counts.items()})
     moves.changes.update((origin_id, Tally(pending=count)) for origin_id, count in pending.items())
     found_again = [(known[key], page) for key, page in wanted.items() if key in known]
     _find_again(transaction, claim, source, found_again, max_depth, moves)
@@ -291,7 +287,7 @@ def _find_again(
         if new.depth < page.depth:
             lowered.append(page.page_id)
     update_known(transaction, changed)
-    moves.add_all(lower_below(transaction, source.job_id, lowered, max_depth))
+    lower_below(transaction, source.job_id, lowered, max_depth, moves)
 
 
 def _found_once_more(page: Known, claim: Claim, source: Source, wanted: NewPage, max_depth: int | None) -> Known:

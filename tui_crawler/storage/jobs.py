@@ -185,7 +185,7 @@ class UnlistedPages:
         moves = CounterChanges()
         for page_id, origin_id in transaction.fetch(Page.select(Page.id, Page.origin).where(listed)):
             self.pages.add(page_id)
-            moves.unlisted[origin_id] = moves.unlisted.get(origin_id, 0) + 1
+            moves.unlisted[origin_id] += 1
         if moves.unlisted:
             transaction.execute(Page.update({Page.todo_order: 0, Page.ignored_run: 0}).where(listed))
             move_counters(transaction, job_id, moves)
@@ -245,8 +245,7 @@ def _store(transaction: Transaction, old: JobRow, new: JobRow) -> None:
         shifted = {Page.nice: Page.nice + (new.nice - old.nice)}
         transaction.execute(Page.update(shifted).where(Page.job == old.job_id))
     if new.max_depth != old.max_depth:
-        moved = change_max_depth(transaction, old.job_id, new.max_depth)
-        move_counters(transaction, old.job_id, CounterChanges(moved))
+        move_counters(transaction, old.job_id, change_max_depth(transaction, old.job_id, new.max_depth))
 
 
 def _pending(transaction: Transaction, job_id: int) -> list[tuple[str, int]]:

@@ -237,9 +237,9 @@ def move(transaction: Transaction, moves: CounterChanges) -> None:
         values = {
             "origin_id": origin_id,
             "change": transaction.change,
-            **adding(moves.changes.get(origin_id, Tally())),
-            "add_todo": -moves.unlisted.get(origin_id, 0),
-            "add_pages": moves.added.get(origin_id, 0),
+            **adding(moves.changes[origin_id]),
+            "add_todo": -moves.unlisted[origin_id],
+            "add_pages": moves.added[origin_id],
         }
         rows.append(values)
     transaction.run_each(_add, rows, "origin_id")

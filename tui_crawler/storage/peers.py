@@ -15,17 +15,16 @@ from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.status_words import FinishReason, RunReason
 from tui_crawler.domain.worker import WorkerOrder
 from tui_crawler.storage import origins, rulesets, settle
-from tui_crawler.storage.claim import ZERO, Claim, require
+from tui_crawler.storage.claim import ONE, ZERO, Claim, require
 from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.jobs import UnlistedPages, job_rows, job_states
 from tui_crawler.storage.leases import Member, bury, is_held, members, set_free
 from tui_crawler.storage.models import Job, OperatorAction, Origin, Page, Run, Session
 from tui_crawler.storage.owner import Owner
 from tui_crawler.storage.sessions import Starter, open_session
-from tui_crawler.storage.statements import builds, reads, slot
+from tui_crawler.storage.statements import builds, builds_among, reads, slot
 from tui_crawler.storage.transaction import Transaction
 
-_CHUNK = 500
 _ORDERS = {"resume": WorkerOrder.work, "pause": WorkerOrder.pause, "drain": WorkerOrder.drain, "stop": WorkerOrder.stop}
 
 
@@ -90,12 +89,7 @@ def is_leading(transaction: Transaction, claim: Claim) -> bool:
 
 def held_elsewhere(transaction: Transaction, claim: Claim, names: Sequence[str]) -> frozenset[str]:
     """Those of the origins named that take part and are not this session's."""
-    mine = (Origin.participates == 1) & ((Origin.session_id != claim.session_id) | (Origin.free == 1))
-    found: set[str] = set()
-    for start in range(0, len(names), _CHUNK):
-        chosen = Origin.origin.in_(list(names[start : start + _CHUNK]))
-        found.update(row[0] for row in transaction.fetch(Origin.select(Origin.origin).where(mine & chosen)))
-    return frozenset(found)
+    return frozenset(row[0] for row in transaction.all_among(_elsewhere, names, claim.session_id))
 
 
 def take_requests(transaction: Transaction, claim: Claim, most: int) -> int:
@@ -226,6 +220,12 @@ def _in_flight() -> Any:
 
 
 _wanted = reads([Session.id], Session.wanted, Session.tags, Session.matchonly, where=Session.ended_at == ZERO)
+_elsewhere = builds_among(
+    Origin.select(Origin.origin),
+    Origin.origin,
+    Origin.participates == ONE,
+    (Origin.session_id != slot("session_id")) | (Origin.free == ONE),
+)
 _newest_action = builds(OperatorAction.select(peewee.fn.COALESCE(peewee.fn.MAX(OperatorAction.id), ZERO)))
 _page_and_limit = builds(
     Page.select(Page.job, Page.status, Page.claimed_by, Job.concurrency)

@@ -19,7 +19,7 @@ from tui_crawler.domain.exit_code import REFUSED_BY_RULES, ExitCode
 from tui_crawler.domain.preview import Effect, Rejudgement
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage.claim import ZERO
-from tui_crawler.storage.counters import CounterChanges, tally_of, times
+from tui_crawler.storage.counters import CounterChanges, tally_of
 from tui_crawler.storage.intake import move_counters
 from tui_crawler.storage.models import Attempt, Job, Page, Url
 from tui_crawler.storage.statements import builds, builds_among, columns, slot
@@ -78,7 +78,7 @@ class Moving:
             numbers[job_id, origin_id] += number
             before = tally_of(status_before, remaining_before, code, beyond)
             change = tally_of(status, remaining, code, beyond).minus(before)
-            self.moves.setdefault(job_id, CounterChanges()).add(origin_id, times(change, number))
+            self.moves.setdefault(job_id, CounterChanges()).add(origin_id, change, number)
         return numbers
 
 

@@ -111,7 +111,8 @@ def meant(transaction: Transaction, selection: RetryPages) -> RetrySelection:
     elif selection.urls:
         codes = frozenset(int(code) for code in ExitCode if code not in CRAWLED)
     only_failed = codes is None or codes <= FAILURES
-    ids = _origin_ids(transaction, selection.origins) if selection.origins else None
+    known = (origins.find(transaction, name) for name in dict.fromkeys(selection.origins))
+    ids = sorted(row.id for row in known if row is not None) if selection.origins else None
     newest = transaction.one(_newest_attempt, {})
     until = newest[0] if newest else 0
     sources = _sources(transaction, selection, codes, only_failed, ids)
@@ -242,13 +243,13 @@ def _put_first(transaction: Transaction, claim: Claim, origin_id: int, page_ids:
     return int(after - before)
 
 
+@dataclass(frozen=True, slots=True)
 class Retrying:
     """One retry on a live database: every step is a call of the writer, with room for others in between."""
 
-    def __init__(self, writer: Writer, claim: Claim, selection: RetryPages) -> None:
-        self._writer = writer
-        self._claim = claim
-        self._selection = selection
+    _writer: Writer
+    _claim: Claim
+    _selection: RetryPages
 
     async def put_back(self) -> tuple[tuple[str, int], ...]:
         """Puts the pages back; answers how many of which origin. Broken off half way it can be done again."""
@@ -278,11 +279,6 @@ class Retrying:
 
 def _free(transaction: Transaction, claim: Claim) -> frozenset[int]:
     return frozenset(job.job_id for job in jobs.job_rows(transaction) if job.is_free(claim))
-
-
-def _origin_ids(transaction: Transaction, names: Iterable[str]) -> list[int]:
-    found = (origins.find(transaction, name) for name in dict.fromkeys(names))
-    return sorted(row.id for row in found if row is not None)
 
 
 def _names(transaction: Transaction, origin_ids: Iterable[int]) -> dict[int, str]:

@@ -89,15 +89,14 @@ def pages_among(transaction: Transaction, job_id: int, keys: Sequence[int]) -> s
     return {row[0] for row in transaction.all_among(_find, keys, job_id)}
 
 
+@dataclass(slots=True)
 class PageTableSeen:
     """Exact: asks the table of pages, and the sorter for what waits in segments."""
 
-    after_segment = 0
+    _transaction: Transaction
+    _sorter: Sorter
+    after_segment: int = 0
     warnings: tuple[str, ...] = ()
-
-    def __init__(self, transaction: Transaction, sorter: Sorter) -> None:
-        self._transaction = transaction
-        self._sorter = sorter
 
     def take_waiting(self, job_id: int, keys: Sequence[int]) -> None:
         self._sorter.add_pending(job_id, keys)

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import secrets
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -25,7 +25,7 @@ from tui_crawler.storage import origins, segment_files
 from tui_crawler.storage.activity import newest_run, note
 from tui_crawler.storage.claim import ZERO, Claim, is_pending, require
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import CounterChanges, mark, set_mark, tally_of, times
+from tui_crawler.storage.counters import CounterChanges, mark, set_mark, tally_of
 from tui_crawler.storage.intake import Source, move_counters, queue_pages
 from tui_crawler.storage.models import Job, Origin, Page, Segment, Url
 from tui_crawler.storage.segment_files import Batch, final_path
@@ -265,7 +265,7 @@ def _unstash(transaction: Transaction, job_id: int, segment: str) -> dict[str, i
     moves = CounterChanges()
     for origin_id, origin, *values, count in transaction.fetch(counted):
         change = tally_of(PageStatus.READY, *values).minus(tally_of(PageStatus.STASHED, *values))
-        moves.add(origin_id, times(change, count))
+        moves.add(origin_id, change, count)
         counts[origin] = counts.get(origin, 0) + count
     ready = {Page.status: PageStatus.READY.value, Page.stash: "", Page.ignored_run: 0}
     transaction.execute(Page.update(ready).where(kept))
@@ -281,17 +281,17 @@ _set_found_on = updates(
 """A page that came with a segment gets the page that named it; one that is known better keeps what it has."""
 
 
+@dataclass(slots=True)
 class PendingSegments:
     """The pages that are pending, on their way into segments: `prepare` writes the files, calling it does the rest in
     a transaction; then `publish`, and at the end `close`. Raises StorageFailure.
     """
 
-    def __init__(self, claim: Claim, segment_store: SegmentStore, prefix: str) -> None:
-        self._claim = claim
-        self._segment_store = segment_store
-        self._prefix = prefix
-        self._sorter = Sorter()
-        self._batch: Batch | None = None
+    _claim: Claim
+    _segment_store: SegmentStore
+    _prefix: str
+    _sorter: Sorter = field(default_factory=Sorter)
+    _batch: Batch | None = None
 
     def prepare(self, transaction: Transaction) -> None:
         """Writes the segments under names that do not last; the database is only read."""
@@ -341,7 +341,7 @@ def _stash(transaction: Transaction, job_id: int, keys: Sequence[int], stash: st
         before = tally_of(PageStatus.READY, remaining, code, 0)
         moves.add(origin_id, tally_of(PageStatus.STASHED, remaining, code, 0).minus(before))
         if todo_order:
-            moves.unlisted[origin_id] = moves.unlisted.get(origin_id, 0) + 1
+            moves.unlisted[origin_id] += 1
         rows.append({"page_id": page_id, "stash": stash})
     transaction.run_many(_put_aside, rows)
     move_counters(transaction, job_id, moves)

@@ -20,7 +20,7 @@ from tui_crawler.storage import canonicals, documents, origins, stashes
 from tui_crawler.storage.activity import note
 from tui_crawler.storage.claim import ZERO, Claim, holds, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import CountedAttempt, add_to_job, count_attempts, plus, tally_of
+from tui_crawler.storage.counters import CountedAttempt, add_to_job, count_attempts, tally_of
 from tui_crawler.storage.crawl_log import count_refused, log_attempt
 from tui_crawler.storage.documents import store_fragments
 from tui_crawler.storage.former import Keeper
@@ -193,7 +193,7 @@ def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> Se
     dripping: set[tuple[int, str]] = set()
     for refusal in record.refusals:
         page, moved = _store_refusal(transaction, claim, refusal, row)
-        change = plus(change, moved)
+        change = change.plus(moved)
         logged.append(CountedAttempt(row.id, page.job_id, refusal.attempt))
         if page.stash:
             dripping.add((page.job_id, page.stash))

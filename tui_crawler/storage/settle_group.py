@@ -8,7 +8,7 @@ has every attempt stored by itself.
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
@@ -21,7 +21,7 @@ from tui_crawler.domain.status import PageStatus
 from tui_crawler.storage import canonicals, crawl_log, documents, intake, origins, settle
 from tui_crawler.storage.claim import Claim, require, sign_of_life
 from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.counters import CountedAttempt, CounterChanges, add_to_job, count_attempts, plus
+from tui_crawler.storage.counters import CountedAttempt, CounterChanges, add_to_job, count_attempts
 from tui_crawler.storage.former import Keeper
 from tui_crawler.storage.intake import is_beyond
 from tui_crawler.storage.models import Job, Origin, Page
@@ -115,7 +115,7 @@ class _Group:
         entries = self._with_new_pages(found, new_ids)
         url_ids(transaction, self._hrefs(entries))
         ids = transaction.memory.url_ids
-        moves, by_job = CounterChanges(), dict[int, Tally]()
+        moves, by_job = CounterChanges(), defaultdict[int, Tally](Tally)
         self._insert_pages(entries, ids, new_ids, depths, moves, by_job)
         attempt_ids = self._log(entries, ids)
         self._update_pages(entries, attempt_ids, moves, by_job)
@@ -157,8 +157,7 @@ class _Group:
         known = {entry.job.settle.origin.origin: entry.row.id for entry in entries}
         wanted = {page.origin for entry in entries for page in entry.job.settle.new_pages} - known.keys()
         if wanted:
-            names = padded(sorted(map(clean, wanted)))
-            found = {row[0]: row[1] for row in self._transaction.all_of(_origins, len(names), names)}
+            found = {row[0]: row[1] for row in self._transaction.all_among(_origins, sorted(map(clean, wanted)))}
             known.update((name, found[clean(name)]) for name in wanted if clean(name) in found)
         return known
 
@@ -222,7 +221,7 @@ class _Group:
         origin_ids: Mapping[str, int],
         depths: Mapping[int, int | None],
         moves: CounterChanges,
-        by_job: dict[int, Tally],
+        by_job: defaultdict[int, Tally],
     ) -> None:
         rows = []
         for entry in entries:
@@ -231,7 +230,7 @@ class _Group:
             for page in entry.new:
                 origin_id, beyond = origin_ids[page.origin], is_beyond(page.depth, depths.get(job_id))
                 rows.append(intake.new_row(page, origin_id, self._claim, source, ids, beyond))
-                moves.added[origin_id] = moves.added.get(origin_id, 0) + 1
+                moves.added[origin_id] += 1
                 _add(moves, by_job, origin_id, job_id, Tally(pending=int(not beyond)))
         self._transaction.insert(intake.insert_pages, rows)
 
@@ -260,7 +259,11 @@ class _Group:
         return attempt_ids
 
     def _update_pages(
-        self, entries: Sequence[_Entry], attempt_ids: Sequence[int], moves: CounterChanges, by_job: dict[int, Tally]
+        self,
+        entries: Sequence[_Entry],
+        attempt_ids: Sequence[int],
+        moves: CounterChanges,
+        by_job: defaultdict[int, Tally],
     ) -> None:
         rows = []
         for entry, attempt_id in zip(entries, attempt_ids, strict=True):
@@ -312,10 +315,9 @@ class _Group:
         documents.drop_links(self._transaction, gone, self._keeper)
 
 
-def _add(moves: CounterChanges, by_job: dict[int, Tally], origin_id: int, job_id: int, change: Tally) -> None:
+def _add(moves: CounterChanges, by_job: defaultdict[int, Tally], origin_id: int, job_id: int, change: Tally) -> None:
     moves.add(origin_id, change)
-    known = by_job.get(job_id)
-    by_job[job_id] = change if known is None else plus(known, change)
+    by_job[job_id] = by_job[job_id].plus(change)
 
 
 _origins = reads_among(

@@ -74,7 +74,7 @@ class _Moving:
             state = (page.attempts_remaining, page.last_exit_code, page.beyond_depth)
             of_job.add(page.origin_id, tally_of(status, *state).minus(tally_of(page.status, *state)))
             if page.todo_order:
-                of_job.unlisted[page.origin_id] = of_job.unlisted.get(page.origin_id, 0) + 1
+                of_job.unlisted[page.origin_id] += 1
                 self.unlisted.add(page.page_id)
             if page.stash:
                 self.former.add((page.job_id, page.stash))

@@ -119,9 +119,11 @@ def matching(*key: Any) -> Any:
 
 
 def among(column: Any, size: int) -> Any:
-    """The condition that a column is one of `size` values (0: of a list of numbers)."""
+    """The condition that a column is one of `size` values (0: of a list)."""
     value = slot(_slot_name(column))
-    return column.in_([value] * size) if size else column == peewee.fn.ANY(value.cast("bigint[]"))
+    if size:
+        return column.in_([value] * size)
+    return column == peewee.fn.ANY(value.cast(LISTS.get(column.field_type, NUMBERS)[0]))
 
 
 def _slot_name(column: Any) -> str:

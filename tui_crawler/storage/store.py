@@ -85,12 +85,12 @@ T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
 
 
+@dataclass(frozen=True, slots=True)
 class _Steps:
     """Steps of a run over its writer, with the claim that `held` gives. Each returns when it is committed."""
 
-    def __init__(self, writer: Writer, held: Callable[[], Claim]) -> None:
-        self._writer = writer
-        self._held = held
+    _writer: Writer
+    _held: Callable[[], Claim]
 
     async def read(self, step: Callable[[Transaction, Claim, *Ts], T], *args: *Ts, brief: bool = False) -> T:
         claim = self._held()
@@ -113,21 +113,18 @@ class _Steps:
 LOOKS_BETWEEN_LEASES = 5  # origins are leased at every fifth look at a file, at each one at a server
 
 
+@dataclass(slots=True)
 class PeerStore:
     """Fits the engine's PeerStore: what a method does stands there. Each returns when it is committed. What they ask is
     brief: the thread, if called for that, would store attempts as well, at twice the cost."""
 
-    def __init__(
-        self, writer: Writer, steps: _Steps, members: Peers, hold: Callable[[Claim], None], looks_between: int
-    ) -> None:
-        """`hold` takes the claim that goes from now on; origins are leased at every look of so many."""
-        self._writer = writer
-        self._steps = steps
-        self._members = members
-        self._hold = hold
-        self._looks_between = looks_between
-        self._looks = 0
-        self._followed = -1
+    _writer: Writer
+    _steps: _Steps
+    _members: Peers
+    _hold: Callable[[Claim], None]  # takes the claim that goes from now on
+    _looks_between: int  # origins are leased at every look of so many
+    _looks: int = 0
+    _followed: int = -1
 
     async def take_origins(self, *, idle: bool = False) -> tuple[StoredOrigin, ...]:
         """Leases origins that nobody holds, up to this worker's share; not at every look, unless it is `idle`."""

@@ -12,7 +12,7 @@ from tui_crawler.domain.attempt import RequestRecord as Request
 from tui_crawler.domain.content_kind import OTHER, CanonicalRule, LinkKind
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import Moment
-from tui_crawler.domain.record import dataclass, replace
+from tui_crawler.domain.record import dataclass, field, replace
 from tui_crawler.domain.status import RobotsStatus
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.storage.reader import Reader, headers_of
@@ -58,17 +58,17 @@ class ReadSettings:
     read_sitemap: Callable[[CrawlUrl, Exchange], Awaitable[Reading]]
 
 
+@dataclass(slots=True)
 class StoredWeb:
     """`not_stored` counts by origin the pages asked for of which no answer, or not what it held, is kept. They are
     taken to answer in the origin's usual time, without links."""
 
-    def __init__(self, reports: Reports, reader: Reader, now: Callable[[], Moment], settings: ReadSettings) -> None:
-        self._reports = reports
-        self._reader = reader
-        self._now = now
-        self._settings = settings
-        self._readings: dict[str, Reading] = {}
-        self.not_stored: Counter[str] = Counter()
+    _reports: Reports
+    _reader: Reader
+    _now: Callable[[], Moment]
+    _settings: ReadSettings
+    _readings: dict[str, Reading] = field(default_factory=dict)
+    not_stored: Counter[str] = field(default_factory=Counter)
 
     async def exchange(self, request: FetchRequest) -> Exchange:
         """The stored answer, after as long as it took."""

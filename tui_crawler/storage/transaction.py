@@ -4,18 +4,19 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 from itertools import chain
 from typing import Any
 
 import peewee
 
-from tui_crawler.storage.dialect import dialect_of, number_list
+from tui_crawler.storage.dialect import dialect_of, number_list, text_list
 from tui_crawler.storage.driver import Row as Row  # noqa: PLC0414  for who imports it from here
 from tui_crawler.storage.driver import notify
 from tui_crawler.storage.memory import Memory
 from tui_crawler.storage.statements import Statement, Values, compile_query, padded, slot, unnested
 
+Keys = Sequence[Any]  # numbers, or texts
 _MOST_ROWS = 64
 _PLACES = 256  # for the keys of a list in one statement
 
@@ -77,21 +78,17 @@ class Pragmas:
             self._values[name] = value
 
 
+@dataclass(slots=True)
 class Transaction:
     """Executes statements on the writer's connection. `now` is epoch ms, `change` the number of this commit, `memory`
     what is known of the database without asking it; `held_by` the session that was seen to be open in it."""
 
-    __slots__ = ("_connection", "_texts", "change", "held_by", "memory", "now")
-
-    def __init__(
-        self, connection: sqlite3.Connection, texts: Texts, now: int, change: int = 0, memory: Memory | None = None
-    ) -> None:
-        self._connection = connection
-        self._texts = texts
-        self.memory = Memory() if memory is None else memory
-        self.now = now
-        self.change = change
-        self.held_by = 0
+    _connection: sqlite3.Connection
+    _texts: Texts
+    now: int
+    change: int = 0
+    memory: Memory = field(default_factory=Memory)
+    held_by: int = 0
 
     def run(self, build: Callable[[], Any], values: Values) -> None:
         """Executes one statement."""
@@ -179,22 +176,23 @@ class Transaction:
         """All rows of such a query."""
         return self.send(build, size, values)()
 
-    def all_among(self, build: Callable[[int], Any], keys: Sequence[int], *values: Any) -> list[Row]:
+    def all_among(self, build: Callable[[int], Any], keys: Keys, *values: Any) -> list[Row]:
         """All rows of a query for a list of keys, however long it is; `values` come after them."""
         rows: list[Row] = []
         for text, some in self._among(build, keys):
             rows += self._connection.execute(text, [*some, *values]).fetchall()
         return rows
 
-    def run_among(self, build: Callable[[int], Any], keys: Sequence[int], *values: Any) -> None:
+    def run_among(self, build: Callable[[int], Any], keys: Keys, *values: Any) -> None:
         """Executes a statement for such a list; `values` come before it."""
         for text, some in self._among(build, keys):
             self._connection.execute(text, [*values, *some])
 
-    def _among(self, build: Callable[[int], Any], keys: Sequence[int]) -> Iterator[tuple[str, Sequence[Any]]]:
+    def _among(self, build: Callable[[int], Any], keys: Keys) -> Iterator[tuple[str, Sequence[Any]]]:
         """Texts of a statement, each with the keys that it takes: a server takes all as one value."""
         if keys and self._texts.dialect.takes_lists:
-            yield self._texts.of(build, 0).text, [number_list(keys)]
+            write = text_list if isinstance(keys[0], str) else number_list
+            yield self._texts.of(build, 0).text, [write(keys)]
             return
         for start in range(0, len(keys), _PLACES):
             places = padded(keys[start : start + _PLACES])

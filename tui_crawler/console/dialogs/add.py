@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.widget import Widget
 from textual.widgets import Button, TextArea
@@ -15,7 +15,7 @@ from textual.widgets import Button, TextArea
 from tui_crawler.console.dialogs.seeds import Seeds, read_seeds, seeds_lines
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing_area import PlainArea
-from tui_crawler.console.screen.dialog import Dialog
+from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.text.format import plural
 
 
@@ -36,9 +36,7 @@ class AddScreen(Dialog):
 
     def compose(self) -> ComposeResult:
         """A field for many lines, what it would do, and the buttons."""
-        with Vertical(classes="dialog wide") as box:
-            box.border_title = Content("Add seeds")
-            box.border_subtitle = Content("one URL per line · ctrl+s adds · esc leaves")
+        with dialog_box("Add seeds", "one URL per line · ctrl+s adds · esc leaves", "wide"):
             yield PlainArea(self._text, id="seeds", compact=True, tab_behavior="focus", placeholder="https://…")
             yield Lines(id="seeds-preview")
             yield from self.more()

@@ -13,7 +13,7 @@ from textual.content import Content
 from textual.widgets import Button, Static
 
 from tui_crawler.console.dialogs.pivot_rows import PIVOT_COLUMNS, Pivot, pivot_rows, pivot_words
-from tui_crawler.console.screen.dialog import Dialog
+from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row
 from tui_crawler.text.format import plural
 from tui_crawler.text.safe_text import safe
@@ -39,8 +39,7 @@ class ChooseScreen(Dialog):
         self._current = current
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog chooser") as box:
-            box.border_title = Content(self._heading)
+        with dialog_box(self._heading, kind="chooser"):
             table = CrawlTable([Column("text", "", None)], show_header=False)
             table.styles.height = len(self._options)
             table.styles.max_height = max(1, self.app.size.height - _FRAME)
@@ -81,9 +80,7 @@ class ColumnsScreen(Dialog):
         self._rows = [Row(one, (titles[one],)) for one in dict.fromkeys((*self._chosen, *titles))]
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog chooser") as box:
-            box.border_title = Content("Columns")
-            box.border_subtitle = Content("space: with or without · K J: move · enter: show")
+        with dialog_box("Columns", "space: with or without · K J: move · enter: show", "chooser") as box:
             box.styles.width = _WIDTH
             table = CrawlTable([Column("text", "", None)], show_header=False)
             table.styles.height = min(len(self._rows), max(1, self.app.size.height - _FRAME))
@@ -125,8 +122,7 @@ class ConfirmScreen(Dialog):
 
     def compose(self) -> ComposeResult:
         question = self._question
-        with Vertical(classes="dialog") as box:
-            box.border_title = Content(safe(question.title, 120))
+        with dialog_box(safe(question.title, 120)):
             yield Static(Content(safe(question.text, 600)), classes="dialog-text")
             if question.note:
                 yield Static(Content(safe(self.key_names.said(question.note), 300)), classes="dialog-note")
@@ -226,9 +222,11 @@ class PivotScreen(Dialog):
         self._heading, self._pivot = heading, pivot
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog pivot") as box:
-            box.border_title = Content(safe(f"{self._heading} · counting…", 200))
-            box.border_subtitle = Content(f"{self.key_names('nav.open')}: filter by it · esc leaves")
+        with dialog_box(
+            safe(f"{self._heading} · counting…", 200),
+            f"{self.key_names('nav.open')}: filter by it · esc leaves",
+            "pivot",
+        ):
             yield CrawlTable(PIVOT_COLUMNS, placeholder="there are no rows to count", id="pivot")
 
     def on_mount(self) -> None:

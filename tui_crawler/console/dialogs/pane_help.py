@@ -11,15 +11,13 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.content import Content
 
 from tui_crawler.console.actions import Situation, actions_at, why_not
 from tui_crawler.console.keys import KeyNames, keys_of, table_keys
 from tui_crawler.console.panes.border import pane_name
 from tui_crawler.console.panes.line import HangingText, Line, Paragraph, heading
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.screen.dialog import Dialog
+from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.text.safe_text import safe
@@ -77,9 +75,7 @@ class PaneHelpScreen(Dialog):
         self._lines = pane_lines(pane, folder, situation, own_keys) if pane is not None else []
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog search") as box:
-            box.border_title = Content(safe(self._heading, 120))
-            box.border_subtitle = Content("? all keys · esc leaves")
+        with dialog_box(safe(self._heading, 120), "? all keys · esc leaves", "search"):
             yield Lines(id="pane-help")
 
     def on_mount(self) -> None:

@@ -7,11 +7,11 @@ from typing import ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
+from textual.containers import Horizontal
 from textual.content import Content
 from textual.widgets import Button, Static
 
-from tui_crawler.console.screen.dialog import Dialog
+from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.text.format import plural, seconds
 from tui_crawler.text.safe_text import safe
 from tui_crawler.text.sparkline import bar
@@ -45,8 +45,7 @@ class AskQuitScreen(Dialog):
             what = "Requests under way get 5 seconds; the next start goes on where this run stopped."
         elif self._elsewhere:
             what = f"The crawl goes on in {safe(self._elsewhere, 80)}."
-        with Vertical(classes="dialog") as box:
-            box.border_title = Content("Quit?")
+        with dialog_box("Quit?"):
             if self._warning:
                 yield Static(self._warning, id="quit-warning", classes="dialog-text", markup=False)
             yield Static(what, classes="dialog-text", markup=False)
@@ -91,8 +90,7 @@ class QuitScreen(Dialog):
     def compose(self) -> ComposeResult:
         """A line that counts down, and what a second key does."""
         more = "   d: detach and keep crawling" if self._leave_crawling is not None else ""
-        with Vertical(classes="dialog") as box:
-            box.border_title = Content("Finishing")
+        with dialog_box("Finishing"):
             yield Static("", id="countdown", markup=False)
             yield Static(f"q again: cancel them now{more}", id="quit-keys", classes="dialog-note", markup=False)
 

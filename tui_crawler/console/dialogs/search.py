@@ -9,8 +9,6 @@ from typing import TYPE_CHECKING, ClassVar
 from textual import events
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
-from textual.content import Content
 from textual.widgets import Input
 
 from tui_crawler.console.actions import Situation, actions_at, why_not
@@ -18,7 +16,7 @@ from tui_crawler.console.keys import keys_of
 from tui_crawler.console.panes.line import Flow, Paragraph, width_of
 from tui_crawler.console.panes.lines import Lines, lay_out_line
 from tui_crawler.console.panes.typing import PlainInput
-from tui_crawler.console.screen.dialog import Dialog
+from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row
 from tui_crawler.text.standing import standing
@@ -81,9 +79,7 @@ class SearchDialog(Dialog):
         self._notes = tuple(notes)
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog search") as box:
-            box.border_title = Content(self._heading)
-            box.border_subtitle = Content("type to filter · enter does it · esc leaves")
+        with dialog_box(self._heading, "type to filter · enter does it · esc leaves", "search"):
             yield PlainInput(placeholder=self._hint, compact=True, id="needle", select_on_focus=False)
             table = CrawlTable(self._columns, placeholder="nothing fits", id="found", show_header=False)
             table.can_focus = False

@@ -8,6 +8,8 @@ from typing import TYPE_CHECKING, ClassVar, cast
 from textual import events
 from textual.await_complete import AwaitComplete
 from textual.binding import Binding, BindingType
+from textual.containers import Vertical
+from textual.content import Content
 from textual.geometry import Size
 from textual.screen import ModalScreen
 
@@ -27,6 +29,15 @@ def size_classes(size: Size) -> dict[str, bool]:
     """The classes a screen has at a size: `-narrow`, `-low`, `-tiny`."""
     tiny = size.width < LEAST.width or size.height < LEAST.height
     return {"-tiny": tiny, "-narrow": size.width < NARROW_BELOW, "-low": size.height < LOW_BELOW}
+
+
+def dialog_box(title: str, hint: str = "", kind: str = "") -> Vertical:
+    """Return the box of a dialog for what it shows: its title above, and below it what its keys do."""
+    box = Vertical(classes=f"dialog {kind}".strip())
+    box.border_title = Content(title)
+    if hint:
+        box.border_subtitle = Content(hint)
+    return box
 
 
 class Dialog(ReachesConsole, ModalScreen[object], inherit_bindings=False):

@@ -7,8 +7,7 @@ from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Horizontal, Vertical
-from textual.content import Content
+from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Input
 
@@ -20,7 +19,7 @@ from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.rules.impact_lines import draft_lines, judge
 from tui_crawler.console.screen.base import ConsoleScreen, title
-from tui_crawler.console.screen.dialog import Dialog
+from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.url.why_lines import standing_lines, trace_lines
 from tui_crawler.domain.explanation import Explanation
@@ -111,9 +110,7 @@ class AskUrlScreen(Dialog):
         self._url = url
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog wide") as box:
-            box.border_title = Content("Why is a URL (not) crawled?")
-            box.border_subtitle = Content("enter asks · esc leaves")
+        with dialog_box("Why is a URL (not) crawled?", "enter asks · esc leaves", "wide"):
             yield PlainInput(
                 self._url, id="why-url", compact=True, placeholder="https://… any URL, also one never seen"
             )

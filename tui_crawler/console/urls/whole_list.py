@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Any, ClassVar, Generic, TextIO, TypeVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Static
 
 from tui_crawler.console.dialogs.choose import PivotScreen
 from tui_crawler.console.dialogs.pivot_rows import Pivot
 from tui_crawler.console.reading.ask import Ask, PageAsk
-from tui_crawler.console.screen.dialog import Dialog
+from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.console.table import export as view_export
 from tui_crawler.console.urls.queries import export_window, page_counts_of, page_tally_of
@@ -221,9 +220,7 @@ class ExportingScreen(Dialog):
         self._words = "reading…"
 
     def compose(self) -> ComposeResult:
-        with Vertical(classes="dialog") as box:
-            box.border_title = Content("Export")
-            box.border_subtitle = Content("esc stops")
+        with dialog_box("Export", "esc stops"):
             yield Static(Content(self._words), id="exported", classes="dialog-text")
             yield Static(Content(safe(str(self._path), 600)), classes="dialog-note")
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
 from pathlib import Path, PurePath
 from typing import ClassVar, cast
 
@@ -28,7 +27,7 @@ from tui_crawler.console.panes.line import Line, Paragraph
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.reading.failure_words import failure_words
-from tui_crawler.console.screen.dialog import Dialog, size_classes
+from tui_crawler.console.screen.dialog import Dialog, dialog_box, size_classes
 from tui_crawler.console.screen.lifetime import is_ready, is_stale
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row
@@ -93,12 +92,8 @@ def ways(found: FolderFound | None) -> dict[str, tuple[str, bool]]:
     }
 
 
-@dataclass(frozen=True, slots=True)
-class SeedsDraft:
-    """What was typed when the dialog of the seeds was left without beginning."""
-
-    text: str = ""
-    user_agent: str = ""
+Draft = tuple[str, str]
+"""What was typed when the dialog of the seeds was left without beginning: the seeds, and who crawls."""
 
 
 class StepDialog(Dialog):
@@ -107,20 +102,24 @@ class StepDialog(Dialog):
     LEFT_BY_CLICK = False
     threshold: StartFolder
 
-    def begin(self, step: FirstStep) -> None:
-        """Check a step; a check that is still running is forgotten."""
+    def step(self) -> FirstStep | None:
+        """Return the step that is typed; None: it is not yet one."""
+        raise NotImplementedError
 
-        async def run() -> None:
-            try:
-                problems = await asyncio.to_thread(self.threshold.check, step)
-            except Exception as error:  # whatever a file does must not end the console
-                problems = (failure_words(error),)
-            if not problems:
-                self.dismiss(step)
-            elif is_ready(self):
-                self.show_problems(problems)
+    def begin(self) -> None:
+        """Check the step; a check that is still running is forgotten."""
+        if (step := self.step()) is not None:
+            self.run_worker(self._check(step), group="check", exclusive=True, exit_on_error=False)
 
-        self.run_worker(run, group="check", exclusive=True, exit_on_error=False)  # type: ignore[arg-type]  # two types fit
+    async def _check(self, step: FirstStep) -> None:
+        try:
+            problems = await asyncio.to_thread(self.threshold.check, step)
+        except Exception as error:  # whatever a file does must not end the console
+            problems = (failure_words(error),)
+        if not problems:
+            self.dismiss(step)
+        elif is_ready(self):
+            self.show_problems(problems)
 
     def show_problems(self, problems: Sequence[str]) -> None:
         """Show what is wrong with the step, in the order it was found."""
@@ -133,13 +132,17 @@ class StepDialog(Dialog):
         event.stop()
         self.show_problems(())
 
+    def on_input_submitted(self, event: Input.Submitted) -> None:
+        event.stop()
+        self.begin()
+
 
 class FirstSeedsScreen(StepDialog, AddScreen):
     """Gives FromSeeds, or the draft that the dialog shows the next time."""
 
-    def __init__(self, threshold: StartFolder, draft: SeedsDraft) -> None:
-        super().__init__(draft.text, ())
-        self._user_agent, self.threshold = draft.user_agent, threshold
+    def __init__(self, threshold: StartFolder, draft: Draft) -> None:
+        super().__init__(draft[0], ())
+        self._user_agent, self.threshold = draft[1], threshold
 
     def more(self) -> Iterable[Widget]:
         yield Static(_WHO, id="who-label", markup=False)
@@ -163,19 +166,17 @@ class FirstSeedsScreen(StepDialog, AddScreen):
         event.stop()
         self._warn(event.value)
 
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        self.action_add()
-
     def _warn(self, user_agent: str) -> None:
         self.query_one("#who-nameless", Lines).show([Styled("" if user_agent.strip() else _NAMELESS, "warning")])
 
+    def step(self) -> FirstStep | None:
+        return FromSeeds(self.seeds.urls, self.query_one("#who", Input).value.strip()) if self.seeds.urls else None
+
     def action_add(self) -> None:
-        if self.seeds.urls:
-            self.begin(FromSeeds(self.seeds.urls, self.query_one("#who", Input).value.strip()))
+        self.begin()
 
     def action_cancel(self) -> None:
-        self.dismiss(SeedsDraft(self.query_one(TextArea).text, self.query_one("#who", Input).value))
+        self.dismiss((self.query_one(TextArea).text, self.query_one("#who", Input).value))
 
 
 class FileScreen(StepDialog):
@@ -197,9 +198,7 @@ class FileScreen(StepDialog):
 
     def compose(self) -> ComposeResult:
         """The files that were found, a path, what is wrong with it, and the buttons."""
-        with Vertical(classes="dialog wide begin") as box:
-            box.border_title = Content(self._heading)
-            box.border_subtitle = Content(f"enter {self._verb.lower()}s · tab other field · esc leaves")
+        with dialog_box(self._heading, f"enter {self._verb.lower()}s · tab other field · esc leaves", "wide begin"):
             if self._files:
                 table = CrawlTable(_COLUMNS, id="files", show_header=False)
                 table.styles.height = min(len(self._files), _MOST_ROWS)
@@ -216,8 +215,12 @@ class FileScreen(StepDialog):
         if not self._files:
             self.query_one(Input).focus()
             return
+        rows = []
+        for one in self._files:
+            about = Styled(one.about, "muted") if one.usable else Styled(f"✗ {one.about}", "warning")
+            rows.append(Row(one.name, (one.name, about)))
         table = self.query_one(CrawlTable)
-        table.set_rows([_row(one) for one in self._files], cursor="first")
+        table.set_rows(rows, cursor="first")
         table.focus()
 
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
@@ -226,27 +229,16 @@ class FileScreen(StepDialog):
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
         event.stop()
-        self._begin(str(event.key))
-
-    def on_input_submitted(self, event: Input.Submitted) -> None:
-        event.stop()
-        self._begin(event.value)
+        self.query_one(Input).value = str(event.key)
+        self.begin()
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         event.stop()
-        if event.button.id == "begin":
-            self._begin(self.query_one(Input).value)
-        else:
-            self.action_cancel()
+        (self.begin if event.button.id == "begin" else self.action_cancel)()
 
-    def _begin(self, path: str) -> None:
-        if path.strip():
-            self.begin(self._make(path.strip()))
-
-
-def _row(found: FoundFile) -> Row:
-    about = Styled(found.about, "muted") if found.usable else Styled(f"✗ {found.about}", "warning")
-    return Row(found.name, (found.name, about))
+    def step(self) -> FirstStep | None:
+        path = self.query_one(Input).value.strip()
+        return self._make(path) if path else None
 
 
 _SHORT_BELOW = 19
@@ -368,7 +360,7 @@ class WelcomeApp(TerminalApp[FirstStep | Cancelled]):
         dress(self, DARK.name)
         self.threshold = threshold
         self.found: FolderFound | None = None
-        self._draft = SeedsDraft()
+        self._draft: Draft = ("", "")
         self._restore_signals: Callable[[], None] = lambda: None
 
     def run_to_end(self) -> FirstStep | Cancelled:
@@ -417,7 +409,7 @@ class WelcomeApp(TerminalApp[FirstStep | Cancelled]):
 
     def _answered(self, answer: object) -> None:
         """A dialog gives a step, a draft of the seeds, or None."""
-        if isinstance(answer, SeedsDraft):
+        if isinstance(answer, tuple):
             self._draft = answer
         elif answer is not None:
             self.exit(cast("FirstStep", answer))

@@ -220,15 +220,11 @@ def _unpack(packed: bytes | None, size: int, sha256: str, url: str, sent: str) -
     return body
 
 
-def _facts(via: str | None, title: str) -> tuple[tuple[str, str], ...]:
-    return tuple((name, value) for name, value in (("via", via), ("title", title)) if value)
-
-
 _STORED = RowMapper(
     StoredBody,
     body=From("zstd size sha256 url sent", _unpack),
     cut=From("zstd sent", lambda packed, sent: "" if packed or sent else "unspecified"),
-    facts=From("via title", _facts),
+    facts=From("via title", lambda *said: tuple(one for one in zip(("via", "title"), said, strict=True) if one[1])),
     request_headers=headers_of,
     response_headers=headers_of,
 )

@@ -182,10 +182,6 @@ def exit_name(code: int | None) -> str:
         return str(code)
 
 
-def _refused_as(code: int | None) -> str:
-    return "several" if code == _SEVERAL else exit_name(code)
-
-
 ATTEMPT = RowMapper(AttemptView, exit_code=exit_name, cut=cut_names)
 """An attempt of a row that `ATTEMPTS` gave."""
 
@@ -193,5 +189,10 @@ _EMPTY_SEED = From(
     "seed_id seed_code seed_message",
     lambda seed, code, said: lost_words(code, said or "") if seed else "",
 )
-_ORIGIN = RowMapper(OriginView, last_exit_code=exit_name, refused_as=_refused_as, empty=_EMPTY_SEED)
+_ORIGIN = RowMapper(
+    OriginView,
+    last_exit_code=exit_name,
+    refused_as=lambda code: "several" if code == _SEVERAL else exit_name(code),
+    empty=_EMPTY_SEED,
+)
 _RUNS, _SUMS = RowMapper(RunView), RowMapper(TotalsView)

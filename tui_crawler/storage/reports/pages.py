@@ -101,6 +101,7 @@ PAGE = RowMapper(
 
 _REDIRECT, _VALUE = RowMapper(RedirectView), RowMapper(DataValue)
 
+_DATA = "SELECT name, type, place, value FROM data_block WHERE page_id = ? ORDER BY name, place"
 _FIND_PAGE = "SELECT p.id, p.url_id FROM url u JOIN page p ON p.url_id = u.id WHERE u.hash = ? ORDER BY p.id LIMIT 1"
 
 
@@ -129,7 +130,7 @@ class PageReports(SubjectReports):
             inlink_count=inlink_count(reader, url_id, counted),
             outlink_count=outlink_count(reader, page_id, counted),
             validation=self._validation(page_id),
-            data=self._data(page_id),
+            data=reader.records(_VALUE, _DATA, (page_id,)),
             lastmod=lastmod,
             sitemap=bool(sitemap),
             ruleset_id=ruleset_id,
@@ -143,10 +144,6 @@ class PageReports(SubjectReports):
             return None
         errors = json.loads(row[2]) if row[2] else []
         return Validation(row[0], bool(row[1]), tuple(ValidationError(*error) for error in errors))
-
-    def _data(self, page_id: int) -> tuple[DataValue, ...]:
-        text = "SELECT name, type, place, value FROM data_block WHERE page_id = ? ORDER BY name, place"
-        return self._reader.records(_VALUE, text, (page_id,))
 
     def body(self, url: str) -> bytes | None:
         """The stored body of a page, None when there is none."""

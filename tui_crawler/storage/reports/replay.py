@@ -68,11 +68,11 @@ class LoggedRun:
     attempts: int
 
 
+@dataclass(frozen=True, slots=True)
 class ReplayLog:
     """The log, on a connection that sees one moment of the database."""
 
-    def __init__(self, ask: _Ask) -> None:
-        self._ask = ask
+    _ask: _Ask
 
     def newest_run(self) -> int:
         """Its number, 0 when there was none."""

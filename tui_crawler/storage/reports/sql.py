@@ -12,6 +12,7 @@ import threading
 import time
 from collections.abc import Mapping
 from contextlib import closing
+from dataclasses import dataclass, field
 from typing import Any
 
 from tui_crawler.domain.database_place import DatabasePlace
@@ -60,13 +61,13 @@ class QueryStopped(QueryProblem):
     """It was cancelled."""
 
 
+@dataclass(slots=True)
 class QueryRunner:
     """Answers one question at a time, in whichever thread asks; `cancel` may come from another one."""
 
-    def __init__(self, path: DatabasePlace, settings: OpenSettings | None = None) -> None:
-        self._path = path
-        self._settings = settings
-        self._stop = threading.Event()
+    _path: DatabasePlace
+    _settings: OpenSettings | None = None
+    _stop: threading.Event = field(default_factory=threading.Event)
 
     def schema(self) -> tuple[tuple[str, tuple[str, ...]], ...]:
         """The views of docs/views.md with their columns. Raises StorageFailure."""
@@ -114,16 +115,16 @@ class QueryRunner:
             raise QueryProblem(str(error).strip().splitlines()[0]) from error
 
 
+@dataclass(slots=True)
 class _Question:
     """One statement on a connection that is used for nothing else."""
 
-    def __init__(self, connection: sqlite3.Connection, stop: threading.Event, most_ms: int) -> None:
-        self._connection = connection
-        self._stop = stop
-        self._most_ms = most_ms
-        self._began = time.monotonic()
-        self._late = False
-        self._denied = ""
+    _connection: sqlite3.Connection
+    _stop: threading.Event
+    _most_ms: int
+    _began: float = field(default_factory=time.monotonic)
+    _late: bool = False
+    _denied: str = ""
 
     def answer(self, text: str, most_rows: int) -> QueryAnswer:
         connection = self._connection

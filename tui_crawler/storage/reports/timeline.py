@@ -4,8 +4,9 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import attrgetter
 
-from tui_crawler.domain.audit import SentRequest, judged
+from tui_crawler.domain.audit import judged
 from tui_crawler.domain.operator_view import ActivityView
 from tui_crawler.domain.span import TimeSpan
 from tui_crawler.domain.timeline import Lane, LaneEvents, Timeline, lane_events
@@ -53,7 +54,9 @@ class TimelineReports(SubjectReports):
         ids = first or (oldest if cut else 0), self._reader.number(AFTER, (origin, high)) or _NEWER
         rows = self._reader.all(OWN, (origin, *ids)), self._reader.all(HOPS, ids)
         own, hops = ([one for one in map(sent_request, each) if one.origin == origin] for each in rows)
-        asked = sorted((*own, *(hop for hop in hops if hop.attempt_origin != origin)), key=_place)
+        asked = sorted(
+            (*own, *(hop for hop in hops if hop.attempt_origin != origin)), key=attrgetter("sent_at", "attempt_id")
+        )
         lane = Lane(origin, span, self._events((origin,), LogReports(self._reader).activity(_ENDS, origin))[origin])
         for gap in judged(asked):
             lane.add(gap)
@@ -82,7 +85,3 @@ class TimelineReports(SubjectReports):
         an origin come one after the other, so a few looks into the index find it."""
         newest = self._reader.number(NEWEST, (origin,))
         return self._reader.first_since(FROM_ID, (origin,), at, 0, newest + 1)
-
-
-def _place(request: SentRequest) -> tuple[int, int]:
-    return request.sent_at, request.attempt_id
