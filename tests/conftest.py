@@ -117,7 +117,7 @@ def share_rules(patched: pytest.MonkeyPatch) -> None:
 
 
 def paint_less(patched: pytest.MonkeyPatch) -> None:
-    """Apps that say so (`StageApp`) paint when a test has waited for them, not at each message on the way; and what is
+    """Apps that say so (`StageApp`) paint when a test looks at them, not at each message on the way; and what is
     painted once has no caches, of which Textual makes seven for each line."""
     from textual import strip  # noqa: PLC0415  # most tests need no Textual
     from textual.screen import Screen  # noqa: PLC0415
@@ -138,6 +138,14 @@ def paint_less(patched: pytest.MonkeyPatch) -> None:
             paint(screen)
 
     patched.setattr(Screen, "_compositor_refresh", paint_unless_put_off)
+
+
+@pytest.fixture
+def painted_when_quiet(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Tests of what was painted before: columns stay as wide as they were."""
+    from tests.console.support import StageApp  # noqa: PLC0415  # most tests need no console
+
+    monkeypatch.setattr(StageApp, "paints_when_quiet", True)
 
 
 @pytest.fixture

@@ -66,11 +66,11 @@ def test_lines(one: Event, line: str):
     assert event_line(one) == line
 
 
-@pytest.mark.parametrize("text", HOSTILE)
 @pytest.mark.parametrize("name", EVENT_NAMES)
-def test_crawled_text_never_reaches_the_terminal_raw(name: str, text: str):
-    one = Event(1_000, name, text, text, text, (("reason", text), ("kind", text), ("message", text), ("todo", 1)))
-    assert event_line(one).isprintable()
+def test_crawled_text_never_reaches_the_terminal_raw(name: str):
+    for text in HOSTILE:
+        one = Event(1_000, name, text, text, text, (("reason", text), ("kind", text), ("message", text), ("todo", 1)))
+        assert event_line(one).isprintable(), text
 
 
 def test_plain_lines_carry_the_time_and_feed_the_ledger():

@@ -173,6 +173,8 @@ class StageApp(CrawlerApp):
     answered: Answer = None
     hasty = False
     puts_painting_off = True
+    """Until somebody looks at the screen (`Stage.text`)."""
+    paints_when_quiet = False
 
     def _made_journal_writer(self, journal_factory: Callable[[], Journal]) -> JournalWriter:
         self._unwritten: list[Intent] = []
@@ -192,7 +194,7 @@ class StageApp(CrawlerApp):
             await asyncio.sleep(0.002)
 
     def paint(self) -> bool:
-        """Paints what was put off. Answers whether anything was."""
+        """Paint what was put off. Return whether anything was."""
         if not (self.puts_painting_off and self.screen._compositor._dirty_regions):
             return False
         self.puts_painting_off = False
@@ -306,7 +308,7 @@ class Stage:
             for screen in self.app.screen_stack:
                 if screen._update_timer._active.is_set():  # it would paint soon; any other would paint for nothing
                     screen._on_timer_update()
-            if done >= rounds and not busy and not self.app.paint():
+            if done >= rounds and not busy and not (self.app.paints_when_quiet and self.app.paint()):
                 return
 
     async def press(self, *keys: str, rounds: int = 1) -> None:
@@ -345,6 +347,7 @@ class Stage:
 
     def text(self) -> str:
         """What is on the screen, as plain text."""
+        self.app.paint()
         screen = self.app.screen
         strips = screen._compositor.render_strips()
         return "\n".join(strip.text.rstrip() for strip in strips)

@@ -97,6 +97,7 @@ async def test_narrow_one_origin_is_a_line_of_tabs_and_one_pane() -> None:
         assert held.app.screen.query("#url-trace")
 
 
+@pytest.mark.usefixtures("painted_when_quiet")
 async def test_narrow_a_filter_of_an_origin_shows_what_it_filters() -> None:
     async with stage(SIZES[0]) as held:
         held.app.screen.query_one("#origins", CrawlTable).move_cursor(key=API)

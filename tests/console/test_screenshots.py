@@ -241,6 +241,9 @@ class Album:
         assert not [name for name, svg in self.pictures.items() if kept[name] != svg]
 
 
+pytestmark = pytest.mark.usefixtures("painted_when_quiet")
+
+
 @pytest.fixture(autouse=True)
 def _what_goes_by_itself_stays(monkeypatch: pytest.MonkeyPatch) -> None:
     """A machine may need longer for all sizes than a line of the screen is shown."""

@@ -25,6 +25,9 @@ SCREENS = {
 """Keys that lead to a screen, and the dialogs opened over it."""
 
 
+pytestmark = pytest.mark.usefixtures("painted_when_quiet")
+
+
 async def resize(held: Stage, width: int, height: int) -> None:
     await held.pilot.resize_terminal(width, height)
     await held.quiet()

@@ -130,6 +130,7 @@ async def test_p_pauses_and_resumes_the_one_under_the_cursor_and_z_takes_it_back
         assert held.journal.sent[-1] == SteerWorkers("resume", ("north-1",))
 
 
+@pytest.mark.usefixtures("painted_when_quiet")
 async def test_what_was_carried_out_is_seen_at_once_though_workers_are_read_once_a_second() -> None:
     async with stage((160, 40)) as held:
         await held.press("8", rounds=2)

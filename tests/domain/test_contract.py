@@ -5,24 +5,25 @@ from __future__ import annotations
 import pytest
 
 from tests.console.sample_crawl import origin
-from tui_crawler.domain.contract import Contract, LeastDelay, contact_of, least_delay
-from tui_crawler.domain.delay import DelaySettings
+from tui_crawler.domain.contract import Contract, contact_of, least_delay
+from tui_crawler.domain.delay import Delay, DelaySettings
+from tui_crawler.domain.status import DelayReason
 
 
 @pytest.mark.parametrize(
     ("settings", "crawl_delay", "expected"),
     [
-        (DelaySettings(), None, LeastDelay(1_000, "config")),
-        (DelaySettings(default_ms=5_000), None, LeastDelay(5_000, "config")),
-        (DelaySettings(), 7_000, LeastDelay(7_000, "robots")),
-        (DelaySettings(), 600_000, LeastDelay(120_000, "robots")),
-        (DelaySettings(crawl_delay_cap_ms=None), 600_000, LeastDelay(600_000, "robots")),
-        (DelaySettings(), 200, LeastDelay(1_000, "floor")),
-        (DelaySettings(default_ms=100, floor_ms=50), None, LeastDelay(100, "config")),
+        (DelaySettings(), None, Delay(1_000, DelayReason.default)),
+        (DelaySettings(default_ms=5_000), None, Delay(5_000, DelayReason.default)),
+        (DelaySettings(), 7_000, Delay(7_000, DelayReason.crawl_delay)),
+        (DelaySettings(), 600_000, Delay(120_000, DelayReason.crawl_delay)),
+        (DelaySettings(crawl_delay_cap_ms=None), 600_000, Delay(600_000, DelayReason.crawl_delay)),
+        (DelaySettings(), 200, Delay(1_000, DelayReason.floor)),
+        (DelaySettings(default_ms=100, floor_ms=50), None, Delay(100, DelayReason.default)),
     ],
 )
 def test_the_least_delay_is_that_of_the_strictest(
-    settings: DelaySettings, crawl_delay: int | None, expected: LeastDelay
+    settings: DelaySettings, crawl_delay: int | None, expected: Delay
 ) -> None:
     view = origin("https://a.example", crawl_delay_ms=crawl_delay)
     assert least_delay(Contract(delay=settings), view) == expected

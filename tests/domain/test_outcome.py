@@ -14,11 +14,12 @@ from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.intake import Intake
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.origin import OriginState
-from tui_crawler.domain.outcome import Crawled, Refusing, Storing, final_code, queue_of, settle_crawl, settle_refusal
+from tui_crawler.domain.outcome import Crawled, final_code, queue_of, settle_crawl, settle_refusal
 from tui_crawler.domain.page import Tally, TodoPage, tally
 from tui_crawler.domain.policy import EMPTY
 from tui_crawler.domain.status import PageStatus
 from tui_crawler.domain.url import normalise
+from tui_crawler.domain.verdict import Denied
 
 T0 = Moment(0, 1_700_000_000_000)
 A = "http://a.test"
@@ -50,7 +51,7 @@ def html(**changes):
 
 def settle(done):
     code = final_code(done)
-    return settle_crawl(done, code, STATE, STATE, intake(), Storing(frozenset({"html"})))
+    return settle_crawl(done, code, STATE, STATE, intake(), frozenset({"html"}))
 
 
 def test_a_page_with_links():
@@ -181,7 +182,7 @@ def test_item_pattern_and_force_are_inherited():
     [(ExitCode.skipped_by_rule, PageStatus.SKIPPED, 3), (ExitCode.blocked_by_robots_txt, PageStatus.READY, 0)],
 )
 def test_a_refusal_is_an_attempt_without_a_request(code, status, left):
-    done = settle_refusal(TodoPage(7, 1, A + "/x"), Refusing(code, "Disallow: /x", "robots.txt:3"), STATE, T0)
+    done = settle_refusal(TodoPage(7, 1, A + "/x"), Denied(code, "Disallow: /x", "robots.txt:3"), STATE, T0)
     assert done.attempt.requests == ()
     assert (done.page.status, done.page.attempts_remaining, done.page.attempts) == (status, left, 0)
     assert (done.attempt.message, done.attempt.decided_by) == ("Disallow: /x", "robots.txt:3")

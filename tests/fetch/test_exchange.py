@@ -229,7 +229,7 @@ async def test_nothing_that_a_server_says_makes_the_next_request_illegal(
     condition = condition_of(page, forced=False)
     assert condition == condition_of(unchecked, forced=False)
     count = len(web.requests)
-    asked_again = await fetcher.exchange(again(web.url(path), condition.etag, condition.since))
+    asked_again = await fetcher.exchange(again(web.url(path), *condition))
     assert len(web.requests) == count + 1, asked_again
     if first.location is not None and first.location.origin == web.origin:
         await fetcher.exchange(replace(ask(web.origin), url=first.location))

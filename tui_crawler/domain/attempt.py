@@ -177,14 +177,6 @@ class FoundLink(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class FoundFragment:
-    """A fragment that a link of a page names: `url` has it. `text` is the anchor text of the first such link."""
-
-    url: CrawlUrl
-    text: str = ""
-
-
-@dataclass(frozen=True, slots=True)
 class DataValue:
     """One value that a data rule found (R). `type`: link, video, picture, text; `place` counts those of one rule
     from 0."""
@@ -251,7 +243,7 @@ class Reading:
     waits: bool = False  # validators and data rules are still to be asked, where the body is stored
     entries: tuple[SitemapEntry, ...] = ()  # only of what was read as a sitemap
     sitemaps: tuple[CrawlUrl, ...] = ()  # link rel=sitemap
-    fragments: tuple[FoundFragment, ...] | None = None  # None: not wanted
+    fragments: tuple[FoundLink, ...] | None = None  # the first link for each fragment of a URL; None: not wanted
     anchors: tuple[str, ...] | None = None  # what a fragment may name here; None: not known
 
 
@@ -422,7 +414,7 @@ class Settle:
     document: DocumentRecord | None = None
     drop_document: bool = False
     links: tuple[FoundLink, ...] | None = None
-    fragments: tuple[FoundFragment, ...] | None = None
+    fragments: tuple[FoundLink, ...] | None = None
     anchors: tuple[str, ...] | None = None
     new_pages: tuple[NewPage, ...] = ()
     redirect: RedirectRecord | None = None

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.delay import DelaySettings, Pace, minimum
+from tui_crawler.domain.delay import Delay, DelaySettings, Pace, minimum
 from tui_crawler.domain.status import DelayReason
 
 if TYPE_CHECKING:
@@ -34,20 +34,11 @@ class Contract:
     not_checked: tuple[str, ...] = ()  # keys of the checks of links that are switched off
 
 
-@dataclass(frozen=True, slots=True)
-class LeastDelay:
-    """The delay that no operator can go below (ms), and what sets it: config, robots, floor, or rate_limit."""
-
-    ms: int
-    source: str
-
-
-def least_delay(contract: Contract, origin: OriginView) -> LeastDelay:
+def least_delay(contract: Contract, origin: OriginView) -> Delay:
     """The least delay of an origin (docs/behaviour.md): Crawl-delay up to its cap, else the configured one, at least
     the floor. What rate limits add is only known while they decide the present delay."""
     least, floor_ms = minimum(contract.delay, Pace(crawl_delay_ms=origin.crawl_delay_ms)), contract.delay.floor_ms
-    source = "config" if least.reason is DelayReason.default else "robots"
-    return LeastDelay(floor_ms, "floor") if least.ms < floor_ms else LeastDelay(least.ms, source)
+    return Delay(floor_ms, DelayReason.floor) if least.ms < floor_ms else least
 
 
 def contact_of(user_agent: str) -> str:

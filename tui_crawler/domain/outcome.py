@@ -32,7 +32,7 @@ from tui_crawler.domain.page import EMBEDDED, TodoPage
 from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.recrawl import fresh_until, validator_of
 from tui_crawler.domain.status import PageStatus
-from tui_crawler.domain.verdict import Refusal
+from tui_crawler.domain.verdict import Denied, Refusal
 
 if TYPE_CHECKING:
     from tui_crawler.domain.moment import Moment
@@ -40,13 +40,6 @@ if TYPE_CHECKING:
 
 _READ = frozenset({ExitCode.file_ingested, ExitCode.file_of_unknown_type})
 _PERMANENT = frozenset({ExitCode.permanent_redirect})
-
-
-@dataclass(frozen=True, slots=True)
-class Storing:
-    """The kinds of document whose body is kept."""
-
-    kinds: frozenset[str]
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,7 +158,7 @@ def settle_crawl(
     before: OriginState,
     after: OriginState,
     intake: Intake,
-    storing: Storing,
+    storing: frozenset[str],
     queue: Queue | None = None,
 ) -> Settle:
     """Everything the crawl of a page changes. `before` and `after` are the origin's states around it; `queue` is what
@@ -233,27 +226,17 @@ def asked_by_get(page: TodoPage) -> TodoPage:
     return replace(page, attempts=page.attempts + 1, attempts_remaining=max(1, page.attempts_remaining - 1))
 
 
-@dataclass(frozen=True, slots=True)
-class Refusing:
-    """The refusal of a page: exit code, words, who decided (file:line or robots.txt line), which ruleset."""
-
-    exit_code: ExitCode
-    detail: str
-    source: str = ""
-    ruleset_id: int = 0
-
-
-def settle_refusal(page: TodoPage, why: Refusing, state: OriginState, now: Moment) -> Settle:
+def settle_refusal(page: TodoPage, no: Denied, state: OriginState, now: Moment, ruleset_id: int = 0) -> Settle:
     """A refusal: an attempt without a request (U). A skipped page keeps its tries and becomes SKIPPED (B)."""
-    code = why.exit_code
+    code = no.exit_code
     skipped = code is ExitCode.skipped_by_rule
     return Settle(
         attempt=replace(
             _logged(_kind_of(page), page.url, code, _Around(state, state, now.wall_ms, now.wall_ms), None),
             page_id=page.page_id,
-            ruleset_id=why.ruleset_id,
-            message=why.detail,
-            decided_by=why.source,
+            ruleset_id=ruleset_id,
+            message=no.detail,
+            decided_by=no.source,
         ),
         origin=record_of(state),
         page=PageOutcome(
@@ -400,7 +383,7 @@ def _said(crawled: Crawled, code: ExitCode) -> str:
     return f"{word} {sent[0].href}{cookie}"
 
 
-def _document_of(crawled: Crawled, storing: Storing, scanned: bool) -> DocumentRecord:
+def _document_of(crawled: Crawled, storing: frozenset[str], scanned: bool) -> DocumentRecord:
     exchange, reading = crawled.exchange, crawled.reading
     if reading is None:
         raise ValueError("a document needs a reading")
@@ -423,8 +406,8 @@ def _document_of(crawled: Crawled, storing: Storing, scanned: bool) -> DocumentR
         noindex=reading.noindex,
         nofollow=reading.nofollow,
         incomplete=reading.incomplete,
-        body=exchange.body if reading.kind in storing.kinds else None,
-        waits=reading.waits and reading.kind in storing.kinds,
+        body=exchange.body if reading.kind in storing else None,
+        waits=reading.waits and reading.kind in storing,
         validation=reading.validation,
         data=reading.data,
         scanned=scanned,

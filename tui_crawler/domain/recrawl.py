@@ -19,23 +19,15 @@ _LONGEST_DATE = 64  # characters
 LONGEST_VALIDATOR = 4_096  # characters: servers refuse a request with a header field of more than about 8 KiB
 
 
-@dataclass(frozen=True, slots=True)
-class RequestCondition:
-    """The conditional headers of a recrawl, verbatim; empty strings where none is sent."""
+def condition_of(page: TodoPage, forced: bool) -> tuple[str, str]:
+    """Return If-None-Match and If-Modified-Since for a page, verbatim (RFC 9110, section 13).
 
-    etag: str = ""
-    since: str = ""
-
-
-def condition_of(page: TodoPage, forced: bool) -> RequestCondition:
-    """If-None-Match and If-Modified-Since for a page (RFC 9110, section 13).
-
-    None when the crawl is forced or the stored body is gone: an answer of 304 could not be used.
+    Both are empty when the crawl is forced or the stored body is gone: an answer of 304 could not be used.
     """
     if forced or page.force or not page.body_kept or not page.last_contentful_at:
-        return RequestCondition()
+        return "", ""
     etag, since = validator_of(page.etag), validator_of(page.last_modified)
-    return RequestCondition(etag, since or http_date(page.last_contentful_at))
+    return etag, since or http_date(page.last_contentful_at)
 
 
 def validator_of(value: str) -> str:

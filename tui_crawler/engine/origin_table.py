@@ -17,7 +17,6 @@ from tui_crawler.domain.intake import Intake
 from tui_crawler.domain.job import JobState
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.origin import CrawlSettings, OriginState, Takeover, record_of, restore
-from tui_crawler.domain.outcome import Storing
 from tui_crawler.domain.page import KnownPage
 from tui_crawler.domain.policy import PolicySet
 from tui_crawler.domain.robots import ALLOW_ALL, RobotsRules, parse_robots, product_token
@@ -99,7 +98,6 @@ class OriginTable:
         self.keys: dict[str, str] = {}
         self.pages_known: dict[str, int] = {}
         self.seed_hosts: set[str] = set()
-        self.storing = Storing(settings.store_bodies)
         self.token = product_token(settings.plan.user_agent)
         self.full = FullJobs(self)
         self.shared = False  # several workers crawl this run, each the origins it has leased

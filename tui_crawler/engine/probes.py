@@ -5,25 +5,20 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 
+from tui_crawler.domain.attempt import Exchange
 from tui_crawler.domain.command import ActionResult, ProbeUrls
 from tui_crawler.domain.origin import Check
 from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 from tui_crawler.engine.origin_table import OriginTable
 from tui_crawler.engine.ports import Clock
-from tui_crawler.engine.turns import CheckResult
 
 MOST_URLS = 1_000  # of one action
 LONGEST_WAIT_MS = 600_000  # an origin that may not be asked for longer is not probed
 
 
-@dataclass(slots=True)
-class _ProbeState:
-    """One action: the URLs as they were given, and the answers by URL."""
-
-    order: list[str]
-    open: set[str] = field(default_factory=set)
-    answers: dict[str, dict[str, object]] = field(default_factory=dict)
+_Answer = dict[str, object]
+"""The answer to a probe, as the journal keeps it."""
 
 
 @dataclass(slots=True)
@@ -32,7 +27,7 @@ class Probes:
 
     _table: OriginTable
     _clock: Clock
-    _asked: dict[int, _ProbeState] = field(default_factory=dict)
+    _asked: dict[int, dict[str, _Answer | None]] = field(default_factory=dict)  # by action and URL; None: it is open
 
     @property
     def open(self) -> bool:
@@ -43,54 +38,43 @@ class Probes:
         """Put the probes into the states of their origins; return which origins. Raises ValueError."""
         if len(command.urls) > MOST_URLS:
             raise ValueError(f"at most {MOST_URLS} URLs at once")
-        asked = _ProbeState([])
+        asked: dict[str, _Answer | None] = {}
         touched: dict[str, None] = {}
         for raw in command.urls:
             url = normalise(raw, None, self._table.job_filters.main.limits.max_url_length)
             reason = f"invalid URL: {url.reason}" if isinstance(url, InvalidUrl) else self._refusal(url)
             name = url.raw if isinstance(url, InvalidUrl) else url.href
-            if name in asked.answers or name in asked.open:
+            if name in asked:
                 continue
-            asked.order.append(name)
-            if reason or isinstance(url, InvalidUrl):
-                asked.answers[name] = _answer(name, "", None, None, reason)
+            asked[name] = _answer(name, "", None, None, reason) if reason else None
+            if isinstance(url, InvalidUrl) or reason:
                 continue
             state = self._table.states[url.origin]
             self._table.update(replace(state, checks=(*state.checks, Check(action_id, url))))
-            asked.open.add(name)
             touched[url.origin] = None
         self._asked[action_id] = asked
         return tuple(touched)
 
-    def take(self, result: CheckResult) -> None:
-        """One answer."""
-        asked = self._asked.get(result.check.action_id)
-        if asked is None:
+    def take(self, check: Check, exchange: Exchange) -> None:
+        """Take the answer to one probe."""
+        if (asked := self._asked.get(check.action_id)) is None:
             return
-        name = result.check.url.href
-        asked.open.discard(name)
-        code = result.exit_code.name
-        asked.answers[name] = _answer(name, code, result.http_status, result.response_ms, result.message)
+        name, took = check.url.href, exchange.response_ms if exchange.requests else None
+        asked[name] = _answer(name, exchange.exit_code.name, exchange.http_status, took, exchange.message)
 
     def give_up(self, origin: str, message: str) -> None:
         """What is open at an origin cannot be asked: its robots.txt could not be had."""
         state = self._table.states[origin]
         for check in state.checks:
-            asked = self._asked.get(check.action_id)
-            if asked is not None:
-                asked.open.discard(check.url.href)
-                asked.answers[check.url.href] = _answer(check.url.href, "", None, None, message)
+            if (asked := self._asked.get(check.action_id)) is not None:
+                asked[check.url.href] = _answer(check.url.href, "", None, None, message)
         self._table.update(replace(state, checks=()))
 
     def finished(self) -> list[ActionResult]:
         """The actions whose answers are all there; they are no longer kept."""
-        done = [action_id for action_id, asked in self._asked.items() if not asked.open]
-        results = []
-        for action_id in done:
-            asked = self._asked.pop(action_id)
-            answers = [asked.answers[name] for name in asked.order]
-            results.append(ActionResult(action_id, json.dumps({}), json.dumps({"probed": answers})))
-        return results
+        done = [action_id for action_id, asked in self._asked.items() if None not in asked.values()]
+        probed = [(action_id, list(self._asked.pop(action_id).values())) for action_id in done]
+        return [ActionResult(action_id, "{}", json.dumps({"probed": answers})) for action_id, answers in probed]
 
     def _refusal(self, url: CrawlUrl) -> str:
         state = self._table.states.get(url.origin)
@@ -106,5 +90,5 @@ class Probes:
         return ""
 
 
-def _answer(url: str, code: str, http_status: int | None, response_ms: int | None, message: str) -> dict[str, object]:
+def _answer(url: str, code: str, http_status: int | None, response_ms: int | None, message: str) -> _Answer:
     return {"url": url, "exit_code": code, "http_status": http_status, "response_ms": response_ms, "message": message}

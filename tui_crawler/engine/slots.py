@@ -121,10 +121,10 @@ class Slots:
                     requested = True
                     self._drop_hopeless_probes(origin)
                 case CheckUrl(check=check):
-                    result = await self._runner.check(origin, check)
-                    if not result.doubted:
-                        self._probes.take(result)
-                    requested = result.response_ms is not None
+                    exchange = await self._runner.check(origin, check)
+                    if not exchange.doubted:  # else GET asks again and decides
+                        self._probes.take(check, exchange)
+                    requested = bool(exchange.requests)
                     self.requests += requested
                 case CrawlNext(page=page):
                     self._places.pick_up(origin, page)

@@ -16,7 +16,6 @@ from tui_crawler.domain.intake import Find, Queue, admit, is_sitemap, may_be_sit
 from tui_crawler.domain.origin import Check, OriginState, RobotsHop, record_of
 from tui_crawler.domain.outcome import (
     Crawled,
-    Refusing,
     asked_by_get,
     final_code,
     queue_of,
@@ -73,18 +72,6 @@ class Callbacks:
     is_elsewhere: Callable[[str], Awaitable[bool]]
 
 
-@dataclass(frozen=True, slots=True)
-class CheckResult:
-    """The result of a probe; `response_ms` None: no request was made. `doubted`: GET asks again and decides."""
-
-    check: Check
-    exit_code: ExitCode
-    http_status: int | None
-    response_ms: int | None
-    message: str
-    doubted: bool = False
-
-
 @dataclass(slots=True)
 class TurnRunner:
     """Performs turns. The state of an origin is read again after every wait: commands may have changed it."""
@@ -139,7 +126,8 @@ class TurnRunner:
             else:
                 todo.append(page)
         state = table.update(after_fill(state, tuple(todo), len(found.pages), found.next_due_at, now, found.held))
-        refusals = tuple(settle_refusal(page, self._why(page, no), state, now) for page, no in denied)
+        version = table.job_filters.ruleset_id
+        refusals = tuple(settle_refusal(page, no, state, now, version(page.job_id)) for page, no in denied)
         ignored = tuple(page.page_id for page in found.pages)
         fill = FillRecord(record_of(state), ignored, tuple(p.page_id for p in todo), refusals)
         settled = await self._store.fill(fill)
@@ -236,7 +224,7 @@ class TurnRunner:
         self.tell(events.robots_fetched(now.wall_ms, after, settle.attempt))
         return made and hop is None
 
-    async def check(self, origin: str, check: Check) -> CheckResult:
+    async def check(self, origin: str, check: Check) -> Exchange:
         """Probe a URL, after robots.txt and all policies, as any request; changes no page (U). The result of a HEAD
         request that failed is not the last one. A sitemap that is looked for is fetched and, if it is one, becomes a
         page that is read from this answer."""
@@ -262,8 +250,7 @@ class TurnRunner:
             attempt = replace(settle.attempt, message=exchange.message or _LOOKED_FOR)
             settle = replace(settle, attempt=attempt, new_pages=admit(found, page, table.intake(MAIN_JOB)).pages)
         self._tell_attempt(after, settle, await self._store_finds(origin, settle))
-        doubted, taken = exchange.doubted, answer.response_ms
-        return CheckResult(check, exchange.exit_code, exchange.http_status, taken, exchange.message, doubted)
+        return exchange
 
     async def crawl(self, origin: str, page: TodoPage) -> bool:
         """Crawl a page of the todo list; return whether a request was made."""
@@ -280,14 +267,14 @@ class TurnRunner:
         self._store.mark_in_flight(page.page_id, origin, page.url)
         plan, finds = table.settings.plan, table.settings.finds_sitemaps
         maybe = finds and may_be_sitemap(page)
-        condition = condition_of(page, plan.force_recrawl and not plan.recheck)
+        etag, since = condition_of(page, plan.force_recrawl and not plan.recheck)
         agent = verdict.user_agent or plan.user_agent
         request = FetchRequest(
             url,
             agent,
-            conditional_etag=condition.etag,
-            conditional_since=condition.since,
-            any_kind=page.sitemap or OTHER in table.storing.kinds or maybe,
+            conditional_etag=etag,
+            conditional_since=since,
+            any_kind=page.sitemap or OTHER in table.settings.store_bodies or maybe,
         )
         if page.is_check:
             request = FetchRequest(url, agent, check_method(table.states[origin], page.attempts), status_only=True)
@@ -331,7 +318,7 @@ class TurnRunner:
         if page is None:
             await self._store.save_origin(record_of(after))
             return
-        settle = settle_refusal(page, Refusing(ExitCode.local_processing_error, message), after, now)
+        settle = settle_refusal(page, Denied(ExitCode.local_processing_error, message), after, now)
         self._tell_attempt(after, settle, await self._store.settle(settle))
 
     async def _settle(self, origin: str, crawled: Crawled, chain: Chain) -> None:
@@ -350,7 +337,7 @@ class TurnRunner:
         queue = await asyncio.to_thread(queue_of, *judged) if is_long else queue_of(*judged)
         before = table.states[origin]
         after = table.update(after_crawl(before, answer, crawled.ended, settings))
-        settle = settle_crawl(crawled, code, before, after, intake, table.storing, queue)
+        settle = settle_crawl(crawled, code, before, after, intake, table.settings.store_bodies, queue)
         settled = await self._store_finds(origin, settle)
         if settled.stolen:
             settle = replace(settle, attempt=replace(settle.attempt, exit_code=ExitCode.someone_stole_my_work))
@@ -383,7 +370,7 @@ class TurnRunner:
         answer = CrawlAnswer(page.page_id, no.exit_code)
         settings = table.settings.settings_of(origin)
         state = table.update(after_crawl(table.states[origin], answer, now, settings))
-        settle = settle_refusal(page, self._why(page, no), state, now)
+        settle = settle_refusal(page, no, state, now, table.job_filters.ruleset_id(page.job_id))
         settled = await self._store.settle(settle)
         self._tell_attempt(state, settle, settled)
 
@@ -398,9 +385,6 @@ class TurnRunner:
             return Denied(last if last in _DOWN else ExitCode.blocked_by_robots_txt, words)
         agent = admission.settings(url).ua if admission.names_agents and isinstance(url, CrawlUrl) else None
         return admission.judge(url, table.rules_for(origin, agent), page.seed, page.external)
-
-    def _why(self, page: TodoPage, no: Denied) -> Refusing:
-        return Refusing(no.exit_code, no.detail, no.source, self._table.job_filters.ruleset_id(page.job_id))
 
     async def _exchange(self, request: FetchRequest) -> Exchange:
         """One exchange that `cancel_requests` can end."""

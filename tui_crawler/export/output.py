@@ -12,6 +12,8 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
+from tui_crawler.storage.segment_files import sync_folder
+
 _BUFFER_BYTES = 256 * 1024
 _DRAFT = re.compile(r"\.[0-9a-f]{16}\.export")
 _LOG_SUFFIXES = ("", "-wal", "-shm", "-journal", "-turn")
@@ -224,16 +226,6 @@ def _give_name(draft: Path, path: Path) -> None:
         if _standing_at(path) is not None:
             raise CannotWrite(f"{path} has appeared meanwhile and was left alone") from error
         draft.rename(path)
-
-
-def sync_folder(folder: Path) -> None:
-    """So that the name is there after a power loss; where folders cannot be synced, that is as good as it gets."""
-    with contextlib.suppress(OSError):
-        descriptor = os.open(folder, os.O_RDONLY)
-        try:
-            os.fsync(descriptor)
-        finally:
-            os.close(descriptor)
 
 
 def _standing_at(path: Path) -> int | None:

@@ -8,7 +8,7 @@ from typing import Any
 
 from lxml import etree
 
-from tui_crawler.domain.attempt import FoundFragment, FoundLink, RefusedCounts
+from tui_crawler.domain.attempt import FoundLink, RefusedCounts
 from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.url import InvalidUrl, LinkResolver, in_xml_base, without_fragment, without_userinfo, xml_base
 from tui_crawler.domain.verdict import Refusal
@@ -69,7 +69,7 @@ class LinkCollector:
         self._max_links = max_links
         self._max_text = max_text
         self._found: dict[tuple[LinkKind, str], FoundLink] = {}
-        self._fragments: dict[tuple[str, str], FoundFragment] | None = {} if with_fragments else None
+        self._fragments: dict[tuple[str, str], FoundLink] | None = {} if with_fragments else None
         self._settled = set[str]()  # of which another anchor says nothing new
         self.refused = RefusedCounts()
         self.cut: tuple[str, ...] = ()
@@ -80,7 +80,7 @@ class LinkCollector:
         return tuple(self._found.values())
 
     @property
-    def fragments(self) -> tuple[FoundFragment, ...] | None:
+    def fragments(self) -> tuple[FoundLink, ...] | None:
         """The fragments that anchors name, as many as links at most; None: they were not asked for."""
         return None if self._fragments is None else tuple(self._fragments.values())
 
@@ -126,7 +126,7 @@ class LinkCollector:
             if len(self._fragments) >= self._max_links:
                 return False
             if (url.href, url.fragment) not in self._fragments:
-                found = FoundFragment(url, link_text(element, self._max_text))
+                found = FoundLink(kind, url, link_text(element, self._max_text))
                 self._fragments[url.href, url.fragment] = found
         return True
 

@@ -53,7 +53,7 @@ from tui_crawler.storage.statements import (
 from tui_crawler.storage.transaction import Transaction
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.attempt import FoundFragment
+    from tui_crawler.domain.attempt import FoundLink
     from tui_crawler.storage.transaction import Transaction
 
 
@@ -305,7 +305,7 @@ def store_fragments(
     transaction: Transaction,
     page_id: int,
     url_id: int,
-    found: Sequence[FoundFragment],
+    found: Sequence[FoundLink],
     anchors: Iterable[str] | None,
     ids: Mapping[int, int],
 ) -> None:

@@ -20,7 +20,6 @@ from tui_crawler.domain.pattern import BadPattern
 from tui_crawler.domain.policy import CompiledPolicies, PolicySet
 from tui_crawler.domain.preview import Rejudgement
 from tui_crawler.domain.ruleset import (
-    BadRuleset,
     Ruleset,
     RulesetChange,
     RulesetConflict,
@@ -37,25 +36,15 @@ from tui_crawler.storage.clean_text import clean
 from tui_crawler.storage.jobs import job_id_of
 from tui_crawler.storage.models import Job, Origin, Run
 from tui_crawler.storage.models import Ruleset as RulesetRow
-from tui_crawler.storage.reader import From, RowMapper
+from tui_crawler.storage.reader import RowMapper
 from tui_crawler.storage.rejudging import Verdicts
 from tui_crawler.storage.statements import columns
+from tui_crawler.storage.stored_rules import RULESET
 from tui_crawler.storage.transaction import Row, Transaction
 
 CONFIGURATION = "configuration"
 """Who wrote a version that was read from the configuration."""
 _VERSION = ("ruleset_id", "job", "policies", "parent_id", "at", "who", "note", "from_config", "current")
-
-
-def _policies_of(ruleset_id: int, job: str, rules: str) -> PolicySet:
-    try:
-        return from_json(rules)
-    except BadRuleset as error:
-        raise StorageFailure(f"ruleset {ruleset_id} of job {job!r}: {error}") from error
-
-
-RULESET = RowMapper(Ruleset, policies=From("ruleset_id job policies", _policies_of))
-"""A version of the rules of a job, its columns called as its fields."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -224,12 +224,12 @@ def _term(label: str, text: str, role: str = "", most: int = 3) -> Line:
 
 def _least_words(contract: Contract, view: OriginView) -> str:
     least = least_delay(contract, view)
-    match least.source:
-        case "robots":
+    match least.reason:
+        case DelayReason.crawl_delay:
             asked = view.crawl_delay_ms or 0
             cut = f", which asks for {seconds(asked)}" if asked > least.ms else ""
             source = f"Crawl-delay of robots.txt{cut}"
-        case "floor":
+        case DelayReason.floor:
             source = "delay.floor"
         case _:
             source = contract.delay_from
