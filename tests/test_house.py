@@ -97,9 +97,7 @@ DECIDED_BY_TEXT = {
     "cli/why_command.py": 1,  # steps of the chain that are no refusals
     "cli/word_completion.py": 1,  # the name of a parser
     "console/app.py": 1,  # how long a message stays
-    "console/table/crawl_table.py": 1,
     "console/panes/notice.py": 1,
-    "console/failures/rows.py": 3,  # dimensions of groups
     "console/rules/rows.py": 1,
     "console/stats/rows.py": 1,
     "console/stats/screen.py": 1,

@@ -9,10 +9,9 @@ import pytest
 
 from tests.console.sample_crawl import API, NOW, origin, run_view
 from tui_crawler.cli.run_watch import summary
-from tui_crawler.console.logs.rows import activity_line, log_row
+from tui_crawler.console.logs.rows import LOG, LogEntry, activity_line
 from tui_crawler.console.operator.engine_host import EngineEnd, EnginePhase, HostedEngine
 from tui_crawler.console.operator.exit_summary import ExitSummary
-from tui_crawler.console.stats.rows import run_row
 from tui_crawler.console.table.cells import cell_text
 from tui_crawler.domain.event import Event
 from tui_crawler.domain.idle_reason import idle_reason, idle_reason_of_run
@@ -32,6 +31,8 @@ from tui_crawler.domain.status_words import (
     what_happened,
 )
 from tui_crawler.domain.view import TotalsView
+from tui_crawler.text.cells import Present
+from tui_crawler.text.relations.runs import RUNS
 from tui_crawler.text.standing import standing
 
 REASONS = tuple(reason.value for reason in RunReason)
@@ -62,15 +63,13 @@ def test_all_that_tell_the_end_of_a_run_use_the_same_words(reason: str):
     assert f": {word} after " in told
     assert told.endswith(f"; {why}.")
     assert idle_reason_of_run((), NOW, run, zone=UTC).endswith(f"({word})")
-    assert cell_text(run_row(run, NOW, UTC, live=False).cells[4]).endswith(f" {word}")
+    assert cell_text(RUNS.cells(run, Present(NOW))[4]).endswith(f" {word}")
     ledger = RunTotals()
     ledger.take(Event(1, "run_finished", extra=(("reason", reason),)))
     assert next(iter(summary(ledger))) == f"run {word}, {why}"
     logged = ActivityView(1, NOW, "run_finished", "", 7, reason)
     assert what_happened(logged) == f"{word}, {why}"
-    assert f"{word}, {why}" in " ".join(
-        map(cell_text, log_row(activity_line(logged), NOW, UTC, "", relative=False).cells)
-    )
+    assert f"{word}, {why}" in " ".join(map(cell_text, LOG.cells(LogEntry(activity_line(logged)), Present(NOW))))
     room = HostedEngine(None)
     room.phase, room.end = EnginePhase.ended, EngineEnd(reason=reason)
     assert room.standing(run).mark.word == word
@@ -106,7 +105,7 @@ def test_a_run_that_goes_on_or_broke_off():
     assert run_word(gone) == BROKEN_OFF
     assert f": {BROKEN_OFF} after " in ExitSummary(run=gone, now=NOW).lines()[0]
     assert ExitSummary(run=gone, now=NOW).lines()[0].endswith("; the next start goes on.")
-    assert BROKEN_OFF in cell_text(run_row(gone, NOW, UTC, live=False).cells[4])
+    assert BROKEN_OFF in cell_text(RUNS.cells(gone, Present(NOW))[4])
 
 
 @pytest.mark.parametrize("reason", [reason.value for reason in FinishReason])

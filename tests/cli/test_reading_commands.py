@@ -5,15 +5,12 @@ from __future__ import annotations
 import time
 from collections.abc import Callable
 from dataclasses import replace
-from datetime import UTC
 from pathlib import Path
 
 import pytest
 
 from tests.cli.conftest import CONFIG, ORIGIN, Said, Wiring, origin_view, page_view
 from tests.cli.test_printer import HOSTILE
-from tui_crawler.console.overview.rows import origin_row
-from tui_crawler.console.table.cells import cell_text
 from tui_crawler.domain.audit import SentRequest
 from tui_crawler.domain.page_view import FailureGroup
 from tui_crawler.domain.status_words import FinishReason
@@ -23,6 +20,7 @@ from tui_crawler.storage import database as storage_database
 from tui_crawler.storage.database import IntegrityCheck, Upgrade, open_writable
 from tui_crawler.storage.migrations import latest_version
 from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.text.standing import standing
 
 Say = Callable[..., Said]
 RUN = RunView(7, 1_000, 0, "", 9, "ua", "my-index", live=True, owner="process 4711 on host h")
@@ -96,8 +94,7 @@ class TestStatus:
     ):
         wiring.reports.run_row, view = RUN, origin_view(**changes)
         wiring.reports.origins = (view,)
-        shown = origin_row(view, 0, RUN, UTC, narrow=False).cells[0]
-        assert say("status").out.splitlines()[3].startswith(f"{cell_text(shown)}  {ORIGIN}")
+        assert say("status").out.splitlines()[3].startswith(f"{standing(view).label}  {ORIGIN}")
 
     def test_where_two_counts_hold_the_same_pages_that_is_said(self, say: Say, wiring: Wiring):
         wiring.reports.run_row = RUN

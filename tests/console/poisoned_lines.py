@@ -8,6 +8,7 @@ from datetime import UTC
 
 from tests.console.poison import PoisonedReports, hostile_answer, poison
 from tests.console.sample_crawl import API, NOW
+from tests.console.sample_relations import relations
 from tests.console.sample_trace import explanation
 from tui_crawler.console.dialogs import pivot_rows as pivot
 from tui_crawler.console.dialogs.seeds import read_seeds, seeds_lines
@@ -15,21 +16,18 @@ from tui_crawler.console.failures import rows as failure_rows
 from tui_crawler.console.failures.retry_cost import RetryCost, cost_words
 from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.logs import rows as log_lines
-from tui_crawler.console.logs.attempts import event_row, log_row
 from tui_crawler.console.operator.detach import Departure
 from tui_crawler.console.operator.exit_summary import ExitSummary
-from tui_crawler.console.operator.retry_start import NextRequest, RetryStart, outlook_of
+from tui_crawler.console.operator.retry_start import RetryStart, outlook_of
 from tui_crawler.console.origin import rows as contract_card
 from tui_crawler.console.origin import rows as origin_detail
 from tui_crawler.console.origin.queries import TopUp, robots_sheet
 from tui_crawler.console.origin.rows import head_line, robots_lines, text_line, wanted_url
-from tui_crawler.console.overview.event_rows import action_row, trouble_row
-from tui_crawler.console.overview.rows import origin_row
+from tui_crawler.console.overview.rows import OVERVIEW, OriginLine
 from tui_crawler.console.overview.summary import summary_lines, trap_lines, why_line
 from tui_crawler.console.panes.footer import footer_line
 from tui_crawler.console.panes.header import HeaderState, header_lines
 from tui_crawler.console.panes.line import Line
-from tui_crawler.console.panes.notice import ReportedError
 from tui_crawler.console.reading.snapshot import EngineStanding
 from tui_crawler.console.rules import impact_lines as rule_impact
 from tui_crawler.console.rules import rows as rule_rows
@@ -39,9 +37,9 @@ from tui_crawler.console.rules.entries import entries_of
 from tui_crawler.console.rules.exclusion import exclusion_lines
 from tui_crawler.console.rules.impact import ImpactNews
 from tui_crawler.console.rules.pattern import clusters_of, pattern_of
+from tui_crawler.console.rules.rows import RULE_ENTRIES
 from tui_crawler.console.rules.rule_hits import RuleHits
 from tui_crawler.console.sql import rows as sql_rows
-from tui_crawler.console.stats import rows as stat_rows
 from tui_crawler.console.url import rows as stored_body
 from tui_crawler.console.url import rows as url_detail
 from tui_crawler.console.url import why_lines as why
@@ -52,14 +50,14 @@ from tui_crawler.console.workers import rows as worker_rows
 from tui_crawler.domain.command import PauseOrigins, RetryPages, to_json
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.operator_view import ActionView, ValidationTotals
+from tui_crawler.domain.operator_view import ActionView
 from tui_crawler.domain.page_view import OriginHistory
 from tui_crawler.domain.preview import OriginImpact, Preview, Sample
-from tui_crawler.domain.recovery import NextTry
 from tui_crawler.domain.robots import RobotsDecision
 from tui_crawler.domain.ruleset import RulesProblem, difference
 from tui_crawler.domain.trap import TrapSuspicion
 from tui_crawler.domain.view import OriginView, RunView
+from tui_crawler.text.cells import Present
 from tui_crawler.text.glyphs import StateGlyph
 from tui_crawler.text.same_as import command_line_of, same_as
 
@@ -68,15 +66,11 @@ def every_line_of_urls(reports: PoisonedReports, now: int) -> Iterator[Line]:
     """What view 3, the tabs of a URL and the trace show."""
     for page in reports.pages:
         outlook = outlook_of(page, now, None, RetryStart.this_run)
-        yield from url_rows.url_row(page, now, outlook).cells
         yield from url_rows.url_lines(page, outlook, UTC)
     detail = reports.page_detail(API, 0, 9)
     assert detail is not None
     yield from url_detail.content_lines(detail, UTC)
     yield from url_detail.redirect_lines(detail)
-    for inward in (True, False):
-        for end in reports.link_ends(API, inward, (0, ""), 9):
-            yield from url_detail.link_row(0, end, API, UTC, inward=inward).cells
     yield url_detail.links_title(reports.payload, 1, 2, 3)
     yield url_detail.idn_of(f"https://xn--{reports.payload}/")
     yield from url_detail.unknown_lines(reports.payload)
@@ -97,26 +91,10 @@ def every_line_of_the_log(reports: PoisonedReports, now: int) -> Iterator[Line]:
     entries += [log_lines.activity_line(one) for one in reports.happened]
     entries += [log_lines.action_line(one) for one in reports.asked_for]
     for entry in entries:
-        for needle in ("", "x", "/"):
-            yield from log_lines.log_row(entry, now, UTC, needle, relative=bool(needle)).cells
         yield from log_lines.log_lines(entry, UTC)
-    rows = [stat_rows.job_row(job) for job in reports.groups_of_pages]
-    rows += [stat_rows.refused_row(one) for one in stat_rows.by_reason(reports.refused(""))]
-    rows += [stat_rows.limbo_row(one) for one in reports.limbo(0)]
-    rows += [stat_rows.stash_row(one) for one in reports.stashes()]
-    rows += [stat_rows.validation_row(*one) for one in reports.validations(9).sums]
-    rows += [stat_rows.run_row(run, now, UTC, live=False) for run in reports.past_runs]
-    rows += [worker_rows.worker_row(one, 9.0, UTC) for one in reports.workers()]
-    rows += stat_rows.origin_rows(stat_rows.top_origins(reports.rows.values(), "failed"), "failed")
-    rows += stat_rows.exit_rows(reports.exit_counts("", now))
-    rows += [worker_rows.session_row(one, now, UTC) for one in reports.sessions(9)]
-    rows += [stat_rows.action_row(one, UTC) for one in reports.asked_for]
     yield from (line for one in reports.workers() for line in worker_rows.worker_lines(one, UTC, now))
     yield from (line for one in reports.sessions(9) for line in worker_rows.session_lines(one, UTC, now))
-    rows += pivot.pivot_rows(pivot.pivot_of([reports.payload, reports.payload, ""], reports.payload))
     yield log_lines.histogram(entries, 80, UTC)
-    for row in rows:
-        yield from row.cells
 
 
 def lines_of_rules(reports: PoisonedReports, payload: str) -> Iterator[Line]:
@@ -128,17 +106,17 @@ def lines_of_rules(reports: PoisonedReports, payload: str) -> Iterator[Line]:
     firing = RuleHits(3, 4, payload, 1, 2, links_in_all=3)
     for fired in (None, RuleHits(), firing, dataclasses.replace(firing, count=0, links=True)):
         for entry in entries_of(now.policies):
-            yield from rule_rows.entry_row(entry, {entry.key: fired}, whole=False).cells
+            yield from RULE_ENTRIES.cells(rule_rows.entry_line(entry, {entry.key: fired}, whole=False), Present())
             yield from rule_rows.entry_lines(entry)
         for place, one in enumerate(reports.added):
-            yield from rule_rows.operator_row(place, one, {("operator", place): fired}, whole=False).cells
+            line = rule_rows.operator_line(place, one, {("operator", place): fired}, whole=False)
+            yield from RULE_ENTRIES.cells(line, Present())
         yield rule_rows.rule_hits_line(fired, reports.refusal_counts(9), UTC, query=True)
         for entry in (*entries_of(now.policies), *reports.added):
             yield from rule_sheet.sheet_lines(entry, now, (fired, reports.refusal_counts(9)), UTC)
     yield from rule_rows.comparison_lines(now, dataclasses.replace(now, policies=other))
     yield from rule_rows.entry_lines(reports.added[0])
     for one in reports.versions:
-        yield from rule_rows.version_row(one, UTC).cells
         yield from rule_rows.difference_lines(one, now)
     merged = draft.merged(dataclasses.replace(now, policies=other))
     yield from merged.lines
@@ -173,7 +151,6 @@ def every_line_of_an_origin(view: OriginView, history: OriginHistory, run: RunVi
         view, origin_detail.OriginContext(history, given, run, contract, trap), NOW, UTC, (1.0, None), KeyNames()
     )
     yield head_line(view, NOW, run, UTC, payload, contract)
-    yield from origin_row(view, NOW, run, UTC, narrow=True, suspected=True).cells
     lost = dataclasses.replace(
         view,
         state="FINISHED",
@@ -183,7 +160,7 @@ def every_line_of_an_origin(view: OriginView, history: OriginHistory, run: RunVi
         robots_http_status=None,
     )
     yield from robots_lines(lost, None, "", None, NOW, UTC, KeyNames())
-    yield from origin_row(lost, NOW, run, UTC, narrow=False, twin=True).cells
+    yield from OVERVIEW.cells(OriginLine(lost, run, twin=True), Present(NOW))
     raw = payload.encode("utf-8", "surrogatepass").replace(b"\r", b" ").replace(b"\n", b" ")
     body = b"User-agent: *\nDisallow: /%b\nAllow: /%b\nSitemap: %b\n# \xff\x9b%b" % (raw, raw, raw, raw)
     sheet = robots_sheet(body, contract)
@@ -192,9 +169,6 @@ def every_line_of_an_origin(view: OriginView, history: OriginHistory, run: RunVi
         yield from robots_lines(view, sheet, url, decision, NOW, UTC, KeyNames())
     for number in range(1, len(sheet.lines) + 1):
         yield text_line(sheet, number, 2)
-    asked = ActionView(1, NOW, payload, payload, payload, payload, payload, undone=False, applied=True, error=payload)
-    yield from action_row(asked, UTC).cells
-    yield from trouble_row(ReportedError(1, NOW, payload), UTC).cells
     yield from trap_lines(trap, hint=payload)
     yield from contract_card.contract_lines(contract, view, NOW, UTC, KeyNames())
     yield wanted_url(view.origin, f"/{payload}")
@@ -203,16 +177,11 @@ def every_line_of_an_origin(view: OriginView, history: OriginHistory, run: RunVi
 def lines_of_tools(payload: str) -> Iterator[Line]:
     """What SQL answers, a pivot counts, commands are written as, and what the welcome finds and a check refuses."""
     answer = hostile_answer(payload)
-    for column in sql_rows.answer_columns(answer):
-        yield from (column.title, column.id)
     for row in sql_rows.answer_rows(answer):
-        yield from row.cells
-        yield from sql_rows.answer_lines(answer, row.key, UTC)
+        yield from sql_rows.answer_lines(answer, row.number, UTC)
     yield pivot.pivot_words(pivot.pivot_of([payload], payload))
     files = (FoundFile(payload, payload), FoundFile(payload, payload, usable=False))
-    for way in first_step.ways(FolderFound(files, files, 2)):
-        yield way.about
-    yield from first_step.problem_lines((payload, f"{payload}: {payload}"))
+    yield from (about for about, _ in first_step.ways(FolderFound(files, files, 2)).values())
     commands = (PauseOrigins((payload, f"https://{payload}")), RetryPages((payload,)))
     yield same_as(commands)
     for command in commands:
@@ -220,7 +189,6 @@ def lines_of_tools(payload: str) -> Iterator[Line]:
             asked = ActionView(1, NOW, payload, payload, payload, "", "", undone=False, applied=False, command=written)
             yield command_line_of(asked)
     yield pattern_of((f"https://a/{payload}", f"https://a/{payload}/2"))
-    yield stat_rows.validation_row(*ValidationTotals(1, False, ((payload, 1, 2),)).sums[0]).cells[0]
 
 
 def printed(reports: PoisonedReports, payload: str) -> Iterator[str]:
@@ -245,25 +213,15 @@ def every_line(payload: str) -> Iterator[Line]:
     assert run is not None
     zone, history = UTC, reports.history(API)
     for view in reports.rows.values():
-        yield from origin_row(view, now, run, zone, narrow=False, you=payload).cells
         yield from summary_lines(view, now, run, zone, payload, line)
         yield from every_line_of_an_origin(view, history, run, payload)
         yield why_line(view, now, run, zone, "")
-    for one in reports.log:
-        yield from event_row(one, zone).cells
-        yield from log_row(one, zone).cells
-    for number, item in enumerate(reports.todo(API, 9)):
-        yield from origin_detail.todo_row(number, item, API, now, NextRequest(NextTry.now)).cells
-    for exits in stat_rows.exit_rows(reports.exit_counts(API, now), 6):
-        yield from exits.cells
     for by in failure_rows.GROUPINGS:
         for group in reports.failure_count(by, 9, now).groups:
-            yield from failure_rows.group_row(group, now).cells
             yield failure_rows.group_name(group)
             yield cost_words(RetryCost(1, 2, f"https://{payload}", 3, 4))
     yield failure_rows.cluster_words(clusters_of((f"https://a/{payload}/1", f"https://a/{payload}/2"))[0], 2)
     for page in reports.pages:
-        yield from failure_rows.page_row(page, now, (), NextRequest(NextTry.now)).cells
         yield from failure_rows.page_lines(page)
     yield from every_line_of_the_log(reports, now)
     yield from every_line_of_urls(reports, now)
@@ -271,12 +229,15 @@ def every_line(payload: str) -> Iterator[Line]:
     assert detail is not None
     yield from url_detail.page_lines(detail.page, zone)
     yield from url_detail.path_lines(detail, zone)
-    for row in url_detail.attempt_rows(detail, zone):
-        yield from row.cells
     for request in detail.requests:
-        yield from url_detail.request_row(request, zone).cells
         yield from url_detail.sent_lines(request)
         yield from url_detail.received_lines(request)
+    for relation, records in relations(reports, payload):
+        for column in relation.columns:
+            yield from (column.title, column.id)
+        for record in records:
+            yield from relation.cells(record, Present(now))
+            yield from (column.cell(record, Present(now)) for column in relation.text_columns)
     yield from lines_of_rules(reports, payload)
     yield from lines_of_tools(payload)
     yield from printed(reports, payload)

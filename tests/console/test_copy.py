@@ -10,6 +10,7 @@ import shlex
 import unicodedata
 from collections.abc import Iterator
 from dataclasses import replace
+from operator import itemgetter
 from pathlib import Path
 
 import pytest
@@ -24,11 +25,17 @@ from tui_crawler.console.dialogs.choose import CopyScreen
 from tui_crawler.console.session import SessionFile
 from tui_crawler.console.table import export as view_export
 from tui_crawler.console.table import row_actions as row_desk
-from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row, Styled
+from tui_crawler.console.table.cells import rows_of
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.export import TableText, export
 from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail
+from tui_crawler.text.cells import Present
+from tui_crawler.text.columns import Column, Relation
 
-COLUMNS = (Column("name", "NAME"), Column("number", "N", align="right"))
+COLUMNS = (
+    Column("name", "NAME", value=lambda one: one[0][0]),
+    Column("number", "N", align="right", value=lambda one: one[0][1]),
+)
 
 
 @pytest.fixture(autouse=True)
@@ -153,16 +160,22 @@ def test_copies_and_exports_of_hostile_rows_are_plain(payload: str) -> None:
     assert plain(row_desk.copy_text(payload, None).text)
 
 
+def table_of(*rows: tuple[tuple[str, str], object]) -> TableText:
+    """A table of texts and the records they are of."""
+    relation = Relation[tuple[tuple[str, str], object]](COLUMNS, itemgetter(0), source=itemgetter(1))
+    return TableText(COLUMNS, tuple(rows_of(relation, rows, Present())))
+
+
 def hostile_texts(payload: str) -> Iterator[str]:
     reports = PoisonedReports()
     reports.load(payload, names=True)
-    rows = tuple(Row(number, (payload, Styled(page.title))) for number, page in enumerate(reports.pages))
+    table = table_of(*(((payload, page.title), page) for page in reports.pages))
     for format_id, _ in view_export.FORMATS:
-        yield export(TableText(COLUMNS, rows, reports.pages), format_id).replace("\r\n", "\n")
+        yield export(table, format_id).replace("\r\n", "\n")
     for one in reports.pages:
         yield row_desk.encoded_url(one.url)
         yield row_desk.curl_command(one.url, f"agent {payload}", one.etag, one.last_modified)
-    yield view_export.as_line(rows[0])
+    yield view_export.as_line(table.rows[0])
 
 
 @given(st.text(max_size=60))
@@ -192,19 +205,19 @@ def test_urls_are_percent_encoded() -> None:
 
 def test_no_cell_is_a_formula() -> None:
     names = ("=1+1", "+1", "-1", "@SUM(A1)", "＝1", " =1", "plain", "-", "a,b", 'say "x"')
-    text = export(TableText(COLUMNS, tuple(Row(n, (n, "7")) for n in names), (None,) * len(names)), "csv")
+    text = export(table_of(*(((name, "7"), None) for name in names)), "csv")
     cells = [row[0] for row in csv.reader(io.StringIO(text))]
     assert cells[0] == "NAME"
     assert cells[1:] == ["'=1+1", "'+1", "'-1", "'@SUM(A1)", "'＝1", "'=1", "plain", "", "a,b", 'say "x"']
     record = {"tab": "\t=1", "zero width": "\u200b=1", "number": -1.5}
-    _, row = csv.reader(io.StringIO(export(TableText(COLUMNS, (Row(1, ("a", "b")),), (record,)), "csv")))
+    _, row = csv.reader(io.StringIO(export(table_of((("a", "b"), record)), "csv")))
     assert row == ["'\\t=1", "'\\u200b=1", "-1.5"]
 
 
 def test_a_spreadsheet_gets_plain_values_not_what_is_shown_of_them() -> None:
     record = replace(page(7, f"{API}/=a", "request_timeout"), last_crawled_at=1_767_225_600_123, due_at=0, nice=-3)
-    shown = Row(7, ("✓ done", "8m ago"))
-    head, row = csv.reader(io.StringIO(export(TableText(COLUMNS, (shown,), (record,)), "csv")))
+    shown = ("✓ done", "8m ago")
+    head, row = csv.reader(io.StringIO(export(table_of((shown, record)), "csv")))
     values = dict(zip(head, row, strict=True))
     assert values["last_exit_code"] == "request_timeout"
     assert values["last_crawled_at"] == "2026-01-01T00:00:00.123Z"
@@ -212,19 +225,19 @@ def test_a_spreadsheet_gets_plain_values_not_what_is_shown_of_them() -> None:
     assert values["nice"] == "-3"
     assert values["recoverable"] in {"true", "false"}
     assert "✓" not in "".join(row)
-    head, row = csv.reader(io.StringIO(export(TableText(COLUMNS, (shown,), (None,)), "csv")))
+    head, row = csv.reader(io.StringIO(export(table_of((shown, None)), "csv")))
     assert (head, row) == (["NAME", "N"], ["done", "8m ago"]), "without a record as it is shown, without the sign"
 
 
 def test_what_a_calendar_does_not_have_and_what_has_parts_is_written_too() -> None:
     record = {"asleep_until": 2**2_000, "body": b"\x00\x1b", "list": (1, "=2"), "odd": float("-inf")}
-    head, row = csv.reader(io.StringIO(export(TableText(COLUMNS, (Row(1, ("a", "b")),), (record,)), "csv")))
+    head, row = csv.reader(io.StringIO(export(table_of((("a", "b"), record)), "csv")))
     assert head == ["asleep_until", "body", "list", "odd"]
     assert row == [str(2**2_000), "001b", '[1, "=2"]', "'-inf"]
 
 
 def test_markdown_cells_are_text() -> None:
-    text = export(TableText(COLUMNS, (Row(1, ("a|b <img> [x](y)", "7")),), (None,)), "md")
+    text = export(table_of((("a|b <img> [x](y)", "7"), None)), "md")
     assert text.splitlines() == ["| NAME | N |", "| --- | ---: |", r"| a\|b \<img\> \[x\](y) | 7 |"]
 
 

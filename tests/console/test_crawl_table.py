@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import unicodedata
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -17,15 +17,17 @@ from textual.message import Message
 from textual.theme import Theme
 from textual.widgets import Input
 
-from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row, Styled
+from tui_crawler.console.table.crawl_table import CrawlTable, Row, Styled
 from tui_crawler.console.theme import DARK, LIGHT, THEMES, role_colours
+from tui_crawler.text import shown
+from tui_crawler.text.columns import AnyColumn, Column, Relation
 
 CORPUS = json.loads((Path(__file__).parent / "corpora" / "terminal_injection.json").read_text("utf-8"))
 COLUMNS = (
-    Column("state", "STATE", 11, 0, min_width=1, short="ST"),
-    Column("origin", "ORIGIN", None, 0, min_width=12),
-    Column("todo", "TODO", 7, 2, "right", min_width=4),
-    Column("fail", "FAIL", 5, 1, "right"),
+    Column("state", "STATE", shown.plain(), 11, 0, min_width=1, short="ST"),
+    Column("origin", "ORIGIN", shown.plain(), None, 0, min_width=12),
+    Column("todo", "TODO", shown.plain(), 7, 2, "right", min_width=4),
+    Column("fail", "FAIL", shown.plain(), 5, 1, "right"),
 )
 
 
@@ -36,6 +38,11 @@ def row(key: Hashable, origin: str = "", todo: int = 0) -> Row:
 
 def rows(keys: Iterable[Hashable]) -> list[Row]:
     return [row(key) for key in keys]
+
+
+def shown_in(columns: Sequence[AnyColumn]) -> Relation[Any]:
+    """A relation of rows that are given with their cells."""
+    return Relation(tuple(columns), key=lambda row: row)
 
 
 class WatchedTable(CrawlTable):
@@ -53,7 +60,7 @@ class TableApp(App[None]):
 
     def __init__(self, table: CrawlTable | None = None, theme: str = "") -> None:
         super().__init__()
-        self.table = table or WatchedTable(COLUMNS, placeholder="Nothing here.\nPress a.")
+        self.table = table or WatchedTable(shown_in(COLUMNS), placeholder="Nothing here.\nPress a.")
         self.table.sort = ("fail", True)
         self.heard: list[Message] = []
         self.marked: list[frozenset[Hashable]] = []  # what was marked at each message
@@ -119,7 +126,7 @@ async def test_rows_header_and_sort_arrow_are_shown() -> None:
 
 
 async def test_rows_set_before_there_is_a_screen_are_shown() -> None:
-    table = CrawlTable(COLUMNS)
+    table = CrawlTable(shown_in(COLUMNS))
     table.set_rows(rows(range(50)), cursor="last")
     app = TableApp(table)
     async with app.run_test(size=(80, 12)):
@@ -348,7 +355,7 @@ async def test_the_current_column_moves_over_what_is_visible() -> None:
 async def test_other_columns_can_be_set() -> None:
     app = TableApp()
     async with app.run_test(size=(80, 12)) as pilot:
-        app.table.set_columns([Column("one", "ONE", 9)])
+        app.table.set_columns([Column("one", "ONE", shown.plain(), 9)])
         app.table.set_rows([Row("k", ("first", "second"))])
         await pilot.pause()
         assert screen_lines(app.table)[0].split() == ["ONE"]
@@ -407,7 +414,7 @@ async def test_a_hundred_thousand_rows() -> None:
 
 
 async def test_without_a_header() -> None:
-    app = TableApp(CrawlTable(COLUMNS, show_header=False))
+    app = TableApp(CrawlTable(shown_in(COLUMNS), show_header=False))
     async with app.run_test(size=(80, 12)) as pilot:
         app.table.set_rows(rows("abc"))
         await pilot.click(app.table, offset=(20, 1))
@@ -417,7 +424,7 @@ async def test_without_a_header() -> None:
 
 async def test_no_size_is_too_small_or_too_large() -> None:
     sizes = [(1, 1), (2, 3), (80, 1), (1, 40), (500, 200), (3, 2), (40, 10), (12, 5), (59, 7), (500, 1), (80, 24)]
-    app = TableApp(CrawlTable(COLUMNS, placeholder="Nothing to see here."))
+    app = TableApp(CrawlTable(shown_in(COLUMNS), placeholder="Nothing to see here."))
     async with app.run_test(size=(80, 24)) as pilot:
         for keys in ((), range(500)):
             app.table.set_rows(rows(keys))
@@ -473,7 +480,7 @@ async def test_without_colours_the_cursor_is_reversed_and_underlined_when_blurre
 
 
 async def test_roles_may_carry_attributes_and_unknown_words_say_nothing() -> None:
-    app = TableApp(CrawlTable([Column("a", "A")]))
+    app = TableApp(CrawlTable(shown_in([Column("a", "A")])))
     async with app.run_test(size=(80, 12)) as pilot:
         app.table.set_rows([Row(0, ("",)), Row(1, (Styled("loud", "error bold nonsense"),))])
         await pilot.pause()
@@ -504,11 +511,11 @@ async def test_keys_can_be_changed_by_their_ids() -> None:
 
 
 async def test_no_hostile_text_gets_through_any_part_of_the_table() -> None:
-    app = TableApp(CrawlTable([Column("b", "B")]))
+    app = TableApp(CrawlTable(shown_in([Column("b", "B")])))
     async with app.run_test(size=(60, 12)) as pilot:
         table = app.table
         for text in (case["text"] for case in CORPUS["cases"]):
-            table.set_columns([Column("a", text), Column("b", "B", 20, short=text)])
+            table.set_columns([Column("a", text), Column("b", "B", width=20, short=text)])
             table.placeholder = text
             table.set_rows([])
             shown = screen_lines(table)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC
 
 import pytest
 
@@ -12,9 +11,8 @@ from tests.console.support import Stage, stage
 from tui_crawler.console.operator.commands import seeds_note
 from tui_crawler.console.operator.intent import add_seeds, retry_failed
 from tui_crawler.console.operator.journal import IntentOutcome, News
-from tui_crawler.console.overview.event_rows import action_mark, action_row
+from tui_crawler.console.overview.event_rows import line_of
 from tui_crawler.console.panes.notice import TROUBLES_KEPT, ReportedError, add_trouble
-from tui_crawler.console.stats.rows import action_row as ledger_row
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.command import (
@@ -35,6 +33,8 @@ from tui_crawler.domain.command import (
     to_json,
 )
 from tui_crawler.domain.operator_view import ActionView
+from tui_crawler.text.cells import Present
+from tui_crawler.text.relations.actions import ACTIONS, action_mark
 from tui_crawler.text.same_as import command_line_of, same_as
 
 PAUSED = ActionView(
@@ -173,9 +173,9 @@ def test_what_the_command_line_has_for_each_action() -> None:
 def test_what_became_of_an_action_is_said_in_one_way() -> None:
     for action in (PAUSED, replace(PAUSED, applied=False), replace(PAUSED, undone=True), replace(PAUSED, error="no")):
         mark = action_mark(action)
-        state = ledger_row(action, UTC).cells[2]
+        state = ACTIONS.cells(action, Present())[2]
         assert state == Styled(mark.label, mark.role)
-        assert action_row(action, UTC).cells[2] == Styled(f"{mark.glyph} pause", mark.role)
+        assert line_of(action).what == Styled(f"{mark.glyph} pause", mark.role)
 
 
 def test_each_origin_that_gave_up_is_counted_in_the_question() -> None:

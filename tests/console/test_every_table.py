@@ -8,7 +8,8 @@ from textual import events
 from tests.console.support import Stage, stage
 from tui_crawler.console.dialogs.choose import PivotScreen
 from tui_crawler.console.dialogs.pivot_rows import pivot_of
-from tui_crawler.console.table.crawl_table import CrawlTable, order_key
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.text.columns import AnyColumn, is_missing, order_of
 
 SCREENS: dict[str, tuple[str, ...]] = {
     "overview": ("1",),
@@ -90,6 +91,15 @@ def keeps_rows_by_text_fuzzily_by_pattern_and_the_other_way_round(held: Stage, t
     table.keep_only("")
 
 
+def assert_ordered(table: CrawlTable, column: AnyColumn) -> None:
+    """The rows are ordered by the values of a column; those without one are the last."""
+    values = [column.value_of(table.record(key)) for key in table.row_order]
+    held = [order_of(value) for value in values if not is_missing(value)]
+    assert table.order is not None
+    assert held == sorted(held, reverse=table.order[1])
+    assert all(map(is_missing, values[len(held) :]))
+
+
 def orders_by_every_column_and_holds_the_cursor(held: Stage, table: CrawlTable) -> None:
     given, key = list(table.row_order), table.cursor_key
     for column in table.columns:
@@ -97,13 +107,11 @@ def orders_by_every_column_and_holds_the_cursor(held: Stage, table: CrawlTable) 
         assert table.order is not None
         assert table.sort == table.order
         assert table.order[0] == column.id
-        found = [order_key(text) for text in texts(table, column.id)]
-        assert found == sorted(found, reverse=table.order[1])
+        assert_ordered(table, column)
         before = table.order
         held.app.dispatcher.do("sort.reverse")
         assert table.order == (column.id, not before[1])
-        found = [order_key(text) for text in texts(table, column.id)]
-        assert found == sorted(found, reverse=table.order[1])
+        assert_ordered(table, column)
         assert table.cursor_key == key
     table.order_by(None)
     assert list(table.row_order) == given

@@ -24,15 +24,11 @@ from tui_crawler.console.failures.retry_cost import (
 from tui_crawler.console.failures.rows import (
     GROUPINGS,
     cluster_words,
-    group_columns,
-    group_row,
-    page_columns,
     retry_cell,
 )
-from tui_crawler.console.failures.rows import page_row as row_of
 from tui_crawler.console.failures.screen import FailuresScreen
 from tui_crawler.console.operator.engine_host import EnginePhase
-from tui_crawler.console.operator.retry_start import NextRequest, RetryEstimate, RetryStart, estimate_words, outlook_of
+from tui_crawler.console.operator.retry_start import RetryEstimate, RetryStart, estimate_words, outlook_of
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.rules.pattern import clusters_of
 from tui_crawler.console.table.cells import cell_text
@@ -42,7 +38,6 @@ from tui_crawler.domain.command import RetryPages, TopUpPatience
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.page_view import PageView
-from tui_crawler.domain.recovery import NextTry
 from tui_crawler.domain.view import OriginView
 
 
@@ -166,15 +161,6 @@ async def test_in_one_column_the_title_of_the_pages_names_the_cluster() -> None:
 
 
 # groupings
-
-
-def test_every_grouping_has_as_many_cells_as_columns() -> None:
-    reports = FakeReports()
-    for by in GROUPINGS:
-        for group in reports.failure_count(by, 99, NOW).groups:
-            assert len(group_row(group, NOW).cells) == len(group_columns(by))
-        for one in failed_pages():
-            assert len(row_of(one, NOW, by, NextRequest(NextTry.now)).cells) == len(page_columns(by))
 
 
 async def test_status_pattern_and_message_have_groups_and_pages_of_their_own() -> None:

@@ -17,7 +17,7 @@ from tests.console.test_present import TALLY
 from tui_crawler.console.actions import ORDERS
 from tui_crawler.console.operator.exit_summary import ExitSummary
 from tui_crawler.console.overview.queries import OriginSummary
-from tui_crawler.console.overview.rows import COLUMNS
+from tui_crawler.console.overview.rows import OVERVIEW
 from tui_crawler.console.overview.summary import card_lines, summary_lines
 from tui_crawler.console.panes.header import Chip, HeaderState, chip, fit_chips, header_lines
 from tui_crawler.console.panes.line import Split
@@ -45,7 +45,7 @@ def state_of(totals: TotalsView | None = TOTALS, **changes: object) -> HeaderSta
 async def test_pages_that_wait_have_one_word_everywhere() -> None:
     assert f"todo {count(TOTALS.todo)}" in shown(state_of(), 200)
     assert f"pending {count(TOTALS.pending)}" in shown(state_of(), 200)
-    assert next(column.title for column in COLUMNS if column.id == "pending") == "PENDING"
+    assert next(column.title for column in OVERVIEW.columns if column.id == "pending") == "PENDING"
     assert ORDERS["pending"][1] == "pending"
     assert "2 pending." in "\n".join(ExitSummary(totals=replace(TOTALS, pending=2)).lines())
     card = ("pending  1 640", "todo     812")

@@ -14,13 +14,14 @@ from tests.console.sample_log import activities, operator_actions
 from tests.console.support import Stage, stage
 from tui_crawler.console.logs.attempts import is_problem
 from tui_crawler.console.logs.rows import (
+    LOG,
+    LogEntry,
     action_line,
     activity_line,
     attempt_line,
     concerns,
     histogram,
     log_lines,
-    log_row,
     terms_of,
     underlined,
     url_of,
@@ -33,6 +34,7 @@ from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, Severity
 from tui_crawler.domain.operator_view import ActionView
 from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.view import AttemptView
+from tui_crawler.text.cells import Present
 
 
 def many(first: int, last: int) -> tuple[AttemptView, ...]:
@@ -103,7 +105,7 @@ def test_an_action_for_a_url_is_of_its_origin_and_opens_the_url() -> None:
 
 def test_time_is_of_the_day_with_milliseconds_or_how_long_ago() -> None:
     line = attempt_line(attempt(400, f"{API}/x", "file_ingested", ended_at=NOW - 4_000))
-    clock, ago = (log_row(line, NOW, UTC, "", relative=relative).cells[0] for relative in (False, True))
+    clock, ago = (LOG.cells(LogEntry(line, relative=ago), Present(NOW))[0] for ago in (False, True))
     assert isinstance(clock, Styled)
     assert isinstance(ago, Styled)
     assert (clock.text, clock.short, ago.text) == ("10:41:03.000", "10:41:03", "4s ago")

@@ -8,6 +8,7 @@ from datetime import UTC
 import pytest
 
 from tests.console.sample_crawl import API, MINUTE, NOW, SECOND, attempt, origin, origins, run_view
+from tests.console.sample_relations import texts_of
 from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.origin.queries import TopUp, top_up_of, top_ups_of
 from tui_crawler.console.origin.rows import (
@@ -19,10 +20,9 @@ from tui_crawler.console.origin.rows import (
     patience_past,
     turn_of,
 )
-from tui_crawler.console.overview.rows import delay_cell, next_cell, origin_row
+from tui_crawler.console.overview.rows import OVERVIEW, OriginLine, delay_cell, next_cell
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import lay_out_line
-from tui_crawler.console.table.cells import cell_text
 from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.operator_view import ActionView
@@ -186,7 +186,7 @@ def test_a_contract_without_a_contact_says_so() -> None:
 def test_the_reason_stands_in_the_table_without_the_numbers_of_its_columns() -> None:
     def why(**changes: object) -> str:
         view = origin(API, todo=3, next_request_at=NOW + 700, **changes)
-        return cell_text(origin_row(view, NOW, run_view(), UTC, narrow=False).cells[-1])
+        return texts_of(OVERVIEW, OriginLine(view, run_view()))["why"]
 
     assert why(delay_reason="retry_after") == "Retry-After"
     assert why(delay_reason="crawl_delay") == "Crawl-delay of robots.txt"

@@ -11,14 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.console.page_holds import passes
-from tests.console.sample_crawl import API, NOW, page
+from tests.console.sample_crawl import API, page
+from tests.console.sample_relations import texts_of
 from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, B, crawled, failed, fill_of, plan, refusal
 from tests.storage.reading import pages_of
 from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.operator.retry_start import NextRequest
 from tui_crawler.console.urls.queries import PageListWindow
-from tui_crawler.console.urls.rows import nothing_words, position_words, url_row
+from tui_crawler.console.urls.rows import URLS, PageLine, nothing_words, position_words
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.page_filter import (
     ExitTerm,
@@ -143,7 +144,7 @@ def test_any_text_is_a_filter_or_a_problem(text: str) -> None:
 def test_the_state_of_a_page(changes: dict[str, object], state: PageListState) -> None:
     one = replace(page(1, f"{API}/x", "request_timeout"), **changes)  # type: ignore[arg-type]  # by name
     assert state_of(one) is state
-    assert state.value in str(url_row(one, NOW, NextRequest(NextTry.now)).cells[0])
+    assert state.value in texts_of(URLS, PageLine(one, NextRequest(NextTry.now)))["state"]
 
 
 # against a real database

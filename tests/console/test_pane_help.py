@@ -77,7 +77,7 @@ async def test_every_column_of_every_screen_has_a_meaning(name: str) -> None:
 
 
 def test_every_column_of_every_ledger_has_a_meaning() -> None:
-    for columns in (ledger.columns for ledger in STATS_TABLES):
+    for columns in (ledger.relation.columns for ledger in STATS_TABLES):
         for column in columns:
             assert text_of("stats", "ledger").columns[column.id]
 

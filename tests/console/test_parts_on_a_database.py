@@ -15,7 +15,7 @@ from tui_crawler.console.logs.queries import BEGINNING, LogScope, log_actions, l
 from tui_crawler.console.logs.window import LogListWindow
 from tui_crawler.console.origin.queries import contract_of, robots_file, top_ups_of
 from tui_crawler.console.overview.queries import next_page_of, recent_actions, summary_of, suspicions
-from tui_crawler.console.stats.queries import JOBS, LEDGER_ASKS, exit_counts_of
+from tui_crawler.console.stats.queries import JOBS_ASK, LEDGER_ASKS, exit_counts_of
 from tui_crawler.domain.command import PauseOrigins, TopUpPatience
 from tui_crawler.domain.operator_view import ValidationTotals
 from tui_crawler.storage.journal import Journal
@@ -40,7 +40,7 @@ def test_runs_newest_first_with_how_they_ended(reports: ConsoleReports) -> None:
 
 
 def test_counters_jobs_limbo_and_stashes(reports: ConsoleReports) -> None:
-    assert [job.job for job in JOBS.read(reports, NOW)] == ["main", "news"]
+    assert [job.job for job in JOBS_ASK.read(reports, NOW)] == ["main", "news"]
     assert {page.origin for page in LEDGER_ASKS["limbo"].read(reports, NOW)} == {A}
     assert exit_counts_of().read(reports, NOW) == exit_counts_of(A).read(reports, NOW) == ()
     assert LEDGER_ASKS["refused"].read(reports, NOW) == ()

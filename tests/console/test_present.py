@@ -18,7 +18,7 @@ from tui_crawler.console.keys import footer_at
 from tui_crawler.console.logs.attempts import exit_cell, meaning, short_name
 from tui_crawler.console.logs.rows import attempt_line, log_lines
 from tui_crawler.console.overview.order import SORT_COLUMNS, OverviewFilter, arrange
-from tui_crawler.console.overview.rows import COLUMNS, NARROW_COLUMNS, origin_row, patience_parts
+from tui_crawler.console.overview.rows import NARROW, OVERVIEW, OriginLine, patience_parts
 from tui_crawler.console.panes.footer import footer_line
 from tui_crawler.console.panes.header import HeaderState, eta_words, header_lines
 from tui_crawler.console.panes.lines import lay_out_line
@@ -30,6 +30,7 @@ from tui_crawler.domain.eta import Eta, Limit
 from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.idle_reason import at_rest
 from tui_crawler.domain.moment import HELD
+from tui_crawler.text.cells import Present
 from tui_crawler.text.glyphs import StateGlyph
 from tui_crawler.text.safe_text import clip_left
 from tui_crawler.text.standing import TALLIES, counted_as, is_problem, standing
@@ -99,13 +100,7 @@ def test_any_order_keeps_all_and_turns_round(column: str, descending: bool) -> N
 
 def test_what_can_be_ordered_by_is_a_column() -> None:
     assert set(ORDERS) == set(SORT_COLUMNS)
-    assert set(SORT_COLUMNS) <= {column.id for column in COLUMNS}
-
-
-def test_rows_have_a_cell_per_column() -> None:
-    for view in origins():
-        assert len(origin_row(view, NOW, run_view(), UTC, narrow=False).cells) == len(COLUMNS)
-        assert len(origin_row(view, NOW, run_view(), UTC, narrow=True).cells) == len(NARROW_COLUMNS)
+    assert set(SORT_COLUMNS) <= {column.id for column in OVERVIEW.columns}
 
 
 @pytest.mark.parametrize("code", ExitCode)
@@ -261,7 +256,8 @@ def test_a_url_as_the_console_shows_it_is_of_the_origin_that_is_known(written: s
 def test_the_state_comes_before_the_sign_of_a_trap_at_every_width(width: int) -> None:
     for view in origins():
         mark = standing(view)
-        cell = origin_row(view, NOW, run_view(), UTC, narrow=width == 2, suspected=True).cells[0]
+        relation = NARROW if width == 2 else OVERVIEW
+        cell = relation.cells(OriginLine(view, run_view(), suspected=True), Present(NOW))[0]
         text = "".join(piece for piece, _ in lay_out(cell, width, "left"))
         assert text.startswith(mark.glyph)
         assert text.rstrip().endswith("⚠")

@@ -13,14 +13,15 @@ from rich.cells import cell_len
 
 from tests.console.poisoned_lines import every_line
 from tests.console.test_safe_text import ANY_TEXT, NASTY
-from tui_crawler.console.dialogs.pivot_rows import pivot_of, pivot_rows
+from tui_crawler.console.dialogs.pivot_rows import pivot_of, values_of
 from tui_crawler.console.panes.line import HangingText, Line, Paragraph, Split
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.panes.typing import plain_text
-from tui_crawler.console.sql.rows import answer_columns, answer_lines, answer_record, answer_rows
-from tui_crawler.console.table.cells import Styled
+from tui_crawler.console.sql.rows import answer_lines, answer_of, answer_rows
+from tui_crawler.console.table.cells import Styled, rows_of
 from tui_crawler.console.table.export import FORMATS, TableText, export
 from tui_crawler.domain.operator_view import QueryAnswer
+from tui_crawler.text.cells import Present
 from tui_crawler.text.safe_text import safe, without_unseen
 
 TEXT = ANY_TEXT | NASTY
@@ -60,15 +61,16 @@ def test_every_line_of_the_console_is_plain_for_any_text(text: str) -> None:
 def test_an_answer_keeps_its_columns_and_leaves_as_plain_text(names: list[str], data: st.DataObject) -> None:
     row = st.tuples(*[VALUE] * len(names))
     answer = QueryAnswer(tuple(names), tuple(data.draw(st.lists(row, max_size=3))))
-    columns, rows = answer_columns(answer), answer_rows(answer)
-    assert len({column.id for column in columns}) == len(names)
+    relation = answer_of(answer)
+    rows = tuple(rows_of(relation, answer_rows(answer), Present()))
+    assert len({column.id for column in relation.columns}) == len(names)
     for shown in rows:
         for line in (*shown.cells, *answer_lines(answer, shown.key, UTC)):
             assert_plain(line, 30)
-    records = tuple(answer_record(answer, shown.key) for shown in rows)
-    assert all(record is not None and len(record) == len(names) for record in records)
+    table = TableText(relation.columns, rows)
+    assert all(isinstance(record, dict) and len(record) == len(names) for record in table.records)
     for format_id, _ in FORMATS:
-        text = export(TableText(columns, tuple(rows), records), format_id)
+        text = export(table, format_id)
         assert all(line.isprintable() for line in text.replace("\r\n", "\n").split("\n"))
         if format_id == "csv":
             for cells in csv.reader(io.StringIO(text)):
@@ -77,8 +79,9 @@ def test_an_answer_keeps_its_columns_and_leaves_as_plain_text(names: list[str], 
 
 @given(st.lists(TEXT, max_size=5), TEXT)
 def test_a_pivot_is_plain(texts: list[str], of: str) -> None:
-    for row in pivot_rows(pivot_of(texts, of)):
-        for cell in row.cells:
+    pivot = pivot_of(texts, of)
+    for value in pivot.counts:
+        for cell in values_of(pivot).cells(value, Present()):
             assert_plain(cell, 20)
 
 

@@ -19,9 +19,8 @@ from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.session import SessionFile
 from tui_crawler.console.sql.queries import MOST_KEPT, QuerySession
 from tui_crawler.console.sql.rows import (
-    answer_columns,
     answer_lines,
-    answer_record,
+    answer_of,
     answer_rows,
     answer_words,
     complete,
@@ -30,6 +29,7 @@ from tui_crawler.console.sql.screen import SqlEditor, SqlScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.export import as_json
 from tui_crawler.domain.operator_view import QueryAnswer
+from tui_crawler.text.cells import Present
 
 
 def editor(held: Stage) -> SqlEditor:
@@ -76,7 +76,7 @@ async def test_a_question_is_answered_in_a_table_and_its_rows_open_and_leave() -
         assert screen.situation().urls == (f"{API}/p/1",)
         row = table(held).row(1)
         assert row is not None
-        assert json.loads(as_json(table(held).columns, row, screen.record(table(held), 1)))["body"] == "001b"
+        assert json.loads(as_json(table(held).columns, row))["body"] == "001b"
         await held.press("enter", rounds=2)
         assert held.app.screen.WHERE.value == "URL"
         await held.press("escape", rounds=1)
@@ -315,7 +315,7 @@ async def test_a_question_that_fails_leaves_the_answer_before_it_dimmed() -> Non
         assert f"{API}/p/0" in text
         assert "Answer · of the question before: 40 rows · 12 ms" in text
         assert all("dim" in row.role for row in table(held).held_rows())
-        assert held.app.screen.record(table(held), 1) is not None
+        assert table(held).source(1) is not None
         queries.answer = sample_answer(2)
         await held.press("enter")
         await answered(held)
@@ -360,11 +360,11 @@ async def test_nothing_can_be_asked_where_there_is_no_database() -> None:
 
 def test_columns_fit_what_stands_in_them_and_names_stay_apart() -> None:
     answer = QueryAnswer(("n", "n", "text"), ((1, 2.5, "x" * 100), (None, -3, "y")), True, 2, 1_234)
-    first, second, text = answer_columns(answer)
+    relation = answer_of(answer)
+    first, second, text = relation.columns
     assert [first.id, second.id, text.id] == ["n", "n 2", "text"]
     assert (first.align, text.align, text.width) == ("right", "left", None)
-    assert answer_record(answer, 0) == {"n": 1, "n 2": 2.5, "text": "x" * 100}
-    assert answer_record(answer, "0") is None
+    assert relation.source(answer_rows(answer)[0]) == {"n": 1, "n 2": 2.5, "text": "x" * 100}
     assert answer_words(answer) == "the first 2 rows, there are more · 2 long values cut · 1.2s"
     assert answer_words(sample_answer(1)) == "1 row · 12 ms"
 
@@ -396,7 +396,7 @@ def test_a_hostile_answer_is_plain_characters(name: str) -> None:
     payload = CASES[name]
     answer = QueryAnswer((payload, "_at"), ((payload, payload), (payload.encode("utf-8", "replace"), None)))
     lines = [*answer_lines(answer, 0, UTC), *answer_lines(answer, 1, UTC)]
-    lines += [cell for row in answer_rows(answer) for cell in row.cells]
+    lines += [cell for row in answer_rows(answer) for cell in answer_of(answer).cells(row, Present())]
     for line in lines:
         for pieces in lay_out_line(line, 50):
             text = "".join(text for text, _ in pieces)

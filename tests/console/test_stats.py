@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from datetime import UTC
 
 import pytest
 
@@ -14,12 +13,16 @@ from tests.console.support import Stage, stage
 from tui_crawler.console.operator.intent import set_jobs, shift_niceness, toggle_jobs
 from tui_crawler.console.panes.zoom import panes_of
 from tui_crawler.console.reading.snapshot import Rates
-from tui_crawler.console.stats.rows import by_reason, job_mark, run_row, top_origins
+from tui_crawler.console.stats.rows import top_origins
 from tui_crawler.console.stats.screen import read_number
 from tui_crawler.console.table.cells import Cell, Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.command import SetJob, SteerJobs
+from tui_crawler.text.cells import Present
 from tui_crawler.text.format import count
+from tui_crawler.text.relations.jobs import job_mark
+from tui_crawler.text.relations.refused import by_reason
+from tui_crawler.text.relations.runs import RUNS
 
 
 def table_of(held: Stage, name: str) -> CrawlTable:
@@ -62,9 +65,9 @@ def test_a_job_says_where_it_stands() -> None:
 
 
 def test_a_run_is_live_ended_or_was_never_finished() -> None:
-    live, ended, _, lost = (run_row(run, NOW, UTC, live=run.run_id == 7) for run in runs())
-    assert [text_of(row.cells[4]) for row in (live, ended, lost)] == ["▶ running", "✓ finished", "⚠ broken off"]
-    assert [text_of(row.cells[2]) for row in (live, ended, lost)] == ["42m10s", "2h00m", "-"]
+    live, ended, _, lost = (RUNS.cells(replace(run, live=run.run_id == 7), Present(NOW)) for run in runs())
+    assert [text_of(cells[4]) for cells in (live, ended, lost)] == ["▶ running", "✓ finished", "⚠ broken off"]
+    assert [text_of(cells[2]) for cells in (live, ended, lost)] == ["42m10s", "2h00m", "-"]
 
 
 def test_rates_begin_anew_when_nobody_has_looked_for_a_while() -> None:
@@ -234,7 +237,7 @@ async def test_actions_of_operators_tell_what_became_of_them_and_the_command_lin
         assert "not the current one any more" in fields[6]["same"]
         screen = held.app.console_screen
         assert screen is not None
-        assert screen.record(table, 9) == operator_actions()[0]
+        assert table.source(9) == operator_actions()[0]
         table.focus()
         await held.press("enter", rounds=2)
         assert held.app.screen.WHERE.value == "URL"

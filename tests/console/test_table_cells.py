@@ -6,7 +6,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui_crawler.console.table.cells import Cell, LateRow, Row, Styled, cell_text, lay_out
+from tui_crawler.console.table.cells import Cell, Row, Styled, cell_text, lay_out
 from tui_crawler.text.safe_text import Align
 
 TEXTS = st.text(st.sampled_from("ab 日é\u0301\x1b[\n\u202e"), max_size=12)
@@ -68,19 +68,19 @@ def test_a_cell_is_always_as_wide_as_asked(cell: Cell, width: int, align: Align)
     assert laid_out.isprintable()
 
 
-def test_a_late_row_makes_its_cells_once_and_only_when_they_are_looked_at():
+def test_a_row_makes_its_cells_once_and_only_when_they_are_looked_at() -> None:
     made: list[str] = []
 
-    def make() -> Row:
+    def cells() -> tuple[Cell, ...]:
         made.append("row")
-        return Row("key", ("a", "b"))
+        return ("a", "b")
 
-    row = LateRow("key", make)
+    row = Row("key", cells)
     assert (row.key, row.role, made) == ("key", "", [])
     assert row.cells == ("a", "b") == row.cells
     assert made == ["row"]
-    assert row == LateRow("key", lambda: Row("key", ("a", "b")))
-    assert row != LateRow("key", lambda: Row("key", ("a", "c")))
+    assert row == Row("key", ("a", "b"))
+    assert row != Row("key", ("a", "c"))
 
 
 def test_a_host_that_is_cut_keeps_its_port() -> None:

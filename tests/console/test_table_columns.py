@@ -9,15 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.console.table.columns import Column, Layout, Width, arrange
-from tui_crawler.console.urls.rows import URL_COLUMNS
+from tui_crawler.console.table.columns import Layout, Width, arrange
+from tui_crawler.console.urls.rows import URLS
+from tui_crawler.text import shown
+from tui_crawler.text.columns import AnyColumn, Column
 
 COLUMNS = (
-    Column("state", "STATE", 11, 0, min_width=1),
-    Column("origin", "ORIGIN", None, 0, min_width=16),
-    Column("todo", "TODO", 7, 2, "right", min_width=4),
-    Column("fail", "FAIL", 5, 1, "right"),
-    Column("exit", "LAST EXIT", 20, 3),
+    Column("state", "STATE", shown.plain(), 11, 0, min_width=1),
+    Column("origin", "ORIGIN", shown.plain(), None, 0, min_width=16),
+    Column("todo", "TODO", shown.plain(), 7, 2, "right", min_width=4),
+    Column("fail", "FAIL", shown.plain(), 5, 1, "right"),
+    Column("exit", "LAST EXIT", shown.plain(), 20, 3),
 )
 
 ANY_COLUMNS = st.lists(
@@ -64,7 +66,11 @@ def test_columns_shrink_to_their_least_width_before_one_is_dropped() -> None:
 
 
 def test_of_equal_priorities_the_rightmost_is_dropped_first() -> None:
-    same = [Column("a", "A", 10, 1), Column("b", "B", 10, 1), Column("c", "C", 10, 0)]
+    same = [
+        Column("a", "A", shown.plain(), 10, 1),
+        Column("b", "B", shown.plain(), 10, 1),
+        Column("c", "C", shown.plain(), 10, 0),
+    ]
     assert [place.column.id for place in arrange(same, 25).places] == ["a", "c"]
 
 
@@ -80,7 +86,7 @@ def test_what_never_drops_is_cut_at_the_edge() -> None:
 
 
 def test_without_a_flexible_column_fixed_ones_take_what_they_can() -> None:
-    layout = arrange([Column("a", "A", 30, min_width=5), Column("b", "B", 10)], 30)
+    layout = arrange([Column("a", "A", shown.plain(), 30, min_width=5), Column("b", "B", shown.plain(), 10)], 30)
     assert [place.width for place in layout.places] == [18, 10]
 
 
@@ -92,7 +98,10 @@ def test_several_flexible_columns_share() -> None:
 
 @pytest.mark.parametrize(("width", "sizes"), [(60, [20, 36]), (64, [24, 36]), (72, [28, 40])])
 def test_what_a_row_is_about_has_room_before_what_is_told_about_it(width: int, sizes: list[int]) -> None:
-    columns = [Column("origin", "ORIGIN", None, 0, min_width=16), Column("why", "WHY", None, 13, min_width=36)]
+    columns = [
+        Column("origin", "ORIGIN", shown.plain(), None, 0, min_width=16),
+        Column("why", "WHY", shown.plain(), None, 13, min_width=36),
+    ]
     layout = arrange(columns, width)
     assert [place.width for place in layout.places] == sizes
 
@@ -115,11 +124,11 @@ def gaps(layout: Layout) -> dict[str, int]:
 
 
 COUNTS = (
-    Column("name", "NAME", 14, 0),
-    Column("todo", "TODO", 7, 0, "right", min_width=5),
-    Column("done", "DONE", 8, 0, "right", min_width=6),
-    Column("state", "STATE", 6, 0),
-    Column("fail", "FAILED", 6, 0, "right"),
+    Column("name", "NAME", shown.plain(), 14, 0),
+    Column("todo", "TODO", shown.plain(), 7, 0, "right", min_width=5),
+    Column("done", "DONE", shown.plain(), 8, 0, "right", min_width=6),
+    Column("state", "STATE", shown.plain(), 6, 0),
+    Column("fail", "FAILED", shown.plain(), 6, 0, "right"),
 )
 
 
@@ -142,25 +151,31 @@ def test_numbers_give_up_digits_before_the_space_between_them() -> None:
 
 
 def test_a_number_far_from_the_one_before_it_needs_no_more_space() -> None:
-    columns = [Column("a", "A", 5, align="right"), Column("b", "FAILED", 6, align="right")]
+    columns = [
+        Column("a", "A", shown.plain(), 5, align="right"),
+        Column("b", "FAILED", shown.plain(), 6, align="right"),
+    ]
     assert gaps(arrange(columns, 13, [Width(5, 5), Width(2, 2)])) == {"b": 1}
     assert gaps(arrange(columns, 13, [Width(5, 5), Width(6, 6)])) == {"b": 1}, "there is no room"
     assert gaps(arrange(columns, 14, [Width(5, 5), Width(6, 6)])) == {"b": 2}
 
 
 def test_where_there_is_little_room_the_longest_numbers_keep_their_distance() -> None:
-    columns = [Column(name, name, width, align="right") for name, width in (("a", 4), ("b", 4), ("c", 5), ("d", 7))]
+    columns = [
+        Column(name, name, shown.plain(), width, align="right")
+        for name, width in (("a", 4), ("b", 4), ("c", 5), ("d", 7))
+    ]
     seen = [Width(4, 4), Width(4, 4), Width(5, 3), Width(7, 4)]
     assert gaps(arrange(columns, 1 + 20 + 3 + 1, seen)) == {"b": 1, "c": 1, "d": 2}
     assert gaps(arrange(columns, 1 + 20 + 3 + 2, seen)) == {"b": 1, "c": 2, "d": 2}
 
 
 PAGES = (
-    Column("origin", "ORIGIN", 20, 2, min_width=14, kind="place"),
-    Column("url", "URL", None, 0, min_width=18, kind="place"),
-    Column("tries", "TRIES", 5, 1, "right"),
-    Column("retry", "RETRY", 14, 3, min_width=9),
-    Column("message", "MESSAGE", None, 8, min_width=20),
+    Column("origin", "ORIGIN", shown.plain(), 20, 2, min_width=14, kind="place"),
+    Column("url", "URL", shown.plain(), None, 0, min_width=18, kind="place"),
+    Column("tries", "TRIES", shown.plain(), 5, 1, "right"),
+    Column("retry", "RETRY", shown.plain(), 14, 3, min_width=9),
+    Column("message", "MESSAGE", shown.plain(), None, 8, min_width=20),
 )
 
 
@@ -172,7 +187,11 @@ def test_no_column_has_more_than_it_shows_while_another_is_cut() -> None:
 
 
 def test_the_numbers_stand_near_the_text_they_are_about() -> None:
-    columns = (Column("origin", "ORIGIN", None, 0, min_width=14), *COUNTS[1:3], Column("bar", "", 12, 3, min_width=6))
+    columns = (
+        Column("origin", "ORIGIN", shown.plain(), None, 0, min_width=14),
+        *COUNTS[1:3],
+        Column("bar", "", shown.plain(), 12, 3, min_width=6),
+    )
     seen = [Width(19, 19), Width(6, 3), Width(6, 3), Width(12, 6)]
     layout = arrange(columns, 150, seen)
     assert sizes(layout) == {"origin": 23, "todo": 6, "done": 6, "bar": 12}
@@ -180,7 +199,11 @@ def test_the_numbers_stand_near_the_text_they_are_about() -> None:
 
 
 def test_what_is_left_goes_to_what_is_wider_than_its_column_asks_for() -> None:
-    columns = (Column("host", "HOST", 10), Column("count", "COUNT", 6, align="right"), Column("text", "TEXT"))
+    columns = (
+        Column("host", "HOST", shown.plain(), 10),
+        Column("count", "COUNT", shown.plain(), 6, align="right"),
+        Column("text", "TEXT"),
+    )
     seen = [Width(25, 25), Width(9, 3), Width(12, 12)]
     assert sizes(arrange(columns, 60, seen)) == {"host": 25, "count": 9, "text": 20}
     assert sizes(arrange(columns, 42, seen))["text"] == 12
@@ -208,8 +231,8 @@ def test_a_column_that_holds_little_is_dropped_no_later_and_no_sooner() -> None:
 
 
 NAMES = (
-    Column("exit", "EXIT", 29, 0, min_width=14, kind="name"),
-    Column("url", "URL", None, 0, min_width=10),
+    Column("exit", "EXIT", shown.plain(), 29, 0, min_width=14, kind="name"),
+    Column("url", "URL", shown.plain(), None, 0, min_width=10),
 )
 
 
@@ -220,7 +243,7 @@ def test_names_stand_in_their_short_form_all_of_them_or_none(width: int, short: 
 
 
 def test_names_get_a_whole_column_or_the_room_of_their_short_forms() -> None:
-    flexible = (replace(NAMES[0], width=None), Column("note", "NOTE", None, 1, min_width=10))
+    flexible = (replace(NAMES[0], width=None), Column("note", "NOTE", shown.plain(), None, 1, min_width=10))
     seen = [Width(29, 12), Width(30, 30)]
     assert [place.width for place in arrange(flexible, 40, seen).places] == [14, 24]
     wide = arrange(flexible, 70, seen).places
@@ -231,7 +254,9 @@ WIDTHS = st.builds(lambda whole, short: Width(whole, min(whole, short)), st.inte
 
 
 @given(ANY_COLUMNS, st.integers(0, 200), st.lists(WIDTHS, min_size=8, max_size=8))
-def test_seen_columns_never_overlap_nor_leave_the_width(columns: list[Column], width: int, seen: list[Width]) -> None:
+def test_seen_columns_never_overlap_nor_leave_the_width(
+    columns: list[AnyColumn], width: int, seen: list[Width]
+) -> None:
     layout = arrange(columns, width, seen[: len(columns)])
     end = 0
     for place in layout.places:
@@ -242,7 +267,7 @@ def test_seen_columns_never_overlap_nor_leave_the_width(columns: list[Column], w
 
 
 @given(ANY_COLUMNS, st.integers(0, 200))
-def test_columns_never_overlap_nor_leave_the_width(columns: list[Column], width: int) -> None:
+def test_columns_never_overlap_nor_leave_the_width(columns: list[AnyColumn], width: int) -> None:
     layout = arrange(columns, width)
     end = 0
     for place in layout.places:
@@ -258,5 +283,5 @@ def test_columns_never_overlap_nor_leave_the_width(columns: list[Column], width:
 
 @pytest.mark.parametrize("width", [112, 114, 116, 118])
 def test_the_headings_of_the_urls_are_whole_with_and_without_a_scrollbar(width: int) -> None:
-    places = arrange(URL_COLUMNS, width).places
+    places = arrange(URLS.columns, width).places
     assert [place.column.id for place in places if place.width < len(place.column.title)] == []

@@ -14,14 +14,16 @@ from tests.console.support import stage
 from tui_crawler.console.logs.attempts import short_name
 from tui_crawler.console.table import view as table_view
 from tui_crawler.console.table.columns import Layout, Width, arrange
-from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row, Styled
+from tui_crawler.console.table.crawl_table import CrawlTable, Row, Styled
 from tui_crawler.console.table.view import SeenWidths
+from tui_crawler.text import shown
+from tui_crawler.text.columns import AnyColumn, Column, Relation
 from tui_crawler.text.safe_text import safe
 
 COLUMNS = (
-    Column("exit", "EXIT", 29, 0, min_width=10, kind="name"),
-    Column("url", "URL", None, 0, min_width=12, kind="place"),
-    Column("count", "COUNT", 8, 0, "right", min_width=5),
+    Column("exit", "EXIT", shown.plain(), 29, 0, min_width=10, kind="name"),
+    Column("url", "URL", shown.plain(), None, 0, min_width=12, kind="place"),
+    Column("count", "COUNT", shown.plain(), 8, 0, "right", min_width=5),
 )
 
 
@@ -70,9 +72,9 @@ def test_hostile_cells_are_as_wide_as_they_are_shown() -> None:
 class TableApp(App[None]):
     """One table."""
 
-    def __init__(self, columns: Sequence[Column] = COLUMNS) -> None:
+    def __init__(self, columns: Sequence[AnyColumn] = COLUMNS) -> None:
         super().__init__()
-        self.table = CrawlTable(columns)
+        self.table = CrawlTable(Relation[Row](tuple(columns), key=lambda row: row.key))
 
     def compose(self) -> ComposeResult:
         yield self.table
@@ -103,7 +105,7 @@ async def test_a_row_that_grows_out_of_its_column_widens_it_on_all_lines() -> No
 async def test_a_row_that_fits_makes_no_other_layout(monkeypatch: pytest.MonkeyPatch) -> None:
     made: list[Layout] = []
 
-    def note(columns: Sequence[Column], width: int, seen: Sequence[Width] = ()) -> Layout:
+    def note(columns: Sequence[AnyColumn], width: int, seen: Sequence[Width] = ()) -> Layout:
         made.append(arrange(columns, width, seen))
         return made[-1]
 

@@ -7,21 +7,20 @@ from datetime import UTC
 
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, MINUTE, NOW, page_detail
+from tests.console.sample_relations import texts_of
 from tests.console.support import Stage, stage
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines, lay_out_line
-from tui_crawler.console.table.cells import cell_text
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.rows import (
-    ATTEMPT_COLUMNS,
-    attempt_rows,
+    TRIES,
     connection_words,
     idn_of,
     links_title,
     many_links,
     page_lines,
     path_lines,
-    step_cells,
+    tries_of,
 )
 from tui_crawler.console.urls.queries import MOST_LINKS
 from tui_crawler.domain.attempt import RequestRecord
@@ -141,9 +140,7 @@ def test_letters_that_turn_the_line_round_are_spelled_out() -> None:
 
 
 def test_attempts_tell_what_the_log_has_of_their_timing() -> None:
-    rows = attempt_rows(page_detail(), UTC)
-    names = [column.id for column in ATTEMPT_COLUMNS]
-    newest, second, first = (dict(zip(names, map(cell_text, row.cells), strict=True)) for row in rows)
+    newest, second, first = (texts_of(TRIES, one) for one in tries_of(page_detail()))
     assert (first["head"], first["total"], first["remote"], first["note"]) == (
         "600ms", "900ms", "203.0.113.7", "+7 pages  ",
     )  # fmt: skip
@@ -160,8 +157,8 @@ def test_a_refusal_tells_who_decided_and_under_which_rules() -> None:
     refused = replace(
         detail.attempts[0], message="rule /x/: skip true", decided_by="my.yaml:31", ruleset_id=12, patience_after=3
     )
-    (row,) = attempt_rows(replace(detail, attempts=(refused,), requests=()), UTC)
-    cells = dict(zip((column.id for column in ATTEMPT_COLUMNS), map(cell_text, row.cells), strict=True))
+    (one,) = tries_of(replace(detail, attempts=(refused,), requests=()))
+    cells = texts_of(TRIES, one)
     assert (cells["rules"], cells["note"]) == ("12", "rule /x/: skip true  my.yaml:31")
 
 
@@ -169,7 +166,8 @@ def test_a_refusal_tells_who_decided_and_under_which_rules() -> None:
 
 
 def steps(request: RequestRecord | None) -> list[str]:
-    return [cell_text(cell) for cell in step_cells(request)]
+    cells = texts_of(TRIES, replace(tries_of(page_detail())[0], request=request))
+    return [cells[name] for name in ("dns", "connect", "tls")]
 
 
 def test_a_kept_connection_a_step_not_taken_and_one_not_noted_look_different() -> None:
@@ -198,7 +196,7 @@ async def test_the_steps_stand_in_the_tables_and_beside_the_headers() -> None:
     async with stage((120, 40)) as held:
         await open_url(held)
         shown = table(held, "url-attempts").visible_columns
-        assert shown == tuple(column.id for column in ATTEMPT_COLUMNS if column.id != "requests")
+        assert shown == tuple(column.id for column in TRIES.columns if column.id != "requests")
         await held.press("H", rounds=3)
         assert "new connection to 203.0.113.7: DNS 1ms, TCP 20ms, TLS 31ms" in " ".join(sent_words(held).split())
         assert {"dns", "connect", "tls", "remote"} <= set(table(held, "url-requests").visible_columns)

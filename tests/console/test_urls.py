@@ -11,6 +11,7 @@ from rich.cells import get_character_cell_size
 from textual.widgets import Static
 
 from tests.console.sample_crawl import API, NOW, failed_pages, origin, page, page_detail, run_view
+from tests.console.sample_relations import texts_of
 from tests.console.support import FakeReports, Stage, stage
 from tui_crawler.console.app import TICK_MS
 from tui_crawler.console.operator.retry_start import NextRequest, RetryStart, outlook_of
@@ -27,7 +28,7 @@ from tui_crawler.console.url.rows import MOST_LINES, hex_lines, looks_binary, te
 from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.console.urls import whole_list as mark_beyond
 from tui_crawler.console.urls.queries import FIELDS_MS, SCAN_MS, url_window
-from tui_crawler.console.urls.rows import URL_COLUMNS, url_row
+from tui_crawler.console.urls.rows import URLS, PageLine
 from tui_crawler.console.urls.screen import UrlsScreen
 from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
 from tui_crawler.domain.command import RetryPages
@@ -533,16 +534,15 @@ def test_the_more_rows_a_window_looks_at_the_less_often_it_is_read() -> None:
 
 def test_a_page_never_tried_shows_where_it_stands() -> None:
     fresh = page(1, f"{API}/x", "", attempts=0, attempts_remaining=3, last_crawled_at=0, due_at=0, size=0)
-    row = url_row(fresh, NOW, NextRequest(NextTry.now))
-    cells = dict(zip((column.id for column in URL_COLUMNS), row.cells, strict=True))
-    assert "○ queued" in str(cells["state"])
-    assert "not tried" in str(cells["exit"])
+    cells = texts_of(URLS, PageLine(fresh, NextRequest(NextTry.now)))
+    assert "○ queued" in cells["state"]
+    assert "not tried" in cells["exit"]
     stashed = replace(fresh, status="STASHED")
-    held = dict(zip(cells, url_row(stashed, NOW, NextRequest(NextTry.stashed)).cells, strict=True))
-    assert "stashed" in str(held["exit"])
-    assert "never" in str(cells["last"])
-    assert cell_text(cells["due"]) == "now"
-    assert cell_text(held["due"]) == "-"
+    held = texts_of(URLS, PageLine(stashed, NextRequest(NextTry.stashed)))
+    assert "stashed" in held["exit"]
+    assert "never" in cells["last"]
+    assert cells["due"] == "now"
+    assert held["due"] == "-"
 
 
 DOWN = "https://down.example.com"

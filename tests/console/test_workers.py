@@ -10,19 +10,20 @@ import pytest
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW, origin, origins
 from tests.console.sample_log import sessions, workers
+from tests.console.sample_relations import texts_of
 from tests.console.support import Stage, stage
 from tui_crawler.console.panes.line import Line, Paragraph
-from tui_crawler.console.table.cells import Cell, Styled
+from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.workers.rows import (
     LISTED,
-    WORKER_COLUMNS,
     alone_lines,
     held_origins,
     session_lines,
-    session_row,
-    worker_row,
 )
+from tui_crawler.domain.operator_view import SessionView
+from tui_crawler.domain.worker import WorkerView
+from tui_crawler.text.relations.workers import PROCESSES, process_of
 
 W1, SILENT, PAUSED, LEAVING = workers()
 _, _, RESTING, LOST, ENDED = sessions()
@@ -34,8 +35,8 @@ def words(line: Line) -> str:
     return line.text if isinstance(line, Paragraph | Styled) else str(line)
 
 
-def fields(cells: tuple[Cell, ...]) -> dict[str, str]:
-    return {column.id: words(cell) for column, cell in zip(WORKER_COLUMNS, cells, strict=True)}
+def fields(one: WorkerView | SessionView, spent: float | None = None) -> dict[str, str]:
+    return texts_of(PROCESSES, process_of(one, NOW, spent))
 
 
 def table_of(held: Stage) -> CrawlTable:
@@ -46,25 +47,25 @@ def table_of(held: Stage) -> CrawlTable:
 
 
 def test_a_worker_says_what_it_does_and_how_much() -> None:
-    row = fields(worker_row(W1, 163.0, UTC).cells)
+    row = fields(W1, 163.0)
     assert row["state"] == "▶ crawling"
     assert (row["flight"], row["rate"], row["cpu"], row["origins"]) == ("12 of 16", "1.1k", "16%", "372")
     assert (row["beat"], row["host"], row["tags"], row["free"]) == ("1s ago", "alpha · 4711", "-", "41 GB")
-    assert fields(worker_row(W1, None, UTC).cells)["cpu"] == "-"
+    assert fields(W1)["cpu"] == "-"
 
 
 def test_a_silent_worker_warns_and_tags_that_bind_it_are_marked() -> None:
-    assert fields(worker_row(SILENT, None, UTC).cells)["state"] == "⚠ silent"
-    assert fields(worker_row(SILENT, None, UTC).cells)["beat"] == "⚠ 50s ago"
-    assert fields(worker_row(PAUSED, None, UTC).cells)["tags"] == "=news slow"
+    assert fields(SILENT)["state"] == "⚠ silent"
+    assert fields(SILENT)["beat"] == "⚠ 50s ago"
+    assert fields(PAUSED)["tags"] == "=news slow"
 
 
 @pytest.mark.parametrize(
     ("session", "state", "end"),
     [(RESTING, "○ resting", "-"), (LOST, "✗ lost", "w1 on alpha"), (ENDED, "■ ended", "in order")],
 )
-def test_a_process_that_ended_says_how(session: object, state: str, end: str) -> None:
-    row = fields(session_row(session, NOW, UTC).cells)  # type: ignore[arg-type]
+def test_a_process_that_ended_says_how(session: SessionView, state: str, end: str) -> None:
+    row = fields(session)
     assert (row["state"], row["end"]) == (state, end)
 
 

@@ -9,13 +9,14 @@ from datetime import UTC
 
 import pytest
 
+from tests.console.sample_relations import texts_of
 from tests.designs.crawling import Crawling
 from tests.designs.test_sitemaps import urlset
 from tests.designs.web import Site
 from tui_crawler.cli.run_watch import event_line
 from tui_crawler.console.logs.attempts import note
 from tui_crawler.console.logs.rows import attempt_line, log_lines
-from tui_crawler.console.url.rows import attempt_rows, content_lines, page_lines
+from tui_crawler.console.url.rows import TRIES, content_lines, page_lines, tries_of
 from tui_crawler.engine import turns
 from tui_crawler.storage.reports import coverage as coverage_reports
 
@@ -88,7 +89,7 @@ def test_the_console_and_the_lines_of_a_run_tell_it(crawl: Crawling) -> None:
     assert told in str(content_lines(detail, UTC))
     assert told in str(log_lines(attempt_line(attempt), UTC))
     assert "cut: links" in str(note(attempt))
-    assert "cut: links" in str(attempt_rows(detail, UTC))
+    assert "cut: links" in texts_of(TRIES, tries_of(detail)[0])["note"]
 
 
 def test_a_run_tells_each(crawl: Crawling) -> None:

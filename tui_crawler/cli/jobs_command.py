@@ -5,25 +5,19 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable, Iterator
 from functools import partial
-from typing import TYPE_CHECKING
 
 from tui_crawler.cli.actions import carry_out_all
 from tui_crawler.cli.known_names import existing_database, known_jobs, one_line, reports_of
 from tui_crawler.cli.options import CommandSet, add_common, natural
-from tui_crawler.cli.printer import Printer, columns, picked, safe
+from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.domain.command import OF_JOBS, Order, SetJob
 from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.text.format import count
-
-if TYPE_CHECKING:
-    from tui_crawler.domain.operator_view import JobView
 
 NO_LIMIT = -1
 LARGEST = 1_000_000  # of niceness and concurrency, as in a configuration
 LONGEST_TAG = 200
 LONGEST_NOTE = 2_000
-_COLUMNS = "job status nice depth concurrency tag pending claimed done ruleset_id note created_by created_at"
 
 
 def declare(commands: CommandSet) -> None:
@@ -62,31 +56,11 @@ def declare(commands: CommandSet) -> None:
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `jobs` alone: lists."""
+    from tui_crawler.text.relations.jobs import JOBS
+
     with reports_of(existing_database(arguments)) as reports:
         jobs = reports.jobs()
-    return printer.answer(arguments.json, {"jobs": (picked(job, _COLUMNS) for job in jobs)}, _lines(jobs))
-
-
-def _lines(jobs: tuple[JobView, ...]) -> Iterator[str]:
-    if not jobs:
-        yield "there is no job yet"
-        return
-    header = ("JOB", "STATUS", "NICE", "DEPTH", "CONCURRENCY", "TAG", "PENDING", "CLAIMED", "DONE", "RULESET", "NOTE")
-    rows = [
-        (
-            safe(job.job) or "-",
-            safe(job.status.lower()),
-            str(job.nice),
-            "none" if job.depth is None else count(job.depth),
-            {None: "none", 0: "paused"}.get(job.concurrency) or count(job.concurrency),
-            safe(job.tag) or "-",
-            *(count(number) for number in (job.pending, job.claimed, job.done)),
-            str(job.ruleset_id or "-"),
-            safe(job.note),
-        )
-        for job in jobs
-    ]
-    yield from columns(header, rows, frozenset({2, 3, 4, 6, 7, 8, 9}))
+    return printer.relation("jobs", JOBS, jobs, as_json=arguments.json, nothing="there is no job yet")
 
 
 def _set(arguments: argparse.Namespace, printer: Printer) -> int:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Iterator
-from dataclasses import asdict
 from typing import Any
 
 from tui_crawler.cli.actions import carry_out, carry_out_all, value_of
@@ -18,12 +17,11 @@ from tui_crawler.cli.known_names import (
     reports_of,
 )
 from tui_crawler.cli.options import CommandSet, add_common, duration, natural, positive
-from tui_crawler.cli.printer import Printer, columns, safe
+from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.domain.command import Command, ProbeUrls, ReclaimPages, SetDripfeed, StashPages, UnstashPages
 from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.text.format import count, plural, seconds
-from tui_crawler.text.format import duration as in_words
 
 LONGEST_NAME = 200  # characters
 LONGEST_REASON = 1_000
@@ -150,35 +148,21 @@ def _probe(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _limbo(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.text.relations.limbo import LIMBO
+
     database = existing_database(arguments)
     older = _older_ms(database, arguments, printer)
     with reports_of(database) as reports:
         pages = reports.limbo(older)
-    rows = [
-        (in_words(page.age_ms), safe(page.worker) or "-", safe(page.job) or "-", safe(page.url, 2_048))
-        for page in pages
-    ]
-    header = ("CLAIMED FOR", "WORKER", "JOB", "URL")
-    lines = columns(header, rows, frozenset({0})) if pages else ("no page is in limbo",)
-    return printer.answer(arguments.json, {"pages": map(asdict, pages)}, lines)
+    return printer.relation("pages", LIMBO, pages, as_json=arguments.json, nothing="no page is in limbo")
 
 
 def _stashes(arguments: argparse.Namespace, printer: Printer) -> int:
+    from tui_crawler.text.relations.stashes import STASHES
+
     with reports_of(existing_database(arguments)) as reports:
         stashes = reports.stashes()
-    rows = [
-        (
-            safe(stash.stash),
-            safe(stash.job) or "-",
-            count(stash.pages),
-            count(stash.ready),
-            count(stash.dripfeed) if stash.dripfeed else "-",
-        )
-        for stash in stashes
-    ]
-    header = ("STASH", "JOB", "PAGES", "READY", "DRIPFEED")
-    lines = columns(header, rows, frozenset({2, 3, 4})) if stashes else ("there is no stash",)
-    return printer.answer(arguments.json, {"stashes": map(asdict, stashes)}, lines)
+    return printer.relation("stashes", STASHES, stashes, as_json=arguments.json, nothing="there is no stash")
 
 
 def _move(

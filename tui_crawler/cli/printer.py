@@ -17,17 +17,24 @@ import threading
 import time
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, TextIO, TypeVar
 
 from tui_crawler.cli.problem import ExitStatus
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
+    from tui_crawler.text.columns import Relation
+
+R = TypeVar("R")
+
 Stream = TextIO | io.TextIOBase
 
 LINE_LIMIT = 8_192
 """The longest line that is printed, in characters; what is longer ends in `…`."""
+
+URL_LIMIT = 2_048
+"""The longest URL in a table, in characters."""
 
 MOST_WAITING = 10_000
 """So many lines wait for a reader that stands still; what does not fit is left out and counted."""
@@ -203,6 +210,13 @@ class Printer:
             self.document(document)
         return ExitStatus.ok
 
+    def relation(
+        self, name: str, relation: Relation[R], records: Sequence[R], *, as_json: bool, nothing: str = ""
+    ) -> int:
+        """Prints records as one JSON value, else as a table, or that there are none; answers the exit status."""
+        lines = table(relation, records) if records else (nothing or relation.nothing,)
+        return self.answer(as_json, {name: iter(relation.documents(records))}, lines)
+
     def note(self, text: str) -> None:
         """Prints a message to stderr, unless quiet is wished."""
         if not self.quiet:
@@ -339,6 +353,19 @@ def columns(
         cells = (fit(row[index], width, "right" if index in right else "left") for index, width in widths.items())
         line = (" " * GAP).join(cells).rstrip()
         yield line if squeeze is None else clip(line, squeeze.width)
+
+
+def table(relation: Relation[R], records: Iterable[R], squeeze: ColumnFit | None = None) -> Iterator[str]:
+    """The lines of a table of records."""
+    from tui_crawler.text.cells import Present, cell_text
+
+    present, shown = Present(time.time_ns() // 1_000_000, local_zone()), relation.text_columns
+    rows = [
+        [safe(cell_text(one.cell(record, present)), *((URL_LIMIT,) if one.kind == "place" else ())) for one in shown]
+        for record in records
+    ]
+    right = frozenset(at for at, one in enumerate(shown) if one.align == "right")
+    return columns([one.title for one in shown], rows, right, squeeze)
 
 
 def _squeezed(whole: Sequence[int], squeeze: ColumnFit) -> dict[int, int]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 import argparse
 import os
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import replace
 from functools import partial
 from shlex import quote
@@ -14,24 +14,19 @@ from typing import TYPE_CHECKING
 from tui_crawler.cli.actions import carry_out_all
 from tui_crawler.cli.known_names import awaited, existing_database, known_origins, reports_of
 from tui_crawler.cli.options import CommandSet, add_common, add_watching, positive
-from tui_crawler.cli.printer import Printer, columns, picked, safe
+from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import CannotRun, UsageProblem
 from tui_crawler.cli.run_command import check_workers, terminal_signals
 from tui_crawler.domain.command import OF_WORKERS, Command, MoveOrigins, Order, TagWorker
-from tui_crawler.text.format import count, duration
 from tui_crawler.wiring.launch import Launch
 
 if TYPE_CHECKING:
     from tui_crawler.cli.run_watch import RunListener
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.database_place import DatabasePlace
-    from tui_crawler.domain.worker import WorkerView
 
 IDENTITY_VARIABLE = "TUI_CRAWLER_WORKER_TOKEN"
 MOST_SLOTS = 1_000
-_COLUMNS = """name state leads slots in_flight origins pages_per_minute heartbeat_age_ms lease_ms host pid version tags
-matchonly free_bytes started_at"""
-_RIGHT = frozenset({2, 3, 4, 5, 6})
 
 
 def declare(commands: CommandSet) -> None:
@@ -127,33 +122,11 @@ def _kept(database: DatabasePlace, *, impolite: bool) -> Config:
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     """Carries out `workers` alone: lists."""
+    from tui_crawler.text.relations.workers import WORKERS
+
     with reports_of(existing_database(arguments)) as reports:
         workers = reports.workers()
-    document = {"workers": (picked(one, _COLUMNS) for one in workers)}
-    return printer.answer(arguments.json, document, _lines(workers))
-
-
-def _lines(workers: tuple[WorkerView, ...]) -> Iterator[str]:
-    if not workers:
-        yield "nobody crawls"
-        return
-    header = ("NAME", "STATE", "SLOTS", "IN FLIGHT", "ORIGINS", "PAGES/MIN", "HEARTBEAT", "HOST", "VERSION", "TAGS")
-    rows = [
-        (
-            safe(one.name),
-            one.state.value,
-            count(one.slots),
-            count(one.in_flight),
-            count(one.origins),
-            f"{one.pages_per_minute:.0f}",
-            duration(one.heartbeat_age_ms),
-            safe(one.host),
-            safe(one.version),
-            safe(" ".join(one.tags)) + (" only" if one.matchonly else ""),
-        )
-        for one in workers
-    ]
-    yield from columns(header, rows, _RIGHT)
+    return printer.relation("workers", WORKERS, workers, as_json=arguments.json)
 
 
 def _steer(order: Order, arguments: argparse.Namespace, printer: Printer) -> int:

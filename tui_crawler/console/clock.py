@@ -6,6 +6,8 @@ import time
 from datetime import UTC, datetime, tzinfo
 from typing import Protocol
 
+from tui_crawler.text.cells import Present
+
 
 class ConsoleClock(Protocol):
     """Time as the screen sees it. Countdowns use `mono_ms`, dates and what is stored use `wall_ms`."""
@@ -22,6 +24,11 @@ class ConsoleClock(Protocol):
 
     def busy_ms(self) -> int:
         """How long the thread that asks has been at work since it began, in ms."""
+
+
+def present(clock: ConsoleClock) -> Present:
+    """Return the time and the zone that cells are made for now."""
+    return Present(clock.wall_ms(), clock.zone)
 
 
 class MachineClock:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from operator import itemgetter
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -12,9 +13,12 @@ from textual.containers import Horizontal, Vertical
 from textual.content import Content
 from textual.widgets import Button, Static
 
-from tui_crawler.console.dialogs.pivot_rows import PIVOT_COLUMNS, Pivot, pivot_rows, pivot_words
+from tui_crawler.console.dialogs.pivot_rows import Pivot, pivot_words, values_of
 from tui_crawler.console.screen.dialog import Dialog, dialog_box
-from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Present
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import plural
 from tui_crawler.text.safe_text import safe
 
@@ -24,6 +28,12 @@ if TYPE_CHECKING:
 
 _FRAME = 4
 """Lines of the screen that the list leaves free: the border of the dialog, and a little around it."""
+
+
+CHOICES: Relation[tuple[str, str]] = Relation(
+    key=itemgetter(0), columns=(Column("text", "", shown.plain(), value=itemgetter(1)),)
+)
+"""What can be chosen: ids and texts."""
 
 
 class ChooseScreen(Dialog):
@@ -40,14 +50,14 @@ class ChooseScreen(Dialog):
 
     def compose(self) -> ComposeResult:
         with dialog_box(self._heading, kind="chooser"):
-            table = CrawlTable([Column("text", "", None)], show_header=False)
+            table = CrawlTable(CHOICES, show_header=False)
             table.styles.height = len(self._options)
             table.styles.max_height = max(1, self.app.size.height - _FRAME)
             yield table
 
     def on_mount(self) -> None:
         table = self.query_one(CrawlTable)
-        table.set_rows([Row(key, (text,)) for key, text in self._options])
+        table.fill(self._options, Present())
         table.move_cursor(key=self._current)
         table.focus()
 
@@ -77,18 +87,18 @@ class ColumnsScreen(Dialog):
         super().__init__()
         titles = dict(options)
         self._chosen = tuple(one for one in chosen if one in titles)
-        self._rows = [Row(one, (titles[one],)) for one in dict.fromkeys((*self._chosen, *titles))]
+        self._rows = [(one, titles[one]) for one in dict.fromkeys((*self._chosen, *titles))]
 
     def compose(self) -> ComposeResult:
         with dialog_box("Columns", "space: with or without · K J: move · enter: show", "chooser") as box:
             box.styles.width = _WIDTH
-            table = CrawlTable([Column("text", "", None)], show_header=False)
+            table = CrawlTable(CHOICES, show_header=False)
             table.styles.height = min(len(self._rows), max(1, self.app.size.height - _FRAME))
             yield table
 
     def on_mount(self) -> None:
         table = self.query_one(CrawlTable)
-        table.set_rows(self._rows)
+        table.fill(self._rows, Present())
         table.mark_keys(self._chosen)
         table.focus()
 
@@ -99,11 +109,11 @@ class ColumnsScreen(Dialog):
         goal = here + by
         if 0 <= goal < len(self._rows):
             self._rows[here], self._rows[goal] = self._rows[goal], self._rows[here]
-            table.set_rows(self._rows, keep_marks=True)
+            table.fill(self._rows, Present(), keep_marks=True)
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
         event.stop()
-        self.dismiss(tuple(row.key for row in self._rows if row.key in event.table.marked))
+        self.dismiss(tuple(one for one, _ in self._rows if one in event.table.marked))
 
 
 class ConfirmScreen(Dialog):
@@ -227,7 +237,7 @@ class PivotScreen(Dialog):
             f"{self.key_names('nav.open')}: filter by it · esc leaves",
             "pivot",
         ):
-            yield CrawlTable(PIVOT_COLUMNS, placeholder="there are no rows to count", id="pivot")
+            yield CrawlTable(values_of(Pivot((), 0, 0, "")), id="pivot")
 
     def on_mount(self) -> None:
         if self._pivot is not None:
@@ -238,7 +248,7 @@ class PivotScreen(Dialog):
         """Shows what was counted."""
         self._pivot = pivot
         table = self.query_one(CrawlTable)
-        table.set_rows(pivot_rows(pivot))
+        table.fill(pivot.counts, Present(), relation=values_of(pivot))
         self.query_one(".pivot", Vertical).styles.height = max(_LEAST, len(pivot.counts) + _AROUND)
         self.query_one(".pivot", Vertical).border_title = Content(safe(f"{self._heading} · {pivot_words(pivot)}", 200))
 

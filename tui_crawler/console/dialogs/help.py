@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 from textual.binding import Binding
 
 from tui_crawler.console.actions import BY_ID, Action, Situation, Topic, Where, actions_at, why_not
-from tui_crawler.console.dialogs.search import SearchDialog, SearchEntry
+from tui_crawler.console.dialogs.search import SearchDialog, SearchEntry, entries_of
 from tui_crawler.console.keys import keys_of, table_keys
 from tui_crawler.console.panes.line import Flow, Paragraph, width_of
 from tui_crawler.console.table.cells import Cell, Styled
-from tui_crawler.console.table.crawl_table import Column
+from tui_crawler.text.columns import Column
 from tui_crawler.text.format import plural
 from tui_crawler.text.glyphs import state_mark
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.keymap import KeyMap
     from tui_crawler.console.panes.line import Line
 
-_COLUMNS = (Column("line", "", None),)
+_LINES = entries_of(Column("line", ""))
 _KEY, _BEFORE_TEXT = 8, 24
 """Cells of a key, and of key and label before the text; a longer one takes more."""
 _LEGEND: tuple[Mapping[str, str], ...] = (
@@ -71,7 +71,7 @@ class HelpScreen(SearchDialog):
         """`keymap` None: all keys are those of the table of actions."""
         where, entries = situation.where, help_entries(situation, keymap)
         hint, notes = "part of a key, a word, an id", _notes(where, keymap)
-        super().__init__(f"Keys · {where.value}", hint, _COLUMNS, entries, notes)
+        super().__init__(f"Keys · {where.value}", hint, _LINES, entries, notes)
 
     def _choose(self, key: object) -> None:
         """Does it; of what cannot be done now it says why."""

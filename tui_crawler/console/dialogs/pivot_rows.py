@@ -8,19 +8,15 @@ from collections import Counter
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from datetime import date
+from operator import itemgetter
 
 from tui_crawler.console.logs.attempts import exit_cell, exit_code_of
-from tui_crawler.console.table.cells import Row, Styled
-from tui_crawler.console.table.columns import Column
-from tui_crawler.text.format import ABSENT, compact, count, percent, plural
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Styled
+from tui_crawler.text.columns import Column, Relation
+from tui_crawler.text.format import ABSENT, count, percent, plural
 from tui_crawler.text.sparkline import bar
 
-PIVOT_COLUMNS: tuple[Column, ...] = (
-    Column("value", "VALUE", None, 0, min_width=14),
-    Column("count", "COUNT", 9, 0, "right", min_width=5),
-    Column("share", "SHARE", 6, 1, "right"),
-    Column("bar", "", 24, 2, min_width=8, kind="name"),
-)
 MOST_VALUES = 1_000
 """So many different values are listed; the rarer ones are only counted."""
 _TIME = re.compile(r"(?:(\d{4})-(\d\d)-(\d\d) )?(\d\d):(\d\d)(?::(\d\d)(?:\.\d+)?)?", re.ASCII)
@@ -75,23 +71,32 @@ def _seconds(time: re.Match[str]) -> int | None:
     return ((days * 24 + hour) * 60 + minute) * 60 + second
 
 
-def pivot_rows(pivot: Pivot) -> list[Row]:
-    """The values as rows; the keys are the values."""
-    most = max((number for _, number in pivot.counts), default=0)
-    return [_row(value, number, pivot, most) for value, number in pivot.counts]
+def values_of(pivot: Pivot) -> Relation[tuple[str, int]]:
+    """Return the values and how often they occur as a relation."""
+    most = max((number for _, number in pivot.counts), default=1)
 
+    def value(text: str) -> Cell:
+        minutes = ":00" if pivot.span == "hour" and text[-1:].isdigit() else ""
+        named = Styled(text + minutes) if text else Styled("∅ nothing", "faint")
+        return exit_cell(text) if exit_code_of(text) is not None else named
 
-def _row(value: str, number: int, pivot: Pivot, most: int) -> Row:
-    share = number / most
-    minutes = ":00" if pivot.span == "hour" and value[-1:].isdigit() else ""
-    named = Styled(value + minutes) if value else Styled("∅ nothing", "faint")
-    cells = (
-        exit_cell(value) if exit_code_of(value) is not None else named,
-        Styled(count(number), "strong", short=compact(number)),
-        Styled(percent(number, pivot.rows), "muted"),
-        Styled(bar(share, 24), "accent", short=bar(share, 8)),
+    def share(number: int) -> Cell:
+        return Styled(percent(number, pivot.rows), "muted")
+
+    def drawn(number: int) -> Cell:
+        return Styled(bar(number / most, 24), "accent", short=bar(number / most, 8))
+
+    count_of = itemgetter(1)
+    return Relation(
+        key=itemgetter(0),
+        nothing="there are no rows to count",
+        columns=(
+            Column("value", "VALUE", shown.by_value(value), None, 0, min_width=14, value=itemgetter(0)),
+            Column("count", "COUNT", shown.number("strong"), 9, 0, "right", min_width=5, value=count_of),
+            Column("share", "SHARE", shown.by_value(share), 6, 1, "right", value=count_of),
+            Column("bar", "", shown.by_value(drawn), 24, 2, min_width=8, kind="name", value=count_of),
+        ),
     )
-    return Row(value, cells)
 
 
 def pivot_words(pivot: Pivot) -> str:

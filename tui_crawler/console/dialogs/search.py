@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, ClassVar
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual import events
 from textual.app import ComposeResult
@@ -18,7 +18,10 @@ from tui_crawler.console.panes.lines import Lines, lay_out_line
 from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.table.cells import Styled
-from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Present
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.standing import standing
 
 if TYPE_CHECKING:
@@ -53,6 +56,16 @@ class SearchEntry:
     text: str = ""
 
 
+def entries_of(*columns: Column[Any, Any]) -> Relation[SearchEntry]:
+    """Return a relation of entries, whose cells are shown in these columns."""
+
+    def cell(at: int) -> Callable[[SearchEntry], Cell]:
+        return lambda entry: entry.cells[at] if at < len(entry.cells) else ""
+
+    made = (replace(column, show=shown.by_value(shown.itself), value=cell(at)) for at, column in enumerate(columns))
+    return Relation(key=lambda entry: entry.key, nothing="nothing fits", columns=tuple(made))
+
+
 class SearchDialog(Dialog):
     """Gives the key of the entry that was chosen, or None."""
 
@@ -67,21 +80,21 @@ class SearchDialog(Dialog):
         self,
         heading: str,
         hint: str,
-        columns: Sequence[Column],
+        relation: Relation[SearchEntry],
         entries: Sequence[SearchEntry],
         notes: Sequence[Line] = (),
     ) -> None:
         """`notes` stand under the list."""
         super().__init__()
         self._heading, self._hint = heading, hint
-        self._columns = tuple(columns)
+        self._relation = relation
         self._entries = tuple(entries)
         self._notes = tuple(notes)
 
     def compose(self) -> ComposeResult:
         with dialog_box(self._heading, "type to filter · enter does it · esc leaves", "search"):
             yield PlainInput(placeholder=self._hint, compact=True, id="needle", select_on_focus=False)
-            table = CrawlTable(self._columns, placeholder="nothing fits", id="found", show_header=False)
+            table = CrawlTable(self._relation, id="found", show_header=False)
             table.can_focus = False
             yield table
             notes = Lines(id="notes")
@@ -130,7 +143,7 @@ class SearchDialog(Dialog):
             if not needles or (one.words and all(needle in one.words.casefold() for needle in needles))
         ]
         table = self.query_one(CrawlTable)
-        table.set_rows([Row(one.key, one.cells) for one in kept], cursor="first")
+        table.fill(kept, Present(), cursor="first")
         self._leave_headings(1)
         self._tell(table.cursor_key)
 
@@ -181,10 +194,10 @@ def _height(line: Line, width: int) -> int:
 ORIGIN = "origin "
 """What the key of an entry begins with that is an origin."""
 
-_COLUMNS = (
-    Column("what", "", 40, 0, min_width=18),
-    Column("hint", "", None, 1, min_width=20),
-    Column("key", "", 10, 0, "right", min_width=6),
+_ACTIONS = entries_of(
+    Column("what", "", width=40, min_width=18),
+    Column("hint", "", priority=1, min_width=20),
+    Column("key", "", width=10, align="right", min_width=6),
 )
 _HIDDEN = frozenset({"cmd.palette", "nav.open", "nav.back", "focus.next", "focus.previous", "app.ask_quit"})
 
@@ -195,7 +208,7 @@ class PaletteScreen(SearchDialog):
     def __init__(self, situation: Situation, own_keys: Mapping[str, str], origins: Iterable[OriginView]) -> None:
         """Takes what can be done, and where one can go."""
         entries = [*_actions(situation, own_keys), *map(_origin, origins)]
-        super().__init__("Palette", "an action or an origin", _COLUMNS, entries)
+        super().__init__("Palette", "an action or an origin", _ACTIONS, entries)
 
 
 def _actions(situation: Situation, own_keys: Mapping[str, str]) -> list[SearchEntry]:

@@ -3,35 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.panes.line import Line, heading
-from tui_crawler.console.table.cells import Row, Styled
-from tui_crawler.console.table.columns import Column
 from tui_crawler.console.urls.cells import host_of, path_of
+from tui_crawler.domain.record import replace
 from tui_crawler.domain.run_diff import ChangeKind, OriginDiff
 from tui_crawler.text import run_diff as said
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present, Styled
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import ABSENT, count
 
 if TYPE_CHECKING:
     from tui_crawler.console.diff.queries import PageLines, RunDiff
     from tui_crawler.domain.run_diff import PageChange, PageDiff
 
-ORIGIN_COLUMNS: tuple[Column, ...] = (
-    Column("origin", "ORIGIN", None, 0, min_width=14, kind="place"),
-    Column("new", "+ NEW", 8, 0, "right", min_width=6),
-    Column("gone", "− GONE", 8, 0, "right", min_width=6),
-    Column("changed", "~ CHANGED", 9, 0, "right", min_width=6, short="~ CHG"),
-    Column("same", "= SAME", 9, 1, "right", min_width=6),
-    Column("failing", "✗ NEW", 7, 2, "right"),
-    Column("mended", "✓ MENDED", 8, 3, "right"),
-)
-PAGE_COLUMNS: tuple[Column, ...] = (
-    Column("change", "CHANGE", 9, 0, min_width=1, short=""),
-    Column("url", "URL", None, 0, min_width=16, kind="place"),
-    Column("fields", "WHAT", 26, 1, min_width=12),
-    Column("status", "STATUS", 14, 2, min_width=9),
-)
 _ROLES: Mapping[ChangeKind | None, str] = {
     ChangeKind.NEW: "ok",
     ChangeKind.GONE: "error",
@@ -40,24 +28,40 @@ _ROLES: Mapping[ChangeKind | None, str] = {
 _LINES = {"+": "ok", "-": "error", "@": "accent"}
 
 
-def origin_row(diff: OriginDiff, *, counted: bool) -> Row:
-    """An origin as a row; its key is its number."""
-    if not counted:
-        return Row(diff.origin_id, (diff.origin, *[Styled("…", "faint")] * (len(ORIGIN_COLUMNS) - 1)))
-    numbers = (diff.new, diff.gone, diff.changed, diff.same, diff.failures_new, diff.failures_mended)
-    roles = ("ok", "error", "warning", "", "error", "ok")
-    cells = (Styled(count(number), role if number else "faint") for number, role in zip(numbers, roles, strict=True))
-    return Row(diff.origin_id, (diff.origin, *cells))
+def _page_mark(kind: ChangeKind | None, change: PageChange, _present: Present) -> Cell:
+    sign = said.sign(change)
+    return Styled("", "muted") if kind is None else Styled(f"{sign} {kind.word}", _ROLES[kind], sign)
 
 
-def page_row(change: PageChange) -> Row:
-    """A page that differs as a row; its key is its place."""
-    kind = change.difference.kind
-    mark = Styled("", "muted")
-    if kind is not None:
-        mark = Styled(f"{said.sign(change)} {kind.word}", _ROLES[kind], said.sign(change))
-    fields = Styled(said.fields(change), "muted")
-    return Row(change.place, (mark, path_of(change.url, change.origin), fields, said.ends(change)))
+_ORIGIN: Column[OriginDiff, str] = Column("origin", "ORIGIN", min_width=14, kind="place")
+_NUMBERS: tuple[Column[OriginDiff, Any], ...] = (
+    Column("new", "+ NEW", shown.number("ok", "faint"), 8, 0, "right", 6),
+    Column("gone", "− GONE", shown.number("error", "faint"), 8, 0, "right", 6),
+    Column("changed", "~ CHANGED", shown.number("warning", "faint"), 9, 0, "right", 6, "~ CHG"),
+    Column("same", "= SAME", shown.number("", "faint"), 9, 1, "right", 6),
+    Column("failing", "✗ NEW", shown.number("error", "faint"), 7, 2, "right", value=attrgetter("failures_new")),
+    Column("mended", "✓ MENDED", shown.number("ok", "faint"), 8, 3, "right", value=attrgetter("failures_mended")),
+)
+_UNCOUNTED = shown.by_record(lambda _: Styled("…", "faint"))
+
+
+def origins_of(*, counted: bool) -> Relation[OriginDiff]:
+    """Return origins as a relation, with numbers once these are `counted`."""
+    numbers = _NUMBERS if counted else tuple(replace(one, show=_UNCOUNTED, value=lambda _: None) for one in _NUMBERS)
+    return Relation((_ORIGIN, *numbers), lambda diff: diff.origin_id)
+
+
+PAGES: Relation[PageChange] = Relation(
+    key=lambda change: change.place,
+    nothing="no page differs",
+    columns=(
+        Column("change", "CHANGE", _page_mark, 9, 0, min_width=1, short="", value=lambda one: one.difference.kind),
+        Column("url", "URL", shown.plain(), None, 0, min_width=16, kind="place",
+               value=lambda one: path_of(one.url, one.origin)),
+        Column("fields", "WHAT", shown.plain("muted"), 26, 1, min_width=12, value=said.fields),
+        Column("status", "STATUS", shown.plain(), 14, 2, min_width=9, value=said.ends),
+    ),
+)  # fmt: skip
 
 
 def summary_lines(diff: RunDiff) -> list[Line]:

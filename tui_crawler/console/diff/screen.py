@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Iterable
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar
 
@@ -11,6 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.clock import present
 from tui_crawler.console.diff.queries import (
     FIRST,
     PageLines,
@@ -21,14 +22,12 @@ from tui_crawler.console.diff.queries import (
     runs_counted,
 )
 from tui_crawler.console.diff.rows import (
-    ORIGIN_COLUMNS,
-    PAGE_COLUMNS,
+    PAGES,
     body_lines,
     diff_lines,
     link_lines,
-    origin_row,
+    origins_of,
     page_facts,
-    page_row,
     pages_title,
     summary_lines,
 )
@@ -68,8 +67,8 @@ class DiffScreen(RowsScreen):
     def body(self) -> Iterable[Widget]:
         """The sums, origins, pages, and robots.txt where it differs."""
         self._summary = Lines(id="diff-summary", classes="pane")
-        self._origins = CrawlTable(ORIGIN_COLUMNS, placeholder=READING, id="diff-origins", classes="pane")
-        self._table = CrawlTable(PAGE_COLUMNS, placeholder="no page differs", id="diff-pages", classes="pane")
+        self._origins = CrawlTable(origins_of(counted=False), placeholder=READING, id="diff-origins", classes="pane")
+        self._table = CrawlTable(PAGES, id="diff-pages", classes="pane")
         self._robots = Lines(id="diff-robots", classes="pane")
         yield Vertical(self._summary, self._origins, Horizontal(self._table, self._robots, id="diff-lower"), id="body")
 
@@ -101,7 +100,7 @@ class DiffScreen(RowsScreen):
         self._origins.placeholder = diff.problem or "neither run knows a page"
         title(self._origins, f"Origins · {count(len(diff.origins))}")
         self._origins.styles.height = max(len(diff.origins), 1) + FRAME
-        self._origins.set_rows([origin_row(one, counted=diff.counted) for one in diff.origins])
+        self._origins.fill(diff.origins, present(self.console.clock), relation=origins_of(counted=diff.counted))
         self._look()
 
     def _look(self) -> None:
@@ -124,7 +123,7 @@ class DiffScreen(RowsScreen):
         pages, origin = self._pages, self._origin()
         if pages is None or origin is None:
             return
-        self._table.set_rows([page_row(change) for change in pages.rows[:WINDOW]])
+        self._table.fill(pages.rows[:WINDOW], present(self.console.clock))
         shown = len(pages.rows[:WINDOW])
         title(self._table, pages_title(origin.origin, pages.first, shown, more=pages.older))
 
@@ -149,11 +148,6 @@ class DiffScreen(RowsScreen):
         urls = (change.url,) if change is not None else ()
         older, newer = pages is not None and pages.older, pages is not None and pages.newer
         return Situation(Where.diff, urls=urls, older=older, newer=newer)
-
-    def record(self, table: CrawlTable, key: Hashable) -> object | None:
-        if table is self._table:
-            return self._pages.row(key) if self._pages is not None else None
-        return self._origin() if table is self._origins else None
 
     def crumbs(self) -> tuple[str, ...]:
         span = self._diff.span if self._diff is not None else None

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Callable, Sequence
+from typing import TYPE_CHECKING, Any, assert_never
 
 from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, short_name, status_cell
-from tui_crawler.console.table.cells import Cell, Row, Styled
-from tui_crawler.console.table.columns import Column
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
+from tui_crawler.console.urls.rows import TRIES, PageLine, next_at, of_page
+from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.recovery import NextTry
-from tui_crawler.text.format import READING, ago, coarse, compact, count, plural, seconds
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present, Styled
+from tui_crawler.text.columns import Column, Kind, Relation
+from tui_crawler.text.format import READING, coarse, compact, count, plural, seconds
 from tui_crawler.text.sparkline import sparkline
 
 if TYPE_CHECKING:
@@ -43,52 +46,118 @@ _WORDS = {
     "message": "message",
 }
 _NONE = {"http_status": "no status", "message": "no message"}
-_KEYS = {
-    "exit_code": Column("exit_code", "EXIT", None, 0, min_width=14, kind="word"),
-    "origin": Column("origin", "ORIGIN", None, 0, min_width=12, kind="place"),
-    "http_status": Column("http_status", "STATUS", None, 0, min_width=9),
-    "pattern": Column("pattern", "PATH PATTERN", None, 0, min_width=14, kind="place"),
-    "message": Column("message", "MESSAGE", None, 0, min_width=16),
-}
 _TREND = 12
-_ORIGIN_COLUMN = Column("origin", "ORIGIN", 20, 2, min_width=14, kind="place")
-_EXIT_COLUMN = Column("exit", "EXIT", 15, 5, min_width=14, kind="word")
-_STATUS_COLUMN = Column("status", "ST", 3, 7, "right")
-_MESSAGE_COLUMN = Column("message", "MESSAGE", None, 8, min_width=20)
-_URL_COLUMN = Column("url", "URL", None, 0, min_width=18, kind="place")
-_PAGE_COLUMNS: tuple[Column, ...] = (
-    Column("tries", "TRIES", 5, 1, "right"),
-    Column("took", "TOOK", 6, 4, "right"),
-    Column("retry", "RETRY", 14, 3, min_width=9),
-    Column("last", "LAST", 8, 6, "right"),
-)
-REFERRER_COLUMNS: tuple[Column, ...] = (
-    Column("kind", "KIND", 8, 1, min_width=4),
-    Column("url", "LINKED FROM", None, 0, min_width=18, kind="place"),
-    Column("text", "TEXT", None, 2, min_width=12),
-)
-_TITLE_COLUMN = Column("title", "TITLE", None, 9, min_width=20)
 
 
-def page_columns(by: Sequence[str]) -> tuple[Column, ...]:
-    """The columns of the pages of one group: what the group has in common is left out."""
-    origin = () if "origin" in by else (_ORIGIN_COLUMN,)
-    exits = () if "exit_code" in by else (_EXIT_COLUMN,)
-    status = () if "http_status" in by else (_STATUS_COLUMN,)
-    message = () if "message" in by else (_MESSAGE_COLUMN,)
-    return (*exits, *origin, _URL_COLUMN, *status, *_PAGE_COLUMNS, *message, _TITLE_COLUMN)
-
-
-def group_columns(by: Sequence[str]) -> tuple[Column, ...]:
-    return (
-        *(_KEYS[name] for name in by),
-        Column("count", "TOTAL", 7, 0, "right", min_width=5),
-        Column("recent", "5 MIN", 5, 3, "right"),
-        Column("recoverable", "RECOVERS", 8, 2, "right", min_width=6, short="RECOV"),
-        *(() if "origin" in by else (Column("origins", "ORIGINS", 7, 5, "right", 4, "ORIG"),)),
-        Column("trend", "TREND 1h", _TREND, 4),
-        Column("last", "LAST", 8, 6, "right"),
+def _key(name: str, title: str, of: Callable[[str], Cell], least: int, kind: Kind = "") -> Column[FailureGroup, str]:
+    return Column(
+        name, title, shown.by_value(of), None, 0, min_width=least, kind=kind, value=lambda group: dict(group.key)[name]
     )
+
+
+def _text(name: str) -> Callable[[str], Cell]:
+    return lambda value: Styled(value, "strong") if value else Styled(_NONE.get(name, "none"), "faint")
+
+
+def _status(value: str) -> Cell:
+    return status_cell(int(value)) if value.isdecimal() else _text("http_status")(value)
+
+
+def _host(role: str) -> Callable[[str], Cell]:
+    return lambda origin: Styled(host_of(origin), role, short=bare_host(origin))
+
+
+_KEYS = {
+    "exit_code": _key("exit_code", "EXIT", exit_cell, 14, "word"),
+    "origin": _key("origin", "ORIGIN", _host("strong"), 12, "place"),
+    "http_status": _key("http_status", "STATUS", _status, 9),
+    "pattern": _key("pattern", "PATH PATTERN", _text("pattern"), 14, "place"),
+    "message": _key("message", "MESSAGE", _text("message"), 16),
+}
+
+
+def _recovers(recoverable: int, group: FailureGroup, _present: Present) -> Cell:
+    some = "" if recoverable == group.count else f"{compact(recoverable)} "
+    return Styled(f"{some}yes", "ok") if recoverable else Styled("no", "faint")
+
+
+def _trend(group: FailureGroup) -> Cell:
+    return Styled(sparkline(group.trend, _TREND), "accent")
+
+
+_GROUPS: tuple[Column[FailureGroup, Any], ...] = (
+    Column("count", "TOTAL", shown.number("strong"), 7, 0, "right", min_width=5),
+    Column("recent", "5 MIN", shown.number("", "faint"), 5, 3, "right"),
+    Column("recoverable", "RECOVERS", _recovers, 8, 2, "right", min_width=6, short="RECOV"),
+    Column(
+        "origins", "ORIGINS", shown.number("muted"), 7, 5, "right", 4, "ORIG", value=lambda group: len(group.origins)
+    ),
+    Column("trend", "TREND 1h", shown.by_record(_trend), _TREND, 4, value=lambda group: sum(group.trend)),
+    Column("last", "LAST", shown.since(), 8, 6, "right", value=shown.negated("last_at")),
+)
+
+
+def groups_by(by: Sequence[str]) -> Relation[FailureGroup]:
+    """Return groups of failed pages as a relation."""
+    columns = (
+        *(_KEYS[name] for name in by),
+        *(column for column in _GROUPS if "origin" not in by or column.id != "origins"),
+    )
+    return Relation(columns, key=lambda group: group.key, nothing="nothing has failed")
+
+
+def _retry(_: object, line: PageLine, present: Present) -> Cell:
+    return retry_cell(line.page, present.now, line.outlook)
+
+
+def _retried_at(line: PageLine) -> int | None:
+    return None if line.outlook.when in {NextTry.used_up, NextTry.final} else next_at(line)
+
+
+def pages_by(by: Sequence[str]) -> Relation[PageLine]:
+    """Return the pages of one group as a relation: what the group has in common is left out."""
+    columns: tuple[tuple[str, Column[PageLine, Any]], ...] = (
+        ("exit_code", Column("exit", "EXIT", shown.by_value(exit_cell), 15, 5, min_width=14, kind="word",
+                             value=of_page("last_exit_code"))),
+        ("origin", Column("origin", "ORIGIN", shown.by_value(_host("muted")), 20, 2, min_width=14, kind="place",
+                          value=of_page("origin"))),
+        ("", Column("url", "URL", shown.plain(), None, 0, min_width=18, kind="place",
+                    value=lambda line: path_of(line.page.url, line.page.origin))),
+        ("http_status", Column("status", "ST", shown.by_value(status_cell), 3, 7, "right",
+                               value=of_page("last_http_status"))),
+        ("", replace(TRIES, priority=1)),
+        ("", Column("took", "TOOK", shown.words(seconds, "muted", "faint"), 6, 4, "right", value=of_page("took_ms"))),
+        ("", Column("retry", "RETRY", _retry, 14, 3, min_width=9, value=_retried_at)),
+        ("", Column("last", "LAST", shown.since(), 8, 6, "right", value=shown.negated("page.last_crawled_at"))),
+        ("message", Column("message", "MESSAGE", shown.plain(), None, 8, min_width=20, value=of_page("message"))),
+        ("", Column("title", "TITLE", shown.plain("muted"), None, 9, min_width=20, value=of_page("title"))),
+    )  # fmt: skip
+    kept = tuple(column for key, column in columns if key not in by)
+    return Relation(kept, lambda line: line.page.page_id, "no pages", lambda line: line.page)
+
+
+@dataclass(frozen=True, slots=True)
+class ReferrerLine:
+    """Who names a page of an origin, and its number in the list."""
+
+    number: int
+    referrer: Referrer
+    origin: str
+
+
+REFERRERS: Relation[ReferrerLine] = Relation(
+    key=lambda line: line.number,
+    nothing="no page that was crawled names it",
+    source=lambda line: line.referrer,
+    columns=(
+        Column("kind", "KIND", shown.plain("muted"), 8, 1, min_width=4,
+               value=lambda line: line.referrer.kind.replace("_", " ")),
+        Column("url", "LINKED FROM", shown.plain(), None, 0, min_width=18, kind="place",
+               value=lambda line: path_of(line.referrer.url, line.origin).removeprefix("https://")),
+        Column("text", "TEXT", shown.plain(), None, 2, min_width=12,
+               value=lambda line: " → ".join((line.referrer.text, *line.referrer.chain))),
+    ),
+)  # fmt: skip
 
 
 def grouping_words(by: Sequence[str]) -> str:
@@ -117,31 +186,6 @@ def counted_at(at: str, keys: KeyNames) -> str:
     return f"as of {at} · {keys('failures.count')} counts again"
 
 
-def group_row(group: FailureGroup, now: int) -> Row:
-    """A group as a row; its key is the group's key."""
-    cells: list[Cell] = []
-    for name, value in group.key:
-        match name:
-            case "exit_code":
-                cells.append(exit_cell(value))
-            case "origin":
-                cells.append(Styled(host_of(value), "strong", short=bare_host(value)))
-            case "http_status" if value.isdecimal():
-                cells.append(status_cell(int(value)))
-            case _:
-                cells.append(Styled(value, "strong") if value else Styled(_NONE.get(name, "none"), "faint"))
-    some = "" if group.recoverable == group.count else f"{compact(group.recoverable)} "
-    cells += [
-        Styled(count(group.count), "strong", short=compact(group.count)),
-        Styled(count(group.recent), "" if group.recent else "faint", short=compact(group.recent)),
-        Styled(f"{some}yes", "ok") if group.recoverable else Styled("no", "faint"),
-    ]
-    if "origin" not in dict(group.key):
-        cells.append(Styled(count(len(group.origins)), "muted", short=compact(len(group.origins))))
-    cells += [Styled(sparkline(group.trend, _TREND), "accent"), Styled(ago(now - group.last_at), "muted")]
-    return Row(group.key, tuple(cells))
-
-
 def retry_cell(page: PageView, now: int, outlook: NextRequest) -> Styled:
     """When a failed page is asked again, `now` in epoch ms."""
     if outlook.held:
@@ -162,35 +206,6 @@ def retry_cell(page: PageView, now: int, outlook: NextRequest) -> Styled:
             return Styled(when.value, "faint")
         case _:
             assert_never(when)
-
-
-def page_row(page: PageView, now: int, by: Sequence[str], outlook: NextRequest) -> Row:
-    """A failed page as a row of `page_columns(by)`; its key is the page id."""
-    left = page.attempts_remaining
-    cells: list[Cell] = []
-    if "exit_code" not in by:
-        cells.append(exit_cell(page.last_exit_code))
-    if "origin" not in by:
-        cells.append(Styled(host_of(page.origin), "muted", short=bare_host(page.origin)))
-    cells.append(path_of(page.url, page.origin))
-    if "http_status" not in by:
-        cells.append(status_cell(page.last_http_status))
-    cells += [
-        (str(page.attempts), Styled(f"/{page.attempts + left}", "muted")),
-        Styled(seconds(page.took_ms), "muted" if page.took_ms is not None else "faint"),
-        retry_cell(page, now, outlook),
-        Styled(ago(now - page.last_crawled_at), "muted"),
-    ]
-    if "message" not in by:
-        cells.append(page.message)
-    return Row(page.page_id, (*cells, Styled(page.title, "muted")))
-
-
-def referrer_row(number: int, referrer: Referrer, page: PageView) -> Row:
-    """Who names a page as a row; its key is its number."""
-    kind = Styled(referrer.kind.replace("_", " "), "muted")
-    url, text = path_of(referrer.url, page.origin), " → ".join((referrer.text, *referrer.chain))
-    return Row(number, (kind, url.removeprefix("https://"), text))
 
 
 def referrers_title(page: PageView | None, found: Referrers | None) -> str:

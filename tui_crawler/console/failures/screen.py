@@ -11,6 +11,7 @@ from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
 from tui_crawler.console.actions import BY_ID, Need, Situation, Where
+from tui_crawler.console.clock import present
 from tui_crawler.console.dialogs.choose import ChooseScreen
 from tui_crawler.console.failures.queries import (
     FIRST_PAGES,
@@ -28,20 +29,18 @@ from tui_crawler.console.failures.rows import (
     GROUP_HINT,
     GROUPINGS,
     PAGE_HINT,
-    REFERRER_COLUMNS,
+    REFERRERS,
+    ReferrerLine,
     cluster_words,
     counted_at,
     counted_words,
-    group_columns,
     group_name,
-    group_row,
     grouping_words,
-    page_columns,
+    groups_by,
     page_lines,
-    page_row,
+    pages_by,
     pages_nothing,
     place_words,
-    referrer_row,
     referrers_title,
 )
 from tui_crawler.console.handlers import handles
@@ -53,8 +52,10 @@ from tui_crawler.console.reading.reading import AnyReading, PaneReading
 from tui_crawler.console.rules.pattern import Cluster, clusters_of, pattern_of
 from tui_crawler.console.screen.base import STILL_MS, title
 from tui_crawler.console.screen.waiting import RowsScreen
+from tui_crawler.console.table.cells import Row
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.window_list import PageList
+from tui_crawler.console.urls.rows import PageLine
 from tui_crawler.domain.page_view import FailureCount
 from tui_crawler.text.format import clock, count, plural
 
@@ -62,7 +63,6 @@ if TYPE_CHECKING:
     from tui_crawler.console.reading.ask import Ask
     from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.console.screen.base import ConsoleScreen
-    from tui_crawler.console.table.crawl_table import Row
     from tui_crawler.domain.page_view import FailureGroup, PageView, Referrer, Referrers
 
 
@@ -118,9 +118,9 @@ class GroupList:
         self._counted = counted
         if len(counted.count.groups) <= FIRST_PAGES:
             self._before[self.by, self._table.plain_words] = counted
-        now, still = self._screen.console.clock.wall_ms(), self._screen.console.idle_ms() < STILL_MS
+        console = self._screen.console
         self._table.kept_besides, self._table.looks_elsewhere = _with_found(counted), False
-        self._table.set_rows([group_row(group, now) for group in counted.count.groups], still=still)
+        self._table.fill(counted.count.groups, present(console.clock), still=console.idle_ms() < STILL_MS)
 
     def count_again(self) -> None:
         """Counts with the next beat."""
@@ -131,7 +131,7 @@ class GroupList:
         self.by = by
         self._counted = self._held = None
         self._table.await_rows()
-        self._table.set_columns(group_columns(by))
+        self._table.set_relation(groups_by(by))
         before = self._before.get((by, self._table.plain_words))
         if before is not None:
             self._show(before)
@@ -176,7 +176,6 @@ class GroupList:
 
 
 _PENDING = frozenset({"READY", "CLAIMED"})
-_UNNAMED = "no page that was crawled names it"
 _AROUND = 200
 """So many pages before and after the one under the cursor are looked at for clusters."""
 
@@ -204,15 +203,14 @@ class FailuresScreen(RowsScreen):
 
     def body(self) -> Iterable[Widget]:
         """Groups, pages, and the page under the cursor."""
-        columns = group_columns(GROUPINGS[0])
-        self._group_table = CrawlTable(columns, placeholder="nothing has failed", id="groups", classes="pane")
+        self._group_table = CrawlTable(groups_by(GROUPINGS[0]), id="groups", classes="pane")
         self._groups = GroupList(self, self._group_table, self._show_groups)
         self._shared_height = SharedHeight(self._group_table)
-        self._page_table = CrawlTable(page_columns(GROUPINGS[0]), placeholder="no pages", id="pages", classes="pane")
+        self._page_table = CrawlTable(pages_by(GROUPINGS[0]), id="pages", classes="pane")
         self._page_table.filter_hint = PAGE_HINT
         self._list = PageList(self._page_table, self._keyset, self._page_row, self._show_pages, self.console.read_soon)
         self._info = Lines(id="page-info", classes="pane", still=True)
-        self._referrers = CrawlTable(REFERRER_COLUMNS, placeholder=_UNNAMED, id="referrers", classes="pane")
+        self._referrers = CrawlTable(REFERRERS, id="referrers", classes="pane")
         upper = Horizontal(self._group_table, self._page_table, id="failures-upper")
         yield Vertical(upper, self._info, self._referrers, id="body")
 
@@ -241,7 +239,8 @@ class FailuresScreen(RowsScreen):
 
     def _show_referrers(self, found: Referrers) -> None:
         if (page := self._page()) is not None:
-            self._referrers.set_rows([referrer_row(number, one, page) for number, one in enumerate(found.first)])
+            lines = (ReferrerLine(number, one, page.origin) for number, one in enumerate(found.first))
+            self._referrers.fill(lines, present(self.console.clock))
         self._show_page_titles()
 
     def show_live(self) -> None:
@@ -285,8 +284,8 @@ class FailuresScreen(RowsScreen):
         self._show_page()
 
     def _page_row(self, page: PageView) -> Row:
-        now, outlook = self.console.clock.wall_ms(), self.console.command_queue.outlook_of(page)
-        return page_row(page, now, self._groups.by, outlook)
+        line = PageLine(page, self.console.command_queue.outlook_of(page))
+        return Row.of(self._page_table.relation, line, present(self.console.clock))
 
     def _cluster_words(self) -> str:
         return cluster_words(self._cluster(), len(self._clustered))
@@ -302,7 +301,7 @@ class FailuresScreen(RowsScreen):
         if page is None or page.page_id != self._shown_id:
             self._shown_id = page.page_id if page is not None else 0
             self._named_by.forget()
-            self._referrers.placeholder = _UNNAMED if page is not None else ""
+            self._referrers.placeholder = REFERRERS.nothing if page is not None else ""
             self._referrers.await_rows()
             self.console.read_soon()
         self._show_page_titles()
@@ -350,12 +349,6 @@ class FailuresScreen(RowsScreen):
         here = (page.url,) if page is not None and not among_groups else ()
         failed = group.count if group is not None else 0
         return Situation(Where.failures, urls=self._list.marked_urls() or here, failed=failed)
-
-    def record(self, table: CrawlTable, key: Hashable) -> object | None:
-        """A group, a page, or who names it."""
-        if table is self._referrers:
-            return self._referrer(key)
-        return self._groups.at(key) if table is self._group_table else self._keyset.row(key)
 
     def _referrer(self, key: Hashable) -> Referrer | None:
         first = found.first if (found := self._named_by.value) is not None else ()
@@ -433,7 +426,7 @@ class FailuresScreen(RowsScreen):
         self._retried = None
         self.console.let_keys_go_on()
         self._groups.group_by(by)
-        self._page_table.set_columns(page_columns(by))
+        self._page_table.set_relation(pages_by(by))
         if self._groups.groups:
             self._show_groups()
         self.show_titles()

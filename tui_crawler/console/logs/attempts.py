@@ -3,21 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
-from tui_crawler.console.table.cells import Row, Styled
-from tui_crawler.console.table.columns import Column
-from tui_crawler.console.urls.cells import bare_host, host_of, path_of
+from tui_crawler.console.urls.cells import path_of
 from tui_crawler.domain import exit_code
 from tui_crawler.domain.exit_code import DISPOSITIONS, AttemptKind, ExitCode
-from tui_crawler.text.format import clock, count, seconds, size
+from tui_crawler.domain.view import AttemptView
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Styled
+from tui_crawler.text.columns import Column, Relation
+from tui_crawler.text.format import count, seconds
 from tui_crawler.text.glyphs import StateGlyph, exit_mark
-
-if TYPE_CHECKING:
-    from datetime import tzinfo
-
-    from tui_crawler.domain.view import AttemptView
-
 
 _SHORT: Mapping[str, str] = {
     "file_ingested": "ingested",
@@ -92,27 +87,6 @@ def status_cell(http_status: int | None) -> Styled:
     return Styled(str(http_status), next((role for below, role in roles if http_status < below), "local"))
 
 
-EVENT_COLUMNS: tuple[Column, ...] = (
-    Column("time", "TIME", 8, 1),
-    Column("origin", "ORIGIN", 22, 2, min_width=14, kind="place"),
-    Column("exit", "EXIT", 15, 0, min_width=14, kind="word"),
-    Column("status", "ST", 3, 5, "right"),
-    Column("took", "TOOK", 6, 6, "right"),
-    Column("url", "URL", None, 0, min_width=16, kind="place"),
-    Column("note", "NOTE", None, 4, min_width=20),
-)
-LOG_COLUMNS: tuple[Column, ...] = (
-    Column("time", "TIME", 8, 1),
-    Column("exit", "EXIT", 15, 0, min_width=14, kind="word"),
-    Column("status", "ST", 3, 4, "right"),
-    Column("took", "TOOK", 6, 3, "right"),
-    Column("bytes", "BYTES", 7, 6, "right"),
-    Column("new", "NEW", 4, 7, "right"),
-    Column("url", "URL", None, 0, min_width=16, kind="place"),
-    Column("note", "NOTE", None, 2, min_width=18),
-)
-
-
 def severity_of(attempt: AttemptView) -> exit_code.Severity:
     """How much an attempt matters."""
     return exit_code.severity(exit_code_of(attempt.exit_code), attempt.kind)
@@ -137,30 +111,21 @@ def note(attempt: AttemptView) -> tuple[Styled, ...]:
     return tuple(parts)
 
 
-def event_row(attempt: AttemptView, zone: tzinfo) -> Row:
-    """An attempt as a row of the events; its key is the attempt id."""
-    cells = (
-        Styled(clock(attempt.ended_at, zone), "muted"),
-        Styled(host_of(attempt.origin), short=bare_host(attempt.origin)),
-        exit_cell(attempt.exit_code),
-        status_cell(attempt.http_status),
-        Styled(seconds(attempt.response_ms), "muted"),
-        path_of(attempt.url, attempt.origin),
-        note(attempt),
-    )
-    return Row(attempt.attempt_id, cells)
-
-
-def log_row(attempt: AttemptView, zone: tzinfo) -> Row:
-    """An attempt as a row of the log of its origin; its key is that of its entry in the log."""
-    cells = (
-        Styled(clock(attempt.ended_at, zone), "muted"),
-        exit_cell(attempt.exit_code),
-        status_cell(attempt.http_status),
-        Styled(seconds(attempt.response_ms), "muted"),
-        Styled(size(attempt.bytes) if attempt.bytes else "-", "muted"),
-        Styled(f"+{count(attempt.new_pages)}" if attempt.new_pages else "", "ok"),
-        path_of(attempt.url, attempt.origin),
-        note(attempt),
-    )
-    return Row(("attempt", attempt.attempt_id), cells)
+ATTEMPTS: Relation[AttemptView] = Relation(
+    key=lambda attempt: ("attempt", attempt.attempt_id),
+    nothing="no attempts yet",
+    columns=(
+        Column("time", "TIME", shown.time_of_day(), 8, 1, value=lambda attempt: attempt.ended_at),
+        Column("exit", "EXIT", shown.by_value(exit_cell), 15, 0, min_width=14, kind="word",
+               value=lambda attempt: attempt.exit_code),
+        Column("status", "ST", shown.by_value(status_cell), 3, 4, "right", value=lambda attempt: attempt.http_status),
+        Column("took", "TOOK", shown.words(seconds, "muted"), 6, 3, "right", value=lambda attempt: attempt.response_ms),
+        Column("bytes", "BYTES", shown.data_size("muted"), 7, 6, "right", value=lambda attempt: attempt.bytes or None),
+        Column("new", "NEW", shown.words(lambda new: f"+{count(new)}" if new else "", "ok"), 4, 7, "right",
+               value=lambda attempt: attempt.new_pages),
+        Column("url", "URL", shown.plain(), None, 0, min_width=16, kind="place",
+               value=lambda attempt: path_of(attempt.url, attempt.origin)),
+        Column("note", "NOTE", shown.by_record(note), None, 2, min_width=18, value=lambda attempt: attempt.message),
+    ),
+)  # fmt: skip
+"""The log of one origin."""

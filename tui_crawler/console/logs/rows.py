@@ -11,17 +11,18 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, note, severity_of, status_cell
-from tui_crawler.console.overview.event_rows import action_mark
 from tui_crawler.console.panes.line import Line, Paragraph, fact
-from tui_crawler.console.table.cells import Row, Styled
-from tui_crawler.console.table.columns import Column
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
 from tui_crawler.domain.cut import cut_words
 from tui_crawler.domain.exit_code import DISPOSITIONS, FAILURES, AttemptKind, Severity
 from tui_crawler.domain.operator_view import ActionView, ActivityView
 from tui_crawler.domain.status_words import FinishReason, what_happened
 from tui_crawler.domain.view import AttemptView, LogTerms
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present, Styled
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import ago, clock, count, date_time, plural, seconds, size
+from tui_crawler.text.relations.actions import action_mark
 from tui_crawler.text.same_as import command_line_of
 from tui_crawler.text.sparkline import LEVELS
 
@@ -90,20 +91,6 @@ def histogram(lines: Sequence[LogLine], width: int, zone: tzinfo) -> Line:
     ]
     return (ends[0], *bars, ends[1], *told)
 
-
-LOG_COLUMNS: tuple[Column, ...] = (
-    Column("time", "TIME", 12, 0, min_width=8),
-    Column("what", "EVENT", 29, 0, min_width=14, kind="name"),
-    Column("origin", "ORIGIN", 22, 2, min_width=14, kind="place"),
-    Column("text", "DETAILS", None, 0, min_width=18, kind="place"),
-)
-NARROW_LOG_COLUMNS: tuple[Column, ...] = (
-    replace(LOG_COLUMNS[0], width=8),
-    replace(LOG_COLUMNS[1], width=17),
-    replace(LOG_COLUMNS[2], width=14),
-    LOG_COLUMNS[3],
-)
-"""The same where there is no room for whole names and milliseconds."""
 
 _MARKS: Mapping[str, tuple[str, str]] = {
     "run_started": ("▶", "active"),
@@ -244,21 +231,51 @@ def url_of(line: LogLine) -> str:
             return ""
 
 
-def log_row(line: LogLine, now: int, zone: tzinfo, needle: str, *, relative: bool, marked: bool = False) -> Row:
-    """An entry as a row at `now` (epoch ms); its key is that of the entry. Where `needle` occurs is underlined.
-    `marked`: it has a bookmark."""
-    when = ago(now - line.at) if relative else clock(line.at, zone, millis=True)
-    short = when if relative else clock(line.at, zone)
-    hit = bool(needle) and needle in line.text
-    origin = Styled(host_of(line.origin), "muted", short=bare_host(line.origin))
-    what, happened = _what(line), _happened(line)
-    cells = (
-        Styled(when, _HIT if hit else "muted", short=short),
-        underlined((what,), needle) if hit else what,
-        underlined((origin,), needle) if hit else origin,
-        (*((_BOOKMARK,) if marked else ()), *(underlined(happened, needle) if hit else happened)),
-    )
-    return Row(line.key, cells)
+@dataclass(frozen=True, slots=True)
+class LogEntry:
+    """An entry as the list shows it. Where `needle` occurs is underlined. `marked`: it has a bookmark. `relative`: how
+    long ago it was, instead of when."""
+
+    line: LogLine
+    needle: str = ""
+    relative: bool = False
+    marked: bool = False
+
+    def shown(self, *pieces: Styled) -> tuple[Styled, ...]:
+        """Return pieces of it, underlined where it has what is searched for."""
+        return underlined(pieces, self.needle) if self.needle in self.line.text else pieces
+
+
+def _time(at: int, one: LogEntry, present: Present) -> Cell:
+    when = ago(present.now - at) if one.relative else clock(at, present.zone, millis=True)
+    hit = bool(one.needle) and one.needle in one.line.text
+    return Styled(when, _HIT if hit else "muted", when if one.relative else clock(at, present.zone))
+
+
+def _origin(one: LogEntry) -> Cell:
+    return one.shown(Styled(host_of(one.line.origin), "muted", short=bare_host(one.line.origin)))
+
+
+def _details(one: LogEntry) -> Cell:
+    return (*((_BOOKMARK,) if one.marked else ()), *one.shown(*_happened(one.line)))
+
+
+LOG: Relation[LogEntry] = Relation(
+    key=lambda one: one.line.key,
+    source=lambda one: one.line.source,
+    columns=(
+        Column("time", "TIME", _time, 12, 0, min_width=8, value=lambda one: one.line.at),
+        Column("what", "EVENT", shown.by_record(lambda one: one.shown(_what(one.line))), 29, 0, min_width=14,
+               kind="name", value=lambda one: _what(one.line).text),
+        Column("origin", "ORIGIN", shown.by_record(_origin), 22, 2, min_width=14, kind="place",
+               value=lambda one: one.line.origin),
+        Column("text", "DETAILS", shown.by_record(_details), None, 0, min_width=18, kind="place",
+               value=lambda one: one.line.text),
+    ),
+)  # fmt: skip
+_NARROW = {"time": 8, "what": 17, "origin": 14}
+NARROW_LOG = tuple(replace(one, width=_NARROW.get(one.id)) for one in LOG.columns)
+"""The columns where there is no room for whole names and milliseconds."""
 
 
 def underlined(pieces: Sequence[Styled], needle: str) -> tuple[Styled, ...]:

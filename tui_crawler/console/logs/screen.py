@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
@@ -12,16 +12,17 @@ from textual.timer import Timer
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles, handles_typed
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.logs.rows import (
-    LOG_COLUMNS,
-    NARROW_LOG_COLUMNS,
+    LOG,
+    NARROW_LOG,
+    LogEntry,
     LogLine,
     empty_words,
     histogram,
     log_lines,
-    log_row,
     log_title,
     url_of,
 )
@@ -34,7 +35,8 @@ from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.session import MOST_BOOKMARKS
-from tui_crawler.console.table.crawl_table import CrawlTable, Row
+from tui_crawler.console.table.cells import Row
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.filter_terms import field_named
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.exit_code import Severity
@@ -79,7 +81,7 @@ class LogsScreen(RowsScreen):
 
     def body(self) -> Iterable[Widget]:
         """The list, and the entry under the cursor."""
-        self._table = CrawlTable(LOG_COLUMNS, placeholder=READING, id="log", classes="pane")
+        self._table = CrawlTable(LOG, placeholder=READING, id="log", classes="pane")
         self._list = LogList(self._table, LogListWindow(), self._row, self._show, self.console.read_soon)
         self._seeking = LogSeeking(
             self._list,
@@ -120,7 +122,7 @@ class LogsScreen(RowsScreen):
 
     def fit(self, size: Size) -> None:
         super().fit(size)
-        self._table.set_columns(NARROW_LOG_COLUMNS if self.has_class("-narrow") else LOG_COLUMNS)
+        self._table.set_columns(NARROW_LOG if self.has_class("-narrow") else LOG.columns)
         self.call_after_refresh(self._show_graph)
 
     def _show(self) -> None:
@@ -153,9 +155,8 @@ class LogsScreen(RowsScreen):
         self._show()
 
     def _row(self, line: LogLine) -> Row:
-        clocks = self.console.clock
-        marked = line.order in self.console.bookmarks
-        return log_row(line, clocks.wall_ms(), clocks.zone, self._needle, relative=self._relative, marked=marked)
+        entry = LogEntry(line, self._needle, self._relative, line.order in self.console.bookmarks)
+        return Row.of(LOG, entry, present(self.console.clock))
 
     def _show_entry(self) -> None:
         self._info.show(log_lines(self._line(), self.console.clock.zone))
@@ -180,10 +181,6 @@ class LogsScreen(RowsScreen):
     def narrowed(self) -> bool:
         """Whether something is searched for."""
         return bool(self._needle) or self._seeking.under_way
-
-    def record(self, table: CrawlTable, key: Hashable) -> object | None:
-        line = self._keyset.row(key)
-        return line.source if line is not None else None
 
     def chosen(self) -> Mapping[str, str]:
         """From which level on, of which origin, what is searched for, and how time is told."""
@@ -354,7 +351,7 @@ class LogsScreen(RowsScreen):
         """Keeps the search; where nothing that is held is a hit, goes to the next one."""
         self._search(text)
         self._table.focus()
-        if field := field_named(self._needle, (column.id for column in LOG_COLUMNS)):
+        if field := field_named(self._needle, (column.id for column in LOG.columns)):
             words = f"{field}: is a field of {{log.filter}}, which keeps what fits; this looks for the very text"
             self.console.tell("no", self.key_names.said(words), "warning")
         elif self._needle and not self._hits:

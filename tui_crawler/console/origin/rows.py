@@ -12,8 +12,6 @@ from tui_crawler.console.logs.attempts import exit_cell
 from tui_crawler.console.overview.rows import patience_parts
 from tui_crawler.console.overview.summary import count_lines, eta_line, rate_line, robots_line, trap_lines
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact, heading
-from tui_crawler.console.table.cells import Cell, Row, Styled
-from tui_crawler.console.table.columns import Column
 from tui_crawler.console.urls.cells import host_of, path_of
 from tui_crawler.console.urls.rows import due_cell
 from tui_crawler.domain.contract import Contract, contact_of, least_delay
@@ -22,6 +20,9 @@ from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.status import DelayReason, OriginPhase, RobotsStatus
 from tui_crawler.domain.status_words import unavailable_words, unreachable_words
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Styled
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import ago, clock, count, due, plural, seconds
 from tui_crawler.text.glyphs import CURSOR
 from tui_crawler.text.standing import standing
@@ -104,21 +105,6 @@ def delay_past(view: OriginView, delays: Sequence[AttemptView], run: RunView | N
     return [Paragraph(" " * LABEL + " → ".join(steps), "muted", LABEL, 3)]
 
 
-TODO_COLUMNS: tuple[Column, ...] = (
-    Column("number", "#", 3, 2, "right"),
-    Column("url", "URL", None, 0, min_width=18, kind="place"),
-    Column("depth", "DEPTH", 5, 3, "right"),
-    Column("nice", "NICE", 4, 8, "right"),
-    Column("due", "DUE", 8, 4, "right"),
-    Column("from", "FROM", 20, 1, min_width=12, kind="place"),
-    Column("title", "TITLE", None, 7, min_width=20),
-)
-EXIT_COLUMNS: tuple[Column, ...] = (
-    Column("exit", "EXIT", 15, 0, min_width=14, kind="word"),
-    Column("run", "RUN", 7, 0, "right", min_width=4),
-    Column("recent", "5 MIN", 5, 0, "right"),
-    Column("bar", "", None, 2, min_width=8, kind="name"),
-)
 _REFUSED_SHOWN = 8
 _TRAP_HINT = "{rule.from_selection} on one of these URLs drafts a rule that skips them; nothing is refused by itself"
 
@@ -175,24 +161,41 @@ def unknown_lines(origin: str) -> list[Line]:
     return [Paragraph(f"{origin} is not an origin of this crawl.", "muted")]
 
 
-def todo_row(number: int, item: TodoView, origin: str, now: int, outlook: NextRequest) -> Row:
-    """A page of the todo list as a row at `now` (epoch ms); its key is the URL."""
+@dataclass(frozen=True, slots=True)
+class TodoLine:
+    """A page of the todo list of an origin, its number there, and when it is asked for next."""
+
+    number: int
+    item: TodoView
+    origin: str
+    outlook: NextRequest
+
+
+def _source(line: TodoLine) -> Styled:
+    item = line.item
     if item.attempts:
-        source = Styled(f"↻ try {item.attempts + 1}", "warning")
-    elif item.seed:
-        source = Styled("◆ seed", "accent")
-    else:
-        source = Styled(path_of(item.found_on, origin) if item.found_on else "link", "muted")
-    cells = (
-        Styled(str(number), "faint"),
-        path_of(item.url, origin),
-        str(item.depth),
-        Styled(str(item.nice), "" if item.nice else "faint"),
-        due_cell(outlook, item.not_before - now),
-        source,
-        Styled(item.title, "muted"),
-    )
-    return Row(item.url, cells)
+        return Styled(f"↻ try {item.attempts + 1}", "warning")
+    if item.seed:
+        return Styled("◆ seed", "accent")
+    return Styled(path_of(item.found_on, line.origin) if item.found_on else "link", "muted")
+
+
+TODO: Relation[TodoLine] = Relation(
+    key=lambda line: line.item.url,
+    nothing="the todo list is empty",
+    source=lambda line: line.item,
+    columns=(
+        Column("number", "#", shown.plain("faint"), 3, 2, "right"),
+        Column("url", "URL", shown.plain(), None, 0, min_width=18, kind="place",
+               value=lambda line: path_of(line.item.url, line.origin)),
+        Column("depth", "DEPTH", shown.plain(), 5, 3, "right", value=lambda line: line.item.depth),
+        Column("nice", "NICE", shown.words(str, "", "faint"), 4, 8, "right", value=lambda line: line.item.nice),
+        Column("due", "DUE", lambda at, line, moment: due_cell(line.outlook, at - moment.now), 8, 4, "right",
+               value=lambda line: line.item.not_before),
+        Column("from", "FROM", shown.by_value(shown.itself), 20, 1, min_width=12, kind="place", value=_source),
+        Column("title", "TITLE", shown.plain("muted"), None, 7, min_width=20, value=lambda line: line.item.title),
+    ),
+)  # fmt: skip
 
 
 _KEYS = {"origin": "this origin", "host": "this host", "registrable_domain": "this domain", "ip": "this address"}

@@ -3,7 +3,7 @@ robots.txt: the text with the group in force, the line that decides on a URL, an
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
@@ -14,9 +14,10 @@ from textual.widget import Widget
 from textual.widgets import Input
 
 from tui_crawler.console.actions import BY_ID, Situation, Where
+from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles, handles_typed
 from tui_crawler.console.keys import keys_of, only_at
-from tui_crawler.console.logs.attempts import LOG_COLUMNS, log_row, meaning
+from tui_crawler.console.logs.attempts import ATTEMPTS, meaning
 from tui_crawler.console.logs.rows import url_of
 from tui_crawler.console.logs.window import LogList, LogListWindow
 from tui_crawler.console.origin.queries import (
@@ -28,9 +29,9 @@ from tui_crawler.console.origin.queries import (
     top_ups_of,
 )
 from tui_crawler.console.origin.rows import (
-    EXIT_COLUMNS,
-    TODO_COLUMNS,
+    TODO,
     OriginContext,
+    TodoLine,
     clock_line,
     contract_lines,
     decide,
@@ -38,7 +39,6 @@ from tui_crawler.console.origin.rows import (
     robots_lines,
     state_lines,
     text_line,
-    todo_row,
     unknown_lines,
     wanted_url,
 )
@@ -53,9 +53,9 @@ from tui_crawler.console.reading.refresh import ORIGINS
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.stats.queries import exit_counts_of
-from tui_crawler.console.stats.rows import exit_rows
-from tui_crawler.console.table.cells import Piece, Styled
-from tui_crawler.console.table.crawl_table import CrawlTable, Row
+from tui_crawler.console.stats.rows import EXITS, exits_of
+from tui_crawler.console.table.cells import Piece, Row, Styled, rows_of
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.timeline.lanes import LanePane, LaneScreen
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.exit_code import Severity
@@ -113,9 +113,9 @@ class OriginScreen(LaneScreen, RowsScreen):
         self._why = Lines(id="why-here")
         self._tabs = TabBar(id="origin-tabs")
         self._state = Lines(id="state", classes="pane")
-        self._todo = CrawlTable(TODO_COLUMNS, placeholder="the todo list is empty", id="todo", classes="pane")
-        self._exits = CrawlTable(EXIT_COLUMNS, placeholder="no attempts yet", id="exits", classes="pane")
-        self._attempts = CrawlTable(LOG_COLUMNS, placeholder="no attempts yet", id="attempts", classes="pane")
+        self._todo = CrawlTable(TODO, id="todo", classes="pane")
+        self._exits = CrawlTable(EXITS, id="exits", classes="pane")
+        self._attempts = CrawlTable(ATTEMPTS, id="attempts", classes="pane")
         keyset = LogListWindow(self._origin, attempts_only=True)
         self._list = LogList(
             self._attempts, keyset, self._attempt_row, self._take_newest, self.console.read_soon, newest_on_top=True
@@ -149,9 +149,8 @@ class OriginScreen(LaneScreen, RowsScreen):
         """Clocks, and when the pages in view are asked for."""
         self._show_state()
         seen = frozenset(self._todo.visible_keys)
-        for number, item in enumerate(self._todo_read.value or (), 1):
-            if item.url in seen:
-                self._todo.update_row(self._todo_row(number, item))
+        lines = self._todo_lines(one for one in enumerate(self._todo_read.value or (), 1) if one[1].url in seen)
+        self._todo.update_rows(rows_of(TODO, lines, present(self.console.clock)))
 
     def fit(self, size: Size) -> None:
         super().fit(size)
@@ -218,18 +217,18 @@ class OriginScreen(LaneScreen, RowsScreen):
         self._tabs.tell(tabs, TABS[self._tab][1])
 
     def _show_todo(self, todo: tuple[TodoView, ...]) -> None:
-        self._todo.set_rows([self._todo_row(*numbered) for numbered in enumerate(todo, 1)])
+        self._todo.fill(self._todo_lines(enumerate(todo, 1)), present(self.console.clock))
 
     def _show_exits(self, exits: tuple[ExitCountView, ...]) -> None:
-        self._exits.set_rows(exit_rows(exits, short=6))
+        self._exits.fill(exits, present(self.console.clock), relation=exits_of(exits, short=6))
         self._exits.styles.height = min(max(len(exits), 1), EXITS_SHOWN) + FRAME
 
     def _attempt_row(self, line: LogLine) -> Row:
-        return log_row(cast("AttemptView", line.source), self.console.clock.zone)
+        return Row.of(ATTEMPTS, cast("AttemptView", line.source), present(self.console.clock))
 
-    def _todo_row(self, number: int, item: TodoView) -> Row:
-        outlook = self.console.command_queue.outlook_on_list(item, self._view())
-        return todo_row(number, item, self._origin, self.console.clock.wall_ms(), outlook)
+    def _todo_lines(self, items: Iterable[tuple[int, TodoView]]) -> Iterator[TodoLine]:
+        outlook_of, view = self.console.command_queue.outlook_on_list, self._view()
+        return (TodoLine(number, item, self._origin, outlook_of(item, view)) for number, item in items)
 
     def _show_state(self) -> None:
         console = self.console
@@ -277,13 +276,6 @@ class OriginScreen(LaneScreen, RowsScreen):
         url = self._url()
         origins, failed = ((view,), view.failed) if view is not None else ((), 0)
         return Situation(Where.origin, origins=origins, urls=(url,) if url else (), failed=failed)
-
-    def record(self, table: CrawlTable, key: Hashable) -> object | None:
-        """A page of the todo list, an attempt, or how often an exit code came."""
-        if table is self._todo:
-            return next((one for one in self._todo_read.value or () if one.url == key), None)
-        line = self._list.keyset.row(key)
-        return line.source if line is not None else None
 
     def crumbs(self) -> tuple[str, ...]:
         return ("Overview", host_of(self._origin))

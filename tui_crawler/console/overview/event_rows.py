@@ -1,64 +1,80 @@
-"""What operators asked for, and errors of the console itself, as rows among the events. Pure."""
+"""What happens, as one relation: attempts, what operators asked for, errors of the console. Pure."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Hashable
+from typing import Any
 
-from tui_crawler.console.table.cells import Row, Styled
-from tui_crawler.console.urls.cells import bare_host, host_of
-from tui_crawler.text.format import clock
-from tui_crawler.text.glyphs import StateGlyph
+from tui_crawler.console.logs.attempts import exit_cell, note, status_cell
+from tui_crawler.console.panes.notice import ReportedError
+from tui_crawler.console.urls.cells import bare_host, host_of, path_of
+from tui_crawler.domain.operator_view import ActionView
+from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.view import AttemptView
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Styled
+from tui_crawler.text.columns import Column, Relation
+from tui_crawler.text.format import seconds
+from tui_crawler.text.relations.actions import action_mark
+from tui_crawler.text.shown import Show
 
-if TYPE_CHECKING:
-    from datetime import tzinfo
-
-    from tui_crawler.console.panes.notice import ReportedError
-    from tui_crawler.domain.operator_view import ActionView
-
-
-def action_mark(action: ActionView) -> StateGlyph:
-    """What became of an action."""
-    if action.error:
-        return StateGlyph("✗", "refused", "error")
-    if not action.applied:
-        return StateGlyph("◷", "waits", "waiting")
-    return StateGlyph("↻", "undone", "muted") if action.undone else StateGlyph("✎", "done", "accent")
+Event = AttemptView | ActionView | ReportedError
 
 
-def action_row(action: ActionView, zone: tzinfo) -> Row:
-    """An action as a row of the events, with the command line that does the same; its key is `("action", id)`."""
-    from tui_crawler.text.same_as import command_line_of  # noqa: PLC0415  not before the first paint
+@dataclass(frozen=True, slots=True)
+class EventLine:
+    """What a row shows of an event; `at` is epoch ms."""
 
-    mark = action_mark(action)
-    about = action.target if "://" in action.target and " " not in action.target else ""
-    origin = "/".join(about.split("/", 3)[:3])
-    line = command_line_of(action)
-    end = Styled(f"  {action.error}", "error") if action.error else Styled(f"  {mark.word}", "muted")
-    return Row(
-        ("action", action.action_id),
-        (
-            Styled(clock(action.at, zone), "muted"),
-            Styled(host_of(origin), short=bare_host(origin)) if origin else Styled("operator", "muted"),
-            Styled(f"{mark.glyph} {action.action.replace('_', ' ')}", mark.role),
-            "",
-            "",
-            Styled(line or action.target, "accent" if line else ""),
-            (Styled(f"by {action.who}", "muted"), end),
-        ),
-    )
+    event: Event
+    key: Hashable
+    at: int
+    origin: Styled
+    what: Styled
+    about: Cell
+    note: Cell
+    status: int | None = None
+    took: int | None = None
 
 
-def trouble_row(trouble: ReportedError, zone: tzinfo) -> Row:
-    """An error message that was shown, as a row of the events; its key is `("trouble", number)`."""
-    return Row(
-        ("trouble", trouble.number),
-        (
-            Styled(clock(trouble.at, zone), "muted"),
-            Styled("console", "muted"),
-            Styled("✗ error", "error"),
-            "",
-            "",
-            Styled(trouble.text, "error"),
-            "",
-        ),
-    )
+def line_of(event: Event) -> EventLine:
+    """Return what is shown of an event."""
+    match event:
+        case AttemptView(attempt_id=key, ended_at=at, origin=name, http_status=status, response_ms=took):
+            path, host = path_of(event.url, name), Styled(host_of(name), short=bare_host(name))
+            return EventLine(event, key, at, host, exit_cell(event.exit_code), path, note(event), status, took)
+        case ActionView(action_id=key, at=at, target=target):
+            from tui_crawler.text.same_as import command_line_of  # noqa: PLC0415  not before the first paint
+
+            mark, line, of_url = action_mark(event), command_line_of(event), "://" in target and " " not in target
+            name = "/".join(target.split("/", 3)[:3])
+            host = Styled(host_of(name), short=bare_host(name)) if of_url else Styled("operator", "muted")
+            what = Styled(f"{mark.glyph} {event.action.replace('_', ' ')}", mark.role)
+            end = Styled(f"  {event.error or mark.word}", "error" if event.error else "muted")
+            about = Styled(line or target, "accent" if line else "")
+            return EventLine(event, ("action", key), at, host, what, about, (Styled(f"by {event.who}", "muted"), end))
+        case ReportedError(number=key, at=at, text=text):
+            host, what = Styled("console", "muted"), Styled("✗ error", "error")
+            return EventLine(event, ("trouble", key), at, host, what, Styled(text, "error"), "")
+
+
+def _only(of: Callable[[Any], Cell]) -> Show[Any, EventLine]:
+    """Show what attempts alone have."""
+    return lambda value, line, _: of(value) if isinstance(line.event, AttemptView) else ""
+
+
+EVENTS: Relation[EventLine] = Relation(
+    key=lambda line: line.key,
+    nothing="nothing has happened yet",
+    source=lambda line: None if isinstance(line.event, ReportedError) else line.event,
+    columns=(
+        Column("time", "TIME", shown.time_of_day(), 8, 1, value=lambda line: line.at),
+        Column("origin", "ORIGIN", shown.by_value(shown.itself), 22, 2, min_width=14, kind="place"),
+        Column("exit", "EXIT", shown.by_value(shown.itself), 15, 0, min_width=14, kind="word",
+               value=lambda line: line.what),
+        Column("status", "ST", _only(status_cell), 3, 5, "right"),
+        Column("took", "TOOK", _only(lambda ms: Styled(seconds(ms), "muted")), 6, 6, "right"),
+        Column("url", "URL", shown.by_value(shown.itself), None, 0, min_width=16, kind="place",
+               value=lambda line: line.about),
+        Column("note", "NOTE", shown.by_value(shown.itself), None, 4, min_width=20),
+    ),
+)  # fmt: skip

@@ -3,21 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence, Set
-from functools import partial
-from typing import TYPE_CHECKING
 
-from tui_crawler.console.logs.attempts import EVENT_COLUMNS, event_row, is_problem
-from tui_crawler.console.overview.event_rows import action_row, trouble_row
+from tui_crawler.console.clock import present
+from tui_crawler.console.logs.attempts import is_problem
+from tui_crawler.console.overview.event_rows import EVENTS, line_of
+from tui_crawler.console.panes.notice import ReportedError
 from tui_crawler.console.reading.snapshot import EVENTS_KEPT
 from tui_crawler.console.screen.port import ReachesConsole
-from tui_crawler.console.table.cells import LateRow
-from tui_crawler.console.table.crawl_table import CrawlTable, Row
+from tui_crawler.console.table.cells import Row, rows_of
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.domain.operator_view import ActionView
+from tui_crawler.domain.view import AttemptView
 from tui_crawler.text.format import count, plural
-
-if TYPE_CHECKING:
-    from tui_crawler.console.panes.notice import ReportedError
-    from tui_crawler.domain.operator_view import ActionView
-    from tui_crawler.domain.view import AttemptView
 
 
 class EventsPane(ReachesConsole, CrawlTable):
@@ -27,14 +24,13 @@ class EventsPane(ReachesConsole, CrawlTable):
     pins_top = True
 
     def __init__(self) -> None:
-        words = "nothing has happened yet"
-        super().__init__(EVENT_COLUMNS, placeholder=words, holds_still=True, id="events", classes="pane")
+        super().__init__(EVENTS, holds_still=True, id="events", classes="pane")
         self._attempts: tuple[AttemptView, ...] = ()
         self._held: tuple[AttemptView, ...] | None = None
         self._rows_made: tuple[Row, ...] = ()
         self._actions: tuple[ActionView, ...] = ()
         self._troubles: tuple[ReportedError, ...] = ()
-        self._others: tuple[tuple[int, Row], ...] = ()
+        self._others: tuple[Row, ...] = ()
         self._left_at: Hashable | None = None  # the newest row when it was scrolled out of view
         self.name_pane("Events")
 
@@ -45,9 +41,8 @@ class EventsPane(ReachesConsole, CrawlTable):
         if hold:
             self._held = (*fresh, *(self._held or ()))[:EVENTS_KEPT]
             return
-        zone = self.console.clock.zone
         self._attempts = (*fresh, *self._attempts)[:EVENTS_KEPT]
-        rows = (LateRow(attempt.attempt_id, partial(event_row, attempt, zone)) for attempt in fresh)
+        rows = rows_of(EVENTS, map(line_of, fresh), present(self.console.clock))
         self._rows_made = (*rows, *self._rows_made)[:EVENTS_KEPT]
         self._show()
 
@@ -60,12 +55,8 @@ class EventsPane(ReachesConsole, CrawlTable):
         """Takes what operators asked for (newest first) and the errors that were told (oldest first), all of them."""
         if tuple(actions) != self._actions or tuple(troubles) != self._troubles:
             self._actions, self._troubles = tuple(actions), tuple(troubles)
-            zone = self.console.clock.zone
-            made: list[tuple[int, Row]] = [
-                (one.at, LateRow(("action", one.action_id), partial(action_row, one, zone))) for one in actions
-            ]
-            made += [(one.at, trouble_row(one, zone)) for one in troubles]
-            self._others = tuple(sorted(made, key=lambda other: other[0]))
+            others = sorted([*map(line_of, actions), *map(line_of, troubles)], key=lambda line: line.at)
+            self._others = tuple(rows_of(EVENTS, others, present(self.console.clock)))
             self._show()
 
     def thaw(self) -> None:
@@ -74,22 +65,21 @@ class EventsPane(ReachesConsole, CrawlTable):
         self.take(held, hold=False)
 
     def url_of(self, key: Hashable) -> str:
-        """The URL of an attempt by its key; empty when it is not kept any more."""
-        return next((attempt.url for attempt in self._attempts if attempt.attempt_id == key), "")
+        """The URL of an attempt by its key; empty for any other row."""
+        line = self.record(key)
+        return line.event.url if line is not None and isinstance(line.event, AttemptView) else ""
 
     def words_of(self, key: Hashable) -> str:
         """What an action or an error says, whole (raw text); empty for any other row."""
-        action = next((one for one in self._actions if ("action", one.action_id) == key), None)
-        if action is not None:
-            from tui_crawler.text.same_as import command_line_of  # noqa: PLC0415  not before the first paint
+        line = self.record(key)
+        match None if line is None else line.event:
+            case ReportedError(text=text):
+                return text
+            case ActionView(error=error, action=action, target=target) as asked:
+                from tui_crawler.text.same_as import command_line_of  # noqa: PLC0415  not before the first paint
 
-            return action.error or command_line_of(action) or f"{action.action} {action.target}"
-        return next((one.text for one in self._troubles if ("trouble", one.number) == key), "")
-
-    def record(self, key: Hashable) -> AttemptView | ActionView | None:
-        """An attempt or action by its key; None when it is not kept any more."""
-        attempt = next((attempt for attempt in self._attempts if attempt.attempt_id == key), None)
-        return attempt or next((one for one in self._actions if ("action", one.action_id) == key), None)
+                return error or command_line_of(asked) or f"{action} {target}"
+        return ""
 
     def go_to_problem(self, *, older: bool) -> bool:
         """Puts the cursor on the next older (or newer) problem; False when there is none."""
@@ -120,10 +110,10 @@ class EventsPane(ReachesConsole, CrawlTable):
         others = list(self._others)
         rows: list[Row] = []
         for attempt, row in zip(self._attempts, self._rows_made, strict=True):
-            while others and others[-1][0] >= attempt.ended_at:
-                rows.append(others.pop()[1])
+            while others and others[-1].record.at >= attempt.ended_at:
+                rows.append(others.pop())
             rows.append(row)
-        rows += [row for _, row in reversed(others)]
+        rows += reversed(others)
         return rows[:EVENTS_KEPT]
 
 

@@ -35,6 +35,11 @@ SORT_COLUMNS: tuple[str, ...] = tuple(_KEYS)
 """The ids of the columns an order may be made by."""
 
 
+def order_value(column: str) -> SortKey:
+    """Return how to read from an origin what an order by this column compares."""
+    return _KEYS[column][0]
+
+
 @dataclass(frozen=True, slots=True)
 class OverviewFilter:
     """What the operator wants to see: `needle` filters by text, `problems` keeps problems only, `columns` are those of
@@ -69,8 +74,7 @@ def arrange(
     if wanted.problems:
         kept = [view for view in kept if view.origin in suspects or is_problem(view)]
     kept.sort(key=lambda view: view.origin)
-    key = _KEYS[wanted.sort][0]
-    kept.sort(key=key, reverse=wanted.descending)  # type: ignore[arg-type]  # each key gives values of one kind
+    kept.sort(key=order_value(wanted.sort), reverse=wanted.descending)  # type: ignore[arg-type]  # each key gives values of one kind
     return kept
 
 

@@ -5,11 +5,13 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Set
 from typing import TYPE_CHECKING
 
+from tui_crawler.console.clock import present
 from tui_crawler.console.overview.order import OverviewFilter, arrange, fields_of, read_origin_needle
-from tui_crawler.console.overview.rows import NARROW_COLUMNS, RATE_CELLS, chosen_columns, counts_down, origin_row
+from tui_crawler.console.overview.rows import NARROW, OVERVIEW, RATE_CELLS, OriginLine, chosen, counts_down
 from tui_crawler.console.reading.snapshot import RATE_CELL_MS
-from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row
+from tui_crawler.console.table.crawl_table import CrawlTable, Row
 from tui_crawler.console.urls.cells import twin_of
+from tui_crawler.domain.record import replace
 
 if TYPE_CHECKING:
     from tui_crawler.console.screen.base import ConsoleScreen
@@ -32,9 +34,8 @@ class OriginList:
         self.table = table
         self.wanted = wanted
         self.suspicions: Mapping[str, TrapSuspicion] = {}
-        self._narrow = False
         self._rows: dict[str, Row] = {}
-        self._columns: tuple[Column, ...] = ()
+        self._relation = replace(OVERVIEW, columns=())
         self.fit(narrow=False)
         self._dirty: set[str] = set()  # origins whose rows are older than what is known of them
         self._missed: set[str] = set()  # origins that changed while the picture was held still
@@ -66,12 +67,11 @@ class OriginList:
 
     def fit(self, *, narrow: bool) -> bool:
         """The columns that are wanted, few when narrow; answers whether they are others now, and an order is due."""
-        chosen, self._picked = chosen_columns(self.wanted.columns)
-        columns = NARROW_COLUMNS if narrow else chosen
-        if columns == self._columns:
+        relation = NARROW if narrow else chosen(self.wanted.columns)
+        if relation.columns == self._relation.columns:
             return False
-        self._narrow, self._columns = narrow, columns
-        self.table.set_columns(columns)
+        self._relation = relation
+        self.table.set_columns(relation.columns)
         self._rows.clear()
         return True
 
@@ -100,26 +100,20 @@ class OriginList:
 
     def _put(self, views: Iterable[OriginView]) -> None:
         console = self._console
-        now, zone, run = console.clock.wall_ms(), console.clock.zone, console.live_state.run
-        mono = console.live_state.counted_ms()
+        live, moment, mono = console.live_state, present(console.clock), console.live_state.counted_ms()
         for view in views:
-            meter = console.live_state.meters.get(view.origin)
-            suspected, busy = view.origin in self.suspicions, console.live_state.in_flight(view)
-            row = origin_row(
+            meter = live.meters.get(view.origin)
+            line = OriginLine(
                 view,
-                now,
-                run,
-                zone,
-                narrow=self._narrow,
+                live.run,
                 you=console.who,
-                suspected=suspected,
-                in_flight=busy,
-                twin=twin_of(view.origin) in console.live_state.origins,
+                suspected=view.origin in self.suspicions,
+                in_flight=live.in_flight(view),
+                twin=twin_of(view.origin) in live.origins,
                 rate=meter.line(mono, RATE_CELLS) if meter else (),
                 latency=meter.worst(mono, RATE_CELLS) if meter else (),
             )
-            if not self._narrow:
-                row = Row(row.key, tuple(row.cells[at] for at in self._picked))
+            row = Row.of(self._relation, line, moment)
             self._rows[view.origin] = row
             self._dirty.discard(view.origin)
             self.table.update_row(row)

@@ -1,28 +1,30 @@
-"""The overview's table: its columns, and an origin as one row. Pure."""
+"""The origins of the overview as a relation. Pure."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from math import log1p
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.logs.attempts import exit_cell
-from tui_crawler.console.table.cells import Cell, Row, Styled, clip_host
-from tui_crawler.console.table.columns import Column
+from tui_crawler.console.overview.order import order_value
+from tui_crawler.console.table.cells import clip_host
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
 from tui_crawler.domain.idle_reason import idle_reason
 from tui_crawler.domain.moment import HELD
-from tui_crawler.domain.record import replace
+from tui_crawler.domain.record import dataclass, replace
 from tui_crawler.domain.status import DelayReason, OriginPhase
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present, Styled
 from tui_crawler.text.charts import heat
-from tui_crawler.text.format import compact, count, due, seconds, size
+from tui_crawler.text.columns import Column, Relation
+from tui_crawler.text.format import due, seconds
+from tui_crawler.text.glyphs import StateGlyph
 from tui_crawler.text.safe_text import safe
 from tui_crawler.text.sparkline import patience_dots, sparkline
 from tui_crawler.text.standing import standing
 
 if TYPE_CHECKING:
-    from datetime import tzinfo
-
     from tui_crawler.domain.view import OriginView, RunView
 
 CLOCK_MS = 10_000
@@ -32,36 +34,8 @@ RATE_CELLS, _FEW_CELLS = 20, 7
 """Cells of the small graphs in a row, five seconds each: they stand where no other column wants the room; where they
 are chosen, the few will do."""
 _LEAST_ORIGIN = 16
-COLUMNS: tuple[Column, ...] = (
-    Column("state", "STATE", 14, 0, min_width=11),
-    Column("origin", "ORIGIN", None, 0, min_width=_LEAST_ORIGIN, kind="place"),
-    Column("todo", "TODO", 7, 4, "right", min_width=5),
-    Column("done", "DONE", 8, 3, "right", min_width=6),
-    Column("fail", "FAIL", 5, 1, "right"),
-    Column("patience", "PAT", 5, 2),
-    Column("delay", "DELAY", 7, 6, "right", min_width=6),
-    Column("next", "NEXT", 6, 5, "right"),
-    Column("exit", "LAST EXIT", 15, 7, min_width=14, kind="word"),
-    Column("rate", "RATE", RATE_CELLS, 14),
-    Column("latency", "LATENCY", RATE_CELLS, 15),
-    Column("took", "TOOK", 6, 9, "right"),
-    Column("blocked", "BLOCKED", 7, 10, "right"),
-    Column("pending", "PENDING", 9, 11, "right", min_width=7),
-    Column("bytes", "BYTES", 7, 12, "right"),
-    Column("why", "WHY", None, 13, min_width=36),
-)
 UNORDERED = {"rate": "requests, last 100 s", "latency": "slowest answers, last 100 s", "why": "why nothing moves"}
 """What columns show by which nothing is ordered."""
-NARROW_COLUMNS: tuple[Column, ...] = (
-    Column("state", "", 2, 0),
-    Column("origin", "ORIGIN", None, 0, min_width=20, kind="place"),
-    Column("todo", "TODO", 6, 3, "right", min_width=4),
-    Column("fail", "FAIL", 5, 1, "right"),
-    Column("patience", "PAT", 5, 2, min_width=3),
-    Column("next", "NEXT", 6, 4, "right"),
-    Column("exit", "LAST EXIT", 14, 5, kind="word"),
-)
-"""The columns below 81 cells; the state is its glyph alone, the word stands under the table."""
 
 SUSPECTED = "⚠"
 """Stands after the state of an origin that looks like a trap; WHY and the pane beside the table tell the reason."""
@@ -71,98 +45,63 @@ _ROOM_BESIDE = 8
 _SHORT_STATES: Mapping[str, str] = {"rate limited": "limited", "database error": "db error", "limit reached": "limit"}
 
 
-def origin_row(
-    view: OriginView,
-    now: int,
-    run: RunView | None,
-    zone: tzinfo,
-    *,
-    narrow: bool,
-    you: str = "",
-    suspected: bool = False,
-    in_flight: int | None = None,
-    twin: bool = False,
-    rate: Sequence[float | None] = (),
-    latency: Sequence[float | None] = (),
-) -> Row:
-    """An origin as a row of the overview at `now` (epoch ms), perhaps `suspected` as a trap; its key is the origin.
+@dataclass(frozen=True, slots=True)
+class OriginLine:
+    """An origin with what its row shows next to it, perhaps `suspected` as a trap.
 
     `in_flight` as `idle_reason` has it. A `twin` differs from another origin by its scheme alone, which is shown then.
     `rate` is what it was asked in each of the last spans of time, `latency` how long it took at most (ms).
     """
-    mark = standing(view)
-    done = view.ended
-    name = Styled(host_of(view.origin), "muted" if done else "strong", short=bare_host(view.origin))
-    if twin:
-        scheme = view.origin.partition("://")[0]
-        host = clip_host(safe(bare_host(view.origin)), _LEAST_ORIGIN - len(scheme) - 1)
-        name = Styled(view.origin, name.role, short=f"{scheme} {host}")
+
+    view: OriginView
+    run: RunView | None = None
+    you: str = ""
+    suspected: bool = False
+    in_flight: int | None = None
+    twin: bool = False
+    rate: Sequence[float | None] = ()
+    latency: Sequence[float | None] = ()
+
+
+def _state(mark: StateGlyph, line: OriginLine, _present: Present) -> Cell:
     short = _SHORT_STATES.get(mark.word, mark.word)
-    gap = "" if suspected and len(short) > _ROOM_BESIDE else " "
+    gap = "" if line.suspected and len(short) > _ROOM_BESIDE else " "
     state = Styled(mark.label, mark.role, short=f"{mark.glyph}{gap}{short}")
-    sign = (Styled(f" {SUSPECTED}", "warning", short=SUSPECTED),) if suspected else ()
-    fail = Styled(count(view.failed), "error" if view.failed else "faint", short=compact(view.failed))
-    todo = Styled(count(view.todo), "" if view.todo else "faint", short=compact(view.todo))
-    last: Cell = exit_cell(view.last_exit_code)
-    if narrow:
-        cells: tuple[Cell, ...] = (
-            (Styled(mark.glyph, mark.role), *(Styled(one.short, one.role) for one in sign)),
-            name,
-            todo,
-            fail,
-            patience_cell(view),
-            next_cell(view, now),
-            last,
-        )
-        return Row(view.origin, cells)
-    idle = idle_reason(view, now, run, zone=zone, you=you, in_flight=in_flight, brief=True)
-    cells = (
-        (state, *sign),
-        name,
-        todo,
-        Styled(count(view.done), "", short=compact(view.done)),
-        fail,
-        patience_cell(view),
-        delay_cell(view),
-        next_cell(view, now),
-        last,
-        Styled(sparkline(rate, RATE_CELLS), "active", short=sparkline(rate, _FEW_CELLS)),
-        latency_cell(latency),
-        Styled(seconds(view.last_response_ms) if view.requests else "-", "" if view.requests else "faint"),
-        Styled(count(view.blocked), "blocked" if view.blocked else "faint", short=compact(view.blocked)),
-        Styled(count(view.pending), "" if view.pending else "faint", short=compact(view.pending)),
-        size(view.bytes),
-        (
-            *((Styled(f"{SUSPECTED} trap suspected  ", "warning"),) if suspected else ()),
-            Styled(idle or requesting(view), "muted"),
-        ),
-    )
-    return Row(view.origin, cells)
+    return (state, *((Styled(f" {SUSPECTED}", "warning", short=SUSPECTED),) if line.suspected else ()))
 
 
-def latency_cell(latency: Sequence[float | None]) -> Styled:
+def _glyph(mark: StateGlyph, line: OriginLine, _present: Present) -> Cell:
+    return (Styled(mark.glyph, mark.role), *((Styled(SUSPECTED, "warning"),) if line.suspected else ()))
+
+
+def _name(origin: str, line: OriginLine, _present: Present) -> Cell:
+    role = "muted" if line.view.ended else "strong"
+    if not line.twin:
+        return Styled(host_of(origin), role, short=bare_host(origin))
+    scheme = origin.partition("://")[0]
+    host = clip_host(safe(bare_host(origin)), _LEAST_ORIGIN - len(scheme) - 1)
+    return Styled(origin, role, short=f"{scheme} {host}")
+
+
+def _why(_: object, line: OriginLine, present: Present) -> Cell:
+    now, zone = present.now, present.zone
+    idle = idle_reason(line.view, now, line.run, zone=zone, you=line.you, in_flight=line.in_flight, brief=True)
+    trap = (Styled(f"{SUSPECTED} trap suspected  ", "warning"),) if line.suspected else ()
+    return (*trap, Styled(idle or requesting(line.view), "muted"))
+
+
+def _rate(line: OriginLine) -> Styled:
+    return Styled(sparkline(line.rate, RATE_CELLS), "active", short=sparkline(line.rate, _FEW_CELLS))
+
+
+def _latency(line: OriginLine) -> Styled:
     """How long the worst answers took, darker for longer, alike for all origins: from 50 ms to 5 s by ratio."""
-    shares = [None if ms is None else log1p(ms / _SOON_MS) / log1p(_LATE_MS / _SOON_MS) for ms in latency]
+    shares = [None if ms is None else log1p(ms / _SOON_MS) / log1p(_LATE_MS / _SOON_MS) for ms in line.latency]
     whole, short = (heat(shares[-cells:], cells, top=1.0) if shares else "" for cells in (RATE_CELLS, _FEW_CELLS))
     return Styled(whole, "client", short=short)
 
 
 _SOON_MS, _LATE_MS = 50, 5_000
-
-
-def chosen_columns(ids: Sequence[str]) -> tuple[tuple[Column, ...], tuple[int, ...]]:
-    """The columns of these ids in their order, and which cells of a row are theirs; all where none is named. Where
-    there is too little room those chosen last drop out first; the origin always stays."""
-    places = {column.id: at for at, column in enumerate(COLUMNS)}
-    picked = tuple(places[one] for one in dict.fromkeys(ids) if one in places)
-    if not picked:
-        return COLUMNS, tuple(range(len(COLUMNS)))
-    if places["origin"] not in picked:
-        picked = (places["origin"], *picked)
-    ranked = [(COLUMNS[at], place if at != places["origin"] else 0) for place, at in enumerate(picked)]
-    least = {"rate": _FEW_CELLS, "latency": _FEW_CELLS}
-    columns = (replace(one, priority=rank, min_width=least.get(one.id, one.min_width)) for one, rank in ranked)
-    return tuple(columns), picked
 
 
 def requesting(view: OriginView) -> str:
@@ -223,3 +162,65 @@ def counts_down(view: OriginView, now: int) -> bool:
     """Whether the row of this origin changes by time alone."""
     wait = max(view.next_request_at, view.asleep_until) - now
     return view.state not in _OVER and not view.paused and not view.in_flight_url and wait < CLOCK_MS
+
+
+def _of(column: str) -> Callable[[OriginLine], Any]:
+    of = order_value(column)
+    return lambda line: of(line.view)
+
+
+OVERVIEW: Relation[OriginLine] = Relation(
+    key=lambda line: line.view.origin,
+    source=lambda line: line.view,
+    columns=(
+        Column("state", "STATE", _state, 14, 0, min_width=11, value=lambda line: standing(line.view)),
+        Column("origin", "ORIGIN", _name, None, 0, min_width=_LEAST_ORIGIN, kind="place",
+               value=lambda line: line.view.origin),
+        Column("todo", "TODO", shown.number("", "faint"), 7, 4, "right", min_width=5, value=_of("todo")),
+        Column("done", "DONE", shown.number(), 8, 3, "right", min_width=6, value=_of("done")),
+        Column("fail", "FAIL", shown.number("error", "faint"), 5, 1, "right", value=lambda line: line.view.failed),
+        Column("patience", "PAT", lambda _, line, __: patience_cell(line.view), 5, 2, value=_of("patience")),
+        Column("delay", "DELAY", lambda _, line, __: delay_cell(line.view), 7, 6, "right", 6, value=_of("delay")),
+        Column("next", "NEXT", lambda _, line, at: next_cell(line.view, at.now), 6, 5, "right", value=_of("next")),
+        Column("exit", "LAST EXIT", shown.by_value(exit_cell), 15, 7, min_width=14, kind="word", value=_of("exit")),
+        Column("rate", "RATE", shown.by_record(_rate), RATE_CELLS, 14, value=lambda line: sum(filter(None, line.rate))),
+        Column("latency", "LATENCY", shown.by_record(_latency), RATE_CELLS, 15,
+               value=lambda line: max(filter(None, line.latency), default=None)),
+        Column("took", "TOOK", shown.words(seconds, "", "faint"), 6, 9, "right",
+               value=lambda line: line.view.last_response_ms if line.view.requests else None),
+        Column("blocked", "BLOCKED", shown.number("blocked", "faint"), 7, 10, "right", value=_of("blocked")),
+        Column("pending", "PENDING", shown.number("", "faint"), 9, 11, "right", min_width=7, value=_of("pending")),
+        Column("bytes", "BYTES", shown.data_size(), 7, 12, "right", value=_of("bytes")),
+        Column("why", "WHY", _why, None, 13, min_width=36, value=lambda line: line.view.state),
+    ),
+)  # fmt: skip
+_LITTLE: dict[str, dict[str, Any]] = {
+    "state": {"title": "", "show": _glyph, "width": 2, "min_width": 0},
+    "origin": {"min_width": 20},
+    "todo": {"width": 6, "priority": 3, "min_width": 4},
+    "fail": {},
+    "patience": {"min_width": 3},
+    "next": {"priority": 4},
+    "exit": {"width": 14, "priority": 5, "min_width": 0},
+}
+NARROW = replace(
+    OVERVIEW, columns=tuple(replace(one, **_LITTLE[one.id]) for one in OVERVIEW.columns if one.id in _LITTLE)
+)
+"""Below 81 cells; the state is its glyph alone, the word stands under the table."""
+
+
+def chosen(ids: Sequence[str]) -> Relation[OriginLine]:
+    """Return the columns of these ids in their order; all where none is named. Where there is too little room those
+    chosen last drop out first; the origin always stays."""
+    known = {column.id: column for column in OVERVIEW.columns}
+    picked = [one for one in dict.fromkeys(ids) if one in known]
+    if not picked:
+        return OVERVIEW
+    if "origin" not in picked:
+        picked.insert(0, "origin")
+    least = {"rate": _FEW_CELLS, "latency": _FEW_CELLS}
+    columns = (
+        replace(known[one], priority=place * (one != "origin"), min_width=least.get(one, known[one].min_width))
+        for place, one in enumerate(picked)
+    )
+    return replace(OVERVIEW, columns=tuple(columns))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from typing import TYPE_CHECKING, ClassVar, TypeVar
@@ -21,7 +21,7 @@ from tui_crawler.console.overview.events import EventsPane
 from tui_crawler.console.overview.order import OverviewFilter, natural_direction, read_origin_needle
 from tui_crawler.console.overview.origin_list import OriginList
 from tui_crawler.console.overview.queries import next_page_of, recent_actions, summary_of, suspicions
-from tui_crawler.console.overview.rows import COLUMNS, UNORDERED
+from tui_crawler.console.overview.rows import OVERVIEW, UNORDERED
 from tui_crawler.console.panes.bars import Bar
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines
@@ -132,7 +132,7 @@ class OverviewScreen(LiveFilterScreen):
 
     def body(self) -> Iterable[Widget]:
         """Origins beside the selected one, events below."""
-        self._table = CrawlTable(COLUMNS, placeholder=READING, id="origins", classes="pane")
+        self._table = CrawlTable(OVERVIEW, placeholder=READING, id="origins", classes="pane")
         self._table.holds_while_marked = True
         self._list = OriginList(self, self._table, self._begins_with)
         self._actions = PaneReading(recent_actions)
@@ -331,10 +331,6 @@ class OverviewScreen(LiveFilterScreen):
         """Whether origins are left out."""
         return self._list.wanted.narrows
 
-    def record(self, table: CrawlTable, key: Hashable) -> object | None:
-        """An origin, or an attempt."""
-        return self.console.live_state.origins.get(str(key)) if table is self._table else self._events.record(key)
-
     def orders(self, table: CrawlTable) -> tuple[str, ...]:
         """Origins also by what no column shows."""
         return tuple(ORDERS) if table is self._table else super().orders(table)
@@ -436,8 +432,8 @@ class OverviewScreen(LiveFilterScreen):
                 self._arrange(replace(self._list.wanted, columns=ids))
 
         words = {column: name for column, (_, name) in ORDERS.items()} | UNORDERED
-        options = [(column.id, f"{column.title:10}  {words[column.id]}") for column in COLUMNS]
-        here = self._list.wanted.columns or [column.id for column in COLUMNS]
+        options = [(column.id, f"{column.title:10}  {words[column.id]}") for column in OVERVIEW.columns]
+        here = self._list.wanted.columns or [column.id for column in OVERVIEW.columns]
         self.console.push_screen(ColumnsScreen(options, here), chosen)
 
     @handles_typed("layout.keep")

@@ -44,8 +44,8 @@ from tui_crawler.console.rules.rule_area import RuleArea
 from tui_crawler.console.rules.rule_hits import firings
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import WaitingScreen
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.domain.policy import EMPTY, QueryPolicy
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import plural
 
 if TYPE_CHECKING:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.operator.intent import Confirmation, Intent
 from tui_crawler.console.panes.line import Line
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.domain.command import Exclude
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.url import InvalidUrl, normalise
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import count, plural
 
 if TYPE_CHECKING:

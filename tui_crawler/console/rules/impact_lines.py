@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.operator.intent import Confirmation, Intent
 from tui_crawler.console.panes.line import HangingText, Line, Paragraph, Split
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.pattern import BadPattern
 from tui_crawler.domain.policy import CompiledPolicies, PolicySet
 from tui_crawler.domain.preview import ALLOWED, Preview, RuleSide
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import ago, clock, count, plural
 
 if TYPE_CHECKING:

@@ -4,17 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Hashable, Mapping, Sequence
 from itertools import takewhile
+from operator import attrgetter
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.panes.line import Line, Paragraph, fact, heading
 from tui_crawler.console.rules.entries import Entry, is_in, section_word
 from tui_crawler.console.rules.impact_lines import impact_lines
 from tui_crawler.console.rules.rule_hits import RuleHits, without_entry
-from tui_crawler.console.table.cells import Cell, Row, Styled, cell_text
-from tui_crawler.console.table.columns import Column
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY, QueryPolicy
+from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.ruleset import Ruleset, RulesProblem, Section
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present, Styled, cell_text
+from tui_crawler.text.columns import AnyColumn, Column, Relation
 from tui_crawler.text.format import clock, compact, count, date_time, plural
 from tui_crawler.text.rules_text import rules_difference
 
@@ -28,20 +31,42 @@ if TYPE_CHECKING:
     from tui_crawler.domain.page_view import RefusalCounts
 
 
-RULE_COLUMNS: tuple[Column, ...] = (
-    Column("section", "SECTION", 14, 1, min_width=13),
-    Column("entry", "ENTRY", None, 0, min_width=34),
-    Column("fired", "FIRED", 7, 1, "right", 6),
-    Column("why", "WHY", 20, 3, min_width=18),
-    Column("source", "WRITTEN", 12, 2, min_width=10),
-)
+@dataclass(frozen=True, slots=True)
+class RuleLine:
+    """An entry as it is shown: cells, and how often it has refused a URL; None: that is not counted."""
 
-VERSION_COLUMNS: tuple[Column, ...] = (
-    Column("version", "RULESET", 7, 0, "right"),
-    Column("state", "", 10, 2),
-    Column("at", "WHEN", 16, 1),
-    Column("who", "WHO", 13, 4, min_width=8),
-    Column("note", "NOTE", None, 3, min_width=12),
+    key: Hashable
+    section: Cell
+    entry: Cell
+    fired: Cell
+    why: Cell
+    source: Cell
+    count: int | None = None
+
+
+RULE_ENTRIES: Relation[RuleLine] = Relation(
+    key=lambda line: line.key,
+    nothing="no rules",
+    source=lambda _: None,
+    columns=(
+        Column("section", "SECTION", shown.by_value(shown.itself), 14, 1, min_width=13),
+        Column("entry", "ENTRY", shown.by_value(shown.itself), None, 0, min_width=34),
+        Column("fired", "FIRED", shown.by_record(attrgetter("fired")), 7, 1, "right", 6, value=attrgetter("count")),
+        Column("why", "WHY", shown.by_value(shown.itself), 20, 3, min_width=18),
+        Column("source", "WRITTEN", shown.by_value(shown.itself), 12, 2, min_width=10),
+    ),
+)
+VERSIONS: Relation[Ruleset] = Relation(
+    key=lambda one: one.ruleset_id,
+    nothing="no versions",
+    source=lambda _: None,
+    columns=(
+        Column("version", "RULESET", shown.plain("strong"), 7, 0, "right", value=lambda one: one.ruleset_id),
+        Column("state", "", shown.plain("ok"), 10, 2, value=lambda one: "✓ in force" if one.current else ""),
+        Column("at", "WHEN", lambda at, _, moment: Styled(date_time(at, moment.zone)[:16], "muted"), 16, 1),
+        Column("who", "WHO", shown.plain(), 13, 4, min_width=8),
+        Column("note", "NOTE", shown.plain("muted"), None, 3, min_width=12),
+    ),
 )
 
 _MEANINGS: dict[Section, str] = {
@@ -55,42 +80,34 @@ Hits = Mapping[Hashable, RuleHits | None]
 """What the log says of each entry, by its key, and of each added exclusion, by its place."""
 
 
-def entry_row(entry: Entry, hits: Hits | None, whole: bool) -> Row:
-    """An entry; its key is the entry's. `hits` None: not counted yet; `whole`: in the whole log."""
-    cells = (
-        Styled(section_word(entry.section), "muted"),
-        Styled(entry_words(entry), "strong"),
-        _hits_cell(entry.key, hits, whole),
-        Styled(reason_of(entry), "muted"),
-        Styled(entry.line.source, "muted"),
-    )
-    return Row(entry.key, cells)
+def entry_line(entry: Entry, hits: Hits | None, whole: bool) -> RuleLine:
+    """An entry. `hits` None: not counted yet; `whole`: in the whole log."""
+    cells = Styled(section_word(entry.section), "muted"), Styled(entry_words(entry), "strong")
+    why, source = Styled(reason_of(entry), "muted"), Styled(entry.line.source, "muted")
+    return RuleLine(entry.key, *cells, _hits_cell(entry.key, hits, whole), why, source, _number(entry.key, hits))
 
 
-def without_empty(columns: Sequence[Column], rows: Sequence[Row]) -> tuple[tuple[Column, ...], list[Row]]:
-    """Columns and rows without those columns that may be dropped and in which nothing stands: others have their room.
-    Without rows all columns stay."""
-    kept = [
-        place
-        for place, column in enumerate(columns)
-        if not column.priority or not rows or any(cell_text(row.cells[place]) for row in rows)
-    ]
-    if len(kept) == len(columns):
-        return tuple(columns), list(rows)
-    less = [Row(row.key, tuple(row.cells[place] for place in kept)) for row in rows]
-    return tuple(columns[place] for place in kept), less
-
-
-def operator_row(place: int, one: Exclusion, hits: Hits | None, whole: bool) -> Row:
+def operator_line(place: int, one: Exclusion, hits: Hits | None, whole: bool) -> RuleLine:
     """An exclusion that was added beside the rulesets: it holds for all versions."""
-    cells = (
-        Styled("✎ exclusion", "paused"),
-        Styled(f"{one.kind} {one.value}", "strong"),
-        _hits_cell(("operator", place), hits, whole),
-        Styled(_why(one), "muted"),
-        Styled(one.source or "by an operator", "paused"),
+    key = ("operator", place)
+    cells = Styled("✎ exclusion", "paused"), Styled(f"{one.kind} {one.value}", "strong")
+    why, source = Styled(_why(one), "muted"), Styled(one.source or "by an operator", "paused")
+    return RuleLine(key, *cells, _hits_cell(key, hits, whole), why, source, _number(key, hits))
+
+
+def without_empty(columns: Sequence[AnyColumn], lines: Sequence[RuleLine]) -> tuple[AnyColumn, ...]:
+    """The columns without those that may be dropped and in which nothing stands: others have their room. Without lines
+    all columns stay."""
+    return tuple(
+        column
+        for column in columns
+        if not column.priority or not lines or any(cell_text(column.cell(line, Present())) for line in lines)
     )
-    return Row(("operator", place), cells)
+
+
+def _number(key: Hashable, hits: Hits | None) -> int | None:
+    one = hits.get(key) if hits is not None else None
+    return one.count if one is not None else None
 
 
 def _hits_cell(key: Hashable, fired: Hits | None, whole: bool) -> Cell:
@@ -183,14 +200,6 @@ def entry_lines(entry: Entry | Exclusion | None) -> list[Line]:
                 (Styled(entry_words(entry), "strong"), why),
                 (Styled(f"{_MEANINGS[entry.section]}  ", "muted"), Styled(entry.line.source, "faint")),
             ]
-
-
-def version_row(one: Ruleset, zone: tzinfo) -> Row:
-    """A version as a row of `VERSION_COLUMNS`; its key is its id."""
-    state = Styled("✓ in force", "ok") if one.current else Styled("")
-    at = date_time(one.at, zone)[:16]
-    cells = (Styled(str(one.ruleset_id), "strong"), state, Styled(at, "muted"), one.who, Styled(one.note, "muted"))
-    return Row(one.ruleset_id, cells)
 
 
 def difference_lines(one: Ruleset | None, before: Ruleset | None) -> list[Line]:

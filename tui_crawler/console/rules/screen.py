@@ -26,21 +26,20 @@ from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews, impact_c
 from tui_crawler.console.rules.impact_lines import judge, judged_lines
 from tui_crawler.console.rules.queries import RULES, CountedRefusals, RulesInForce, history_of, refusals
 from tui_crawler.console.rules.rows import (
-    RULE_COLUMNS,
-    VERSION_COLUMNS,
+    RULE_ENTRIES,
+    VERSIONS,
     comparison_lines,
     counted_words,
     difference_lines,
+    entry_line,
     entry_lines,
-    entry_row,
     heading_of,
     no_rules_lines,
-    operator_row,
+    operator_line,
     rule_hits_line,
     selected_exclusion,
     sheet_lines,
     since_of,
-    version_row,
     without_empty,
     without_lines,
 )
@@ -51,7 +50,9 @@ from tui_crawler.console.screen.waiting import WaitingScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY, QueryPolicy
+from tui_crawler.domain.record import replace
 from tui_crawler.domain.ruleset import Ruleset, difference, same_rules
+from tui_crawler.text.cells import Present
 from tui_crawler.text.rules_text import rules_lines
 from tui_crawler.text.safe_text import safe
 
@@ -136,7 +137,7 @@ class RuleVersions:
         """Shows a history (newest first). Who stands on the version in force stays on that."""
         selected = self.selected
         self.history = history
-        self._table.set_rows([version_row(one, zone) for one in history])
+        self._table.fill(history, Present(zone=zone))
         if selected is None or selected.current:
             self._table.move_cursor(key=current_id)
         self.show_difference()
@@ -235,8 +236,8 @@ class RulesScreen(WaitingScreen):
 
     def body(self) -> Iterable[Widget]:
         """Entries, versions, the difference, and the entry under the cursor."""
-        self._entries = CrawlTable(RULE_COLUMNS, placeholder="no rules", id="rules-entries", classes="pane")
-        self._versions = CrawlTable(VERSION_COLUMNS, placeholder="no versions", id="rules-versions", classes="pane")
+        self._entries = CrawlTable(RULE_ENTRIES, id="rules-entries", classes="pane")
+        self._versions = CrawlTable(VERSIONS, id="rules-versions", classes="pane")
         self._difference = Lines(id="rules-difference", classes="pane")
         self._past = RuleVersions(self, self._versions, self._difference)
         self._info = Lines(id="rules-info", classes="pane", still=True)
@@ -307,12 +308,12 @@ class RulesScreen(WaitingScreen):
         counts = counted.counts if counted is not None else None
         self._fired = None if counted is None else firings(entries, added, counted.counts, counted.links)
         whole = counts is not None and counts.looked_at >= counts.known
-        rows = [entry_row(entry, self._fired, whole) for entry in entries]
-        rows += [operator_row(place, one, self._fired, whole) for place, one in enumerate(added)]
-        columns, rows = without_empty(RULE_COLUMNS, rows)
+        lines = [entry_line(entry, self._fired, whole) for entry in entries]
+        lines += [operator_line(place, one, self._fired, whole) for place, one in enumerate(added)]
+        columns = without_empty(RULE_ENTRIES.columns, lines)
         if columns != self._entries.columns:
-            self._entries.set_columns(columns)
-        self._entries.set_rows(rows)
+            self._entries.set_relation(replace(RULE_ENTRIES, columns=columns))
+        self._entries.fill(lines, Present())
         self._show_entry()
         self._show_titles()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
 
 from textual import events
@@ -224,10 +224,6 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
 
     def choose(self, words: Mapping[str, str]) -> None:
         """Shows what was chosen before anything is read; what means nothing here is left out."""
-
-    def record(self, table: CrawlTable, key: Hashable) -> object | None:
-        """The row as it was read, for copies and exports; None: what the table shows has to do."""
-        return None
 
     def exporter(self, table: CrawlTable) -> ListExport | None:
         """What writes a list of which the table holds a part only; None: the rows shown are written."""

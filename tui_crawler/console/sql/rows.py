@@ -5,16 +5,17 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
 from tui_crawler.console.dialogs.completion import Completion
 from tui_crawler.console.panes.line import HangingText, Line
-from tui_crawler.console.table.cells import LateRow, Row, Styled
-from tui_crawler.console.table.columns import Column
+from tui_crawler.domain.record import dataclass, replace
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Styled
+from tui_crawler.text.columns import AnyColumn, Column, Kind, Relation
 from tui_crawler.text.format import count, date_time, plural, seconds
 from tui_crawler.text.safe_text import safe
 
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tui_crawler.domain.operator_view import QueryAnswer
+    from tui_crawler.text.safe_text import Align
 
 
 KEYWORDS = (
@@ -90,48 +92,63 @@ _BYTES_SHOWN = 32
 _TIME_ENDINGS = ("_at", "_before", "_until")
 
 
-def answer_columns(answer: QueryAnswer) -> tuple[Column, ...]:
-    """One column for each of the answer; the last ones drop out first. Equal names get a number."""
-    names: Counter[str] = Counter()
-    taken = set(answer.columns)
-    made: list[Column] = []
-    for at, name in enumerate(answer.columns):
-        names[name] += 1
+def _titles(names: Sequence[str]) -> list[str]:
+    """The names of columns, where equal ones get a number."""
+    found: Counter[str] = Counter()
+    taken = set(names)
+    titles: list[str] = []
+    for name in names:
+        found[name] += 1
         title = name
-        while names[name] > 1 and title in taken:
-            title = f"{name} {names[name]}"
-            names[name] += title in taken
+        while found[name] > 1 and title in taken:
+            title = f"{name} {found[name]}"
+            found[name] += title in taken
         taken.add(title)
-        made.append(_column(title, at, [row[at] for row in answer.rows[:_LOOKED_AT]]))
+        titles.append(title)
+    return titles
+
+
+@dataclass(frozen=True, slots=True)
+class AnswerRow:
+    """A row of an answer, and its number."""
+
+    number: int
+    values: Sequence[object]
+
+
+def answer_of(answer: QueryAnswer) -> Relation[AnswerRow]:
+    """Return an answer as a relation with one column for each of its own; the last ones drop out first."""
+    titles = _titles(answer.columns)
+    made = [_column(name, at, [row[at] for row in answer.rows[:_LOOKED_AT]]) for at, name in enumerate(titles)]
     texts = [column for column in made if column.align == "left" and (column.width or 0) >= _LONG]
     widest = max(texts, key=lambda column: column.width or 0, default=None)
-    return tuple(replace(column, width=None) if column is widest else column for column in made)
+    columns = tuple(replace(column, width=None) if column is widest else column for column in made)
+    return Relation(
+        key=lambda row: row.number,
+        nothing="the answer has no rows",
+        source=lambda row: dict(zip(titles, map(_plain, row.values), strict=True)),
+        columns=columns or (Column("answer", ""),),
+    )
 
 
-def _column(title: str, at: int, values: Sequence[object]) -> Column:
+def answer_rows(answer: QueryAnswer) -> list[AnswerRow]:
+    """Return the rows of an answer."""
+    return [AnswerRow(number, values) for number, values in enumerate(answer.rows)]
+
+
+def _plain(value: object) -> object:
+    """A value for copies and exports; bytes as hexadecimal digits."""
+    return value.hex() if isinstance(value, bytes) else value
+
+
+def _column(title: str, at: int, values: Sequence[object]) -> AnyColumn:
     wide = max((cell_len(safe(value_text(value), WIDEST + 1)) for value in values), default=1)
     numbers = bool(values) and all(value is None or isinstance(value, int | float) for value in values)
     width = min(max(wide, cell_len(safe(title, WIDEST)), 1), WIDEST)
     least = width if numbers else min(width, 16 if wide >= _LONG else _LEAST)
-    places = any(isinstance(value, str) and "://" in value for value in values)
-    return Column(title, title, width, at, "right" if numbers else "left", least, kind="place" if places else "")
-
-
-def answer_rows(answer: QueryAnswer) -> list[Row]:
-    """The rows; the keys are their numbers."""
-
-    def row(number: int, values: Sequence[object]) -> Row:
-        return LateRow(number, lambda: Row(number, tuple(_cell(value) for value in values)))
-
-    return [row(number, values) for number, values in enumerate(answer.rows)]
-
-
-def answer_record(answer: QueryAnswer, key: object) -> Mapping[str, object] | None:
-    """A row by the names of its columns, for copies and exports; bytes as hexadecimal digits."""
-    if not isinstance(key, int) or not 0 <= key < len(answer.rows):
-        return None
-    values = (value.hex() if isinstance(value, bytes) else value for value in answer.rows[key])
-    return dict(zip((column.id for column in answer_columns(answer)), values, strict=True))
+    kind: Kind = "place" if any(isinstance(value, str) and "://" in value for value in values) else ""
+    align: Align = "right" if numbers else "left"
+    return Column(title, title, shown.by_value(_cell), width, at, align, least, "", kind, lambda row: row.values[at])
 
 
 def answer_lines(answer: QueryAnswer, key: object, zone: tzinfo) -> list[Line]:

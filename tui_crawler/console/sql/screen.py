@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
@@ -11,6 +11,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.clock import present
 from tui_crawler.console.dialogs.completion import Choice, Completion, choose
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.bars import FooterBar
@@ -20,15 +21,14 @@ from tui_crawler.console.panes.typing_area import PlainArea
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.sql.rows import (
     Schema,
-    answer_columns,
     answer_lines,
-    answer_record,
+    answer_of,
     answer_rows,
     answer_words,
     complete,
 )
-from tui_crawler.console.table.cells import Row, Styled
-from tui_crawler.console.table.crawl_table import Column, CrawlTable
+from tui_crawler.console.table.cells import Styled
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.operator_view import QueryAnswer
 from tui_crawler.text.format import elapsed
 
@@ -171,7 +171,7 @@ class SqlScreen(ConsoleScreen):
         self._editor.ask, self._editor.recall = self._ask, self._recall
         self._editor.offer, self._editor.nothing_fits = self._offer, self._nothing_fits
         self._hint = Lines(id="sql-hint", still=True)
-        self._table = CrawlTable((Column("answer", "", None),), placeholder="", id="sql-rows", classes="pane")
+        self._table = CrawlTable(answer_of(QueryAnswer()), placeholder="", id="sql-rows", classes="pane")
         self._info = Lines(id="sql-info", classes="pane")
         yield Vertical(self._editor, self._hint, self._table, self._info, id="body")
 
@@ -223,7 +223,7 @@ class SqlScreen(ConsoleScreen):
         if answer.problem:
             table.placeholder = f"✗ {answer.problem}"
             held = table.held_rows()  # the answer before stays, as one that is past
-            table.set_rows([Row(row.key, row.cells, "dim") for row in held], keep_marks=True)
+            table.set_rows([row.in_role("dim") for row in held], keep_marks=True)
             self.show_titles()
             self.tell_footer()
             return
@@ -231,9 +231,8 @@ class SqlScreen(ConsoleScreen):
         table.keep_only("")
         table.order_by(None)
         table.clear_marks()
-        table.placeholder = "the answer has no rows"
-        table.set_columns(answer_columns(answer) or (Column("answer", "", None),))
-        table.set_rows(answer_rows(answer), cursor="first")
+        table.set_relation(answer_of(answer))
+        table.fill(answer_rows(answer), present(self.console.clock), cursor="first")
         self._show_row()
         self.show_titles()
         self.tell_footer()
@@ -245,13 +244,11 @@ class SqlScreen(ConsoleScreen):
 
     def situation(self) -> Situation:
         """The URL of the row under the cursor, if it has one."""
-        record = answer_record(self._answer, self._table.cursor_key) or {}
-        texts = (value for name, value in record.items() if "url" in name.casefold() and isinstance(value, str))
+        row = self._table.record(self._table.cursor_key)
+        pairs = zip(self._answer.columns, row.values if row is not None else (), strict=False)
+        texts = (value for name, value in pairs if "url" in name.casefold() and isinstance(value, str))
         url = next((text for text in texts if text.startswith(("http://", "https://"))), "")
         return Situation(Where.sql, urls=(url,) if url else ())
-
-    def record(self, table: CrawlTable, key: Hashable) -> object | None:
-        return answer_record(self._answer, key) if table is self._table else None
 
     def footer_keys(self) -> Sequence[tuple[str, str, str]]:
         """The keys of the editor while it has the focus: it takes all others as text."""

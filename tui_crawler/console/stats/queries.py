@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Protocol
 
 from tui_crawler.console.ports import ActionReports, OriginReports, RefusedReports
 from tui_crawler.console.reading.ask import COUNTER_MS, ONCE_MS, RARE_MS, Ask, asks
-from tui_crawler.console.stats.rows import by_reason
+from tui_crawler.text.relations.refused import by_reason
 
 if TYPE_CHECKING:
     from tui_crawler.domain.operator_view import JobView, LimboView, StashView, ValidationTotals
@@ -61,7 +61,7 @@ def jobs(reports: LedgerReports, _now: int) -> tuple[JobView, ...]:
     return reports.jobs()
 
 
-JOBS = jobs()
+JOBS_ASK = jobs()
 LEDGER_ASKS: Mapping[str, Ask[Any]] = {
     "refused": Ask(lambda reports, _: by_reason(reports.refused("")), every_ms=RARE_MS),
     "limbo": Ask(lambda reports, _: reports.limbo(0), by_time=True),

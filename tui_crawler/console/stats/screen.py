@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -13,6 +13,7 @@ from textual.geometry import Size
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.clock import present
 from tui_crawler.console.dialogs.choose import ChooseScreen
 from tui_crawler.console.handlers import handles, handles_selected, handles_typed
 from tui_crawler.console.keys import only_at
@@ -29,30 +30,25 @@ from tui_crawler.console.reading.refresh import ORIGINS
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.waiting import RowsScreen
-from tui_crawler.console.stats.queries import COUNTED, JOBS, LEDGER_ASKS, StashCount, ValidationCount, exit_counts_of
-from tui_crawler.console.stats.rows import (
-    EXIT_COLUMNS,
-    JOB_COLUMNS,
-    ORDERS,
-    ORIGIN_COLUMNS,
-    RUNS,
-    SPANS,
-    STATS_TABLES,
-    action_row,
-    exit_rows,
-    job_row,
-    limbo_row,
-    origin_rows,
-    refused_row,
-    run_row,
-    stash_row,
-    top_origins,
-    validation_row,
+from tui_crawler.console.stats.queries import (
+    COUNTED,
+    JOBS_ASK,
+    LEDGER_ASKS,
+    StashCount,
+    ValidationCount,
+    exit_counts_of,
 )
-from tui_crawler.console.table.crawl_table import CrawlTable, Row
+from tui_crawler.console.stats.rows import EXITS, ORDERS, SPANS, STATS_TABLES, busiest, exits_of, top_origins
+from tui_crawler.console.table.cells import rows_of
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.urls.cells import host_of
+from tui_crawler.domain.operator_view import ActionView, LimboView
 from tui_crawler.domain.pulse import HOUR_MS, PulseOf, PulseScope
+from tui_crawler.domain.view import RunView
 from tui_crawler.text.format import clock, count, plural
+from tui_crawler.text.relations.jobs import JOBS
+from tui_crawler.text.relations.refused import RefusedReason
+from tui_crawler.text.relations.runs import RUNS
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
@@ -66,7 +62,7 @@ class StatsTablePane(ReachesConsole, CrawlTable):
     """Shows one ledger; only that one is read."""
 
     def __init__(self) -> None:
-        super().__init__(STATS_TABLES[0].columns, placeholder=STATS_TABLES[0].nothing, id="ledger", classes="pane")
+        super().__init__(STATS_TABLES[0].relation, id="ledger", classes="pane")
         self._at = 0
         self._asked = 0
         self.reading = PaneReading(lambda: self.wanted, self._show)
@@ -97,7 +93,7 @@ class StatsTablePane(ReachesConsole, CrawlTable):
         self._at = names.index(name) if name else (self._at + 1) % len(names)
         self._asked += self.name_shown in COUNTED
         self.await_rows()
-        self.set_columns(STATS_TABLES[self._at].columns)
+        self.set_relation(STATS_TABLES[self._at].relation)
         if self._value is not None:
             self._show(self._value)
         return True
@@ -106,32 +102,21 @@ class StatsTablePane(ReachesConsole, CrawlTable):
         """Counts what must be counted: what is shown, or the stashes."""
         self.turn_to(self.name_shown if self.name_shown in COUNTED else "stashes")
 
-    def record(self, key: object) -> object | None:
-        """An entry as it was read, None when the ledger has no such entries."""
-        name = STATS_TABLES[self._at].key
-        entries = self._value or () if name else ()
-        return next((one for one in entries if getattr(one, name) == key), None)
-
     @property
     def url(self) -> str:
         """The URL under the cursor, empty when there is none."""
-        key = self.cursor_key
-        match self.name_shown:
-            case "refused":
-                return next((one.sample_url for one in self._value or () if one.reason == key), "")
-            case "limbo" if isinstance(key, tuple):
-                return str(key[1])
-            case "actions":
-                target = getattr(self.record(key), "target", "")
-                return target if "://" in target and " " not in target else ""
-            case _:
-                return ""
+        match self.record(self.cursor_key):
+            case RefusedReason(sample_url=url) | LimboView(url=url):
+                return url
+            case ActionView(target=target) if "://" in target and " " not in target:
+                return target
+        return ""
 
     @property
     def runs_chosen(self) -> tuple[int, ...]:
         """The runs to be compared; none while another ledger is shown, or there is none before."""
         marked, here = sorted(key for key in self.marked if isinstance(key, int)), self.cursor_key
-        if self.name_shown != RUNS:
+        if not self.shows_runs:
             return ()
         if len(marked) > 1:
             return tuple(marked[-2:])
@@ -152,30 +137,26 @@ class StatsTablePane(ReachesConsole, CrawlTable):
             if isinstance(value, ValidationCount) and value.totals.waiting:
                 what = f"{count(value.totals.waiting)} waiting · {what}"
             words += f" · {what} at {clock(value.at, self.console.clock.zone)} · {keys('stats.count')} again"
-        compares = f"{keys('nav.open')}: compare two · " if ledger.name == RUNS else ""
+        compares = f"{keys('nav.open')}: compare two · " if self.shows_runs else ""
         return words, f"{compares}{keys('stats.ledger')}: more tables ({len(STATS_TABLES) - 1})"
 
-    def _show(self, value: Any) -> None:
-        self.placeholder = STATS_TABLES[self._at].nothing
-        self.set_rows(self._rows_of(value))
+    @property
+    def shows_runs(self) -> bool:
+        """Whether runs are shown."""
+        return STATS_TABLES[self._at].relation is RUNS
 
-    def _rows_of(self, value: Any) -> list[Row]:
-        console = self.console
-        now, zone, run = console.clock.wall_ms(), console.clock.zone, console.live_state.run
-        match self.name_shown:
-            case "refused":
-                return [refused_row(one) for one in value]
-            case "limbo":
-                return [limbo_row(one) for one in value]
-            case "stashes":
-                return [stash_row(one) for one in value.stashes]
-            case "validation":
-                return [validation_row(*one) for one in value.totals.sums]
-            case _ if self.name_shown == RUNS:
-                alive = run.run_id if run is not None and run.live else 0
-                return [run_row(one, now, zone, live=one.run_id == alive) for one in value]
-            case _:
-                return [action_row(one, zone) for one in value]
+    def _show(self, value: Any) -> None:
+        self.fill(self._records(value), present(self.console.clock))
+
+    def _records(self, value: Any) -> Iterable[Any]:
+        match value:
+            case StashCount(stashes=stashes):
+                return stashes
+            case ValidationCount(totals=totals):
+                return totals.sums
+        run = self.console.live_state.run
+        alive = run.run_id if run is not None and run.live else 0
+        return (replace(one, live=one.run_id == alive) if isinstance(one, RunView) else one for one in value)
 
 
 ORDER_MS = 1_000
@@ -215,17 +196,17 @@ class StatsScreen(RowsScreen):
         self._ordered_at = -ORDER_MS
         self._origin = ""
         self._charted, self._span = False, HOUR_MS
-        self._all_read = PaneReading(exit_counts_of, lambda exits: self._all_exits.set_rows(exit_rows(exits)))
-        self._own_read = PaneReading(self._ask_own, lambda exits: self._own_exits.set_rows(exit_rows(exits)))
-        self._jobs_read = PaneReading(lambda: JOBS, self._show_jobs)
+        self._all_read = PaneReading(exit_counts_of, lambda exits: self._show_exits(self._all_exits, exits))
+        self._own_read = PaneReading(self._ask_own, lambda exits: self._show_exits(self._own_exits, exits))
+        self._jobs_read = PaneReading(lambda: JOBS_ASK, self._show_jobs)
         self._pulse = PaneReading(self._ask_pulse, self._show_charts, moves=True)
 
     def body(self) -> Iterable[Widget]:
         """Jobs and exit codes at the left; origins, a ledger and, where there is room, charts at the right."""
-        self._all_exits = CrawlTable(EXIT_COLUMNS, placeholder="no attempts yet", id="all-exits", classes="pane")
-        self._own_exits = CrawlTable(EXIT_COLUMNS, placeholder="no attempts yet", id="own-exits", classes="pane")
-        self._job_table = CrawlTable(JOB_COLUMNS, placeholder="no job yet", id="jobs", classes="pane")
-        self._top = CrawlTable(ORIGIN_COLUMNS, placeholder="nothing to order yet", id="top-origins", classes="pane")
+        self._all_exits = CrawlTable(EXITS, id="all-exits", classes="pane")
+        self._own_exits = CrawlTable(EXITS, id="own-exits", classes="pane")
+        self._job_table = CrawlTable(JOBS, id="jobs", classes="pane")
+        self._top = CrawlTable(busiest(self._order, ()), id="top-origins", classes="pane")
         for table in (self._all_exits, self._own_exits, self._top):
             table.holds_while_marked = True
         self._ledger = StatsTablePane()
@@ -257,8 +238,11 @@ class StatsScreen(RowsScreen):
     def _ask_pulse(self) -> Ask[Pulse] | None:
         return pulse_of(self._scope(), self._span, self.console.clock.wall_ms()) if self._charted else None
 
+    def _show_exits(self, table: CrawlTable, exits: tuple[ExitCountView, ...]) -> None:
+        table.fill(exits, present(self.console.clock), relation=exits_of(exits))
+
     def _show_jobs(self, jobs: tuple[JobView, ...]) -> None:
-        self._job_table.set_rows([job_row(job) for job in jobs])
+        self._job_table.fill(jobs, present(self.console.clock))
         self._job_table.styles.height = min(max(len(jobs), 1), JOBS_SHOWN) + FRAME
 
     def _scope(self) -> PulseOf:
@@ -285,7 +269,7 @@ class StatsScreen(RowsScreen):
         self._order_origins()
 
     def _order_origins(self) -> None:
-        console = self.console
+        console, moment = self.console, present(self.console.clock)
         now = console.clock.mono_ms()
         waits = now - self._ordered_at < ORDER_MS or console.idle_ms() < ORDER_MS
         if not console.live_state.known:
@@ -293,11 +277,12 @@ class StatsScreen(RowsScreen):
         if waits and self._ordered_at >= 0:
             known = console.live_state.origins
             views = [known[str(key)] for key in self._top.row_order if key in known]
-            self._top.update_rows(origin_rows(views, self._order))
+            self._top.update_rows(rows_of(busiest(self._order, views), views, moment))
             return
         self._ordered_at = now
         views = top_origins(console.live_state.origins.values(), self._order)
-        self._top.set_rows(origin_rows(views, self._order), anew=self._top.sort != (self._order, True))
+        anew = self._top.sort != (self._order, True)
+        self._top.fill(views, moment, relation=busiest(self._order, views), anew=anew)
         self._top.sort = (self._order, True)
         if not views:
             self._own_exits.set_rows(())
@@ -321,13 +306,6 @@ class StatsScreen(RowsScreen):
         """The jobs, and the URL under the cursor of the ledger."""
         url = self._ledger.url
         return Situation(Where.stats, jobs=self._targets(), urls=(url,) if url else ())
-
-    def record(self, table: CrawlTable, key: Hashable) -> object | None:
-        if table is self._job_table:
-            return next((job for job in self._jobs if job.job == key), None)
-        if table is self._ledger:
-            return self._ledger.record(key)
-        return self.console.live_state.origins.get(str(key)) if table is self._top else None
 
     def orders(self, table: CrawlTable) -> tuple[str, ...]:
         """The busiest origins by a few numbers."""
@@ -369,7 +347,7 @@ class StatsScreen(RowsScreen):
 
     def open_selected(self) -> None:
         """Opens what the cursor is on, or tells what an exit code means."""
-        if self.focused is self._ledger and self._ledger.name_shown == RUNS:
+        if self.focused is self._ledger and self._ledger.shows_runs:
             self.compare("")
         elif self.focused is self._ledger:
             self.console.dispatcher.go_to_url(self._ledger.url)

@@ -3,63 +3,71 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Hashable, Sequence
+from collections.abc import Callable, Hashable, Iterable, Sequence
+from functools import partial
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.cells import cell_len, get_character_cell_size
 
-from tui_crawler.domain.record import dataclass
-from tui_crawler.text.safe_text import ELLIPSIS, Align, clip, readable_url, safe
+from tui_crawler.text.cells import Cell, Styled, cell_parts, cell_text
+from tui_crawler.text.safe_text import ELLIPSIS, Align, clip, safe
+
+if TYPE_CHECKING:
+    from tui_crawler.text.cells import Present
+    from tui_crawler.text.columns import Relation
+
+__all__ = ["Cell", "Row", "Styled", "cell_parts", "cell_text"]
+
+R = TypeVar("R")
 
 
-@dataclass(frozen=True, slots=True)
-class Styled:
-    """A piece of text with a role of `theme.ROLES` and perhaps text attributes: `"error"`, `"muted bold"`.
+class Row:
+    """One row: its key, one cell per column of the table, the role of text that names none, and the record it shows.
 
-    `short` stands for the text where the column is too narrow for it (`12k` for `12 004`).
+    `cells` may be a function: of many rows only a few are ever on the screen.
     """
 
-    text: str
-    role: str = ""
-    short: str = ""
+    __slots__ = ("_cells", "_relation", "key", "record", "role")
 
+    def __init__(self, key: Hashable, cells: tuple[Cell, ...] | Callable[[], tuple[Cell, ...]], role: str = "") -> None:
+        self.key, self.role, self._cells = key, role, cells
+        self.record: Any = None
+        self._relation: Relation[Any] | None = None
 
-Cell = str | Styled | tuple[str | Styled, ...]
-"""What stands in one cell: text as it is (never markup), one styled piece, or several beside each other."""
+    @classmethod
+    def of(cls, relation: Relation[R], record: R, present: Present) -> Row:
+        """Return the row of a record, whose cells are made when they are first looked at."""
+        row = cls(relation.key(record), partial(relation.cells, record, present))
+        row.record, row._relation = record, relation
+        return row
 
-
-@dataclass(frozen=True, slots=True)
-class Row:
-    """One row: its key, one cell per column of the table, and the role of text that names none."""
-
-    key: Hashable
-    cells: tuple[Cell, ...]
-    role: str = ""
-
-
-class LateRow(Row):
-    """A row whose cells are made when they are first looked at: of many rows only a few are ever on the screen."""
-
-    __slots__ = ("_made", "_make")
-    _make: Callable[[], Row]
-    _made: Row | None
-
-    def __init__(self, key: Hashable, make: Callable[[], Row]) -> None:
-        """Takes the key, and what gives the row of that key, always the same."""
-        for name, value in (("key", key), ("role", ""), ("_make", make), ("_made", None)):
-            object.__setattr__(self, name, value)  # as a frozen dataclass does
+    def in_role(self, role: str) -> Row:
+        """Return this row in another role."""
+        row = Row(self.key, self._cells, role)
+        row.record, row._relation = self.record, self._relation
+        return row
 
     @property
     def cells(self) -> tuple[Cell, ...]:
         """The cells; made once."""
-        if self._made is None:
-            object.__setattr__(self, "_made", self._make())
-        made = self._made
-        return () if made is None else made.cells
+        if callable(self._cells):
+            self._cells = self._cells()
+        return self._cells
+
+    @property
+    def source(self) -> object | None:
+        """The record as it was read, for copies and exports; None: the texts that are shown have to do."""
+        return None if self._relation is None else self._relation.source(self.record)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, Row) and (self.key, self.role, self.cells) == (other.key, other.role, other.cells)
+
+    __hash__ = None  # type: ignore[assignment]
 
 
-def cell_text(cell: Cell) -> str:
-    """The whole text of a cell, as it is."""
-    return "".join(part.text for part in cell_parts(cell))
+def rows_of(relation: Relation[R], records: Iterable[R], present: Present) -> list[Row]:
+    """Return records as rows, in their order."""
+    return [Row.of(relation, record, present) for record in records]
 
 
 Piece = tuple[str, str]
@@ -89,19 +97,6 @@ def lay_out(
     before = {"left": 0, "right": blank, "center": blank // 2}[align]
     padded = [(" " * before, ""), *pieces, (" " * (blank - before), "")]
     return [piece for piece in padded if piece[0]]
-
-
-def cell_parts(cell: Cell, *, decoded: bool = False) -> Sequence[Styled]:
-    """The pieces of a cell, as they are or with the URLs in them `decoded`."""
-    if decoded:
-        return [Styled(readable_url(one.text), one.role, one.short) for one in cell_parts(cell)]
-    match cell:
-        case str():
-            return (Styled(cell),)
-        case Styled():
-            return (cell,)
-        case _:
-            return tuple(Styled(part) if isinstance(part, str) else part for part in cell)
 
 
 def _width(pieces: Sequence[Piece]) -> int:

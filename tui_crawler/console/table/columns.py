@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from rich.cells import cell_len
 
@@ -11,53 +11,13 @@ from tui_crawler.domain.record import dataclass
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
-    from tui_crawler.text.safe_text import Align
+    from tui_crawler.text.columns import AnyColumn
 
-
-FLEXIBLE_MINIMUM = 8
-"""The least width of a flexible column that names none, in cells."""
 
 _NARROW = 60
 _TINY = 12
 _AIR = 4
 """Cells left after the widest text of a flexible column that others follow: the eye finds from it to its numbers."""
-
-Kind = Literal["", "place", "name", "word"]
-"""What stands in a column. `place`: a URL, a path or a host, cut in the middle, for such differ at their ends. `name`:
-all cells take their short form as soon as one of those that were shown does not fit; `word`: they always do, since
-another column beside it has no room for names."""
-
-
-@dataclass(frozen=True, slots=True)
-class Column:
-    """One column.
-
-    `width` is in cells; None takes what the others leave (shared when there are several). `priority` 0 is
-    never dropped; of the others the greatest goes first. `min_width` (cells) is how far the column may shrink
-    before anything is dropped; 0 means not below `width` (flexible: not below `FLEXIBLE_MINIMUM`). `short`
-    stands for the title where the column is too narrow for it.
-    """
-
-    id: str
-    title: str
-    width: int | None = None
-    priority: int = 0
-    align: Align = "left"
-    min_width: int = 0
-    short: str = ""
-    kind: Kind = ""
-
-    @property
-    def least(self) -> int:
-        """The width below which the column is rather dropped, in cells."""
-        if self.width is None:
-            return max(1, self.min_width or FLEXIBLE_MINIMUM)
-        return max(1, min(self.min_width or self.width, self.width))
-
-    @property
-    def wanted(self) -> int:
-        """The width the column asks for, in cells."""
-        return self.least if self.width is None else max(1, self.width)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +27,7 @@ class ColumnPlace:
     `short`: all its cells stand in their short form.
     """
 
-    column: Column
+    column: AnyColumn
     index: int
     x: int
     width: int
@@ -82,13 +42,13 @@ class Layout:
     gutter: int
     places: tuple[ColumnPlace, ...]
 
-    def column_at(self, x: int) -> Column | None:
+    def column_at(self, x: int) -> AnyColumn | None:
         """Return the column at cell `x` (the gap after a column is part of it), or None left of the first."""
         under = [place.column for place in self.places if place.x <= x]
         return under[-1] if under else None
 
 
-def arrange(columns: Sequence[Column], width: int, seen: Sequence[Width] = ()) -> Layout:
+def arrange(columns: Sequence[AnyColumn], width: int, seen: Sequence[Width] = ()) -> Layout:
     """Return the columns that fit in `width` cells, with their widths.
 
     Columns shrink to their least width, then drop out by priority (of equal ones the rightmost), until the
@@ -121,7 +81,7 @@ def arrange(columns: Sequence[Column], width: int, seen: Sequence[Width] = ()) -
     return Layout(max(width, 0), gutter, tuple(places))
 
 
-def _kept(columns: Sequence[Column], room: int) -> list[tuple[int, Column]]:
+def _kept(columns: Sequence[AnyColumn], room: int) -> list[tuple[int, AnyColumn]]:
     """The columns that fit in `room` cells at their least widths, with their indexes. What they hold does not count:
     no column comes or goes while rows do."""
     kept = list(enumerate(columns))
@@ -176,7 +136,7 @@ class ColumnSize:
     `whole` is what nothing in it would be cut with, `title` what its title needs.
     """
 
-    column: Column
+    column: AnyColumn
     low: int
     short: int
     wanted: int
@@ -184,7 +144,7 @@ class ColumnSize:
     title: int
 
 
-def column_size_of(column: Column, seen: Width | None) -> ColumnSize:
+def column_size_of(column: AnyColumn, seen: Width | None) -> ColumnSize:
     """The size of a column in which this was seen; None: nothing was seen yet."""
     title = cell_len(safe(column.title))
     head = cell_len(safe(column.short or column.title)) + 1  # an arrow may follow it

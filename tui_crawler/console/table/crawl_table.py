@@ -7,8 +7,8 @@ the operator does with keys and mouse.
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Container, Hashable, Iterable, Sequence
+from operator import itemgetter
 from typing import ClassVar
 
 from textual import events
@@ -19,57 +19,20 @@ from tui_crawler.console.keys import TABLE_BINDINGS, KeyNames
 from tui_crawler.console.panes.border import write_subtitle, write_title
 from tui_crawler.console.panes.zoom import zoom_words
 from tui_crawler.console.table.cells import Cell, Row, Styled, cell_text
-from tui_crawler.console.table.columns import Column
 from tui_crawler.console.table.filter_terms import HINT, ParsedFilter, read_needle
 from tui_crawler.console.table.paint import Sort
 from tui_crawler.console.table.rows import CursorRule
 from tui_crawler.console.table.view import TableView
+from tui_crawler.text.columns import AnyColumn, is_missing, order_of
 from tui_crawler.text.format import count
 
-OrderKey = tuple[int, float, str]
-"""What two cells are compared by: nothing before numbers before words."""
 
-_ABSENT = frozenset({"", "-", "…", "none", "never", "NULL"})
-_NUMBER = re.compile(r"[<+~]?(-?\d{1,3}(?: \d{3})+|-?\d+)(\.\d+)? ?(ms|[KMGTPE]?B|[kMGTPE]|%|[dhms])?(?: ago)?")
-_SPAN = re.compile(r"(-?)(\d+)([dhm])(\d\d)([hms])")
-_PART = re.compile(r"(\d+)/\d+")
-_UNITS = {
-    "": 1.0, "%": 1.0, "B": 1.0, "ms": 1e-3, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0,
-    **{unit + byte: 1_000.0**power for power, unit in enumerate("kMGTPE", 1) for byte in ("", "B")}, "KB": 1_000.0,
-}  # fmt: skip
-_MARKS = " \t+▶‖■●○◐✓✗⚠↻▲▼◆⊘∅◷✎×▸R·→↳"
-
-
-def order_key(text: str) -> OrderKey:
-    """What a cell is ordered by: `1 204+`, `2.1 MB`, `1h12m`, `4s ago` and `2/5` are numbers; glyphs do not count."""
-    bare = text.strip(_MARKS) or text.strip()
-    if bare in _ABSENT:
-        return (0, 0.0, "")
-    if bare == "now":
-        return (1, 0.0, "")
-    part = _PART.fullmatch(bare)
-    span = _SPAN.fullmatch(bare)
-    if span:
-        sign, first, big, second, small = span.groups()
-        amount = int(first) * _UNITS[big] + int(second) * _UNITS[small]
-        return (1, -amount if sign else amount, "")
-    number = _NUMBER.fullmatch(part[1] if part else bare)
-    if number and len(number[1]) < 40:
-        whole, rest, unit = number.groups()
-        return (1, float(whole.replace(" ", "") + (rest or "")) * _UNITS[unit or ""], "")
-    return (2, 0.0, bare.casefold())
-
-
-def ordered(rows: Iterable[Row], columns: Sequence[Column], column_id: str, *, descending: bool) -> list[Row]:
-    """Rows by one column; equal ones as they came. Without such a column: as they came."""
-    index = next((at for at, column in enumerate(columns) if column.id == column_id), None)
-    if index is None:
-        return list(rows)
-
-    def key(row: Row) -> OrderKey:
-        return order_key(cell_text(row.cells[index])) if index < len(row.cells) else (0, 0.0, "")
-
-    return sorted(rows, key=key, reverse=descending)
+def ordered(rows: Iterable[Row], column: AnyColumn, *, descending: bool) -> list[Row]:
+    """Return rows in the order of the values of a column, those without a value last; equal ones as they came."""
+    values = [(column.value_of(row.record), row) for row in rows]
+    held = [(order_of(value), row) for value, row in values if not is_missing(value)]
+    missing = [row for value, row in values if is_missing(value)]
+    return [row for _, row in sorted(held, key=itemgetter(0), reverse=descending)] + missing
 
 
 def in_place(shown: Iterable[Hashable], coming: Sequence[Row]) -> tuple[list[Row], int]:
@@ -83,13 +46,10 @@ def in_place(shown: Iterable[Hashable], coming: Sequence[Row]) -> tuple[list[Row
     return [*placed.values(), *new], len(new)
 
 
-def begins_with_the_greatest(rows: Iterable[Row], columns: Sequence[Column], column_id: str) -> bool:
-    """Whether an order by this column begins with the greatest: where most cells are numbers."""
-    index = next((at for at, column in enumerate(columns) if column.id == column_id), None)
-    if index is None:
-        return False
-    ranks = [order_key(cell_text(row.cells[index]))[0] for row in rows if index < len(row.cells)]
-    return ranks.count(1) > ranks.count(2)
+def begins_with_the_greatest(rows: Iterable[Row], column: AnyColumn) -> bool:
+    """Return whether an order by this column begins with the greatest: where it has numbers."""
+    values = [value for row in rows if not is_missing(value := column.value_of(row.record))]
+    return sum(isinstance(value, int | float) for value in values) > len(values) / 2
 
 
 LOOKING = "looking for it…"
@@ -142,8 +102,9 @@ class SiftedTable(TableView):
         if column_id is None:
             self._order = None
         else:
+            column = self._column(column_id)
             if descending is None:
-                descending = begins_with_the_greatest(held, self._columns, column_id)
+                descending = column is not None and begins_with_the_greatest(held, column)
             self._order = (column_id, descending)
         self.sort = self._order
         self._arrange(held, keep_marks=True)
@@ -180,11 +141,11 @@ class SiftedTable(TableView):
         return [self._rows.at(index) for index in range(len(self._rows))]
 
     @property
-    def columns(self) -> Sequence[Column]:
+    def columns(self) -> Sequence[AnyColumn]:
         """All columns, those among them that have no room."""
         return self._columns
 
-    def set_columns(self, columns: Sequence[Column]) -> None:
+    def set_columns(self, columns: Sequence[AnyColumn]) -> None:
         """As in the view; an order by a column that is gone ends."""
         super().set_columns(columns)
         if self._order is not None and self._order[0] not in {column.id for column in columns}:
@@ -291,7 +252,11 @@ class SiftedTable(TableView):
 
     def in_order(self, rows: Sequence[Row], order: Sort) -> list[Row]:
         """Rows in an order made here."""
-        return ordered(rows, self._columns, order[0], descending=order[1])
+        column = self._column(order[0])
+        return list(rows) if column is None else ordered(rows, column, descending=order[1])
+
+    def _column(self, column_id: str) -> AnyColumn | None:
+        return next((one for one in self._columns if one.id == column_id), None)
 
     @property
     def marked(self) -> frozenset[Hashable]:
@@ -330,7 +295,7 @@ class SiftedTable(TableView):
         """Called when other rows are marked than before."""
 
 
-__all__ = ["Cell", "Column", "CrawlTable", "CursorRule", "Row", "Sort", "Styled"]
+__all__ = ["Cell", "CrawlTable", "CursorRule", "Row", "Sort", "Styled"]
 
 
 class CrawlTable(SiftedTable):

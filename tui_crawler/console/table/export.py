@@ -23,7 +23,7 @@ from tui_crawler.text.safe_text import safe
 from tui_crawler.text.sheet import CellKind, kind_of, sheet_text
 
 if TYPE_CHECKING:
-    from tui_crawler.console.table.columns import Column
+    from tui_crawler.text.columns import AnyColumn
 
 FORMATS: tuple[tuple[str, str], ...] = (
     ("csv", "CSV, for a spreadsheet"),
@@ -42,11 +42,15 @@ _MARKDOWN = re.compile(r"[\\`*_{}\[\]<>|#~!&$]")
 
 @dataclass(frozen=True, slots=True)
 class TableText:
-    """What a table shows: columns, rows in their order, and the record of each row (None: it has none)."""
+    """What a table shows: columns, and rows in their order."""
 
-    columns: tuple[Column, ...]
+    columns: tuple[AnyColumn, ...]
     rows: tuple[Row, ...]
-    records: tuple[object | None, ...]
+
+    @property
+    def records(self) -> tuple[object | None, ...]:
+        """The record of each row as it was read; None: it has none."""
+        return tuple(row.source for row in self.rows)
 
 
 def export(table: TableText, format_id: str) -> str:
@@ -77,14 +81,14 @@ def lines(table: TableText, format_id: str) -> str:
                 return _csv([[_plain(name, one.get(name)) for name in names] for one in values])
             return _csv([[sheet_text(_bare(text)) for text in _texts(row)] for row in table.rows])
         case "jsonl":
-            pairs = zip(table.rows, table.records, strict=True)
-            return "".join(f"{as_json(table.columns, row, record)}\n" for row, record in pairs)
+            return "".join(f"{as_json(table.columns, row)}\n" for row in table.rows)
         case _:
             return "".join(_markdown(_escaped(text) for text in _texts(row)) for row in table.rows)
 
 
-def as_json(columns: Sequence[Column], row: Row, record: object | None) -> str:
+def as_json(columns: Sequence[AnyColumn], row: Row) -> str:
     """A row as one JSON object in ASCII: its record, or what is shown of it by column."""
+    record = row.source
     value: object = dict(zip((column.id for column in columns), _texts(row), strict=False))
     if is_dataclass(record) and not isinstance(record, type):
         value = asdict(record)
@@ -102,7 +106,7 @@ def _texts(row: Row) -> list[str]:
     return [safe(cell_text(cell), _LONGEST).strip() for cell in row.cells]
 
 
-def _name(column: Column) -> str:
+def _name(column: AnyColumn) -> str:
     """The title of a column, which in an answer to SQL is whatever the question or the database calls it."""
     return safe(column.title or column.id, _LONGEST).strip()
 

@@ -82,7 +82,7 @@ class TablePainter:
     def row(self, row: Row, *, cursor: bool, marked: bool) -> Strip:
         """Return the line of `row`; the text is painted once per row value."""
         kept = self._strips.get(row.key)
-        if kept is None or (kept[0].cells, kept[0].role) != (row.cells, row.role):
+        if kept is None or kept[0] != row:
             kept = (row, self._paint(row))
             if len(self._strips) >= _STRIPS_KEPT:
                 self._strips.clear()

@@ -133,7 +133,7 @@ class RowActions(Handles):
             self._screens.tell("copy", f"✗ {name}: too long for the terminal, and no file could be written", "error")
 
     def _line(self, screen: ConsoleScreen, table: CrawlTable, key: Hashable, what: str) -> str:
-        row, record = table.row(key), screen.record(table, key)
+        row, record = table.row(key), table.source(key)
         url = _url_of(screen, table, key)
         match what:
             case "url":
@@ -145,7 +145,7 @@ class RowActions(Handles):
                 etag, modified = (page.etag, page.last_modified) if page is not None else ("", "")
                 return curl_command(url, agent, etag, modified) if url else ""
             case "json" if row is not None:
-                return view_export.as_json(table.columns, row, record)
+                return view_export.as_json(table.columns, row)
             case "row" if row is not None:
                 return view_export.as_line(row)
             case _:
@@ -181,8 +181,7 @@ class RowActions(Handles):
                 return
             screen.bring_up_to_date(table)
             rows = tuple(table.shown_rows())
-            records = tuple(screen.record(table, row.key) for row in rows)
-            text = view_export.export(view_export.TableText(tuple(table.columns), rows, records), format_id)
+            text = view_export.export(view_export.TableText(tuple(table.columns), rows), format_id)
             with path.open("x", encoding=view_export.ENCODINGS[format_id], newline="") as file:
                 file.write(text)
         except OSError as error:
@@ -200,7 +199,7 @@ def url_under_cursor(screen: ConsoleScreen, table: CrawlTable | None) -> str:
 
 def _url_of(screen: ConsoleScreen, table: CrawlTable, key: Hashable) -> str:
     """The URL a row is about: its own, that of its origin; of a row without a record, the one the screen is about."""
-    record = screen.record(table, key)
+    record = table.source(key)
     if isinstance(record, LinkView):
         here = screen.situation().urls
         return record.to_url if record.from_url in here else record.from_url

@@ -7,7 +7,7 @@ line marked for painting; painted rows are kept until their value, the width or 
 from __future__ import annotations
 
 from collections.abc import Collection, Hashable, Iterable, Sequence
-from typing import ClassVar
+from typing import Any, ClassVar
 
 from rich.cells import cell_len
 from rich.style import Style
@@ -17,10 +17,12 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tui_crawler.console.panes.scrolling import reach_over
-from tui_crawler.console.table.cells import Cell, Row, cell_parts
-from tui_crawler.console.table.columns import Column, Layout, Width, arrange
+from tui_crawler.console.table.cells import Cell, Row, cell_parts, rows_of
+from tui_crawler.console.table.columns import Layout, Width, arrange
 from tui_crawler.console.table.paint import Palette, Sort, TablePainter, role_styles
 from tui_crawler.console.table.rows import CursorRule, TableRows
+from tui_crawler.text.cells import Present
+from tui_crawler.text.columns import AnyColumn, Relation
 from tui_crawler.text.format import READING
 from tui_crawler.text.safe_text import safe
 
@@ -30,7 +32,7 @@ class SeenWidths:
 
     __slots__ = ("_last", "_places", "_short", "_whole", "decodes")
 
-    def __init__(self, columns: Sequence[Column]) -> None:
+    def __init__(self, columns: Sequence[AnyColumn]) -> None:
         self.decodes = True
         self._places = [column.kind == "place" for column in columns]
         self._whole = [0] * len(columns)
@@ -116,24 +118,25 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
 
     def __init__(
         self,
-        columns: Sequence[Column],
+        relation: Relation[Any],
         *,
-        placeholder: str = "",
+        placeholder: str | None = None,
         show_header: bool = True,
         show_cursor: bool = True,
         holds_still: bool = False,
         id: str | None = None,
         classes: str | None = None,
     ) -> None:
-        """Make a table whose rows are not read yet: `placeholder` is shown in the middle once it was given none.
+        """Make a table whose rows are not read yet: `placeholder` (else what the relation says) is shown in the middle
+        once it was given none.
 
         `show_cursor` False: a table to be read only. `holds_still`: what comes in changes no column's width.
         """
         super().__init__(id=id, classes=classes)
-        self._columns = tuple(columns)
+        self.relation, self._columns = relation, relation.columns
         self._rows = TableRows()
         self._seen = SeenWidths(self._columns)
-        self._placeholder = placeholder
+        self._placeholder = relation.nothing if placeholder is None else placeholder
         self.awaited = True
         """Whether its rows are still being read."""
         self._show_header, self._show_cursor = show_header, show_cursor
@@ -203,7 +206,7 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         """Return the row of `key`, or None."""
         return self._rows.get(key)
 
-    def set_columns(self, columns: Sequence[Column]) -> None:
+    def set_columns(self, columns: Sequence[AnyColumn]) -> None:
         """Put `columns` in place of all columns. Rows set after it have their cells in this order."""
         before, self._columns = self._columns, tuple(columns)
         if self._columns != before:
@@ -213,6 +216,27 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
             self._current_column = ids[0] if ids else None
         self._painter = None
         self.refresh()
+
+    def set_relation(self, relation: Relation[Any]) -> None:
+        """Put another relation in place of this one, which has no rows yet."""
+        self.relation, self.placeholder = relation, relation.nothing
+        self.set_columns(relation.columns)
+
+    def fill(
+        self, records: Iterable[Any], present: Present, *, relation: Relation[Any] | None = None, **how: Any
+    ) -> None:
+        """Put the rows of records in place of all rows, as `set_rows` does; `relation`: with another look."""
+        self.set_rows(rows_of(relation or self.relation, records, present), **how)
+
+    def record(self, key: Hashable | None) -> Any:
+        """Return the record that the row of a key shows, or None."""
+        row = self._rows.get(key)
+        return None if row is None else row.record
+
+    def source(self, key: Hashable) -> object | None:
+        """Return the record of a row as it was read, for copies and exports; None: the texts shown have to do."""
+        row = self._rows.get(key)
+        return None if row is None else row.source
 
     def set_rows(self, rows: Iterable[Row], *, cursor: CursorRule = "pin", keep_marks: bool = False) -> None:
         """Put `rows`, in this order, in place of all rows. Keys are unique and not None.

@@ -4,12 +4,10 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from tui_crawler.console.reading.ask import Ask, PageAsk
 from tui_crawler.console.reading.window import KEPT, KeysetWindow, SpanWindow
-from tui_crawler.console.table.cells import LateRow
 
 if TYPE_CHECKING:
     from tui_crawler.console.reading.refresh import Snapshot
@@ -94,7 +92,7 @@ class WindowList(Generic[B, A, R]):
             key = self.keyset.key_of(one)
             had = kept.get(key)
             same = had is not None and (had[0] is one or had[0] == one)
-            self._rows[key] = had if had is not None and same else (one, LateRow(key, partial(self._row, one)))
+            self._rows[key] = had if had is not None and same else (one, self._row(one))
         key = table.cursor_key
         if visible and not self._turned and key not in visible and key not in self._rows:
             top = round(table.scroll_y)

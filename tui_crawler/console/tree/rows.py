@@ -2,19 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from enum import Enum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.overview.summary import TRAP
 from tui_crawler.console.rules.pattern import literal
-from tui_crawler.console.table.cells import Row, Styled
-from tui_crawler.console.table.columns import Column
 from tui_crawler.console.tree.queries import MOST_BRANCHES, level_of, piece_of, traps_of
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.site_tree import OWN_PAGES, BranchCounts, BranchTally, end_of
 from tui_crawler.domain.trap import LEAST_PAGES
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present, Styled
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import compact, count, phase, rate, size
+from tui_crawler.text.shown import Show
 
 if TYPE_CHECKING:
     from tui_crawler.console.panes.line import Line
@@ -23,18 +25,6 @@ if TYPE_CHECKING:
     from tui_crawler.domain.site_tree import BranchList, BranchPiece
     from tui_crawler.domain.trap import TrapSuspicion
 
-TREE_COLUMNS: tuple[Column, ...] = (
-    Column("path", "PATH", None, 0, min_width=18, kind="place"),
-    Column("known", "KNOWN", 10, 0, "right", min_width=5),
-    Column("done", "DONE", 10, 2, "right", min_width=5),
-    Column("failed", "FAILED", 8, 1, "right", min_width=5, short="FAIL"),
-    Column("blocked", "BLOCKED", 8, 4, "right", min_width=5, short="BLOCK"),
-    Column("refused", "REFUSED", 8, 6, "right", min_width=5, short="REFUS"),
-    Column("size", "SIZE", 7, 7, "right"),
-    Column("mean", "MEAN", 7, 5, "right"),
-    Column("growth", "+/MIN", 6, 3, "right"),
-    Column("trap", "", 7, 1),
-)
 RECOUNT_MS, SHARE = 10_000, 10
 """Counts hold so long at least while a run is live, and so many times as long as counting took."""
 MOST_JUDGED = 50
@@ -154,7 +144,7 @@ def _below(branch: OpenBranch, opened: Mapping[str, OpenBranch], turned: frozens
     own = tally.counts.get(OWN_PAGES)
     yield Node(NodeKind.own_pages, branch.prefix, "pages here", level, own, tally.ended, unfolded)
     for url, counts in here.pages.items() if unfolded else ():
-        name = url.removeprefix(branch.prefix) or "(itself)"
+        name = url.removeprefix(branch.prefix) or "(shown.itself)"
         yield Node(NodeKind.page, branch.prefix, name, level + 1, counts, url=url)
     if unfolded and own is not None and own.known + own.refused > len(here.pages):
         yield Node(NodeKind.rest, branch.prefix, "… further pages", level + 1, None)
@@ -163,24 +153,46 @@ def _below(branch: OpenBranch, opened: Mapping[str, OpenBranch], turned: frozens
 _FOLDED = {True: "▼ ", False: "▸ ", None: "  "}
 
 
-def tree_row(node: Node) -> Row:
-    """A node as a row."""
-    sign = _FOLDED[node.unfolded]
+def _path(node: Node) -> Cell:
     name = Styled(node.name, "strong" if node.kind is NodeKind.branch else "muted")
-    path = (Styled("  " * node.level + sign, "muted"), name)
-    counts = node.counts
-    if counts is None:
-        return Row(node.key, (path, Styled("…", "faint"), *[""] * (len(TREE_COLUMNS) - 2)))
-    more = "" if node.sure else "+"
-    roles = ("", "ok", "error", "blocked", "muted")
-    numbers = (counts.known, counts.done, counts.failed, counts.blocked, counts.refused)
-    cells = (
-        Styled(count(number) + more, role if number else "faint", short=compact(number) + more)
-        for number, role in zip(numbers, roles, strict=True)
-    )
-    rest = (Styled(size(counts.bytes), "muted"), Styled(phase(counts.mean_ms), "muted"))
-    growth = Styled(f"+{rate(counts.growth)}" if counts.fresh else "", "accent")
-    return Row(node.key, (path, *cells, *rest, growth, Styled("⚠ trap?" if node.trap else "", "warning")))
+    return (Styled("  " * node.level + _FOLDED[node.unfolded], "muted"), name)
+
+
+def _of(name: str) -> Callable[[Node], Any]:
+    return lambda node: None if node.counts is None else getattr(node.counts, name)
+
+
+def _counted(role: str, unknown: Cell = "") -> Show[int | None, Node]:
+    def show(value: int | None, node: Node, _present: Present) -> Cell:
+        more = "" if node.sure else "+"
+        text = Styled(count(value) + more, role if value else "faint", short=compact(value) + more)
+        return unknown if value is None else text
+
+    return show
+
+
+def _muted(of: Callable[[float | None], str]) -> Show[float | None, Node]:
+    return lambda value, node, _: "" if node.counts is None else Styled(of(value), "muted")
+
+
+TREE: Relation[Node] = Relation(
+    key=lambda node: node.key,
+    nothing="no URL of this origin is known",
+    columns=(
+        Column("path", "PATH", shown.by_value(shown.itself), None, 0, min_width=18, kind="place", value=_path),
+        Column("known", "KNOWN", _counted("", Styled("…", "faint")), 10, 0, "right", min_width=5, value=_of("known")),
+        Column("done", "DONE", _counted("ok"), 10, 2, "right", min_width=5, value=_of("done")),
+        Column("failed", "FAILED", _counted("error"), 8, 1, "right", min_width=5, short="FAIL", value=_of("failed")),
+        Column("blocked", "BLOCKED", _counted("blocked"), 8, 4, "right", 5, "BLOCK", value=_of("blocked")),
+        Column("refused", "REFUSED", _counted("muted"), 8, 6, "right", 5, "REFUS", value=_of("refused")),
+        Column("size", "SIZE", _muted(size), 7, 7, "right", value=_of("bytes")),
+        Column("mean", "MEAN", _muted(phase), 7, 5, "right", value=_of("mean_ms")),
+        Column("growth", "+/MIN", shown.words(lambda new: f"+{rate(new)}" if new else "", "accent"), 6, 3, "right",
+               value=lambda node: node.counts.growth if node.counts is not None and node.counts.fresh else None),
+        Column("trap", "", shown.plain("warning"), 7, 1,
+               value=lambda node: "⚠ trap?" if node.counts is not None and node.trap else ""),
+    ),
+)  # fmt: skip
 
 
 def branch_lines(node: Node | None, *, hint: str) -> list[Line]:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Sequence
-from functools import partial
 from typing import TYPE_CHECKING, Any, ClassVar
 
 from textual.binding import BindingType
@@ -11,6 +10,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.operator.intent import retry_named
@@ -21,18 +21,16 @@ from tui_crawler.console.rules.exclusions import ExclusionEntry
 from tui_crawler.console.rules.queries import RULES
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import RowsScreen
-from tui_crawler.console.table.cells import LateRow
 from tui_crawler.console.table.crawl_table import CrawlTable, Row, Sort
 from tui_crawler.console.tree.queries import failures_of
 from tui_crawler.console.tree.rows import (
-    TREE_COLUMNS,
+    TREE,
     Node,
     NodeKind,
     OpenBranch,
     branch_lines,
     branch_pattern,
     nodes,
-    tree_row,
 )
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.text.format import count
@@ -52,7 +50,7 @@ class BranchTable(CrawlTable):
 
     def __init__(self, node_of: Callable[[Hashable], Node | None]) -> None:
         """`node_of` answers what a row shows, by its key."""
-        super().__init__(TREE_COLUMNS, placeholder="no URL of this origin is known", id="tree", classes="pane")
+        super().__init__(TREE, id="tree", classes="pane")
         self._node_of = node_of
 
     def in_order(self, rows: Sequence[Row], order: Sort) -> list[Row]:
@@ -147,10 +145,9 @@ class TreeScreen(RowsScreen):
 
     def _show(self) -> None:
         self._shown_at = self.console.clock.mono_ms()
-        before, found = self._held, [*nodes(self._root, self._opened, self._turned)]
+        found = [*nodes(self._root, self._opened, self._turned)]
         self._held = {node.key: node for node in found}
-        kept = {row.key: row for row in self._table.held_rows() if before.get(row.key) == self._held.get(row.key)}
-        self._table.set_rows([kept.get(node.key) or LateRow(node.key, partial(tree_row, node)) for node in found])
+        self._table.fill(found, present(self.console.clock))
         self._show_branch()
         self.show_titles()
 
@@ -177,9 +174,6 @@ class TreeScreen(RowsScreen):
             urls=(node.url or node.prefix,) if node is not None else (),
             failed=counts.failed if counts is not None and node is not None and node.kind in _RETRIED else 0,
         )
-
-    def record(self, table: CrawlTable, key: Hashable) -> Node | None:
-        return self._held.get(key)
 
     def crumbs(self) -> tuple[str, ...]:
         return ("Overview", host_of(self._origin), "Site tree")

@@ -3,21 +3,24 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Sequence
+from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len, get_character_cell_size
 
 from tui_crawler.console.logs.attempts import exit_cell, meaning, status_cell
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, Split, fact, heading, width_of
-from tui_crawler.console.table.cells import Cell, Row, Styled
-from tui_crawler.console.table.columns import Column
 from tui_crawler.console.urls.cells import path_of
 from tui_crawler.console.urls.queries import MOST_LINKS
 from tui_crawler.domain.cut import cut_names, cut_words
 from tui_crawler.domain.exit_code import AttemptKind
+from tui_crawler.domain.record import dataclass, replace
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present, Styled
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import ABSENT, clock, count, date_time, phase, plural, size
 from tui_crawler.text.safe_text import safe
+from tui_crawler.text.shown import Show
 
 if TYPE_CHECKING:
     from datetime import tzinfo
@@ -34,18 +37,47 @@ NOT_NOTED = "?"
 """What stands for steps nobody noted: an older program made the request, or it was cancelled."""
 
 
-def step_cells(request: RequestRecord | None) -> tuple[Cell, Cell, Cell]:
-    """What name look-up, TCP connect and TLS handshake took; `-` for a step that was not taken."""
-    if request is None:
-        return (ABSENT, ABSENT, ABSENT)
-    match request.connection_reused:
-        case None:
-            unknown = Styled(NOT_NOTED, "faint")
-            return (unknown, unknown, unknown)
-        case True:
-            return (Styled(ABSENT, "faint"), Styled(KEPT, "muted"), Styled(ABSENT, "faint"))
-        case False:
-            return (phase(request.dns_ms), phase(request.connect_ms), phase(request.tls_ms))
+def _request(one: RequestRecord | Try) -> RequestRecord | None:
+    return one.request if isinstance(one, Try) else one
+
+
+def _step_ms(name: str) -> Callable[[RequestRecord | Try], float | None]:
+    """Return how to read what a step of a new connection took: name look-up, TCP connect, or TLS handshake."""
+
+    def took(one: RequestRecord | Try) -> float | None:
+        request = _request(one)
+        return getattr(request, name) if request is not None and request.connection_reused is False else None
+
+    return took
+
+
+def _step_cell(kept: Styled) -> Show[float | None, RequestRecord | Try]:
+    def show(ms: float | None, one: RequestRecord | Try, _present: Present) -> Cell:
+        request = _request(one)
+        if request is None or request.connection_reused is False:
+            return phase(ms)
+        return Styled(NOT_NOTED, "faint") if request.connection_reused is None else kept
+
+    return show
+
+
+def _head(one: RequestRecord | Try) -> float | None:
+    request = _request(one)
+    return request.head_at - request.sent_at if request is not None and request.head_at is not None else None
+
+
+def _total(one: RequestRecord | Try) -> float | None:
+    request = _request(one)
+    if request is not None:
+        return request.ended_at - request.sent_at
+    return one.attempt.response_ms if isinstance(one, Try) else None
+
+
+_PATH, _INDENTED = 12, 6
+"""How many steps of a path are drawn, the last ones; and how many of them are indented further."""
+
+_HEADER_NAME = 32
+"""How many cells the name of a header takes at most."""
 
 
 def connection_words(request: RequestRecord) -> str:
@@ -59,51 +91,6 @@ def connection_words(request: RequestRecord) -> str:
     taken = ", ".join(f"{name} {phase(ms)}" for name, ms in steps if ms is not None)
     made = f"new connection{to}" if request.remote_address else "no connection came about"
     return f"{made}: {taken}" if taken else made
-
-
-ATTEMPT_COLUMNS: tuple[Column, ...] = (
-    Column("number", "#", 3, 6, "right"),
-    Column("time", "TIME", 19, 0, min_width=8),
-    Column("rules", "RULESET", 7, 8, "right", min_width=5, short="RULES"),
-    Column("exit", "EXIT", 27, 0, min_width=14, kind="name"),
-    Column("status", "ST", 3, 1, "right"),
-    Column("dns", "DNS", 5, 11, "right"),
-    Column("connect", "CONN", 5, 9, "right"),
-    Column("tls", "TLS", 5, 10, "right"),
-    Column("head", "TTFB", 6, 4, "right", min_width=5),
-    Column("total", "TOTAL", 6, 2, "right", min_width=5),
-    Column("bytes", "BYTES", 6, 5, "right"),
-    Column("remote", "REMOTE", 21, 7, min_width=15),
-    Column("requests", "REQ", 3, 12, "right"),
-    Column("note", "NOTE", None, 3, min_width=24),
-)
-REQUEST_COLUMNS: tuple[Column, ...] = (
-    Column("time", "SENT", 12, 0),
-    Column("method", "METHOD", 6, 3),
-    Column("status", "ST", 3, 0, "right"),
-    Column("dns", "DNS", 5, 9, "right"),
-    Column("connect", "CONN", 5, 7, "right"),
-    Column("tls", "TLS", 5, 8, "right"),
-    Column("head", "TTFB", 7, 2, "right", min_width=5),
-    Column("total", "TOTAL", 7, 1, "right", min_width=5),
-    Column("remote", "REMOTE", 22, 5, min_width=15),
-    Column("kind", "KIND", 24, 6),
-    Column("error", "ERROR", None, 4, min_width=14),
-)
-LINK_COLUMNS: tuple[Column, ...] = (
-    Column("kind", "KIND", 6, 3, min_width=4),
-    Column("url", "URL", None, 0, min_width=18, kind="place"),
-    Column("title", "TITLE", None, 2, min_width=14),
-    Column("text", "TEXT", 20, 4, min_width=12),
-    Column("exit", "EXIT", 16, 1, min_width=12, kind="name"),
-    Column("seen", "SEEN", 16, 6, min_width=8),
-    Column("note", "", 8, 5),
-)
-_PATH, _INDENTED = 12, 6
-"""How many steps of a path are drawn, the last ones; and how many of them are indented further."""
-
-_HEADER_NAME = 32
-"""How many cells the name of a header takes at most."""
 
 
 def page_lines(page: PageView, zone: tzinfo) -> list[Line]:
@@ -218,22 +205,40 @@ def _step(number: int, link: LinkView, depth: int, page: PageView, zone: tzinfo,
     )
 
 
-def link_row(number: int, end: LinkEnd, origin: str, zone: tzinfo, *, inward: bool) -> Row:
-    """A link as a row; its key is its number, the other end is what is shown."""
-    link = end.link
-    other = link.from_url if inward else link.to_url
-    return Row(
-        number,
-        (
-            Styled(link.shown_kind, "muted"),
-            path_of(other, origin).removeprefix("https://"),
-            Styled(end.title, "muted"),
-            Styled(link.text, "faint"),
-            exit_cell(end.exit_code) if end.exit_code else Styled("not tried", "faint"),
-            Styled(date_time(link.first_seen_at, zone)[:16], "faint", short=clock(link.first_seen_at, zone)),
-            Styled("nofollow" if link.nofollow else "", "warning"),
-        ),
-    )
+@dataclass(frozen=True, slots=True)
+class LinkLine:
+    """A link to a page (`inward`) or from it, its number in the list, and the origin of the page."""
+
+    number: int
+    end: LinkEnd
+    origin: str
+    inward: bool
+
+
+def _other(line: LinkLine) -> str:
+    link = line.end.link
+    return path_of(link.from_url if line.inward else link.to_url, line.origin).removeprefix("https://")
+
+
+def _seen(at: int, _line: LinkLine, present: Present) -> Cell:
+    return Styled(date_time(at, present.zone)[:16], "faint", short=clock(at, present.zone))
+
+
+LINKS: Relation[LinkLine] = Relation(
+    key=lambda line: line.number,
+    nothing="it holds no links",
+    source=lambda line: line.end.link,
+    columns=(
+        Column("kind", "KIND", shown.plain("muted"), 6, 3, min_width=4, value=lambda line: line.end.link.shown_kind),
+        Column("url", "URL", shown.plain(), None, 0, min_width=18, kind="place", value=_other),
+        Column("title", "TITLE", shown.plain("muted"), None, 2, min_width=14, value=lambda line: line.end.title),
+        Column("text", "TEXT", shown.plain("faint"), 20, 4, min_width=12, value=lambda line: line.end.link.text),
+        Column("exit", "EXIT", shown.by_value(lambda code: exit_cell(code) if code else Styled("not tried", "faint")),
+               16, 1, min_width=12, kind="name", value=lambda line: line.end.exit_code),
+        Column("seen", "SEEN", _seen, 16, 6, min_width=8, value=lambda line: line.end.link.first_seen_at),
+        Column("note", "", shown.plain("warning"), 8, 5, value=lambda line: "nofollow" * line.end.link.nofollow),
+    ),
+)  # fmt: skip
 
 
 def links_title(words: str, first: int, shown: int, whole: int) -> str:
@@ -275,40 +280,25 @@ def content_lines(detail: PageDetail, zone: tzinfo) -> list[Line]:
     return lines
 
 
-def attempt_rows(detail: PageDetail, zone: tzinfo) -> list[Row]:
-    """The attempts of a URL, newest first, numbered from the oldest; keys are attempt ids."""
+@dataclass(frozen=True, slots=True)
+class Try:
+    """An attempt, its number from the oldest, and the last request it made, if any."""
+
+    number: int
+    attempt: AttemptView
+    request: RequestRecord | None
+
+
+def tries_of(detail: PageDetail) -> list[Try]:
+    """Return the attempts of a URL, newest first."""
     last = {request.attempt_id: request for request in detail.requests}
     number = len(detail.attempts)
-    return [
-        _attempt_row(number - index, one, last.get(one.attempt_id), zone) for index, one in enumerate(detail.attempts)
-    ]
+    return [Try(number - index, one, last.get(one.attempt_id)) for index, one in enumerate(detail.attempts)]
 
 
-def _attempt_row(number: int, one: AttemptView, request: RequestRecord | None, zone: tzinfo) -> Row:
-    """`request` is the last one it made, which tells how it was connected, how long the head took, who answered."""
-    head = request.head_at - request.sent_at if request is not None and request.head_at is not None else None
-    total = request.ended_at - request.sent_at if request is not None else one.response_ms
-    return Row(
-        one.attempt_id,
-        (
-            Styled(str(number), "faint"),
-            Styled(date_time(one.ended_at, zone), "muted", short=clock(one.ended_at, zone)),
-            Styled(str(one.ruleset_id) if one.ruleset_id else "-", "faint"),
-            exit_cell(one.exit_code),
-            status_cell(one.http_status),
-            *step_cells(request),
-            phase(head),
-            phase(total),
-            Styled(size(one.bytes) if one.bytes else "-", "muted"),
-            Styled(request.remote_address if request is not None else "", "muted"),
-            Styled(str(one.requests), "faint"),
-            _note(one),
-        ),
-    )
-
-
-def _note(one: AttemptView) -> Cell:
+def _note(of: Try) -> Cell:
     """What an attempt cost and brought, and why it ended so."""
+    one = of.attempt
     parts: list[str | Styled] = []
     if one.patience_after != one.patience_before:
         parts.append(Styled(f"patience {one.patience_before}→{one.patience_after}  ", "warning"))
@@ -324,24 +314,54 @@ def _note(one: AttemptView) -> Cell:
     return tuple(parts)
 
 
-def request_row(request: RequestRecord, zone: tzinfo) -> Row:
-    """A request of an attempt; its key is the request id."""
+def _kind(request: RequestRecord) -> str:
     kinds = [("conditional", request.conditional), ("second try", request.fluke_retry)]
-    head = request.head_at - request.sent_at if request.head_at is not None else None
-    return Row(
-        request.request_id,
-        (
-            Styled(clock(request.sent_at, zone, millis=True), "muted"),
-            request.method,
-            status_cell(request.http_status),
-            *step_cells(request),
-            phase(head),
-            phase(request.ended_at - request.sent_at),
-            request.remote_address,
-            Styled(", ".join(name for name, holds in kinds if holds) or "plain", "muted"),
-            Styled(request.error, "error"),
-        ),
-    )
+    return ", ".join(name for name, holds in kinds if holds) or "plain"
+
+
+_NOT_TAKEN = Styled(ABSENT, "faint")
+_STEPS: tuple[Column[Any, Any], ...] = (
+    Column("dns", "DNS", _step_cell(_NOT_TAKEN), 5, 11, "right", value=_step_ms("dns_ms")),
+    Column("connect", "CONN", _step_cell(Styled(KEPT, "muted")), 5, 9, "right", value=_step_ms("connect_ms")),
+    Column("tls", "TLS", _step_cell(_NOT_TAKEN), 5, 10, "right", value=_step_ms("tls_ms")),
+)
+TRIES: Relation[Try] = Relation(
+    key=lambda one: one.attempt.attempt_id,
+    nothing="never tried",
+    source=lambda one: one.attempt,
+    columns=(
+        Column("number", "#", shown.plain("faint"), 3, 6, "right"),
+        Column("time", "TIME", shown.date_and_time(), 19, 0, min_width=8, value=lambda one: one.attempt.ended_at),
+        Column("rules", "RULESET", shown.plain("faint", ABSENT), 7, 8, "right", min_width=5, short="RULES",
+               value=lambda one: one.attempt.ruleset_id or None),
+        Column("exit", "EXIT", shown.by_value(exit_cell), 27, 0, min_width=14, kind="name",
+               value=lambda one: one.attempt.exit_code),
+        Column("status", "ST", shown.by_value(status_cell), 3, 1, "right", value=lambda one: one.attempt.http_status),
+        *_STEPS,
+        Column("head", "TTFB", shown.words(phase), 6, 4, "right", min_width=5, value=_head),
+        Column("total", "TOTAL", shown.words(phase), 6, 2, "right", min_width=5, value=_total),
+        Column("bytes", "BYTES", shown.data_size("muted"), 6, 5, "right", value=lambda one: one.attempt.bytes or None),
+        Column("remote", "REMOTE", shown.plain("muted"), 21, 7, min_width=15,
+               value=lambda one: one.request.remote_address if one.request is not None else ""),
+        Column("requests", "REQ", shown.plain("faint"), 3, 12, "right", value=lambda one: one.attempt.requests),
+        Column("note", "NOTE", shown.by_record(_note), None, 3, min_width=24, value=lambda one: one.attempt.message),
+    ),
+)  # fmt: skip
+REQUESTS: Relation[RequestRecord] = Relation(
+    key=lambda request: request.request_id,
+    nothing="no request",
+    columns=(
+        Column("time", "SENT", shown.time_of_day(millis=True), 12, 0, value=lambda request: request.sent_at),
+        Column("method", "METHOD", shown.plain(), 6, 3),
+        Column("status", "ST", shown.by_value(status_cell), 3, 0, "right", value=lambda request: request.http_status),
+        *(replace(one, priority=one.priority - 2) for one in _STEPS),
+        Column("head", "TTFB", shown.words(phase), 7, 2, "right", min_width=5, value=_head),
+        Column("total", "TOTAL", shown.words(phase), 7, 1, "right", min_width=5, value=_total),
+        Column("remote", "REMOTE", shown.plain(), 22, 5, min_width=15, value=lambda request: request.remote_address),
+        Column("kind", "KIND", shown.plain("muted"), 24, 6, value=_kind),
+        Column("error", "ERROR", shown.plain("error"), None, 4, min_width=14),
+    ),
+)
 
 
 def sent_lines(request: RequestRecord | None) -> list[Line]:

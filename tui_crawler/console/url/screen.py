@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
@@ -15,6 +15,7 @@ from textual.message import Message
 from textual.widget import Widget
 
 from tui_crawler.console.actions import BY_ID, Situation, Where
+from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles, handles_typed
 from tui_crawler.console.keys import keys_of, only_at
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
@@ -30,13 +31,12 @@ from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.page_text import PageText, page_text
 from tui_crawler.console.url.rows import (
-    ATTEMPT_COLUMNS,
-    LINK_COLUMNS,
-    REQUEST_COLUMNS,
-    attempt_rows,
+    LINKS,
+    REQUESTS,
+    TRIES,
+    LinkLine,
     content_lines,
     hex_lines,
-    link_row,
     links_title,
     looks_binary,
     many_links,
@@ -44,21 +44,19 @@ from tui_crawler.console.url.rows import (
     path_lines,
     received_lines,
     redirect_lines,
-    request_row,
     sent_lines,
     text_lines,
+    tries_of,
     unknown_lines,
 )
 from tui_crawler.console.url.why_lines import short_trace_lines
 from tui_crawler.console.urls.cells import host_of, path_of
 from tui_crawler.console.urls.queries import FIRST_LINKS, BodyStart, LinkPlace, body_of, links_of, page_of
-from tui_crawler.domain.attempt import RequestRecord
-from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail, PageView
-from tui_crawler.domain.view import AttemptView
+from tui_crawler.domain.page_view import LinkEnd, PageDetail, PageView
 from tui_crawler.text.format import READING, count, plural, size
 
 if TYPE_CHECKING:
-    from datetime import tzinfo
+    from tui_crawler.text.cells import Present
 
 
 class LinkList(TurnedWindow[LinkPlace, LinkEnd]):
@@ -73,25 +71,19 @@ class LinkList(TurnedWindow[LinkPlace, LinkEnd]):
         """The table, without rows."""
         if self._inward:
             nothing = "no link to it is known"
-            self.table = CrawlTable(LINK_COLUMNS, placeholder=nothing, id="url-inlinks", classes="pane")
+            self.table = CrawlTable(LINKS, placeholder=nothing, id="url-inlinks", classes="pane")
         else:
-            self.table = CrawlTable(LINK_COLUMNS, placeholder="it holds no links", id="url-outlinks", classes="pane")
+            self.table = CrawlTable(LINKS, id="url-outlinks", classes="pane")
         return self.table
 
-    def link(self, key: Hashable) -> LinkView | None:
-        """The link of a row."""
-        return self.rows[key].link if isinstance(key, int) and key < len(self.rows) else None
-
-    def show(self, detail: PageDetail, zone: tzinfo) -> None:
+    def show(self, detail: PageDetail, moment: Present) -> None:
         """Shows the window; `detail` knows how many links there are."""
         whole = detail.inlink_count if self._inward else detail.outlink_count
         ends = self.rows[:WINDOW]
         if not self.read and whole:
             self.table.placeholder = READING
-        origin = detail.page.origin
-        self.table.set_rows(
-            [link_row(number, end, origin, zone, inward=self._inward) for number, end in enumerate(ends)]
-        )
+        lines = (LinkLine(number, end, detail.page.origin, self._inward) for number, end in enumerate(ends))
+        self.table.fill(lines, moment)
         title(self.table, links_title(self.words, self.first, len(ends) if self.read else whole, whole))
 
     @property
@@ -169,8 +161,8 @@ class UrlScreen(RowsScreen):
         self._page = Lines(id="url-page", classes="pane")
         self._path = Lines(id="url-path", classes="pane")
         self._trace = Lines(id="url-trace", classes="pane")
-        self._attempts = CrawlTable(ATTEMPT_COLUMNS, placeholder="never tried", id="url-attempts", classes="pane")
-        self._requests = CrawlTable(REQUEST_COLUMNS, placeholder="no request", id="url-requests", classes="pane")
+        self._attempts = CrawlTable(TRIES, id="url-attempts", classes="pane")
+        self._requests = CrawlTable(REQUESTS, id="url-requests", classes="pane")
         self._sent = Lines(id="url-sent", classes="pane")
         self._received = Lines(id="url-received", classes="pane")
         self._redirects = Lines(id="url-redirects", classes="pane")
@@ -248,7 +240,7 @@ class UrlScreen(RowsScreen):
         self._page.show(page_lines(detail.page, clock.zone))
         self._path.show(path_lines(detail, clock.zone))
         self._show_trace()
-        self._attempts.set_rows(attempt_rows(detail, clock.zone))
+        self._attempts.fill(tries_of(detail), present(clock))
         self._content.show(content_lines(detail, clock.zone))
         self._show_links()
         self._show_requests()
@@ -272,7 +264,7 @@ class UrlScreen(RowsScreen):
         if detail is None:
             return
         for links in (self._inward, self._outward):
-            links.show(detail, self.console.clock.zone)
+            links.show(detail, present(self.console.clock))
         redirects = redirect_lines(detail)
         self._redirects.show(redirects)
         self._redirects.display = bool(redirects)
@@ -298,7 +290,7 @@ class UrlScreen(RowsScreen):
             return
         key = self._attempts.cursor_key
         mine = [one for one in detail.requests if one.attempt_id == key]
-        self._requests.set_rows([request_row(one, self.console.clock.zone) for one in mine])
+        self._requests.fill(mine, present(self.console.clock))
         self._show_headers()
 
     def _show_headers(self) -> None:
@@ -348,17 +340,6 @@ class UrlScreen(RowsScreen):
             older=links is not None and links.older,
             newer=links is not None and links.newer,
         )
-
-    def record(self, table: CrawlTable, key: Hashable) -> AttemptView | RequestRecord | LinkView | None:
-        """The attempt, request or link of a row, as it was read."""
-        detail = self._detail
-        if detail is None:
-            return None
-        if table is self._attempts:
-            return next((one for one in detail.attempts if one.attempt_id == key), None)
-        if table is self._requests:
-            return next((one for one in detail.requests if one.request_id == key), None)
-        return (self._inward if table is self._inward.table else self._outward).link(key)
 
     def page_of(self, url: str) -> PageView | None:
         """The page that is shown."""
@@ -448,9 +429,8 @@ class UrlScreen(RowsScreen):
             self._open_tab("headers")
             self._received.focus()
         else:
-            link = self.record(event.table, event.key)
-            if isinstance(link, LinkView):
-                self.console.dispatcher.go_to_url(link.from_url if event.table is self._inward.table else link.to_url)
+            link = event.table.record(event.key).end.link
+            self.console.dispatcher.go_to_url(link.from_url if event.table is self._inward.table else link.to_url)
 
     def on_tab_bar_pressed(self, event: TabBar.Pressed) -> None:
         self.console.dispatcher.do(event.action_id)

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, assert_never
+from collections.abc import Callable
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, assert_never
 
 from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, status_cell
-from tui_crawler.console.table.cells import Row, Styled
-from tui_crawler.console.table.columns import Column
+from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.page_filter import PageListState, TextTerm, state_of
+from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.recovery import NextTry
-from tui_crawler.text.format import ABSENT, ago, coarse, count, date_time, due, plural, size
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present, Styled
+from tui_crawler.text.columns import Column, Relation
+from tui_crawler.text.format import ABSENT, ago, coarse, count, date_time, due, plural
 from tui_crawler.text.glyphs import state_mark
 
 if TYPE_CHECKING:
@@ -22,47 +27,82 @@ if TYPE_CHECKING:
     from tui_crawler.domain.page_filter import PageTally
     from tui_crawler.domain.page_view import PageView
 
-URL_COLUMNS: tuple[Column, ...] = (
-    Column("state", "STATE", 9, 6),
-    Column("exit", "EXIT", 29, 0, min_width=14, kind="name"),
-    Column("status", "ST", 3, 4, "right"),
-    Column("url", "URL", None, 0, min_width=34, kind="place"),
-    Column("title", "TITLE", None, 5, min_width=16),
-    Column("depth", "DEPTH", 5, 7, "right"),
-    Column("tries", "TRIES", 5, 3, "right"),
-    Column("due", "DUE", 8, 2, "right"),
-    Column("last", "LAST", 7, 1, "right", 4),
-    Column("size", "SIZE", 6, 8, "right"),
-)
 FILTER_HINT = "part of a URL · ~fuzzy · exit: status: depth: origin: state: title: re: · ! inverts"
 
 
-def url_row(page: PageView, now: int, outlook: NextRequest) -> Row:
-    """A page as a row at `now` (epoch ms); its key is the page id."""
-    state = state_of(page)
-    mark = state_mark(state.value)
-    left = page.attempts_remaining
-    untried = Styled("not tried", "faint") if state is PageListState.queued else Styled(mark.label, mark.role)
-    cells = (
-        Styled(mark.label, mark.role),
-        exit_cell(page.last_exit_code) if page.last_exit_code else untried,
-        status_cell(page.last_http_status),
-        page.url.removeprefix("https://"),
-        Styled(page.title, "muted"),
-        Styled(str(page.depth), "muted"),
-        (str(page.attempts), Styled(f"/{page.attempts + left}", "muted")),
-        due_cell(outlook, page.not_before - now, page.due_at - now if page.due_at else None),
-        _last(page, now),
-        Styled(size(page.size) if page.size else ABSENT, "muted"),
-    )
-    return Row(page.page_id, cells)
+@dataclass(frozen=True, slots=True)
+class PageLine:
+    """A page, and when it is asked for next."""
+
+    page: PageView
+    outlook: NextRequest
 
 
-def _last(page: PageView, now: int) -> Styled:
-    if not page.last_crawled_at:
+def of_page(name: str) -> Callable[[PageLine], Any]:
+    """Return how to read an attribute of the page."""
+    return attrgetter(f"page.{name}")
+
+
+def next_at(line: PageLine) -> int | None:
+    """Return when a page is asked for next (epoch ms; 0: now), by which rows are ordered; None where it is not."""
+    page = line.page
+    match line.outlook.when:
+        case _ if line.outlook.held:
+            return HELD
+        case NextTry.now | NextTry.in_flight:
+            return 0
+        case NextTry.later:
+            return page.not_before
+        case NextTry.next_run:
+            return HELD - 1
+        case _:
+            return page.due_at or None
+
+
+def tries_cell(page: PageView) -> Cell:
+    """Return how often a page was tried, and how often it will be at most."""
+    return (str(page.attempts), Styled(f"/{page.attempts + page.attempts_remaining}", "muted"))
+
+
+def _exit(code: str, line: PageLine, _present: Present) -> Cell:
+    if code:
+        return exit_cell(code)
+    found = state_of(line.page)
+    mark = state_mark(found.value)
+    return Styled("not tried", "faint") if found is PageListState.queued else Styled(mark.label, mark.role)
+
+
+def _due(_: object, line: PageLine, present: Present) -> Cell:
+    page, now = line.page, present.now
+    return due_cell(line.outlook, page.not_before - now, page.due_at - now if page.due_at else None)
+
+
+def _last(value: int | None, _line: PageLine, present: Present) -> Cell:
+    if value is None:
         return Styled("never", "faint", short="-")
-    since = now - page.last_crawled_at
-    return Styled(ago(since), "muted", short=coarse(max(0, since)))
+    return Styled(ago(present.now + value), "muted", short=coarse(max(0, present.now + value)))
+
+
+TRIES: Column[PageLine, int] = Column(
+    "tries", "TRIES", shown.by_record(lambda line: tries_cell(line.page)), 5, 3, "right", value=of_page("attempts")
+)
+URLS: Relation[PageLine] = Relation(
+    key=lambda line: line.page.page_id,
+    source=lambda line: line.page,
+    columns=(
+        Column("state", "STATE", shown.state(), 9, 6, value=lambda line: state_mark(state_of(line.page).value)),
+        Column("exit", "EXIT", _exit, 29, 0, min_width=14, kind="name", value=of_page("last_exit_code")),
+        Column("status", "ST", shown.by_value(status_cell), 3, 4, "right", value=of_page("last_http_status")),
+        Column("url", "URL", shown.plain(), None, 0, min_width=34, kind="place",
+               value=lambda line: line.page.url.removeprefix("https://")),
+        Column("title", "TITLE", shown.plain("muted"), None, 5, min_width=16, value=of_page("title")),
+        Column("depth", "DEPTH", shown.plain("muted"), 5, 7, "right", value=of_page("depth")),
+        TRIES,
+        Column("due", "DUE", _due, 8, 2, "right", value=next_at),
+        Column("last", "LAST", _last, 7, 1, "right", 4, value=shown.negated("page.last_crawled_at")),
+        Column("size", "SIZE", shown.data_size("muted"), 6, 8, "right", value=lambda line: line.page.size or None),
+    ),
+)  # fmt: skip
 
 
 def due_cell(outlook: NextRequest, wait: int, recrawl: int | None = None) -> Styled:

@@ -10,6 +10,7 @@ from textual.containers import Vertical
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.clock import present
 from tui_crawler.console.dialogs.choose import ChooseScreen
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.lines import Lines
@@ -17,11 +18,12 @@ from tui_crawler.console.reading.reading import AnyReading
 from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import LiveFilterScreen
-from tui_crawler.console.table.crawl_table import CrawlTable, Row
+from tui_crawler.console.table.cells import Row
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.export import TableText
 from tui_crawler.console.table.window_list import PageList
 from tui_crawler.console.urls.queries import PageListWindow
-from tui_crawler.console.urls.rows import FILTER_HINT, URL_COLUMNS, nothing_words, position_words, url_lines, url_row
+from tui_crawler.console.urls.rows import FILTER_HINT, URLS, PageLine, nothing_words, position_words, url_lines
 from tui_crawler.console.urls.whole_list import MarkBeyond, MatchCount, PageExport, UrlPivot
 from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
 from tui_crawler.domain.page_filter import FilterProblem, PageFilter, read_page_filter
@@ -61,7 +63,7 @@ class UrlsScreen(LiveFilterScreen):
         """Pages, and the one under the cursor in full."""
         nothing = nothing_words(self.keyset, self.key_names)
         self._matches = MatchCount(self.console.read_soon, self.console.clock.mono_ms)
-        self._table = CrawlTable(URL_COLUMNS, placeholder=nothing, id="urls", classes="pane")
+        self._table = CrawlTable(URLS, placeholder=nothing, id="urls", classes="pane")
         self.pages = PageList(self._table, self.keyset, self._row, self._show, self.console.read_soon, keep_marks=True)
         self._table.marks_beyond = self._marking.pressed
         self._info = Lines(id="url-info", classes="pane", still=True)
@@ -88,7 +90,8 @@ class UrlsScreen(LiveFilterScreen):
             self._matches.count_again()
 
     def _row(self, page: PageView) -> Row:
-        return url_row(page, self.console.clock.wall_ms(), self.console.command_queue.outlook_of(page))
+        line = PageLine(page, self.console.command_queue.outlook_of(page))
+        return Row.of(URLS, line, present(self.console.clock))
 
     def _show(self) -> None:
         self._table.placeholder = nothing_words(self.keyset, self.key_names)
@@ -159,12 +162,9 @@ class UrlsScreen(LiveFilterScreen):
         """Whether only pages are listed that pass a filter."""
         return bool(self.filter_text)
 
-    def record(self, table: CrawlTable, key: Hashable) -> PageView | None:
-        return self.keyset.row(key)
-
     def table_of(self, pages: Sequence[PageView]) -> TableText:
         """Pages as rows of the table, to be exported."""
-        return TableText(URL_COLUMNS, tuple(map(self._row, pages)), tuple(pages))
+        return TableText(URLS.columns, tuple(map(self._row, pages)))
 
     def exporter(self, table: CrawlTable) -> PageExport | None:
         """All that match, unless all are held or they stand in an order of their own."""
@@ -221,7 +221,7 @@ class UrlsScreen(LiveFilterScreen):
     def pick_order(self, argument: str) -> None:
         """Orders as the database keeps it, or the rows held by any column."""
         which = "all rows" if self.pages.can_be_whole else "rows held"
-        columns = [(column.id, f"{column.title} · {which}") for column in URL_COLUMNS]
+        columns = [(column.id, f"{column.title} · {which}") for column in URLS.columns]
         options = (*_ORDERS, *columns)
         here = self._table.order[0] if self._table.order is not None else _ORDERS[self.keyset.newest_first][0]
         if argument in dict(options):

@@ -20,7 +20,7 @@ from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.console.table import export as view_export
 from tui_crawler.console.urls.queries import export_window, page_counts_of, page_tally_of
-from tui_crawler.console.urls.rows import URL_COLUMNS
+from tui_crawler.console.urls.rows import URLS
 from tui_crawler.domain.page_filter import PageCounts, PageFilter, PageTally, PageWindow
 from tui_crawler.text.format import count, plural
 from tui_crawler.text.safe_text import safe
@@ -185,7 +185,7 @@ class UrlPivot(_Piecewise[Ask[PageCounts]]):
         field = _FIELDS.get(column_id)
         if field is None:
             return False
-        column = next(column for column in URL_COLUMNS if column.id == column_id)
+        column = next(column for column in URLS.columns if column.id == column_id)
         self._field, self._ask = field, page_counts_of(self._screen.keyset.narrowing, field)
         self._dialog = PivotScreen("ORIGIN" if field == "origin" else column.title, None)
         self._screen.console.push_screen(self._dialog, self._chosen)

@@ -30,7 +30,7 @@ from tui_crawler.console.reading.failure_words import failure_words
 from tui_crawler.console.screen.dialog import Dialog, dialog_box, size_classes
 from tui_crawler.console.screen.lifetime import is_ready, is_stale
 from tui_crawler.console.table.cells import Styled
-from tui_crawler.console.table.crawl_table import Column, CrawlTable, Row
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.terminal import catch_signals
 from tui_crawler.console.terminal_app import TerminalApp
 from tui_crawler.console.theme import DARK, LIGHT
@@ -47,6 +47,9 @@ from tui_crawler.console.welcome.first_step import (
     StartFolder,
 )
 from tui_crawler.domain.status_words import UNCONFIGURED_USER_AGENT
+from tui_crawler.text import shown
+from tui_crawler.text.cells import Cell, Present
+from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import plural
 from tui_crawler.text.safe_text import safe
 
@@ -54,7 +57,19 @@ _MOST_ROWS = 8
 _WHO = "Who crawls? Server owners see this name in their logs (User-Agent):"
 _WHO_HINT = "e.g. my-project-crawler (for https://example.net/why)"
 _NAMELESS = f"⚠ empty: it goes out as {UNCONFIGURED_USER_AGENT}"
-_COLUMNS = (Column("name", "", 30, min_width=12), Column("about", "", None, priority=1))
+
+
+def _about(found: FoundFile) -> Cell:
+    return Styled(found.about, "muted") if found.usable else Styled(f"✗ {found.about}", "warning")
+
+
+FILES: Relation[FoundFile] = Relation(
+    key=lambda found: found.name,
+    columns=(
+        Column("name", "", shown.plain(), 30, min_width=12),
+        Column("about", "", shown.by_record(_about), None, 1),
+    ),
+)
 ART: tuple[Line, ...] = (
     (Styled("       ╭── ", "faint"), Styled("✓", "ok"), Styled(" ──┬── ", "faint"), Styled("✓", "ok")),
     (
@@ -200,7 +215,7 @@ class FileScreen(StepDialog):
         """The files that were found, a path, what is wrong with it, and the buttons."""
         with dialog_box(self._heading, f"enter {self._verb.lower()}s · tab other field · esc leaves", "wide begin"):
             if self._files:
-                table = CrawlTable(_COLUMNS, id="files", show_header=False)
+                table = CrawlTable(FILES, id="files", show_header=False)
                 table.styles.height = min(len(self._files), _MOST_ROWS)
                 yield table
             yield Static("Path:", id="path-label", markup=False)
@@ -215,12 +230,8 @@ class FileScreen(StepDialog):
         if not self._files:
             self.query_one(Input).focus()
             return
-        rows = []
-        for one in self._files:
-            about = Styled(one.about, "muted") if one.usable else Styled(f"✗ {one.about}", "warning")
-            rows.append(Row(one.name, (one.name, about)))
         table = self.query_one(CrawlTable)
-        table.set_rows(rows, cursor="first")
+        table.fill(self._files, Present(), cursor="first")
         table.focus()
 
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:

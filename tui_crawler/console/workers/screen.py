@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
+from collections.abc import Hashable, Iterable, Sequence
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.binding import BindingType
@@ -10,8 +10,10 @@ from textual.containers import Vertical
 from textual.widget import Widget
 
 from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles_both, handles_selected
 from tui_crawler.console.keys import only_at
+from tui_crawler.console.overview.rows import OriginLine
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
@@ -24,19 +26,16 @@ from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.filter_terms import needle_for
 from tui_crawler.console.workers.queries import SESSIONS
 from tui_crawler.console.workers.rows import (
-    HELD_COLUMNS,
-    WORKER_COLUMNS,
+    HELD,
     alone_lines,
     held_origins,
-    held_row,
     session_lines,
-    session_row,
     worker_lines,
-    worker_row,
 )
 from tui_crawler.console.workers.steering import leave, steer, tag_workers, toggle_pause, worker_words
 from tui_crawler.domain.command import DRAIN_WORKERS, PAUSE_WORKERS, RESUME_WORKERS, STOP_WORKERS, Order
 from tui_crawler.text.format import count
+from tui_crawler.text.relations.workers import PROCESSES, process_of
 
 if TYPE_CHECKING:
     from tui_crawler.console.operator.intent import Intent
@@ -63,11 +62,10 @@ class WorkersScreen(RowsScreen):
 
     def body(self) -> Iterable[Widget]:
         """The workers above the one under the cursor, and the origins it holds."""
-        unheld = "no process has held this database yet"
-        self._table = CrawlTable(WORKER_COLUMNS, placeholder=unheld, id="workers", classes="pane")
+        self._table = CrawlTable(PROCESSES, id="workers", classes="pane")
         self._table.holds_while_marked = True
         self._info = Lines(id="worker-info", classes="pane", still=True)
-        self._held = CrawlTable(HELD_COLUMNS, placeholder="it holds no origin", id="held", classes="pane")
+        self._held = CrawlTable(HELD, id="held", classes="pane")
         self._held.holds_while_marked = True
         self._shared_height = SharedHeight(self._table)
         yield Vertical(self._table, self._info, self._held, id="body")
@@ -91,11 +89,11 @@ class WorkersScreen(RowsScreen):
         spent: dict[Hashable, float] = {one.session_id: one.cpu_ms for one in self._sessions if one.cpu_ms is not None}
         cpu, at_work = self._cpu.of(spent, clock.mono_ms()), {one.session_id for one in self._workers}
         others = [one for one in self._sessions if one.session_id not in at_work and (one.rest or one.ended_at)]
-        rows = [worker_row(one, cpu.get(one.session_id), clock.zone) for one in self._workers]
         others = sorted(others, key=lambda one: bool(one.ended_at))
-        rows += [session_row(one, clock.wall_ms(), clock.zone) for one in others]
-        self._table.set_rows(rows)
-        self._shared_height.take(len(rows) + FRAME)
+        moment = present(clock)
+        shown: Sequence[WorkerView | SessionView] = [*self._workers, *others]
+        self._table.fill((process_of(one, moment.now, cpu.get(one.session_id)) for one in shown), moment)
+        self._shared_height.take(len(shown) + FRAME)
         if self._sought:
             self.seek(self._sought)
         self._show_info()
@@ -118,8 +116,8 @@ class WorkersScreen(RowsScreen):
     def _show_held(self, worker: WorkerView | None) -> None:
         live, clock = self.console.live_state, self.console.clock
         held = held_origins(live.origins.values(), worker.name) if worker is not None else []
-        now, run = clock.wall_ms(), live.run
-        self._held.set_rows([held_row(view, now, run, clock.zone, live.in_flight(view)) for view in held])
+        lines = (OriginLine(view, live.run, in_flight=live.in_flight(view)) for view in held)
+        self._held.fill(lines, present(clock))
         part = f"first {count(len(held))} of " if worker is not None and len(held) < worker.origins else ""
         whole = f" of {worker.name} · {part}{count(worker.origins)} · most to do first" if worker is not None else ""
         title(self._held, f"Origins{whole}")
@@ -130,12 +128,6 @@ class WorkersScreen(RowsScreen):
         origins = tuple(live[str(key)] for key in held if key in live)
         workers = tuple(one for one in self._workers if one.session_id in chosen)
         return Situation(Where.workers, origins, workers=workers)
-
-    def record(self, table: CrawlTable, key: Hashable) -> object | None:
-        if table is self._held:
-            return self.console.live_state.origins.get(str(key))
-        sessions: dict[Hashable, object] = {one.session_id: one for one in self._sessions}
-        return (sessions | {one.session_id: one for one in self._workers}).get(key)
 
     def seek(self, name: str) -> None:
         """Puts the cursor on a worker by its name, as soon as it is read."""

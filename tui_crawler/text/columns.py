@@ -1,0 +1,128 @@
+"""Columns and relations: how each value of a record is shown, sorted and filtered. Below console, command line, export.
+
+A column is declared once, in a relation; tables, `--json`, copies and exports are made from it.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable, Iterable
+from typing import Any, Generic, Literal, TypeVar
+
+from tui_crawler.domain.record import dataclass
+from tui_crawler.text.cells import Cell, Present, Styled, cell_text
+from tui_crawler.text.glyphs import StateGlyph
+from tui_crawler.text.safe_text import Align
+from tui_crawler.text.shown import Show, plain
+
+FLEXIBLE_MINIMUM = 8
+"""The least width of a flexible column that names none, in cells."""
+
+R = TypeVar("R")
+V = TypeVar("V")
+
+Kind = Literal["", "place", "name", "word"]
+"""What stands in a column. `place`: a URL, a path or a host, cut in the middle, for such differ at their ends. `name`:
+all cells take their short form as soon as one of those that were shown does not fit; `word`: they always do, since
+another column beside it has no room for names."""
+
+
+def is_missing(value: object) -> bool:
+    """Return whether there is nothing to order by."""
+    return value is None or value == ""
+
+
+def order_of(value: object) -> tuple[int, Any]:
+    """Return what a value that is not missing is ordered by: numbers come before texts, whose case does not count."""
+    match value:
+        case int() | float():
+            return 0, value
+        case str():
+            return 1, value.casefold()
+        case StateGlyph():
+            return 1, value.word
+        case Styled() | tuple():
+            return 1, cell_text(value).casefold()
+        case bytes():
+            return 2, value
+        case _:
+            return 3, str(value)
+
+
+@dataclass(frozen=True, slots=True)
+class Column(Generic[R, V]):
+    """One column.
+
+    `width` is in cells; None takes what the others leave (shared when there are several). `priority` 0 is
+    never dropped; of the others the greatest goes first. `min_width` (cells) is how far the column may shrink
+    before anything is dropped; 0 means not below `width` (flexible: not below `FLEXIBLE_MINIMUM`). `short`
+    stands for the title where the column is too narrow for it.
+
+    `value` reads what rows are ordered by from a record: a number, a text, or None where it is missing. Without one it
+    is the attribute that `id` names.
+    """
+
+    id: str
+    title: str
+    show: Show[V, R] = plain()
+    width: int | None = None
+    priority: int = 0
+    align: Align = "left"
+    min_width: int = 0
+    short: str = ""
+    kind: Kind = ""
+    value: Callable[[R], V] | None = None
+
+    @property
+    def least(self) -> int:
+        """The width below which the column is rather dropped, in cells."""
+        if self.width is None:
+            return max(1, self.min_width or FLEXIBLE_MINIMUM)
+        return max(1, min(self.min_width or self.width, self.width))
+
+    @property
+    def wanted(self) -> int:
+        """The width the column asks for, in cells."""
+        return self.least if self.width is None else max(1, self.width)
+
+    def value_of(self, record: R) -> Any:
+        """Return the value of a record."""
+        return getattr(record, self.id) if self.value is None else self.value(record)
+
+    def cell(self, record: R, present: Present) -> Cell:
+        """Return the cell of a record."""
+        return self.show(self.value_of(record), record, present)
+
+
+AnyColumn = Column[Any, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Relation(Generic[R]):
+    """Records of one kind as a table: its columns, what identifies a record, and what is shown where there are none.
+
+    `source` returns the record as it was read, for copies and exports; None: they have the texts that are shown.
+    `json` names the attributes that a JSON document has. `text` are the columns of the command line, some of them by
+    their ids in `columns`.
+    """
+
+    columns: tuple[Column[R, Any], ...]
+    key: Callable[[R], Hashable]
+    nothing: str = ""
+    source: Callable[[R], object | None] = staticmethod(lambda record: record)
+    json: str = ""
+    text: tuple[str | Column[R, Any], ...] = ()
+
+    def cells(self, record: R, present: Present) -> tuple[Cell, ...]:
+        """Return the cells of a record, in the order of the columns."""
+        return tuple(column.cell(record, present) for column in self.columns)
+
+    @property
+    def text_columns(self) -> tuple[Column[R, Any], ...]:
+        """The columns that the command line prints."""
+        known = {column.id: column for column in self.columns}
+        return tuple(known[one] if isinstance(one, str) else one for one in self.text)
+
+    def documents(self, records: Iterable[R]) -> Iterable[dict[str, object]]:
+        """Return records as members of a JSON document."""
+        names = self.json.split()
+        return ({name: getattr(record, name) for name in names} for record in records)

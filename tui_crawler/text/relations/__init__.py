@@ -1,0 +1,1 @@
+"""What is shown of a crawl as relations, one file each: columns, help, JSON. Console and command line show the same."""
