@@ -46,6 +46,7 @@ OTHERS = {
     "TypeCountScreen",
     "RuleSheetScreen",
     "SearchDialog",
+    "StepDialog",
     "FileScreen",
     "FirstSeedsScreen",
     "QuitScreen",
