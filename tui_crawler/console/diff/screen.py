@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from functools import partial
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
@@ -136,8 +136,7 @@ class DiffScreen(RowsScreen):
             self.console.read_instead()
 
     def _origin(self) -> OriginDiff | None:
-        origins = self._diff.origins if self._diff is not None else ()
-        return next((one for one in origins if one.origin_id == self._origins.cursor_key), None)
+        return cast("OriginDiff | None", self._origins.record(self._origins.cursor_key))
 
     def _change(self) -> PageChange | None:
         return self._pages.row(self._table.cursor_key) if self._pages is not None else None

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
 from textual.binding import BindingType
@@ -63,7 +63,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.reading.ask import Ask
     from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.console.screen.base import ConsoleScreen
-    from tui_crawler.domain.page_view import FailureGroup, PageView, Referrer, Referrers
+    from tui_crawler.domain.page_view import FailureGroup, PageView, Referrers
 
 
 def _with_found(counted: CountedFailures) -> frozenset[Hashable]:
@@ -146,13 +146,10 @@ class GroupList:
         """The groups, the largest first."""
         return self._counted.count.groups if self._counted is not None else ()
 
-    def at(self, key: Hashable) -> FailureGroup | None:
-        return next((group for group in self.groups if group.key == key), None)
-
     @property
     def current(self) -> FailureGroup | None:
         """The group under the cursor."""
-        return self.at(self._table.cursor_key)
+        return cast("FailureGroup | None", self._table.record(self._table.cursor_key))
 
     @property
     def sought(self) -> tuple[str, ...]:
@@ -350,10 +347,6 @@ class FailuresScreen(RowsScreen):
         failed = group.count if group is not None else 0
         return Situation(Where.failures, urls=self._list.marked_urls() or here, failed=failed)
 
-    def _referrer(self, key: Hashable) -> Referrer | None:
-        first = found.first if (found := self._named_by.value) is not None else ()
-        return first[key] if isinstance(key, int) and key < len(first) else None
-
     def chosen(self) -> Mapping[str, str]:
         """By what they are grouped."""
         return {"by": " ".join(self._groups.by) if self._groups.by != GROUPINGS[0] else ""}
@@ -394,9 +387,9 @@ class FailuresScreen(RowsScreen):
 
     def open_selected(self) -> None:
         """Opens the page, or who names it; from a group to its pages."""
-        page, referrer = self._page(), self._referrer(self._referrers.cursor_key)
+        page, named_by = self._page(), self._referrers.record(self._referrers.cursor_key)
         if self.focused is self._referrers:
-            self.console.dispatcher.go_to_url(referrer.url if referrer is not None else "")
+            self.console.dispatcher.go_to_url(named_by.referrer.url if named_by is not None else "")
         elif self.focused is self._page_table and page is not None:
             self.console.dispatcher.go_to_url(page.url)
         else:

@@ -294,10 +294,7 @@ class UrlScreen(RowsScreen):
         self._show_headers()
 
     def _show_headers(self) -> None:
-        detail = self._detail
-        key = self._requests.cursor_key
-        requests = detail.requests if detail is not None else ()
-        request = next((one for one in requests if one.request_id == key), None)
+        request = self._requests.record(self._requests.cursor_key)
         self._sent.show(sent_lines(request))
         self._received.show(received_lines(request))
 

@@ -34,13 +34,13 @@ from tui_crawler.console.workers.rows import (
 )
 from tui_crawler.console.workers.steering import leave, steer, tag_workers, toggle_pause, worker_words
 from tui_crawler.domain.command import DRAIN_WORKERS, PAUSE_WORKERS, RESUME_WORKERS, STOP_WORKERS, Order
+from tui_crawler.domain.operator_view import SessionView
+from tui_crawler.domain.worker import WorkerView
 from tui_crawler.text.format import count
 from tui_crawler.text.relations.workers import PROCESSES, process_of
 
 if TYPE_CHECKING:
     from tui_crawler.console.operator.intent import Intent
-    from tui_crawler.domain.operator_view import SessionView
-    from tui_crawler.domain.worker import WorkerView
 
 
 class WorkersScreen(RowsScreen):
@@ -102,15 +102,15 @@ class WorkersScreen(RowsScreen):
         title(self._table, f"Workers · {self._table.told(f'{count(len(self._workers))} at work')}")
 
     def _show_info(self) -> None:
-        key, clock = self._table.cursor_key, self.console.clock
-        worker = next((one for one in self._workers if one.session_id == key), None)
-        session = next((one for one in self._sessions if one.session_id == key), None)
+        process, clock = self._table.record(self._table.cursor_key), self.console.clock
+        source = process.source if process is not None else None
         lines = alone_lines(self._workers) if self.has_read else []
-        self._show_held(worker)
-        if worker is not None:
-            lines = [*worker_lines(worker, clock.zone, clock.wall_ms()), *lines]
-        elif session is not None:
-            lines = [*session_lines(session, clock.zone, clock.wall_ms()), *lines]
+        self._show_held(source if isinstance(source, WorkerView) else None)
+        match source:
+            case WorkerView():
+                lines = [*worker_lines(source, clock.zone, clock.wall_ms()), *lines]
+            case SessionView():
+                lines = [*session_lines(source, clock.zone, clock.wall_ms()), *lines]
         self._info.show(lines)
 
     def _show_held(self, worker: WorkerView | None) -> None:
@@ -144,10 +144,10 @@ class WorkersScreen(RowsScreen):
         if self.focused is self._held and self._held.cursor_key is not None:
             self.console.dispatcher.go_to_origin(str(self._held.cursor_key))
             return
-        for one in self._workers:
-            if one.session_id == self._table.cursor_key:
-                self.console.dispatcher.do(Where.overview.goes_there)
-                self.console.dispatcher.do("filter.open", needle_for("worker", one.name))
+        process = self._table.record(self._table.cursor_key)
+        if process is not None and isinstance(process.source, WorkerView):
+            self.console.dispatcher.do(Where.overview.goes_there)
+            self.console.dispatcher.do("filter.open", needle_for("worker", process.source.name))
 
     @handles_selected("worker.toggle_pause")
     def _toggle_pause(self, now: Situation) -> None:
