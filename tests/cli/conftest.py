@@ -158,6 +158,7 @@ class Wiring(ModuleType):
 
     def __init__(self) -> None:
         super().__init__("tui_crawler.wiring")
+        self.__path__ = [str(Path(tui_crawler.__file__).parent / "wiring")]  # its modules are the real ones
         self.reports = StoredReports()
         self.commands: list[tuple[Path, Command, str]] = []
         self.answer: Callable[[Command], ActionResult] = lambda _: ActionResult(1, "{}", "{}")
