@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from functools import partial
 from typing import TYPE_CHECKING, ClassVar, cast
 
@@ -33,7 +33,7 @@ from tui_crawler.console.diff.rows import (
 )
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import only_at
-from tui_crawler.console.panes.lines import Lines, LongLines
+from tui_crawler.console.panes.lines import FactsPane, Lines, LongLines
 from tui_crawler.console.panes.shared_lines import FRAME
 from tui_crawler.console.reading.ask import WINDOW, Ask
 from tui_crawler.console.reading.reading import AnyReading, PaneReading
@@ -46,6 +46,7 @@ from tui_crawler.text.format import READING, count
 
 if TYPE_CHECKING:
     from tui_crawler.console.diff.queries import Place
+    from tui_crawler.console.panes.line import Line
     from tui_crawler.domain.run_diff import OriginDiff, PageChange, RunSpan
 
 
@@ -66,19 +67,16 @@ class DiffScreen(RowsScreen):
 
     def body(self) -> Iterable[Widget]:
         """The sums, origins, pages, and robots.txt where it differs."""
-        self._summary = Lines(id="diff-summary", classes="pane")
+        self._summary = FactsPane(self._sums, "Runs compared", id="diff-summary")
         self._origins = CrawlTable(origins_of(counted=False), placeholder=READING, id="diff-origins", classes="pane")
         self._table = CrawlTable(PAGES, id="diff-pages", classes="pane")
-        self._robots = Lines(id="diff-robots", classes="pane")
+        self._robots = FactsPane(self._robots_facts, "robots.txt", id="diff-robots")
+        self._robots.display = False
         yield Vertical(self._summary, self._origins, Horizontal(self._table, self._robots, id="diff-lower"), id="body")
 
     def on_mount(self) -> None:
-        title(self._summary, "Runs compared")
         title(self._origins, "Origins")
         title(self._table, "Pages")
-        title(self._robots, "robots.txt")
-        self._summary.show([READING])
-        self._robots.display = False
 
     @property
     def _diff(self) -> RunDiff | None:
@@ -94,7 +92,6 @@ class DiffScreen(RowsScreen):
         return runs_counted(compared.span) if ready and compared is not None and compared.span is not None else None
 
     def _show(self, diff: RunDiff) -> None:
-        self._summary.show(summary_lines(diff))
         if diff.span is not None:
             title(self._summary, f"Runs {diff.span.older} and {diff.span.newer}")
         self._origins.placeholder = diff.problem or "neither run knows a page"
@@ -115,9 +112,16 @@ class DiffScreen(RowsScreen):
             self._pages = TurnedWindow(window, FIRST, lambda change: change.place, self._show_pages)
             self._table.await_rows()
             self.console.read_instead()
-        robots = next((one.diff for one in diff.robots if one.origin == origin.origin), ())
-        self._robots.show(diff_lines(robots))
+
+    def _sums(self) -> Sequence[Line]:
+        return [READING] if self._diff is None else summary_lines(self._diff)
+
+    def _robots_facts(self) -> Sequence[Line]:
+        diff, origin = self._diff, self._origin()
+        every = diff.robots if diff is not None and origin is not None else ()
+        robots = next((one.diff for one in every if origin is not None and one.origin == origin.origin), ())
         self._robots.display = bool(robots)
+        return diff_lines(robots)
 
     def _show_pages(self, _rows: tuple[PageChange, ...]) -> None:
         pages, origin = self._pages, self._origin()
@@ -136,10 +140,10 @@ class DiffScreen(RowsScreen):
             self.console.read_instead()
 
     def _origin(self) -> OriginDiff | None:
-        return cast("OriginDiff | None", self._origins.record(self._origins.cursor_key))
+        return cast("OriginDiff | None", self._origins.current)
 
     def _change(self) -> PageChange | None:
-        return self._pages.row(self._table.cursor_key) if self._pages is not None else None
+        return cast("PageChange | None", self._table.current)
 
     def situation(self) -> Situation:
         """The page under the cursor while the pages have the focus."""

@@ -145,3 +145,6 @@ class GroupWindow(SpanWindow):
     def take(self, ask: PageAsk, window: PageWindow) -> bool:
         """As in the stretch; how many the group has was counted elsewhere."""
         return super().take(ask, replace(window, known=self.count))
+
+    def anew(self, *, from_end: bool) -> GroupWindow:
+        return GroupWindow(self.key, self.count, from_end=from_end, sought=self.sought)

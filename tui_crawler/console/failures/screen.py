@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar, cast
+from typing import TYPE_CHECKING, ClassVar
 
 from textual import events
 from textual.binding import BindingType
@@ -46,7 +46,7 @@ from tui_crawler.console.failures.rows import (
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.operator.intent import retry_group, retry_named
-from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
 from tui_crawler.console.reading.reading import AnyReading, PaneReading
 from tui_crawler.console.rules.pattern import Cluster, clusters_of, pattern_of
@@ -70,7 +70,7 @@ def _with_found(counted: CountedFailures) -> frozenset[Hashable]:
     return frozenset(group.key for group in counted.count.groups if group.found)
 
 
-class GroupList:
+class GroupList(AnyReading):
     """What a screen shows of the counted groups in its table."""
 
     def __init__(self, screen: ConsoleScreen, table: CrawlTable, changed: Callable[[], object]) -> None:
@@ -146,10 +146,13 @@ class GroupList:
         """The groups, the largest first."""
         return self._counted.count.groups if self._counted is not None else ()
 
+    def at(self, key: Hashable) -> FailureGroup | None:
+        return next((group for group in self.groups if group.key == key), None)
+
     @property
     def current(self) -> FailureGroup | None:
         """The group under the cursor."""
-        return cast("FailureGroup | None", self._table.record(self._table.cursor_key))
+        return self.at(self._table.cursor_key)
 
     @property
     def sought(self) -> tuple[str, ...]:
@@ -189,7 +192,6 @@ class FailuresScreen(RowsScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._keyset = GroupWindow((), 0)
         self._clusters: tuple[Cluster, ...] = ()
         self._clustered: frozenset[Hashable] = frozenset()  # the pages among which they are
         self._shown_id = 0  # the page of which it is shown who names it
@@ -205,14 +207,13 @@ class FailuresScreen(RowsScreen):
         self._shared_height = SharedHeight(self._group_table)
         self._page_table = CrawlTable(pages_by(GROUPINGS[0]), id="pages", classes="pane")
         self._page_table.filter_hint = PAGE_HINT
-        self._list = PageList(self._page_table, self._keyset, self._page_row, self._show_pages, self.console.read_soon)
-        self._info = Lines(id="page-info", classes="pane", still=True)
+        self._list = PageList(
+            self._page_table, GroupWindow((), 0), self._page_row, self._show_pages, self.console.read_soon
+        )
+        self._info = FactsPane(lambda: page_lines(self._page()), "Page", id="page-info", still=True)
         self._referrers = CrawlTable(REFERRERS, id="referrers", classes="pane")
         upper = Horizontal(self._group_table, self._page_table, id="failures-upper")
         yield Vertical(upper, self._info, self._referrers, id="body")
-
-    def on_mount(self) -> None:
-        title(self._info, "Page")
 
     def on_resize(self, _event: events.Resize) -> None:
         """The groups are as tall as they need to be at this size."""
@@ -224,6 +225,10 @@ class FailuresScreen(RowsScreen):
         """What the groups do not need is for the pages, where these stand below."""
         if self.has_read:
             self._shared_height.take(self._group_table.row_count + FRAME - 1, all_of_it=not self.has_class("-narrow"))
+
+    @property
+    def _keyset(self) -> GroupWindow:
+        return self._list.keyset
 
     def readings(self) -> tuple[AnyReading, ...]:
         """What putting a group back means, who names the page, the pages of the group, and the groups."""
@@ -294,7 +299,6 @@ class FailuresScreen(RowsScreen):
             near = [one for one in map(self._keyset.row, table.row_order[first : first + 2 * _AROUND]) if one]
             self._clusters = clusters_of([one.url for one in near])
             self._clustered = frozenset(one.page_id for one in near)
-        self._info.show(page_lines(page))
         if page is None or page.page_id != self._shown_id:
             self._shown_id = page.page_id if page is not None else 0
             self._named_by.forget()
@@ -387,9 +391,9 @@ class FailuresScreen(RowsScreen):
 
     def open_selected(self) -> None:
         """Opens the page, or who names it; from a group to its pages."""
-        page, named_by = self._page(), self._referrers.record(self._referrers.cursor_key)
+        page, line = self._page(), self._referrers.current
         if self.focused is self._referrers:
-            self.console.dispatcher.go_to_url(named_by.referrer.url if named_by is not None else "")
+            self.console.dispatcher.go_to_url(line.referrer.url if line is not None else "")
         elif self.focused is self._page_table and page is not None:
             self.console.dispatcher.go_to_url(page.url)
         else:
@@ -437,8 +441,7 @@ class FailuresScreen(RowsScreen):
         number = group.count if group is not None else 0
         if (key, self._groups.sought) != (self._keyset.key, self._keyset.sought):
             self._page_table.clear_marks()
-            self._keyset = GroupWindow(key, number, sought=self._groups.sought)
-            self._list.look(self._keyset)
+            self._list.look(GroupWindow(key, number, sought=self._groups.sought))
         self._keyset.count = number
         if not self._keyset.started:
             self._show_pages()
@@ -449,13 +452,6 @@ class FailuresScreen(RowsScreen):
             self._point_at_group()
         elif event.table is self._page_table:
             self._show_page()
-
-    def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
-        """The first or the last page of the group, not only of those held."""
-        keyset = GroupWindow(self._keyset.key, self._keyset.count, from_end=event.bottom, sought=self._keyset.sought)
-        if event.table is self._page_table and self._list.go_to_end(keyset):
-            self._keyset = keyset
-            self.console.read_soon()
 
     def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
         self._list.marked_urls()

@@ -29,7 +29,7 @@ from tui_crawler.console.logs.rows import (
 from tui_crawler.console.logs.seeking import LogSeeking, entry_at
 from tui_crawler.console.logs.window import LogList, LogListWindow
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
-from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.lines import FactsPane, Lines
 from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.screen.base import title
@@ -44,6 +44,7 @@ from tui_crawler.text.format import READING, plural, time_meant
 
 if TYPE_CHECKING:
     from tui_crawler.console.logs.queries import LogPlace
+    from tui_crawler.console.panes.line import Line
     from tui_crawler.console.reading.refresh import Snapshot
 
 
@@ -90,12 +91,9 @@ class LogsScreen(RowsScreen):
             lambda: self.call_later(self.console.read_soon),  # once the time of the next reading is set
         )
         self.reads = (self._list, self._found, self._seeking)
-        self._info = Lines(id="log-info", classes="pane", still=True)
+        facts = FactsPane(self._facts, "Entry", id="log-info", still=True)
         self._graph = Lines(id="log-graph", still=True)
-        yield Vertical(self._graph, self._table, self._info, id="body")
-
-    def on_mount(self) -> None:
-        title(self._info, "Entry")
+        yield Vertical(self._graph, self._table, facts, id="body")
 
     @property
     def _keyset(self) -> LogListWindow:
@@ -133,7 +131,7 @@ class LogsScreen(RowsScreen):
         lines = self._lines()
         self._problems = sum(line.problem for line in lines)
         self._hits = sum(self._needle in line.text for line in lines) if self._needle else 0
-        self._show_entry()
+        self.show_facts()
         self.show_titles()
 
     def tell_footer(self) -> None:
@@ -158,8 +156,8 @@ class LogsScreen(RowsScreen):
         entry = LogEntry(line, self._needle, self._relative, line.order in self.console.bookmarks)
         return Row.of(LOG, entry, present(self.console.clock))
 
-    def _show_entry(self) -> None:
-        self._info.show(log_lines(self._line(), self.console.clock.zone))
+    def _facts(self) -> Sequence[Line]:
+        return log_lines(self._line(), self.console.clock.zone)
 
     def show_titles(self) -> None:
         """Whether it follows, which the wheel changes, too."""
@@ -267,7 +265,7 @@ class LogsScreen(RowsScreen):
     def _look_at(self, keyset: LogListWindow, *, keep: bool, goal: LogLine | None = None) -> None:
         self._list.look(keyset, keep=keep, goal=goal)
         if not keep:
-            self._show_entry()
+            self.show_facts()
         self.show_titles()
         self.console.read_soon()
 
@@ -357,10 +355,5 @@ class LogsScreen(RowsScreen):
         elif self._needle and not self._hits:
             self._go_to_hit(True, True)
 
-    def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
-        self._show_entry()
-
-    def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
-        """The first or the last entry of all, not only of those held."""
-        if self._list.go_to_end(newest=event.bottom):
-            self._begin(self._list.keyset, keep=True)
+    def on_crawl_table_end_wanted(self, _event: CrawlTable.EndWanted) -> None:
+        self._seeking.stop()

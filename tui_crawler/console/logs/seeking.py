@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.logs.queries import END, LogPlace, Strand, actions_of, activity_of, attempts_of
 from tui_crawler.console.logs.rows import LEVEL_WORDS, LogLine, action_line, activity_line, attempt_line, concerns
 from tui_crawler.console.reading.ask import ONCE_MS, asks
+from tui_crawler.console.reading.reading import AnyReading
 from tui_crawler.domain.exit_code import Severity
 from tui_crawler.domain.operator_view import ActionView
 from tui_crawler.domain.view import LogReach
@@ -37,7 +38,7 @@ class _SearchRequest:
     both_ways: bool = False
 
 
-class LogSeeking:
+class LogSeeking(AnyReading):
     """One search at a time; what is asked for next takes its place."""
 
     def __init__(
@@ -114,9 +115,6 @@ class LogSeeking:
             self._search = found.sized(shot.took_ms)
         self._read_soon()
         return False
-
-    def thaw(self) -> None:
-        """Nothing was held back."""
 
     def _end(self, aim: _SearchRequest, found: LogSearch) -> None:
         self.stop()

@@ -216,8 +216,8 @@ class LogList(WindowList[LogListWindow, "Ask[Any]", LogLine]):
         if self.following:
             self.keyset.news = 0
 
-    def go_to_end(self, *, newest: bool) -> bool:
-        """Goes to the newest or the first entry of all; False when that is held already."""
+    def go_to_end(self, *, bottom: bool) -> bool:
+        newest = bottom is not self._on_top
         keyset = self.keyset
         if self.in_part or not keyset.started or (keyset.at_last if newest else keyset.at_first):
             return False
@@ -266,9 +266,6 @@ class LogList(WindowList[LogListWindow, "Ask[Any]", LogLine]):
         if reads_on or fell_behind:
             self._read_soon()
         return False
-
-    def thaw(self) -> None:
-        """Reads on where it had stopped, with the next reading."""
 
     def show(self, *, following: bool) -> None:
         """Shows what is held."""

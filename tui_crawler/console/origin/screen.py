@@ -13,10 +13,10 @@ from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Input
 
-from tui_crawler.console.actions import BY_ID, Situation, Where
+from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles, handles_typed
-from tui_crawler.console.keys import keys_of, only_at
+from tui_crawler.console.keys import only_at
 from tui_crawler.console.logs.attempts import ATTEMPTS, meaning
 from tui_crawler.console.logs.rows import url_of
 from tui_crawler.console.logs.window import LogList, LogListWindow
@@ -44,16 +44,16 @@ from tui_crawler.console.origin.rows import (
 )
 from tui_crawler.console.overview.events import go_to_problem
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
-from tui_crawler.console.panes.lines import Lines, LongLines, lay_out_line
+from tui_crawler.console.panes.lines import FactsPane, LongLines, lay_out_line
 from tui_crawler.console.panes.shared_lines import FRAME
-from tui_crawler.console.panes.tabs import Tab, TabBar
+from tui_crawler.console.panes.tabs import TabBar
 from tui_crawler.console.reading.ask import WINDOW, Ask
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.reading.refresh import ORIGINS
 from tui_crawler.console.screen.base import ConsoleScreen, title
-from tui_crawler.console.screen.waiting import RowsScreen
+from tui_crawler.console.screen.tabs import TabScreen
 from tui_crawler.console.stats.queries import exit_counts_of
-from tui_crawler.console.stats.rows import EXITS, exits_of
+from tui_crawler.console.stats.rows import BRIEF_EXITS, exits_of
 from tui_crawler.console.table.cells import Piece, Row, Styled, rows_of
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.timeline.lanes import LanePane, LaneScreen
@@ -67,6 +67,7 @@ from tui_crawler.text.format import READING, count
 
 if TYPE_CHECKING:
     from tui_crawler.console.logs.rows import LogLine
+    from tui_crawler.console.panes.line import Line
     from tui_crawler.domain.page_view import ExitCountView, TodoView
     from tui_crawler.domain.robots import RobotsDecision
     from tui_crawler.domain.view import OriginView
@@ -76,17 +77,9 @@ RATE_WIDTH = 20
 TALL = 36
 """On so many lines of the screen there is room for the lane, too; on fewer it has a screen of its own, or its tab."""
 EXITS_SHOWN = 8
-TABS: Mapping[str, tuple[str, str]] = {
-    "state": ("State", "origin.tab_state"),
-    "attempts": ("Attempts", "origin.tab_attempts"),
-    "todo": ("Todo", "origin.tab_todo"),
-    "exits": ("Exit codes", "origin.tab_exits"),
-    "lane": ("Politeness", "timeline.open"),
-}
-"""The panes in the order of the line of tabs that stands where there is one column only, with what goes there."""
 
 
-class OriginScreen(LaneScreen, RowsScreen):
+class OriginScreen(LaneScreen, TabScreen):
     """Everything about one origin."""
 
     WHERE = Where.origin
@@ -94,6 +87,14 @@ class OriginScreen(LaneScreen, RowsScreen):
     LIVE = (ORIGINS,)
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.origin)]
     AUTO_FOCUS = "#attempts"
+    TABS: ClassVar = {
+        "state": ("State", "origin.tab_state"),
+        "attempts": ("Attempts", "origin.tab_attempts"),
+        "todo": ("Todo", "origin.tab_todo"),
+        "exits": ("Exit codes", "origin.tab_exits"),
+        "lane": ("Politeness", "timeline.open"),
+    }
+    """The panes in the order of the line of tabs that is shown where there is one column only."""
 
     def __init__(self, origin: str) -> None:
         """`origin` is raw text as stored."""
@@ -105,16 +106,15 @@ class OriginScreen(LaneScreen, RowsScreen):
         self._todo_read = PaneReading(lambda: todo_of(origin), self._show_todo)
         self._exits_read = PaneReading(lambda: exit_counts_of(origin), self._show_exits)
         self._newest: tuple[AttemptView, ...] = ()
-        self._tab = next(iter(TABS))
+        self.tab = next(iter(self.TABS))
 
     def body(self) -> Iterable[Widget]:
         """State and exit codes at the left, todo list, politeness, attempts at the right; or one of them below a line
         of tabs."""
-        self._why = Lines(id="why-here")
-        self._tabs = TabBar(id="origin-tabs")
-        self._state = Lines(id="state", classes="pane")
+        why = FactsPane(self._head, id="why-here", classes="")
+        state = FactsPane(self._state, "State", id="state")
         self._todo = CrawlTable(TODO, id="todo", classes="pane")
-        self._exits = CrawlTable(EXITS, id="exits", classes="pane")
+        self._exits = CrawlTable(BRIEF_EXITS, id="exits", classes="pane")
         self._attempts = CrawlTable(ATTEMPTS, id="attempts", classes="pane")
         keyset = LogListWindow(self._origin, attempts_only=True)
         self._list = LogList(
@@ -123,15 +123,14 @@ class OriginScreen(LaneScreen, RowsScreen):
         self._lane = LanePane(self._origin, alone=True, id="lane", classes="pane")
         told = (self._contract, self._given, self._history, self._todo_read, self._exits_read)
         self.reads = (*told, self.read_lane(self._lane), self._list)
-        left = Vertical(self._state, self._exits, id="origin-left")
+        left = Vertical(state, self._exits, id="origin-left")
         right = Vertical(self._todo, self._lane, self._attempts, id="origin-right")
         panes = Horizontal(left, right, id="origin-panes")
-        self._body = Vertical(self._why, self._tabs, panes, id="body", classes=f"tab-{self._tab}")
+        self._body = Vertical(why, TabBar(id="origin-tabs"), panes, id="body", classes=f"tab-{self.tab}")
         yield self._body
 
     def on_mount(self) -> None:
         """Names the panes, and shows what the overview knows already."""
-        title(self._state, "State")
         title(self._exits, "Exit codes")
         self._lane.show_title()
 
@@ -146,8 +145,7 @@ class OriginScreen(LaneScreen, RowsScreen):
         return self._lane.size.width
 
     def show_live(self) -> None:
-        """Clocks, and when the pages in view are asked for."""
-        self._show_state()
+        """When the pages in view are asked for."""
         seen = frozenset(self._todo.visible_keys)
         lines = self._todo_lines(one for one in enumerate(self._todo_read.value or (), 1) if one[1].url in seen)
         self._todo.update_rows(rows_of(TODO, lines, present(self.console.clock)))
@@ -155,31 +153,24 @@ class OriginScreen(LaneScreen, RowsScreen):
     def fit(self, size: Size) -> None:
         super().fit(size)
         self._body.set_class(size.height >= TALL, "-tall")
-        self._show_tabs()
+        self.show_tabs()
         self.console.read_soon()
 
     def focus_main(self) -> None:
         """The attempts; where there is one column, the pane that is shown."""
-        self.set_focus(self.query_one(f"#{self._tab}" if self.has_class("-narrow") else "#attempts"))
+        self.set_focus(self.query_one(f"#{self.tab}" if self.has_class("-narrow") else "#attempts"))
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
         """The pane that has the focus is the one that is shown where there is one column."""
-        if event.widget.id in TABS and event.widget is self.focused:
-            self._open_tab(str(event.widget.id))
-
-    def _open_tab(self, name: str) -> None:
-        """Shows a pane in place of the others, where there is one column."""
-        self._body.remove_class(*(f"tab-{tab}" for tab in TABS))
-        self._body.add_class(f"tab-{name}")
-        self._tab = name
-        self._show_tabs()
+        if event.widget.id in self.TABS and event.widget is self.focused:
+            self.show_tab(str(event.widget.id))
 
     @handles("origin.tab_state", "state")
     @handles("origin.tab_attempts", "attempts")
     @handles("origin.tab_todo", "todo")
     @handles("origin.tab_exits", "exits")
     def _go_to_tab(self, name: str) -> None:
-        self._open_tab(name)
+        self.show_tab(name)
         self.set_focus(self.query_one(f"#{name}"))
         self.tell_footer()
 
@@ -204,23 +195,16 @@ class OriginScreen(LaneScreen, RowsScreen):
     def shown_lanes(self) -> Sequence[LanePane]:
         return [self._lane] if self._lane.size.width else []
 
-    def _show_tabs(self) -> None:
+    def tab_notes(self) -> Mapping[str, str]:
         view, exits = self._view(), self._exits_read.value
-        notes = {"todo": count(view.todo) if view is not None else ""}
-        if exits is not None:
-            notes["exits"] = str(len(exits))
-        tabs = []
-        for name, (words, action_id) in TABS.items():
-            action = BY_ID[action_id]
-            key = next(iter(keys_of(action.id, action.keys, self.console.appearance.own_keys)), "")
-            tabs.append(Tab(action.id, key, words, notes.get(name, "")))
-        self._tabs.tell(tabs, TABS[self._tab][1])
+        todo = {"todo": count(view.todo)} if view is not None else {}
+        return todo if exits is None else {**todo, "exits": str(len(exits))}
 
     def _show_todo(self, todo: tuple[TodoView, ...]) -> None:
         self._todo.fill(self._todo_lines(enumerate(todo, 1)), present(self.console.clock))
 
     def _show_exits(self, exits: tuple[ExitCountView, ...]) -> None:
-        self._exits.fill(exits, present(self.console.clock), relation=exits_of(exits, short=6))
+        self._exits.fill(exits, present(self.console.clock), relation=exits_of(exits, brief=True))
         self._exits.styles.height = min(max(len(exits), 1), EXITS_SHOWN) + FRAME
 
     def _attempt_row(self, line: LogLine) -> Row:
@@ -230,27 +214,28 @@ class OriginScreen(LaneScreen, RowsScreen):
         outlook_of, view = self.console.command_queue.outlook_on_list, self._view()
         return (TodoLine(number, item, self._origin, outlook_of(item, view)) for number, item in items)
 
-    def _show_state(self) -> None:
-        console = self.console
-        view = self._view()
+    def _head(self) -> Sequence[Line]:
+        console, view = self.console, self._view()
+        now, zone, run = console.clock.wall_ms(), console.clock.zone, console.live_state.run
+        return [] if view is None else [head_line(view, now, run, zone, console.who, self._contract.value)]
+
+    def _state(self) -> Sequence[Line]:
+        console, view, history = self.console, self._view(), self._history.value
         if view is None:
-            self._state.show(unknown_lines(self._origin) if self.has_read else [])
-            return
-        now, zone = console.clock.wall_ms(), console.clock.zone
+            return unknown_lines(self._origin) if self.has_read else []
+        if history is None:
+            return []
         meter = console.live_state.meters.get(view.origin)
         line = meter.line(console.live_state.counted_ms(), RATE_WIDTH) if meter else []
-        run = console.live_state.run
-        contract, history = self._contract.value, self._history.value
-        self._why.show([head_line(view, now, run, zone, console.who, contract)])
-        if history is not None:
-            suspicion = suspect(self._origin, history.refused, self._newest)
-            past = OriginContext(history, self._given.value or (), run, contract, suspicion)
-            self._state.show(state_lines(view, past, now, zone, line, self.key_names))
+        suspicion = suspect(self._origin, history.refused, self._newest)
+        given, run, contract = self._given.value or (), console.live_state.run, self._contract.value
+        past = OriginContext(history, given, run, contract, suspicion)
+        return state_lines(view, past, console.clock.wall_ms(), console.clock.zone, line, self.key_names)
 
     def show_titles(self) -> None:
         """Whether the attempts follow, which the wheel changes, too."""
         self._list.seen()
-        self._show_tabs()
+        self.show_tabs()
         view = self._view()
         shown = len(self._todo.held_rows())
         todo = "Todo"
@@ -282,9 +267,9 @@ class OriginScreen(LaneScreen, RowsScreen):
 
     def _url(self) -> str:
         narrow = self.has_class("-narrow")
-        if narrow and self._tab not in {"todo", "attempts"}:
+        if narrow and self.tab not in {"todo", "attempts"}:
             return ""
-        if (self._tab == "todo") if narrow else self.focused is self._todo:
+        if (self.tab == "todo") if narrow else self.focused is self._todo:
             return str(self._todo.cursor_key or "")
         line = self._list.keyset.row(self._attempts.cursor_key)
         return url_of(line) if line is not None else ""
@@ -292,14 +277,14 @@ class OriginScreen(LaneScreen, RowsScreen):
     def go_to_pane(self, step: int) -> None:
         """Where one tab is seen at a time, to the next one."""
         if self.has_class("-narrow") and not isinstance(self.focused, Input):
-            names = list(TABS)
-            self._go_to_tab(names[(names.index(self._tab) + step) % len(names)])
+            names = list(self.TABS)
+            self._go_to_tab(names[(names.index(self.tab) + step) % len(names)])
         else:
             super().go_to_pane(step)
 
     def open_filter(self, text: str) -> None:
         """Filters the list that is seen; where none is, the attempts."""
-        if self._tab == "state" and self.has_class("-narrow"):
+        if self.tab == "state" and self.has_class("-narrow"):
             self._go_to_tab("attempts")
         super().open_filter(text)
 
@@ -329,19 +314,13 @@ class OriginScreen(LaneScreen, RowsScreen):
 
     def _see_attempts(self) -> None:
         """What is done to the attempts is seen."""
-        if self.has_class("-narrow") and self._tab != "attempts":
+        if self.has_class("-narrow") and self.tab != "attempts":
             self._go_to_tab("attempts")
 
     def _look(self, keyset: LogListWindow, *, keep: bool = True) -> None:
         self._list.look(keyset, keep=keep)
         self.show_titles()
         self.console.read_soon()
-
-    def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
-        """The newest or the oldest attempt of all, not only of those held."""
-        if event.table is self._attempts and self._list.go_to_end(newest=not event.bottom):
-            self.show_titles()
-            self.console.read_soon()
 
 
 class RobotsLines(LongLines):
@@ -399,13 +378,11 @@ class RobotsScreen(ConsoleScreen):
 
     def body(self) -> Iterable[Widget]:
         self._text = RobotsLines()
-        self._facts = Lines(id="robots-facts", classes="pane")
-        yield Vertical(Horizontal(self._text, self._facts, id="robots-panes"), id="body")
+        facts = FactsPane(self._facts, "What it means", id="robots-facts")
+        yield Vertical(Horizontal(self._text, facts, id="robots-panes"), id="body")
 
     def on_mount(self) -> None:
         title(self._text, f"{host_of(self._origin)}/robots.txt")
-        title(self._facts, "What it means")
-        self.show_live()
 
     def _ask_file(self) -> Ask[RobotsSheet | None] | None:
         view = self._view()
@@ -418,24 +395,27 @@ class RobotsScreen(ConsoleScreen):
         self._decision = decide(sheet, self._url) if sheet is not None and self._url else None
 
     def show_live(self) -> None:
-        view, sheet, contract = self._view(), self._file.latest, self._contract.value
+        view, sheet = self._view(), self._file.latest
         if view is None:
             unknown = f"{host_of(self._origin)} is not an origin of this crawl." if self.has_read else ""
             self._text.show_sheet(None, None, unknown, obeyed=False)
-            self._facts.show([])
             return
-        console = self.console
-        now, zone = console.clock.wall_ms(), console.clock.zone
         in_force = view.robots_status == RobotsStatus.parsed
         decided = self._decision.line_number if self._decision is not None and in_force else None
         held = sheet is not None and in_force
         empty = "The file is empty." if held else _nothing(view) if self._file.read else READING
         self._text.show_sheet(sheet if sheet is not None and sheet.size else None, decided, empty, obeyed=in_force)
-        lines = robots_lines(view, sheet, self._url, self._decision, now, zone, self.key_names)
+
+    def _facts(self) -> Sequence[Line]:
+        view, contract, clock = self._view(), self._contract.value, self.console.clock
+        if view is None:
+            return []
+        now, zone = clock.wall_ms(), clock.zone
+        lines = robots_lines(view, self._file.latest, self._url, self._decision, now, zone, self.key_names)
         lines += ["", clock_line(view, now, contract)]
         if contract is not None:
             lines += ["", *contract_lines(contract, view, now, zone, self.key_names)]
-        self._facts.show(lines)
+        return lines
 
     def _view(self) -> OriginView | None:
         return self.console.live_state.origins.get(self._origin)
@@ -467,6 +447,7 @@ class RobotsScreen(ConsoleScreen):
         self._url = url
         self._judge()
         self.show_live()
+        self.show_facts()
 
     def _tried(self, text: str) -> None:
         self.focus_main()

@@ -26,7 +26,6 @@ class EventsPane(ReachesConsole, CrawlTable):
     def __init__(self) -> None:
         super().__init__(EVENTS, holds_still=True, id="events", classes="pane")
         self._attempts: tuple[AttemptView, ...] = ()
-        self._held: tuple[AttemptView, ...] | None = None
         self._rows_made: tuple[Row, ...] = ()
         self._actions: tuple[ActionView, ...] = ()
         self._troubles: tuple[ReportedError, ...] = ()
@@ -34,12 +33,9 @@ class EventsPane(ReachesConsole, CrawlTable):
         self._left_at: Hashable | None = None  # the newest row when it was scrolled out of view
         self.name_pane("Events")
 
-    def take(self, fresh: Sequence[AttemptView] | None, *, hold: bool) -> None:
-        """Takes new attempts, newest first; held back while `hold`. None: the log was not read."""
+    def take(self, fresh: Sequence[AttemptView] | None) -> None:
+        """Takes new attempts, newest first. None: the log was not read."""
         if fresh is None or not (fresh or self.awaited):
-            return
-        if hold:
-            self._held = (*fresh, *(self._held or ()))[:EVENTS_KEPT]
             return
         self._attempts = (*fresh, *self._attempts)[:EVENTS_KEPT]
         rows = rows_of(EVENTS, map(line_of, fresh), present(self.console.clock))
@@ -48,7 +44,7 @@ class EventsPane(ReachesConsole, CrawlTable):
 
     def begin(self) -> None:
         """Forgets the attempts: time went back."""
-        self._attempts, self._held, self._rows_made, self._left_at = (), None, (), None
+        self._attempts, self._rows_made, self._left_at = (), (), None
         self._show()
 
     def take_others(self, actions: Sequence[ActionView], troubles: Sequence[ReportedError]) -> None:
@@ -58,11 +54,6 @@ class EventsPane(ReachesConsole, CrawlTable):
             others = sorted([*map(line_of, actions), *map(line_of, troubles)], key=lambda line: line.at)
             self._others = tuple(rows_of(EVENTS, others, present(self.console.clock)))
             self._show()
-
-    def thaw(self) -> None:
-        """Shows what was held back."""
-        held, self._held = self._held, None
-        self.take(held, hold=False)
 
     def url_of(self, key: Hashable) -> str:
         """The URL of an attempt by its key; empty for any other row."""

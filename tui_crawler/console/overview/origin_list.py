@@ -38,7 +38,6 @@ class OriginList:
         self._relation = replace(OVERVIEW, columns=())
         self.fit(narrow=False)
         self._dirty: set[str] = set()  # origins whose rows are older than what is known of them
-        self._missed: set[str] = set()  # origins that changed while the picture was held still
         self._ordered_at = -ORDER_MS
         self._cell = 0
 
@@ -48,16 +47,6 @@ class OriginList:
         """These are others now; the rows of those in view are made anew."""
         self._dirty |= origins | {twin for twin in map(twin_of, origins - self._rows.keys()) if twin in self._rows}
         self.put_visible()
-
-    def miss(self, origins: Set[str]) -> int:
-        """These are others now, but the picture is held still. Gives how many are by now."""
-        self._missed |= origins
-        return len(self._missed)
-
-    def thaw(self) -> None:
-        """Makes rows anew that were missed."""
-        missed, self._missed = self._missed, set()
-        self.changed(missed)
 
     def suspect(self, suspicions: Mapping[str, TrapSuspicion]) -> None:
         """Takes which origins look like traps; `changed` or `put_visible` shows it."""

@@ -178,22 +178,25 @@ class OverviewScreen(LiveFilterScreen):
 
     def take(self, shot: Snapshot) -> None:
         """Takes changed origins, new events, what operators did, and which origins look like traps."""
-        live_state = self.console.live_state
         if shot.anew:
             self._events.begin()
             self._list.begin()
-        self._events.take(live_state.take_events(), hold=self.frozen)
         if not self.frozen:
-            self._list.changed(live_state.take_news())
+            self._take_news()
         super().take(shot)
         if self.frozen:
-            self.missed = self._list.miss(live_state.take_news())
+            self.missed = len(self.console.live_state.news)
             self.show_titles()
             return
         self._tell_given_up()
         self._tell_nameless()
         self._tell_elsewhere()
         self._tell_coverage()
+
+    def _take_news(self) -> None:
+        live_state = self.console.live_state
+        self._events.take(live_state.take_events())
+        self._list.changed(live_state.take_news())
 
     def _tell_given_up(self) -> None:
         """Tells of origins that gave up, all those of the last minute in one notice."""
@@ -247,8 +250,7 @@ class OverviewScreen(LiveFilterScreen):
         super().tick()
 
     def thaw(self) -> None:
-        self._list.thaw()
-        self._events.thaw()
+        self._take_news()
         self._order()
         super().thaw()
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import textwrap
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import ClassVar
 
 from rich.cells import cell_len
@@ -14,6 +14,7 @@ from textual.binding import Binding, BindingType
 from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
+from tui_crawler.console.panes.border import write_title
 from tui_crawler.console.panes.line import Flow, HangingText, Line, Paragraph, Split, width_of
 from tui_crawler.console.panes.scrolling import reach_over
 from tui_crawler.console.table.cells import Cell, Piece, Styled, lay_out
@@ -122,6 +123,29 @@ class Lines(ScrollView):
             named = role_styles(self.app.theme_variables, self.app.current_theme.dark)
             kept = self._roles[role] = style_of(role, named)
         return kept
+
+
+class FactsPane(Lines):
+    """Facts of what a screen shows, made again whenever something was read, the cursor moved or time passed."""
+
+    def __init__(
+        self,
+        facts: Callable[[], Sequence[Line]],
+        heading: str = "",
+        *,
+        id: str,
+        classes: str = "pane",
+        still: bool = False,
+    ) -> None:
+        """`facts` makes the lines; `heading` is raw text."""
+        super().__init__(id=id, classes=classes, still=still)
+        self._facts = facts
+        write_title(self, heading)
+
+    def show_facts(self) -> None:
+        """Show the facts as they are now; nothing is painted when they are the same."""
+        if self.is_mounted:
+            self.show(self._facts())
 
 
 def lay_out_line(line: Line, width: int) -> list[list[Piece]]:

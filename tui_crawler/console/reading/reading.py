@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from abc import abstractmethod
 from collections.abc import Callable, Iterable
-from typing import TYPE_CHECKING, Any, Generic, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 if TYPE_CHECKING:
     from tui_crawler.console.reading.ask import Ask
@@ -12,20 +13,22 @@ if TYPE_CHECKING:
 T = TypeVar("T")
 
 
-class AnyReading(Protocol):
+class AnyReading:
     """What is read for a part of a screen."""
 
+    @abstractmethod
     def asks(self, *, frozen: bool) -> Iterable[Ask[Any]]:
         """What is to be read now; `frozen`: while the picture is held still."""
 
+    @abstractmethod
     def take(self, shot: Snapshot, *, frozen: bool) -> bool:
         """Show what was read, or hold it back; True: what is held back is news."""
 
     def thaw(self) -> None:
-        """Show what was held back."""
+        """Show what was held back, if anything ever is."""
 
 
-class PaneReading(Generic[T]):
+class PaneReading(AnyReading, Generic[T]):
     """One thing that is asked for, and what was read of it.
 
     What comes while the picture is held still is kept for later, unless it is the first of something else.
@@ -58,12 +61,10 @@ class PaneReading(Generic[T]):
         return self._shown is not None
 
     def asks(self, *, frozen: bool) -> Iterable[Ask[T]]:
-        """Return what is to be read now."""
         self._asked = self._ask() if not (frozen and self._moves and self._shown) else None
         return () if self._asked is None else (self._asked,)
 
     def take(self, shot: Snapshot, *, frozen: bool) -> bool:
-        """Show what was read, or hold it back; True: what is held back is news."""
         ask = self._asked if self._moves else self._ask()
         if ask is None or ask not in shot.parts:
             return False
@@ -77,7 +78,6 @@ class PaneReading(Generic[T]):
         return False
 
     def thaw(self) -> None:
-        """Show what was held back."""
         if self._held is not None:
             self._put(self._held)
 

@@ -167,7 +167,8 @@ class LiveState:
         self._requests = RateMeter()
         self._bytes = RateMeter()
         self.meters = OriginMeters()
-        self._news: set[str] = set()
+        self.news: set[str] = set()
+        """The origins that have changed since `take_news`."""
         self._events: tuple[AttemptView, ...] | None = None
         self.gave_up: deque[tuple[int, str]] = deque(maxlen=_GIVEN_UP_KEPT)
         """When (monotonic ms) an origin was seen to give up, and which; the newest last."""
@@ -205,7 +206,7 @@ class LiveState:
         for view in ORIGINS.found_in(shot) or ():
             self._count(view)
             self.origins[view.origin] = view
-            self._news.add(view.origin)
+            self.news.add(view.origin)
             self.meters.feed(view.origin, view.requests, self.counted_ms(), view.last_response_ms)
 
     def _count(self, view: OriginView) -> None:
@@ -235,7 +236,7 @@ class LiveState:
 
     def take_news(self) -> set[str]:
         """The origins that have changed since this was asked last, whichever view they were read for."""
-        news, self._news = self._news, set()
+        news, self.news = self.news, set()
         return news
 
     def take_events(self) -> tuple[AttemptView, ...] | None:

@@ -10,7 +10,7 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Callable, Hashable, Iterable, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, TypeVar
+from typing import TYPE_CHECKING, Generic, Self, TypeVar
 
 from tui_crawler.console.reading.ask import WINDOW, Ask, PageAsk
 from tui_crawler.console.reading.reading import PaneReading
@@ -118,6 +118,10 @@ class SpanWindow(KeysetWindow[int, "PageView"]):
 
     def key_of(self, row: PageView) -> int:
         return row.page_id
+
+    @abstractmethod
+    def anew(self, *, from_end: bool) -> Self:
+        """The same list, of which nothing is held, from its beginning or its end."""
 
     def lacks(self, page_id: int) -> bool:
         """Whether a page would be held if it belonged to the list, and is not."""
@@ -275,10 +279,6 @@ class TurnedWindow(Generic[E, R]):
     def newer(self) -> bool:
         """Whether there is a former window."""
         return len(self._after) > 1
-
-    def row(self, key: Hashable) -> R | None:
-        """The row at a place."""
-        return next((row for row in self.rows if self._place(row) == key), None)
 
     def turn(self, *, on: bool) -> bool:
         """Goes to the next or the former window; answers whether there is one, which is then to be read."""

@@ -19,7 +19,7 @@ from tui_crawler.console.panes.bars import FooterBar, HeaderBar, TooSmall
 from tui_crawler.console.panes.border import write_subtitle, write_title
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.footer import label_of
-from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.lines import FactsPane, Lines
 from tui_crawler.console.panes.notices import NoticeBox
 from tui_crawler.console.panes.scrolling import bring_into_view, main_pane
 from tui_crawler.console.panes.zoom import Zoom, panes_of, zoom_words
@@ -30,6 +30,7 @@ from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.filter import TableFilter
 from tui_crawler.console.table.layouts import TableLayout, ViewLayout
 from tui_crawler.console.table.marks import TableMarks
+from tui_crawler.console.table.window_list import WindowList
 from tui_crawler.text.format import plural
 
 if TYPE_CHECKING:
@@ -251,7 +252,13 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     def _show_now(self) -> None:
         if not self.frozen:
             self.show_live()
+            self.show_facts()
         self.show_titles()
+
+    def show_facts(self) -> None:
+        """Shows facts of what is under the cursor, as they are now."""
+        for pane in self.query(FactsPane):
+            pane.show_facts()
 
     def move_on(self) -> None:
         """Twice a second: what changes by time alone; rows that stood still for their marks once there are none."""
@@ -547,8 +554,16 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             event.table.toggle_order(event.column_id)
 
     def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
+        self.show_facts()
         self.show_titles()
         self.tell_footer()
+
+    def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
+        """Goes to the first or the last row of all, not only of those held."""
+        lists = (one for one in self.readings() if isinstance(one, WindowList) and one.table is event.table)
+        if any(one.go_to_end(bottom=event.bottom) for one in lists):
+            self.show_titles()
+            self.console.read_instead()
 
     def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
         self.show_titles()

@@ -15,7 +15,7 @@ from tui_crawler.console.clock import present
 from tui_crawler.console.dialogs.completion import Choice, Completion, choose
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.bars import FooterBar
-from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.lines import FactsPane, Lines
 from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.panes.typing_area import PlainArea
 from tui_crawler.console.screen.base import ConsoleScreen, title
@@ -172,19 +172,19 @@ class SqlScreen(ConsoleScreen):
         self._editor.offer, self._editor.nothing_fits = self._offer, self._nothing_fits
         self._hint = Lines(id="sql-hint", still=True)
         self._table = CrawlTable(answer_of(QueryAnswer()), placeholder="", id="sql-rows", classes="pane")
-        self._info = Lines(id="sql-info", classes="pane")
+        self._info = FactsPane(
+            lambda: answer_lines(self._answer, self._table.cursor_key, self.console.clock.zone), "Row", id="sql-info"
+        )
         yield Vertical(self._editor, self._hint, self._table, self._info, id="body")
 
     def on_mount(self) -> None:
         """Names the panes, reads what can be completed, asks what was brought along."""
         title(self._editor, "SQL · read-only")
-        title(self._info, "Row")
         self._hint.show([Styled(_HINT, "muted")])
         if self._question:
             self._editor.move_cursor(self._editor.document.end)
         else:
             self._editor.select_all()  # so that typing begins another question
-        self.show_titles()
         self.console.run_worker(self._read_schema, name="schema", group="sql", thread=True, exit_on_error=False)
         if self._question:
             self._ask(self._question)
@@ -215,6 +215,7 @@ class SqlScreen(ConsoleScreen):
         else:
             words = "nothing was asked yet"
         title(self._table, f"Answer · {words}")
+        title(self._info, "Row" if self._table.cursor_key is None else f"Row {self._table.cursor_index + 1}")
 
     def _show(self, answer: QueryAnswer) -> None:
         table = self._table
@@ -233,18 +234,12 @@ class SqlScreen(ConsoleScreen):
         table.clear_marks()
         table.set_relation(answer_of(answer))
         table.fill(answer_rows(answer), present(self.console.clock), cursor="first")
-        self._show_row()
-        self.show_titles()
+        self.tick()
         self.tell_footer()
-
-    def _show_row(self) -> None:
-        key = self._table.cursor_key
-        self._info.show(answer_lines(self._answer, key, self.console.clock.zone))
-        title(self._info, "Row" if key is None else f"Row {self._table.cursor_index + 1}")
 
     def situation(self) -> Situation:
         """The URL of the row under the cursor, if it has one."""
-        row = self._table.record(self._table.cursor_key)
+        row = self._table.current
         pairs = zip(self._answer.columns, row.values if row is not None else (), strict=False)
         texts = (value for name, value in pairs if "url" in name.casefold() and isinstance(value, str))
         url = next((text for text in texts if text.startswith(("http://", "https://"))), "")
@@ -339,6 +334,3 @@ class SqlScreen(ConsoleScreen):
             self._query_session.draft = self._editor.text
         self._back = back
         self._editor.put(asked[-back] if back else self._query_session.draft)
-
-    def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
-        self._show_row()

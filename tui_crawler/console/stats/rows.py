@@ -11,7 +11,7 @@ from tui_crawler.console.logs.attempts import exit_cell, mark_of
 from tui_crawler.console.urls.cells import bare_host, host_of
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Present, Styled
-from tui_crawler.text.columns import Column, Relation
+from tui_crawler.text.columns import Column, Kind, Relation
 from tui_crawler.text.relations.actions import ACTIONS
 from tui_crawler.text.relations.limbo import LIMBO
 from tui_crawler.text.relations.refused import REFUSED
@@ -56,9 +56,11 @@ STATS_TABLES: tuple[StatsTable, ...] = (
 )
 
 
-def exits_of(counts: Sequence[ExitCountView], short: int = 8) -> Relation[ExitCountView]:
-    """Return how attempts ended as a relation, with a bar (in a narrow column of `short` cells) for their shares."""
-    most = max((one.run for one in counts), default=0) or 1
+def exits_of(counts: Sequence[ExitCountView], *, brief: bool = False) -> Relation[ExitCountView]:
+    """Return how attempts ended as a relation, with a bar for their shares; `brief`: with short names and bars."""
+    most, short = max((one.run for one in counts), default=0) or 1, 6 if brief else 8
+    width, least = (15, 14) if brief else (29, 12)
+    kind: Kind = "word" if brief else "name"
 
     def share(value: int, one: ExitCountView, _present: Present) -> Styled:
         return Styled(bar(value / most, 12), mark_of(one.exit_code).role, short=bar(value / most, short))
@@ -67,7 +69,7 @@ def exits_of(counts: Sequence[ExitCountView], short: int = 8) -> Relation[ExitCo
         key=lambda one: one.exit_code,
         nothing="no attempts yet",
         columns=(
-            Column("exit", "EXIT", lambda name, *_: exit_cell(name), 29, 0, min_width=12, kind="name",
+            Column("exit", "EXIT", lambda name, *_: exit_cell(name), width, 0, min_width=least, kind=kind,
                    value=lambda one: one.exit_code),
             Column("run", "RUN", shown.number(), 7, 0, "right", min_width=4),
             Column("recent", "5 MIN", shown.number("", "faint"), 5, 0, "right"),
@@ -77,7 +79,7 @@ def exits_of(counts: Sequence[ExitCountView], short: int = 8) -> Relation[ExitCo
     )  # fmt: skip
 
 
-EXITS = exits_of(())
+EXITS, BRIEF_EXITS = exits_of(()), exits_of((), brief=True)
 
 
 def top_origins(views: Iterable[OriginView], order: str) -> list[OriginView]:

@@ -105,11 +105,11 @@ class StatsTablePane(ReachesConsole, CrawlTable):
     @property
     def url(self) -> str:
         """The URL under the cursor, empty when there is none."""
-        match self.record(self.cursor_key):
-            case RefusedReason(sample_url=url) | LimboView(url=url):
+        match self.current:
+            case RefusedReason(sample_url=str(url)) | LimboView(url=str(url)):
                 return url
-            case ActionView(target=target) if "://" in target and " " not in target:
-                return target
+            case ActionView(target=str(url)) if "://" in url and " " not in url:
+                return url
         return ""
 
     @property

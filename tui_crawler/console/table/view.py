@@ -233,6 +233,11 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         row = self._rows.get(key)
         return None if row is None else row.record
 
+    @property
+    def current(self) -> Any:
+        """The record under the cursor; None without rows."""
+        return self.record(self.cursor_key)
+
     def source(self, key: Hashable) -> object | None:
         """Return the record of a row as it was read, for copies and exports; None: the texts shown have to do."""
         row = self._rows.get(key)

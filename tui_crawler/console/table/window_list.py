@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Iterable
 from typing import TYPE_CHECKING, Any, ClassVar, Generic, TypeVar
 
 from tui_crawler.console.reading.ask import Ask, PageAsk
+from tui_crawler.console.reading.reading import AnyReading
 from tui_crawler.console.reading.window import KEPT, KeysetWindow, SpanWindow
 
 if TYPE_CHECKING:
@@ -21,9 +22,10 @@ AHEAD = 100
 A = TypeVar("A", bound=Ask[Any])
 B = TypeVar("B", bound=KeysetWindow[Any, Any])
 R = TypeVar("R")
+W = TypeVar("W", bound=SpanWindow)
 
 
-class WindowList(Generic[B, A, R]):
+class WindowList(AnyReading, Generic[B, A, R]):
     """What a screen shows of a book in a table, and what it wants to be read for it."""
 
     KEEPS_MARKS: ClassVar[bool] = False
@@ -68,6 +70,10 @@ class WindowList(Generic[B, A, R]):
     def _windows(self, *, frozen: bool) -> Iterable[A | None]:
         """What is to be read for the view as it is; notes the edge that is awaited."""
 
+    @abstractmethod
+    def go_to_end(self, *, bottom: bool) -> bool:
+        """Goes to the last row of all (`bottom`) or the first; False when that is held already."""
+
     def go_elsewhere(self, keyset: B, *, keep: bool) -> None:
         """Another book, which is read with the next beat; `keep`: until then the rows stay."""
         self.keyset, self._edge, self._asked, self._rows, self._turned = keyset, None, (), {}, True
@@ -106,7 +112,7 @@ class WindowList(Generic[B, A, R]):
         self.table.update_rows(self._row(one[0]) for one in held if one is not None)
 
 
-class PageList(WindowList[SpanWindow, PageAsk, "PageView"]):
+class PageList(WindowList[W, PageAsk, "PageView"], Generic[W]):
     """Pages. Of a list that is not counted only what is next to the rows in view is read."""
 
     KEEPS_MARKS = True
@@ -114,25 +120,25 @@ class PageList(WindowList[SpanWindow, PageAsk, "PageView"]):
     def __init__(
         self,
         table: CrawlTable,
-        keyset: SpanWindow,
+        keyset: W,
         row: Callable[[PageView], Row],
         changed: Callable[[], object] = lambda: None,
         read_soon: Callable[[], object] = lambda: None,
         *,
+        length: Callable[[], int | None] = lambda: None,
         keep_marks: bool = False,
     ) -> None:
-        """The key of a row is the page id. `keep_marks`: also where a page has left the list."""
+        """The key of a row is the page id. `length` is how many pages the list has, where they were counted.
+        `keep_marks`: also where a page has left the list."""
         super().__init__(table, keyset, row, changed, read_soon)
-        self.length: int | None = None
-        """How many pages the list has, where somebody has counted them."""
-        self._keep_marks = keep_marks
+        self._length, self._keep_marks = length, keep_marks
         self._marked: dict[Hashable, PageView] = {}  # the marked pages as they were read last
         self._seen: dict[PageAsk, PageWindow] = {}  # what was read for an ask last
         self._held: dict[PageAsk, PageWindow] = {}  # what came while the picture is held still
         self._cursor: CursorRule = "first"  # where the cursor goes with the first rows of a book
         self._from_top = False  # whether the cursor stays on the first row while the rest of a list comes
 
-    def look(self, keyset: SpanWindow, *, keep: bool = False, at: Hashable | None = None) -> None:
+    def look(self, keyset: W, *, keep: bool = False, at: Hashable | None = None) -> None:
         """Goes elsewhere, which is read with the next beat; `keep`: until then the rows stay. What was read of it
         before is shown at once, with the cursor on the row `at`."""
         self.go_elsewhere(keyset, keep=keep)
@@ -145,7 +151,7 @@ class PageList(WindowList[SpanWindow, PageAsk, "PageView"]):
     @property
     def can_be_whole(self) -> bool:
         """Whether the list is short enough for all of it to be read for an order of its own."""
-        return self.length is not None and self.length <= KEPT
+        return (length := self._length()) is not None and length <= KEPT
 
     def _windows(self, *, frozen: bool) -> Iterable[PageAsk | None]:
         """The rows in view anew, and what comes next where the view comes near an edge."""
@@ -218,12 +224,12 @@ class PageList(WindowList[SpanWindow, PageAsk, "PageView"]):
         self.table.move_cursor(index=0)
         self._from_top = self.can_be_whole and not self.keyset.whole
 
-    def go_to_end(self, keyset: SpanWindow) -> bool:
-        """Goes to the first or the last row of all, where `keyset` begins; False when that is held already."""
-        there = self.keyset.at_last if keyset.from_end else self.keyset.at_first
+    def go_to_end(self, *, bottom: bool) -> bool:
+        there = self.keyset.at_last if bottom else self.keyset.at_first
         if self.in_part or not self.keyset.started or there:
             return False
-        self.look(keyset, keep=True)
+        self.look(self.keyset.anew(from_end=bottom), keep=True)
+        self._changed()
         return True
 
     def mark(self, pages: Iterable[PageView]) -> None:

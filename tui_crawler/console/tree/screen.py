@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from collections.abc import Iterable, Sequence
+from typing import TYPE_CHECKING, Any, ClassVar, cast
 
 from textual.binding import BindingType
 from textual.containers import Vertical
@@ -14,7 +14,7 @@ from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.operator.intent import retry_named
-from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.rules.exclusions import ExclusionEntry
@@ -36,6 +36,7 @@ from tui_crawler.console.urls.cells import host_of
 from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
+    from tui_crawler.console.panes.line import Line
     from tui_crawler.console.reading.ask import Ask
     from tui_crawler.domain.exclusion import Exclusion
 
@@ -48,29 +49,23 @@ _TRAP_HINT = "{rule.from_selection} drafts a rule for it, {rules.exclude} exclud
 class BranchTable(CrawlTable):
     """The rows of a tree: in an order made here, each stands below its branch, and what is not listed last."""
 
-    def __init__(self, node_of: Callable[[Hashable], Node | None]) -> None:
-        """`node_of` answers what a row shows, by its key."""
+    def __init__(self) -> None:
         super().__init__(TREE, id="tree", classes="pane")
-        self._node_of = node_of
 
     def in_order(self, rows: Sequence[Row], order: Sort) -> list[Row]:
         branches: list[list[Row]] = []
         for row in rows:
-            if branches and self._level(row) > self._level(branches[-1][0]):
+            if branches and row.record.level > branches[-1][0].record.level:
                 branches[-1].append(row)
             else:
                 branches.append([row])
         below = {first.key: rest for first, *rest in branches}
-        heads = sorted(super().in_order([first for first, *_ in branches], order), key=self._is_rest)
+        heads = sorted(super().in_order([first for first, *_ in branches], order), key=_is_rest)
         return [row for head in heads for row in (head, *(self.in_order(below[head.key], order)))]
 
-    def _level(self, row: Row) -> int:
-        node = self._node_of(row.key)
-        return node.level if node is not None else 0
 
-    def _is_rest(self, row: Row) -> bool:
-        node = self._node_of(row.key)
-        return node is not None and node.kind is NodeKind.rest
+def _is_rest(row: Row) -> bool:
+    return row.record.kind is NodeKind.rest
 
 
 class TreeScreen(RowsScreen):
@@ -88,7 +83,6 @@ class TreeScreen(RowsScreen):
         self._root = f"{origin}/"
         self._opened = {self._root: OpenBranch(self._root)}  # the one unfolded last is the last
         self._turned: frozenset[str] = frozenset()
-        self._held: dict[Hashable, Node] = {}
         self._shown_at = 0  # monotonic ms
         self._retried: tuple[Node, Ask[tuple[str, ...]]] | None = None  # of which failed pages are read
         self._rules = PaneReading(lambda: RULES)
@@ -97,13 +91,10 @@ class TreeScreen(RowsScreen):
 
     def body(self) -> Iterable[Widget]:
         """The tree above the branch under the cursor."""
-        self._table = BranchTable(lambda key: self._held.get(key))  # noqa: PLW0108  what is held is replaced
-        self._info = Lines(id="tree-info", classes="pane", still=True)
-        self._exclusion = ExclusionEntry(self, self._listed, ("#tree-info", "Exclude"), self._show_branch)
+        self._table = BranchTable()
+        self._info = FactsPane(self._facts, "Branch", id="tree-info", still=True)
+        self._exclusion = ExclusionEntry(self, self._listed, ("#tree-info", "Exclude"), self.tick)
         yield Vertical(self._table, self._info, id="body")
-
-    def on_mount(self) -> None:
-        self._show_branch()
 
     def on_unmount(self) -> None:
         self._exclusion.close()
@@ -145,24 +136,24 @@ class TreeScreen(RowsScreen):
 
     def _show(self) -> None:
         self._shown_at = self.console.clock.mono_ms()
-        found = [*nodes(self._root, self._opened, self._turned)]
-        self._held = {node.key: node for node in found}
-        self._table.fill(found, present(self.console.clock))
-        self._show_branch()
+        self._table.fill(nodes(self._root, self._opened, self._turned), present(self.console.clock))
+        self.show_facts()
         self.show_titles()
 
-    def _show_branch(self) -> None:
-        if not self._exclusion.is_open:
-            title(self._info, "Branch")
-            self._info.show(branch_lines(self._node(), hint=self.key_names.said(_TRAP_HINT)))
+    def _facts(self) -> Sequence[Line]:
+        if self._exclusion.is_open:
+            return self._info.lines
+        return branch_lines(self._node(), hint=self.key_names.said(_TRAP_HINT))
 
     def show_titles(self) -> None:
         counting = max(one.counting for one in self._opened.values())
         words = f" · counting, {count(counting)} URLs so far" if counting else ""
         title(self._table, f"Site tree · {host_of(self._origin)}{words}")
+        if not self._exclusion.is_open:
+            title(self._info, "Branch")
 
     def _node(self) -> Node | None:
-        return self._held.get(self._table.cursor_key)
+        return cast("Node | None", self._table.current)
 
     def situation(self) -> Situation:
         """The origin, and the branch or page under the cursor, whose failed pages can be put back."""
@@ -247,6 +238,3 @@ class TreeScreen(RowsScreen):
         """Asks nothing."""
         super().give_up()
         self._retried = None
-
-    def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
-        self._show_branch()

@@ -14,19 +14,19 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
-from tui_crawler.console.actions import BY_ID, Situation, Where
+from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles, handles_typed
-from tui_crawler.console.keys import keys_of, only_at
+from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.line import Line, heading
-from tui_crawler.console.panes.lines import Lines, LongLines
-from tui_crawler.console.panes.tabs import Tab, TabBar
+from tui_crawler.console.panes.lines import FactsPane, LongLines
+from tui_crawler.console.panes.tabs import TabBar
 from tui_crawler.console.reading.ask import WINDOW, Ask
 from tui_crawler.console.reading.reading import AnyReading, PaneReading
 from tui_crawler.console.reading.window import TurnedWindow
 from tui_crawler.console.screen.base import title
-from tui_crawler.console.screen.waiting import RowsScreen
+from tui_crawler.console.screen.tabs import TabScreen
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.page_text import PageText, page_text
@@ -119,7 +119,7 @@ class PageTextPane(LongLines):
                 self.post_message(self.LinkPressed(number))
 
 
-TABS = ("why", "attempts", "headers", "links", "body")
+_TABS = ("why", "attempts", "headers", "links", "body")
 _FOCUS = {
     "why": "#url-attempts",
     "attempts": "#url-attempts",
@@ -132,23 +132,22 @@ _FOCUS = {
 _DIGITS = 6
 
 
-class UrlScreen(RowsScreen):
+class UrlScreen(TabScreen):
     """Everything about one URL. Panes are shared by tabs; the style sheet says which one shows which."""
 
     WHERE = Where.url
     BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.url)]
     AUTO_FOCUS = "#url-attempts"
+    TABS: ClassVar = {name: (name.capitalize(), f"url.tab_{name}") for name in _TABS}
 
-    def __init__(self, url: str, came_from: tuple[str, ...], tab: str = TABS[0]) -> None:
-        """`came_from` is where one was before; both are raw text. `tab`: the one of TABS that is shown first."""
+    def __init__(self, url: str, came_from: tuple[str, ...], tab: str = _TABS[0]) -> None:
+        """`came_from` is where one was before; both are raw text. `tab`: the one of `TABS` that is shown first."""
         super().__init__()
         self._url = url
         self._came_from = came_from
-        self._tab = tab
+        self.tab = tab
         self._page_read = PaneReading(lambda: page_of(url), lambda _: self._show())
-        self._explanation = PaneReading(
-            lambda: self.console.inquiry.of(url) if self._tab == "why" else None, lambda _: self._show_trace()
-        )
+        self._explanation = PaneReading(lambda: self.console.inquiry.of(url) if self.tab == "why" else None)
         self._body = PaneReading(self._ask_body, lambda _: self._show_body())
         self._raw: bool | None = None
         self._text = PageText()  # without rows unless the body is shown as text to be read
@@ -157,49 +156,42 @@ class UrlScreen(RowsScreen):
         self._outward = LinkList(url, lambda _: self._show_links(), inward=False)
 
     def body(self) -> Iterable[Widget]:
-        self._tabs = TabBar(id="url-tabs")
-        self._page = Lines(id="url-page", classes="pane")
-        self._path = Lines(id="url-path", classes="pane")
-        self._trace = Lines(id="url-trace", classes="pane")
+        page = FactsPane(self._page_facts, "Page", id="url-page")
+        path = FactsPane(self._path_facts, "Why is it here?", id="url-path")
+        self._trace = FactsPane(self._trace_facts, id="url-trace")
         self._attempts = CrawlTable(TRIES, id="url-attempts", classes="pane")
         self._requests = CrawlTable(REQUESTS, id="url-requests", classes="pane")
-        self._sent = Lines(id="url-sent", classes="pane")
-        self._received = Lines(id="url-received", classes="pane")
-        self._redirects = Lines(id="url-redirects", classes="pane")
-        self._content = Lines(id="url-content", classes="pane")
+        sent = FactsPane(lambda: sent_lines(self._requests.current), "Sent", id="url-sent")
+        self._received = FactsPane(lambda: received_lines(self._requests.current), "Received", id="url-received")
+        self._redirects = FactsPane(self._redirect_facts, "Redirects", id="url-redirects")
+        content = FactsPane(self._content_facts, "Document", id="url-content")
         self._body_pane = PageTextPane(id="url-body", classes="pane")
-        yield self._tabs
+        yield TabBar(id="url-tabs")
         yield Vertical(
-            Horizontal(Vertical(self._page, self._path, id="url-left"), self._trace, id="url-upper"),
+            Horizontal(Vertical(page, path, id="url-left"), self._trace, id="url-upper"),
             self._attempts,
             self._requests,
-            Horizontal(self._sent, self._received, id="url-lower"),
+            Horizontal(sent, self._received, id="url-lower"),
             Vertical(self._inward.make_table(), self._outward.make_table(), self._redirects, id="url-links"),
-            Horizontal(self._content, self._body_pane, id="url-stored"),
+            Horizontal(content, self._body_pane, id="url-stored"),
             id="body",
-            classes=f"url-panes tab-{self._tab}",
+            classes=f"url-panes tab-{self.tab}",
         )
 
     def on_mount(self) -> None:
-        title(self._page, "Page")
-        title(self._path, "Why is it here?")
         title(self._trace, "Decision trace", f"{self.key_names('url.inspect_why')} in full")
         title(self._requests, "Requests")
-        title(self._sent, "Sent")
-        title(self._received, "Received")
         for links in (self._inward, self._outward):
             title(links.table, links.words)
-        title(self._redirects, "Redirects")
-        title(self._content, "Document")
         title(self._body_pane, "Stored body")
         self._trace.display = self.console.inquiry.of(self._url) is not None
-        if self._tab != TABS[0]:
+        if self.tab != _TABS[0]:
             self.focus_main()
 
     def fit(self, size: Size) -> None:
         super().fit(size)
-        self._show_tabs()
-        self._show_trace()
+        self.show_tabs()
+        self.show_facts()
         self.call_after_refresh(self._show_body)
 
     # what is shown
@@ -210,54 +202,59 @@ class UrlScreen(RowsScreen):
 
     def readings(self) -> tuple[AnyReading, ...]:
         """This URL, its trace where that is shown, and its links or its body where they are."""
-        links = (self._inward.reading, self._outward.reading) if self._tab == "links" else ()
+        links = (self._inward.reading, self._outward.reading) if self.tab == "links" else ()
         return (self._page_read, self._explanation, *links, self._body)
 
     def _ask_body(self) -> Ask[BodyStart | None] | None:
-        known = self._tab == "body" and self._detail is not None
+        known = self.tab == "body" and self._detail is not None
         return body_of(self._url, self._detail.page.sha256) if known and self._detail is not None else None
 
     def show_titles(self) -> None:
         title(self._attempts, "Attempts")
 
-    def _show_trace(self) -> None:
+    def _page_facts(self) -> Sequence[Line]:
+        if self._detail is not None:
+            return page_lines(self._detail.page, self.console.clock.zone)
+        return unknown_lines(self._url) if self._page_read.read else []
+
+    def _path_facts(self) -> Sequence[Line]:
+        return path_lines(self._detail, self.console.clock.zone) if self._detail is not None else []
+
+    def _content_facts(self) -> Sequence[Line]:
+        return content_lines(self._detail, self.console.clock.zone) if self._detail is not None else []
+
+    def _redirect_facts(self) -> Sequence[Line]:
+        redirects = redirect_lines(self._detail) if self._detail is not None else []
+        self._redirects.display = bool(redirects)
+        return redirects
+
+    def _trace_facts(self) -> Sequence[Line]:
         """The trace; where there is one column only, with the path from a seed below it."""
         clock, said = self.console.clock, self._explanation.latest
         lines = short_trace_lines(said, clock.wall_ms(), clock.zone) if said is not None else []
         if self.has_class("-narrow") and self._detail is not None:
-            lines += ["", heading("Why is it here?"), *path_lines(self._detail, self.console.clock.zone)]
-        self._trace.show(lines)
+            lines += ["", heading("Why is it here?"), *self._path_facts()]
+        return lines
 
     def _show(self) -> None:
         detail = self._detail
-        self._show_tabs()
+        self.show_tabs()
         if detail is None:
-            self._page.show(unknown_lines(self._url))
             for table in self.query(CrawlTable):
                 table.set_rows(())
             return
-        clock = self.console.clock
-        self._page.show(page_lines(detail.page, clock.zone))
-        self._path.show(path_lines(detail, clock.zone))
-        self._show_trace()
-        self._attempts.fill(tries_of(detail), present(clock))
-        self._content.show(content_lines(detail, clock.zone))
+        self._attempts.fill(tries_of(detail), present(self.console.clock))
         self._show_links()
         self._show_requests()
 
-    def _show_tabs(self) -> None:
-        detail = self._detail
-        notes = {}
-        if detail is not None:
-            notes["attempts"] = str(len(detail.attempts))
-            notes["links"] = f"{many_links(detail.inlink_count)} in, {many_links(detail.outlink_count)} out"
-            notes["body"] = size(detail.page.size) if detail.page.size else ""
-        tabs = []
-        for name in TABS:
-            action = BY_ID[f"url.tab_{name}"]
-            key = next(iter(keys_of(action.id, action.keys, self.console.appearance.own_keys)), "")
-            tabs.append(Tab(action.id, key, name.capitalize(), notes.get(name, "")))
-        self._tabs.tell(tabs, f"url.tab_{self._tab}")
+    def tab_notes(self) -> Mapping[str, str]:
+        if (detail := self._detail) is None:
+            return {}
+        return {
+            "attempts": str(len(detail.attempts)),
+            "links": f"{many_links(detail.inlink_count)} in, {many_links(detail.outlink_count)} out",
+            "body": size(detail.page.size) if detail.page.size else "",
+        }
 
     def _show_links(self) -> None:
         detail = self._detail
@@ -265,9 +262,6 @@ class UrlScreen(RowsScreen):
             return
         for links in (self._inward, self._outward):
             links.show(detail, present(self.console.clock))
-        redirects = redirect_lines(detail)
-        self._redirects.show(redirects)
-        self._redirects.display = bool(redirects)
 
     @handles("list.older", True)
     @handles("list.newer", False)
@@ -291,16 +285,10 @@ class UrlScreen(RowsScreen):
         key = self._attempts.cursor_key
         mine = [one for one in detail.requests if one.attempt_id == key]
         self._requests.fill(mine, present(self.console.clock))
-        self._show_headers()
-
-    def _show_headers(self) -> None:
-        request = self._requests.record(self._requests.cursor_key)
-        self._sent.show(sent_lines(request))
-        self._received.show(received_lines(request))
 
     def _show_body(self) -> None:
         body, width = self._body.latest, self._body_pane.scrollable_content_region.width
-        if self._tab != "body" or width <= 0:
+        if self.tab != "body" or width <= 0:
             return
         lines: list[Line] = []
         words = "Stored body"
@@ -330,7 +318,7 @@ class UrlScreen(RowsScreen):
     # what is selected
 
     def situation(self) -> Situation:
-        links = self._links_here if self._tab == "links" else None
+        links = self._links_here if self.tab == "links" else None
         return Situation(
             Where.url,
             urls=(self._url,) if self._detail is not None else (),
@@ -354,13 +342,13 @@ class UrlScreen(RowsScreen):
     def _show_raw(self) -> None:
         body = self._body.latest
         shown = looks_binary(body.data) if body is not None and self._raw is None else bool(self._raw)
-        self._raw, self._reads = not shown if self._tab == "body" else True, False
+        self._raw, self._reads = not shown if self.tab == "body" else True, False
         self._open_tab("body")
 
     @handles("url.read")
     def _read_text(self) -> None:
         """The body as text, or as it is again."""
-        self._reads = not self._reads or self._tab != "body"
+        self._reads = not self._reads or self.tab != "body"
         self._open_tab("body")
 
     @handles_typed("url.follow")
@@ -397,29 +385,23 @@ class UrlScreen(RowsScreen):
     @handles("url.tab_links", "links")
     @handles("url.tab_body", "body")
     def _open_tab(self, name: str) -> None:
-        panes = self.query_one("#body")
-        panes.remove_class(*(f"tab-{tab}" for tab in TABS))
-        panes.add_class(f"tab-{name}")
-        self._tab = name
-        self._show_tabs()
+        self.show_tab(name)
         self.focus_main()
         self.console.read_soon()
         self.call_after_refresh(self._show_body)
 
     def focus_main(self) -> None:
-        narrow = self._tab == "why" and self.has_class("-narrow")
-        self.set_focus(self.query_one("#url-trace" if narrow else _FOCUS[self._tab]))  # at once: keys may follow
+        narrow = self.tab == "why" and self.has_class("-narrow")
+        self.set_focus(self.query_one("#url-trace" if narrow else _FOCUS[self.tab]))  # at once: keys may follow
 
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         if event.table is self._attempts:
             self._show_requests()
-        elif event.table is self._requests:
-            self._show_headers()
 
     def row_selected(self, event: CrawlTable.RowSelected) -> None:
         """From an attempt to its requests, from a request to its headers, from a link to its other end."""
         if event.table is self._attempts:
-            if self._tab == "why":
+            if self.tab == "why":
                 self._open_tab("headers")
             self._requests.focus()
         elif event.table is self._requests:
@@ -428,6 +410,3 @@ class UrlScreen(RowsScreen):
         else:
             link = event.table.record(event.key).end.link
             self.console.dispatcher.go_to_url(link.from_url if event.table is self._inward.table else link.to_url)
-
-    def on_tab_bar_pressed(self, event: TabBar.Pressed) -> None:
-        self.console.dispatcher.do(event.action_id)

@@ -14,7 +14,7 @@ from textual.widgets import Input
 from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.line import Paragraph
-from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.rules.impact_lines import draft_lines, judge
@@ -22,11 +22,11 @@ from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.url.why_lines import standing_lines, trace_lines
-from tui_crawler.domain.explanation import Explanation
 
 if TYPE_CHECKING:
     from textual.screen import Screen
 
+    from tui_crawler.console.panes.line import Line
     from tui_crawler.domain.policy import PolicySet
 
 NOBODY = "Nobody can be asked here."
@@ -44,33 +44,31 @@ class WhyScreen(RowsScreen):
         super().__init__()
         self._url = url
         self.came_from = came_from
-        self._explanation = PaneReading(lambda: self.console.inquiry.of(self._url), self._show)
+        self._explanation = PaneReading(lambda: self.console.inquiry.of(self._url))
         self.reads = (self._explanation,)
 
     def body(self) -> Iterable[Widget]:
         """The trace beside where the URL stands."""
-        self._trace = Lines(id="why-trace", classes="pane")
-        self._standing = Lines(id="why-standing", classes="pane")
-        yield Horizontal(self._trace, self._standing, id="body", classes="why-panes")
-
-    def on_mount(self) -> None:
-        title(self._standing, "The URL")
-        self._trace.show([] if self.wants() else [Paragraph(NOBODY, "muted")])
+        self._trace = FactsPane(self._facts, id="why-trace")
+        standing = FactsPane(self._standing, "The URL", id="why-standing")
+        yield Horizontal(self._trace, standing, id="body", classes="why-panes")
 
     # what is shown
 
-    def _show(self, read: Explanation) -> None:
-        clock = self.console.clock
-        self._trace.show(trace_lines(read, clock.wall_ms(), clock.zone))
-        self._show_standing()
+    def _facts(self) -> Sequence[Line]:
+        clock, shown = self.console.clock, self._explanation.value
+        if shown is not None:
+            return trace_lines(shown, clock.wall_ms(), clock.zone)
+        return [] if self.wants() else [Paragraph(NOBODY, "muted")]
 
-    def _show_standing(self) -> None:
+    def _standing(self) -> Sequence[Line]:
         """Where the URL stands; and what the draft of the rules says of it, if there is one below."""
-        if (shown := self._explanation.value) is not None:
-            drafted = drafted_policies(self.app.screen_stack)
-            judged = judge(self._url, drafted) if drafted is not None else None
-            lines = standing_lines(shown, self.console.clock.zone, self.key_names)
-            self._standing.show([*lines, *(draft_lines(judged) if judged else [])])
+        if (shown := self._explanation.value) is None:
+            return []
+        drafted = drafted_policies(self.app.screen_stack)
+        judged = judge(self._url, drafted) if drafted is not None else None
+        lines = standing_lines(shown, self.console.clock.zone, self.key_names)
+        return [*lines, *(draft_lines(judged) if judged else [])]
 
     def show_titles(self) -> None:
         title(self._trace, "Decision trace")

@@ -110,3 +110,6 @@ class PageListWindow(SpanWindow):
         """Begins empty, at the beginning of the list or at its end."""
         self.narrowing = narrowing or PageFilter()
         super().__init__(url_window(self.narrowing), newest_first=newest_first, from_end=from_end)
+
+    def anew(self, *, from_end: bool) -> PageListWindow:
+        return PageListWindow(self.narrowing, newest_first=self.newest_first, from_end=from_end)

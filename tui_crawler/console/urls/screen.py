@@ -13,9 +13,8 @@ from tui_crawler.console.actions import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.dialogs.choose import ChooseScreen
 from tui_crawler.console.keys import only_at
-from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.reading.reading import AnyReading
-from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import LiveFilterScreen
 from tui_crawler.console.table.cells import Row
@@ -30,6 +29,7 @@ from tui_crawler.domain.page_filter import FilterProblem, PageFilter, read_page_
 from tui_crawler.text.format import READING, count, plural
 
 if TYPE_CHECKING:
+    from tui_crawler.console.panes.line import Line
     from tui_crawler.domain.page_view import PageView
 
 _ORDERS = (("@found", "the order found · all rows"), ("@newest", "newest first · all rows"))
@@ -53,7 +53,7 @@ class UrlsScreen(LiveFilterScreen):
         super().__init__()
         self.filter_text = ""
         self._problem = ""
-        self.keyset = self._unfiltered = PageListWindow()
+        self._unfiltered = PageListWindow()
         self._unfiltered_at: Hashable | None = None  # where the cursor was before the rows were filtered
         self._pivot = UrlPivot(self)
         self._export = PageExport(self)
@@ -61,30 +61,34 @@ class UrlsScreen(LiveFilterScreen):
 
     def body(self) -> Iterable[Widget]:
         """Pages, and the one under the cursor in full."""
-        nothing = nothing_words(self.keyset, self.key_names)
+        nothing = nothing_words(self._unfiltered, self.key_names)
         self._matches = MatchCount(self.console.read_soon, self.console.clock.mono_ms)
         self._table = CrawlTable(URLS, placeholder=nothing, id="urls", classes="pane")
-        self.pages = PageList(self._table, self.keyset, self._row, self._show, self.console.read_soon, keep_marks=True)
+        self.pages = PageList(
+            self._table,
+            self._unfiltered,
+            self._row,
+            self._show,
+            self.console.read_soon,
+            length=lambda: self.length,
+            keep_marks=True,
+        )
         self._table.marks_beyond = self._marking.pressed
-        self._info = Lines(id="url-info", classes="pane", still=True)
-        yield Vertical(self._table, self._info, id="body")
+        yield Vertical(self._table, FactsPane(self._facts, "Page", id="url-info", still=True), id="body")
 
-    def on_mount(self) -> None:
-        title(self._info, "Page")
+    @property
+    def keyset(self) -> PageListWindow:
+        """What is held of the list."""
+        return self.pages.keyset
 
     def readings(self) -> tuple[AnyReading, ...]:
         """Windows of the list, how many match where that shows only by counting, and what is done with all of them."""
         counts = self.keyset.started and self.keyset.total is None
         return (self.pages, *((self._matches,) if counts else ()), self._pivot, self._export, self._marking)
 
-    def take(self, shot: Snapshot) -> None:
-        super().take(shot)
-        self.pages.length = self.length
-
     def show_live(self) -> None:
         """How long ago, and when due, of the rows in view."""
         self.pages.show_live()
-        self._show_page()
         run = self.console.live_state.run
         if run is not None and run.live:
             self._matches.count_again()
@@ -95,11 +99,10 @@ class UrlsScreen(LiveFilterScreen):
 
     def _show(self) -> None:
         self._table.placeholder = nothing_words(self.keyset, self.key_names)
-        self._show_page()
 
-    def _show_page(self) -> None:
+    def _facts(self) -> Sequence[Line]:
         page, console = self._page(), self.console
-        self._info.show(url_lines(page, console.command_queue.outlook_of(page), console.clock.zone) if page else [])
+        return url_lines(page, console.command_queue.outlook_of(page), console.clock.zone) if page else []
 
     def show_titles(self) -> None:
         keyset, table = self.keyset, self._table
@@ -254,12 +257,8 @@ class UrlsScreen(LiveFilterScreen):
             elif not keyset.narrowing.terms and keyset.newest_first is self._unfiltered.newest_first:
                 keyset = self._unfiltered
         self.pages.look(keyset, keep=True, at=self._unfiltered_at)
-        self._gone_to(keyset)
-
-    def _gone_to(self, keyset: PageListWindow) -> None:
-        self.keyset = keyset
-        self._table.placeholder = nothing_words(keyset, self.key_names)
-        self._show_page()
+        self._show()
+        self.show_facts()
         self.show_titles()
         if not keyset.started:
             self.console.read_instead()
@@ -277,15 +276,6 @@ class UrlsScreen(LiveFilterScreen):
             self._look(PageListWindow(narrowing, newest_first=self.keyset.newest_first))
         self.show_titles()
         self.tell_footer()
-
-    def on_crawl_table_end_wanted(self, event: CrawlTable.EndWanted) -> None:
-        """The first or the last row of all, not only of those held."""
-        keyset = PageListWindow(self.keyset.narrowing, newest_first=self.keyset.newest_first, from_end=event.bottom)
-        if event.table is self._table and self.pages.go_to_end(keyset):
-            self._gone_to(keyset)
-
-    def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
-        self._show_page()
 
     def row_selected(self, event: CrawlTable.RowSelected) -> None:
         """Opens the page; where others are being read, the first of them then."""

@@ -16,6 +16,7 @@ from textual.widgets import Static
 from tui_crawler.console.dialogs.choose import PivotScreen
 from tui_crawler.console.dialogs.pivot_rows import Pivot
 from tui_crawler.console.reading.ask import Ask, PageAsk
+from tui_crawler.console.reading.reading import AnyReading
 from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.console.table import export as view_export
@@ -40,7 +41,7 @@ _SHARE = 10
 """It holds so many times as long as it took to count: counting a long list takes a small part of the time."""
 
 
-class _Piecewise(Generic[A]):
+class _Piecewise(AnyReading, Generic[A]):
     def __init__(self, read_soon: Callable[[], object]) -> None:
         self._read_soon = read_soon
         self._ask: A | None = None
@@ -57,9 +58,6 @@ class _Piecewise(Generic[A]):
             if self._ask is not None:
                 self._read_soon()
         return False
-
-    def thaw(self) -> None:
-        """Nothing was held back."""
 
     @abstractmethod
     def _go_on(self, ask: A, read: Any, /) -> None:

@@ -15,7 +15,7 @@ from tui_crawler.console.handlers import handles_both, handles_selected
 from tui_crawler.console.keys import only_at
 from tui_crawler.console.overview.rows import OriginLine
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
-from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.reading.refresh import WORKERS
@@ -41,6 +41,7 @@ from tui_crawler.text.relations.workers import PROCESSES, process_of
 
 if TYPE_CHECKING:
     from tui_crawler.console.operator.intent import Intent
+    from tui_crawler.console.panes.line import Line
 
 
 class WorkersScreen(RowsScreen):
@@ -64,14 +65,11 @@ class WorkersScreen(RowsScreen):
         """The workers above the one under the cursor, and the origins it holds."""
         self._table = CrawlTable(PROCESSES, id="workers", classes="pane")
         self._table.holds_while_marked = True
-        self._info = Lines(id="worker-info", classes="pane", still=True)
+        info = FactsPane(self._facts, "Worker", id="worker-info", still=True)
         self._held = CrawlTable(HELD, id="held", classes="pane")
         self._held.holds_while_marked = True
         self._shared_height = SharedHeight(self._table)
-        yield Vertical(self._table, self._info, self._held, id="body")
-
-    def on_mount(self) -> None:
-        title(self._info, "Worker")
+        yield Vertical(self._table, info, self._held, id="body")
 
     @property
     def _workers(self) -> tuple[WorkerView, ...]:
@@ -96,25 +94,27 @@ class WorkersScreen(RowsScreen):
         self._shared_height.take(len(shown) + FRAME)
         if self._sought:
             self.seek(self._sought)
-        self._show_info()
+        self._show_held()
 
     def show_titles(self) -> None:
         title(self._table, f"Workers · {self._table.told(f'{count(len(self._workers))} at work')}")
 
-    def _show_info(self) -> None:
-        process, clock = self._table.record(self._table.cursor_key), self.console.clock
-        source = process.source if process is not None else None
-        lines = alone_lines(self._workers) if self.has_read else []
-        self._show_held(source if isinstance(source, WorkerView) else None)
-        match source:
-            case WorkerView():
-                lines = [*worker_lines(source, clock.zone, clock.wall_ms()), *lines]
-            case SessionView():
-                lines = [*session_lines(source, clock.zone, clock.wall_ms()), *lines]
-        self._info.show(lines)
+    def _worker(self) -> WorkerView | None:
+        process = self._table.current
+        return process.source if process is not None and isinstance(process.source, WorkerView) else None
 
-    def _show_held(self, worker: WorkerView | None) -> None:
-        live, clock = self.console.live_state, self.console.clock
+    def _facts(self) -> Sequence[Line]:
+        process, zone, now = self._table.current, self.console.clock.zone, self.console.clock.wall_ms()
+        lines = alone_lines(self._workers) if self.has_read else []
+        match process and process.source:
+            case WorkerView() as worker:
+                return [*worker_lines(worker, zone, now), *lines]
+            case SessionView() as session:
+                return [*session_lines(session, zone, now), *lines]
+        return lines
+
+    def _show_held(self) -> None:
+        live, clock, worker = self.console.live_state, self.console.clock, self._worker()
         held = held_origins(live.origins.values(), worker.name) if worker is not None else []
         lines = (OriginLine(view, live.run, in_flight=live.in_flight(view)) for view in held)
         self._held.fill(lines, present(clock))
@@ -144,10 +144,9 @@ class WorkersScreen(RowsScreen):
         if self.focused is self._held and self._held.cursor_key is not None:
             self.console.dispatcher.go_to_origin(str(self._held.cursor_key))
             return
-        process = self._table.record(self._table.cursor_key)
-        if process is not None and isinstance(process.source, WorkerView):
+        if (worker := self._worker()) is not None:
             self.console.dispatcher.do(Where.overview.goes_there)
-            self.console.dispatcher.do("filter.open", needle_for("worker", process.source.name))
+            self.console.dispatcher.do("filter.open", needle_for("worker", worker.name))
 
     @handles_selected("worker.toggle_pause")
     def _toggle_pause(self, now: Situation) -> None:
@@ -189,4 +188,4 @@ class WorkersScreen(RowsScreen):
 
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         if event.table is self._table:
-            self._show_info()
+            self._show_held()

@@ -1,0 +1,45 @@
+"""A screen whose panes are shared by tabs: the style sheet says which tab shows which of them."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from collections.abc import Mapping
+from typing import ClassVar
+
+from tui_crawler.console.actions import BY_ID
+from tui_crawler.console.keys import keys_of
+from tui_crawler.console.panes.tabs import Tab, TabBar
+from tui_crawler.console.screen.waiting import RowsScreen
+
+
+class TabScreen(RowsScreen):
+    """Shows one tab at a time, and all of them in a line with their keys."""
+
+    TABS: ClassVar[Mapping[str, tuple[str, str]]]
+    """The tabs in their order by name: what each is called, and the action that goes there."""
+
+    tab: str
+    """The name of the tab that is shown."""
+
+    @abstractmethod
+    def tab_notes(self) -> Mapping[str, str]:
+        """What tabs hold, in a word, by their names."""
+
+    def show_tab(self, name: str) -> None:
+        """Shows a tab in place of the others."""
+        panes = self.query_one("#body")
+        panes.remove_class(*(f"tab-{one}" for one in self.TABS))
+        panes.add_class(f"tab-{name}")
+        self.tab = name
+        self.show_tabs()
+
+    def show_tabs(self) -> None:
+        """Brings the line of tabs up to date."""
+        own, notes, tabs = self.console.appearance.own_keys, self.tab_notes(), []
+        for name, (words, action_id) in self.TABS.items():
+            key = next(iter(keys_of(action_id, BY_ID[action_id].keys, own)), "")
+            tabs.append(Tab(action_id, key, words, notes.get(name, "")))
+        self.query_one(TabBar).tell(tabs, self.TABS[self.tab][1])
+
+    def on_tab_bar_pressed(self, event: TabBar.Pressed) -> None:
+        self.console.dispatcher.do(event.action_id)
