@@ -102,7 +102,6 @@ DECIDED_BY_TEXT = {
     "console/stats/rows.py": 1,
     "console/stats/screen.py": 1,
     "domain/explanation.py": 3,
-    "domain/ruleset_change.py": 1,
     "storage/database.py": 1,  # what SQLite says
     "storage/reports/failures.py": 1,
     "wiring/console.py": 1,

@@ -235,7 +235,7 @@ class Dispatcher(Handles):
         if any(screen.crumbs() == crumbs for screen in below):
             while isinstance(top := screens.screen, ConsoleScreen) and top.crumbs() != crumbs:
                 if top.WHERE is Where.rule_draft:
-                    self.do("nav.back")
+                    self.do(Where.rules.goes_there)
                     return
                 screens.pop_screen()
             return
@@ -383,15 +383,14 @@ class Dispatcher(Handles):
 
     def draft_rule(self, pattern: str) -> None:
         """Begins a rule that skips the URLs of a pattern."""
-        from tui_crawler.console.rules.draft import Start  # noqa: PLC0415  not before it is needed
+        from tui_crawler.console.rules.draft import start_with_rule  # noqa: PLC0415  not before it is needed
         from tui_crawler.console.rules.editor import RuleEditorScreen  # noqa: PLC0415  the same
 
         if self._rules is not None:
             screen = self._screens.console_screen
             if screen is not None:
                 screen.marks.used()
-            start = Start(typed=f"skip: {pattern}", types=True)
-            self._screens.push_screen(RuleEditorScreen(self._rules, "", start))
+            self._screens.push_screen(RuleEditorScreen(self._rules, "", start_with_rule(pattern)))
 
     @_handles_views
     def _go_to_view(self, where: Where) -> None:
