@@ -102,7 +102,6 @@ DECIDED_BY_TEXT = {
     "console/stats/rows.py": 1,
     "console/stats/screen.py": 1,
     "domain/explanation.py": 3,
-    "domain/ruleset_change.py": 1,
     "storage/database.py": 1,  # what SQLite says
     "storage/reports/failures.py": 1,
     "wiring/console.py": 1,
@@ -243,8 +242,8 @@ def kinds_of_asks(trees: Trees) -> int:
 
 HOUSE = {  # what was counted when issue 25 began (commit f64befc), unless it has fallen since
     small_functions_used_once: 336,
-    constructors_that_only_assign: 148,
-    pairs_of_records: 118,
+    constructors_that_only_assign: 130,
+    pairs_of_records: 115,
     lives_of_panes: 38,
     kinds_of_asks: 2,
 }

@@ -180,13 +180,14 @@ class Tour:
         await self.take_out()
         await self.do("rules.test", f"https://x/{self.payload}")
         await self.press("enter", "g", "E", rounds=2)
-        await self.press("enter", "escape", "G", "D", "escape", "X", rounds=1)
+        await self.press("enter", "escape", "escape", "y", "G", "D", "escape", "X", rounds=1)
         await self.held.type(f"host: {self.payload}")
         await self.press("enter", "escape", "g", "D", rounds=1)
         await counted(self.held)
-        await self.press("tab", "e", rounds=0)
+        await self.press("E", rounds=0)
         await self.held.type("bad")
-        await self.press("enter", "escape", "escape", "y", rounds=0)
+        await counted(self.held)
+        await self.press("escape", "escape", "y", rounds=0)
 
     async def sql(self) -> None:
         await self.press(";", rounds=0)

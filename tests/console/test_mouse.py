@@ -78,8 +78,8 @@ async def test_a_place_that_was_closed_meanwhile_is_opened_anew() -> None:
 async def test_a_draft_is_not_lost_by_a_click_on_where_it_came_from() -> None:
     async with stage((120, 40)) as held:
         await held.press("4", "e", rounds=2)
-        await held.type("skip: /calendar/")
-        await held.press("enter", rounds=2)
+        await held.type("/calendar/")
+        await held.quiet()
         assert isinstance(held.app.screen, RuleEditorScreen)
         await click_on(held, "Rules")
         assert isinstance(held.app.screen, ConfirmScreen)

@@ -79,10 +79,6 @@ async def test_a_key_that_goes_back_gives_up_keys_that_wait_for_rows(back: str, 
         (("enter", "slash"), OriginScreen, "table filter"),
         (("enter", "b", "ctrl+t"), RobotsScreen, "robots-url"),
         (("3", "enter", "colon"), UrlScreen, "command"),
-        (("2", "m"), RuleEditorScreen, "rule"),
-        (("3", "m"), RuleEditorScreen, "rule"),
-        (("3", "enter", "m"), RuleEditorScreen, "rule"),
-        (("enter", "m"), RuleEditorScreen, "rule"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
@@ -94,6 +90,15 @@ async def test_a_text_goes_into_the_line_its_key_opens(keys: tuple[str, ...], ki
         assert line.display
         assert purpose in line.use.name or line.use.name.endswith(purpose)
         assert line.text.endswith(TEXT)
+        assert held.journal.sent == []
+
+
+@pytest.mark.parametrize("keys", [("2", "m"), ("3", "m"), ("3", "enter", "m"), ("enter", "m")], ids=" ".join)
+async def test_a_text_goes_into_the_rule_that_its_key_begins(keys: tuple[str, ...]) -> None:
+    async with stage((160, 40)) as held:
+        await rush(held, *keys, text=TEXT)
+        assert isinstance(held.app.screen, RuleEditorScreen)
+        assert f"{TEXT}', skip: true}}" in held.app.screen.query_one(TextArea).text
         assert held.journal.sent == []
 
 

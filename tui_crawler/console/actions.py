@@ -17,15 +17,18 @@ _URLS = _on(Where.origin, Where.failures, Where.url, Where.urls, Where.why)
 _PULSE = _on(Where.pulse)
 _SPANS = _PULSE | _on(Where.timeline)
 _VIEWS_TAKE = {Where.overview: Takes.origin, Where.pulse: Takes.scope}
-_TABLES = frozenset(Where) - _SPANS - _on(Where.why, Where.welcome, Where.page_diff)
+_TABLES = frozenset(Where) - _SPANS - _on(Where.why, Where.welcome, Where.page_diff, Where.rule_draft)
 _FILTERED = _TABLES - _on(Where.logs)
 _MATCHED = _FILTERED - _on(Where.urls, Where.stats)
 _PROBLEMS = _ORIGINS | _on(Where.logs)
 _JOBS = _on(Where.stats)
 _TABS = _on(Where.url)
 _LINKS = _on(Where.url, Where.failures)
-_RULES = _on(Where.rules, Where.rule_draft)
+_RULES = _on(Where.rules)
+_DRAFT = _on(Where.rule_draft)
 _WORKERS = _on(Where.workers)
+_WRITE_RULES = (Need.writer, Need.rules)
+_WRITE_ENTRY = (*_WRITE_RULES, Need.entry)
 _WRITE_JOB = (Need.writer, Need.job)
 _WRITE_WORKER = (Need.writer, Need.worker)
 _WRITE_ORIGIN = (Need.writer, Need.origin)
@@ -413,47 +416,43 @@ ACTIONS: tuple[Action, ...] = (
     Action("url.raw", "b", "raw bytes", "The stored body as bytes, or as text again", Topic.look, _TABS, footer=26),
     Action(
         "rule.add", "e", "new entry", "Write a new entry of the rules, as the configuration does; drafted, not applied",
-        Topic.crawl, _RULES, (Need.writer, Need.rules), word="rule", footer=20,
+        Topic.crawl, _RULES, _WRITE_RULES, word="rule", footer=20,
     ),
     Action(
-        "rule.edit", "E", "edit", "Edit the selected entry in its place; drafted, not applied", Topic.crawl, _RULES,
-        (Need.writer, Need.rules, Need.entry), word="edit", footer=21,
+        "rule.edit", "E", "edit", "Edit the rules as text, from the selected entry on; drafted, not applied",
+        Topic.crawl, _RULES | _DRAFT, _WRITE_ENTRY, word="edit", footer=21,
     ),
     Action(
-        "rule.delete", "D", "delete", "Take the selected entry out of the draft, or back into it; ✎: off the list",
-        Topic.crawl, _RULES, (Need.writer, Need.rules, Need.entry), word="delete", footer=21,
+        "rule.delete", "D", "delete", "Draft the rules without the selected entry; ✎: take it off the list",
+        Topic.crawl, _RULES, _WRITE_ENTRY, word="delete", footer=21,
     ),
     Action(
         "rule.up", "K", "move up", "Move the entry up in its section; of rules that match the last one wins",
-        Topic.crawl, _RULES, (Need.writer, Need.rules, Need.entry), word="up",
+        Topic.crawl, _RULES, _WRITE_ENTRY, word="up",
     ),
-    Action(
-        "rule.down", "J", "move down", "Move the entry down in its section", Topic.crawl, _RULES,
-        (Need.writer, Need.rules, Need.entry), word="down",
-    ),
+    Action("rule.down", "J", "move down", "Move it down in a section", Topic.crawl, _RULES, _WRITE_ENTRY, word="down"),
     Action(
         "rules.apply", "A", "apply", "Apply the draft as a new version (asks when it blocks much, or a seed)",
-        Topic.crawl, _on(Where.rule_draft), (Need.writer, Need.rules, Need.draft), "rules apply FILE",
+        Topic.crawl, _DRAFT, (*_WRITE_RULES, Need.draft), "rules apply FILE",
         "brings back the version before", "apply", 15,
+    ),
+    Action("rules.editor", "ctrl+x ctrl+e", "editor", "Edit the draft with $VISUAL or $EDITOR", Topic.crawl, _DRAFT,
+        _WRITE_RULES, word="editor", footer=22,
     ),
     Action(
         "rules.bring_back", "u", "undo version", "Draft what held before the version in force; or the selected old one",
-        Topic.crawl, _on(Where.rules), (Need.writer, Need.rules), "rules undo", word="back", footer=23,
+        Topic.crawl, _RULES, _WRITE_RULES, "rules undo", word="back", footer=23,
     ),
     Action(
         "rules.exclude", "X", "exclude", "Put a host, domain, network or pattern on the exclusion list, at once (asks)",
-        Topic.crawl, _RULES | _on(Where.tree), (Need.writer,), "exclude KIND VALUE --reason TEXT",
-        "takes it off the list again", "exclude", 25,
+        Topic.crawl, _RULES | _DRAFT | _on(Where.tree), (Need.writer,),
+        "exclude KIND VALUE --reason TEXT", "takes it off the list again", "exclude", 25,
     ),
-    Action(
-        "rules.test", "ctrl+t", "test URL", "What the rules, or the draft, say of a URL", Topic.look, _RULES,
+    Action("rules.test", "ctrl+t", "test URL", "What the rules or the draft say of a URL", Topic.look, _RULES | _DRAFT,
         cli="rules test URL", word="test", footer=24,
     ),
-    Action(
-        "rules.count", "c", "count fired", "Count again how often each entry refused a URL", Topic.look,
-        _on(Where.rules), word="fired",
-    ),
-    Action("rules.job", "w", "next job", "Show the rules of another job", Topic.look, _on(Where.rules), word="nextjob"),
+    Action("rules.count", "c", "count fired", "Count again what each entry refused", Topic.look, _RULES, word="fired"),
+    Action("rules.job", "w", "next job", "Show the rules of another job", Topic.look, _RULES, word="nextjob"),
     Action(
         "rule.from_selection", "m", "make rule", "Draft a rule for the marked URLs, or the selected one, and all alike",
         Topic.crawl, _on(Where.origin, Where.failures, Where.url, Where.urls, Where.tree), (Need.writer, Need.url),

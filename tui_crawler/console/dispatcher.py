@@ -120,7 +120,7 @@ class Dispatcher(Handles):
         if any(screen.crumbs() == crumbs for screen in below):
             while isinstance(top := screens.screen, ConsoleScreen) and top.crumbs() != crumbs:
                 if top.WHERE is Where.rule_draft:
-                    self.do("nav.back")
+                    self.do(Where.rules.goes_there)
                     return
                 screens.pop_screen()
             return

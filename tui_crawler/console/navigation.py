@@ -116,11 +116,11 @@ class Navigation(Handles):
             screen.call_later(screen.go_to_time, time)
 
     def _draft_rule(self, pattern: str) -> None:
-        from tui_crawler.console.rules.draft import Start  # noqa: PLC0415  not before it is needed
+        from tui_crawler.console.rules.draft import start_with_rule  # noqa: PLC0415  not before it is needed
 
         if (screen := self._screens.console_screen) is not None:
             screen.marks.used()
-        self._show_over(Where.rule_draft, "", Start(typed=f"skip: {pattern}", types=True))
+        self._show_over(Where.rule_draft, "", start_with_rule(pattern))
 
     @_handles_views
     def _go_to_view(self, where: Where) -> None:

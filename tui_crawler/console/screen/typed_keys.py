@@ -137,3 +137,5 @@ class KeyedApp(TerminalApp[ReturnType]):
         if enters and isinstance(self.screen, WaitingScreen):
             self.screen.enter_line()
         await super().on_event(event)
+        if isinstance(event, events.Key) and event.key == "escape":  # the next key is for what esc goes back to
+            self._await_echo(self.focused, self.screen)
