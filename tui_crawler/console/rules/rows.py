@@ -45,13 +45,13 @@ class RuleLine:
     count: int | None = None
 
 
-_SECTION: AnyColumn = Column("section", "SECTION", shown.by_value(shown.itself), 14, 1, min_width=13)
-_ENTRY: AnyColumn = Column("entry", "ENTRY", shown.by_value(shown.itself), None, 0, min_width=34)
+_SECTION: AnyColumn = Column("section", "SECTION", shown.itself, 14, 1, min_width=13)
+_ENTRY: AnyColumn = Column("entry", "ENTRY", shown.itself, None, 0, min_width=34)
 _FIRED: AnyColumn = Column(
     "fired", "FIRED", shown.by_record(attrgetter("fired")), 7, 1, "right", 6, value=attrgetter("count")
 )
-_WHY: AnyColumn = Column("why", "WHY", shown.by_value(shown.itself), 20, 3, min_width=18)
-_SOURCE: AnyColumn = Column("source", "WRITTEN", shown.by_value(shown.itself), 12, 2, min_width=10)
+_WHY: AnyColumn = Column("why", "WHY", shown.itself, 20, 3, min_width=18)
+_SOURCE: AnyColumn = Column("source", "WRITTEN", shown.itself, 12, 2, min_width=10)
 ENTRIES: Relation[RuleLine] = Relation(
     key=lambda line: line.key, nothing="no rules", source=lambda _: None, columns=(_SECTION, _ENTRY, _WHY, _SOURCE)
 )
