@@ -18,14 +18,14 @@ from hypothesis import strategies as st
 from tui_crawler.export import parquet
 from tui_crawler.export.output import CannotWrite, Output, open_stream
 from tui_crawler.export.parquet import write_parquet
-from tui_crawler.export.text_rows import SheetColumn, columns_of, without_surrogates, write_csv, write_jsonl
-from tui_crawler.text.sheet import CellKind
+from tui_crawler.export.text_rows import without_surrogates, write_csv, write_jsonl
+from tui_crawler.text.sheet import CellKind, kind_of
 
 Written = Callable[[Callable[[Output], int]], tuple[int, bytes]]
 Writer = Callable[[Any, Any, Output], int]
 
 WRITERS = (write_jsonl, write_csv, write_parquet)
-COLUMNS = columns_of(("title", "size", "valid"))
+COLUMNS = ("title", "size", "valid")
 TEXTS = st.text(alphabet=st.characters(codec=None, categories=None), max_size=30)
 ROWS = st.lists(
     st.tuples(
@@ -69,9 +69,8 @@ def read_csv(data: bytes) -> list[list[str]]:
 
 class TestSheet:
     def test_kinds(self):
-        assert [column.kind for column in columns_of(("url", "size", "nofollow"))] == [
-            *(CellKind.text, CellKind.integer, CellKind.flag)
-        ]
+        kinds = [kind_of(column) for column in ("url", "size", "nofollow", "stored_at")]
+        assert kinds == [CellKind.text, CellKind.integer, CellKind.flag, CellKind.time]
 
     def test_surrogates(self):
         assert without_surrogates("a\ud800b\udfffc\ud83d\ude00") == "a\ufffdb\ufffdc\U0001f600"
@@ -153,7 +152,7 @@ class TestCsv:
         assert data == "\ufefftitle,size,valid\r\nä,1,0\r\nä,1,0\r\n".encode()
 
     def test_a_single_empty_cell_is_a_row(self, written: Written):
-        _, data = written(lambda output: write_csv([[("",), (None,)]], (SheetColumn("title", CellKind.text),), output))
+        _, data = written(lambda output: write_csv([[("",), (None,)]], ("title",), output))
         assert read_csv(data) == [["title"], [""], [""]]
 
     def test_nothing_is_a_header(self, written: Written):

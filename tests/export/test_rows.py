@@ -19,13 +19,12 @@ from tests.export.crawl import FORMULA, HOME, LONG_TITLE, PAGE, store_attempts
 from tests.storage.making import T0, A, B, plan
 from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.export.output import open_stream
-from tui_crawler.export.text_rows import columns_of
 from tui_crawler.storage.reader import Reader
 from tui_crawler.storage.reports import export as export_reports
 from tui_crawler.storage.reports.export import Narrowing, StoredBody
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
-from tui_crawler.text.sheet import CellKind
+from tui_crawler.text.sheet import CellKind, kind_of
 from tui_crawler.wiring.export import BODY_COLUMNS, ExportPlan, body_row, write_export
 
 EVERYTHING = Narrowing()
@@ -102,12 +101,12 @@ def test_data_are_the_values_of_data_rules(reports: Reports):
 
 @pytest.mark.parametrize("what", WHAT)
 def test_a_column_holds_what_its_kind_says(what: str, reports: Reports):
-    columns = columns_of(reports.export_columns(what))
+    columns = reports.export_columns(what)
     for row in rows(reports, what):
         for column, cell in zip(columns, row, strict=True):
-            match column.kind:
+            match kind_of(column):
                 case CellKind.text:
-                    assert isinstance(cell, str) or (cell is None and column.name == "validation_type"), column
+                    assert isinstance(cell, str) or (cell is None and column == "validation_type"), column
                 case CellKind.integer | CellKind.time:
                     assert cell is None or isinstance(cell, int), column
                 case CellKind.flag:

@@ -169,7 +169,7 @@ class Tally:
         )
 
     def plus(self, other: Tally, times: int = 1) -> Tally:
-        """Both together, the other so many times."""
+        """Return both together, the other `times` times."""
         return Tally(
             self.pending + times * other.pending,
             self.done + times * other.done,

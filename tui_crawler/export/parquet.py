@@ -12,8 +12,8 @@ import pyarrow as pa  # type: ignore[import-untyped]  # pyarrow ships no types
 import pyarrow.parquet as pq  # type: ignore[import-untyped]  # the same
 
 from tui_crawler.export.output import Output
-from tui_crawler.export.text_rows import Row, SheetColumn, without_surrogates
-from tui_crawler.text.sheet import CellKind
+from tui_crawler.export.text_rows import Row, without_surrogates
+from tui_crawler.text.sheet import CellKind, kind_of
 
 GROUP_ROWS = 50_000
 _GROUP_BYTES = 32 << 20
@@ -25,9 +25,9 @@ _TYPES = {
 }
 
 
-def write_parquet(windows: Iterable[Sequence[Row]], columns: Sequence[SheetColumn], output: Output) -> int:
+def write_parquet(windows: Iterable[Sequence[Row]], columns: Sequence[str], output: Output) -> int:
     """Writes all rows; answers how many. Raises CannotWrite, ReaderGone."""
-    schema = pa.schema([pa.field(column.name, _TYPES[column.kind]) for column in columns])
+    schema = pa.schema([pa.field(column, _TYPES[kind_of(column)]) for column in columns])
     writer = pq.ParquetWriter(output, schema, compression="zstd")
     try:
         count = _write_groups(windows, columns, schema, writer)
@@ -38,12 +38,12 @@ def write_parquet(windows: Iterable[Sequence[Row]], columns: Sequence[SheetColum
     return count
 
 
-def _write_groups(windows: Iterable[Sequence[Row]], columns: Sequence[SheetColumn], schema: Any, writer: Any) -> int:
+def _write_groups(windows: Iterable[Sequence[Row]], columns: Sequence[str], schema: Any, writer: Any) -> int:
     count = waiting = 0
     group: list[Any] = []
     for window in windows:
         cells = zip(*window, strict=True)
-        arrays = [_array(values, column.kind) for values, column in zip(cells, columns, strict=True)]
+        arrays = [_array(values, kind_of(column)) for values, column in zip(cells, columns, strict=True)]
         group.append(pa.RecordBatch.from_arrays(arrays, schema=schema))
         waiting += len(window)
         if waiting >= GROUP_ROWS or sum(batch.nbytes for batch in group) >= _GROUP_BYTES:

@@ -7,26 +7,12 @@ import io
 import json
 from codecs import BOM_UTF8
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from typing import Any
 
 from tui_crawler.export.output import Output
-from tui_crawler.text.sheet import CellKind, kind_of, sheet_text
+from tui_crawler.text.sheet import sheet_text
 
 Row = tuple[Any, ...]
-
-
-@dataclass(frozen=True, slots=True)
-class SheetColumn:
-    """A column by the name it has in its view."""
-
-    name: str
-    kind: CellKind
-
-
-def columns_of(names: Iterable[str]) -> tuple[SheetColumn, ...]:
-    """The columns of these names; one that is not known to be a number or a flag is text."""
-    return tuple(SheetColumn(name, kind_of(name)) for name in names)
 
 
 def without_surrogates(text: str) -> str:
@@ -34,9 +20,7 @@ def without_surrogates(text: str) -> str:
     return text.encode("utf-16-le", "surrogatepass").decode("utf-16-le", "replace")
 
 
-def write_csv(
-    windows: Iterable[Sequence[Row]], columns: Sequence[SheetColumn], output: Output, *, bom: bool = False
-) -> int:
+def write_csv(windows: Iterable[Sequence[Row]], columns: Sequence[str], output: Output, *, bom: bool = False) -> int:
     """Write the header and all rows, after a byte order mark for Excel if `bom`; return how many rows.
 
     Raises CannotWrite, ReaderGone.
@@ -44,7 +28,7 @@ def write_csv(
     text = io.StringIO(newline="")
     output.write(BOM_UTF8 if bom else b"")
     writer = csv.writer(text, lineterminator="\r\n")
-    writer.writerow([column.name for column in columns])
+    writer.writerow(columns)
     count = 0
     for window in windows:
         writer.writerows([[sheet_text(cell) if isinstance(cell, str) else cell for cell in row] for row in window])
@@ -63,12 +47,11 @@ def _hand_on(text: io.StringIO, output: Output) -> None:
 _encode = json.JSONEncoder(ensure_ascii=True, check_circular=False, separators=(",", ":")).encode
 
 
-def write_jsonl(windows: Iterable[Sequence[Row]], columns: Sequence[SheetColumn], output: Output) -> int:
+def write_jsonl(windows: Iterable[Sequence[Row]], columns: Sequence[str], output: Output) -> int:
     """Writes all rows; answers how many. Raises CannotWrite, ReaderGone."""
-    names = [column.name for column in columns]
     count = 0
     for window in windows:
-        output.write("".join(_line(dict(zip(names, row, strict=True))) for row in window).encode("ascii"))
+        output.write("".join(_line(dict(zip(columns, row, strict=True))) for row in window).encode("ascii"))
         count += len(window)
     return count
 

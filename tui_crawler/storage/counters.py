@@ -59,7 +59,7 @@ class CounterChanges:
     unlisted: Counter[int] = field(default_factory=Counter)
 
     def add(self, origin_id: int, change: Tally, times: int = 1) -> None:
-        """One change more of an origin, of so many pages."""
+        """Add a change of an origin, that of `times` pages."""
         self.changes[origin_id] = self.changes[origin_id].plus(change, times)
 
     def total(self) -> Tally:

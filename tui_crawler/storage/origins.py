@@ -258,8 +258,8 @@ def write_robots(transaction: Transaction, origin_id: int, robots: RobotsRecord 
 
 def mark_in_flight(transaction: Transaction, origin: str, url: str) -> None:
     """For the eyes: the URL that is being asked for."""
-    told = {"in_flight_url": clean(url), "in_flight_since": transaction.now, "change": transaction.change}
-    transaction.run(_mark_in_flight, {"origin": clean(origin), **told})
+    shown = {"in_flight_url": clean(url), "in_flight_since": transaction.now, "change": transaction.change}
+    transaction.run(_mark_in_flight, {"origin": clean(origin), **shown})
 
 
 def record_columns() -> list[Any]:

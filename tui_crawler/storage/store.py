@@ -122,7 +122,7 @@ class PeerStore:
     _steps: _Steps
     _members: Peers
     _hold: Callable[[Claim], None]  # takes the claim that goes from now on
-    _looks_between: int  # origins are leased at every look of so many
+    _looks_between: int  # origins are leased at every Nth look
     _looks: int = 0
     _followed: int = -1
 

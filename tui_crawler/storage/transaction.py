@@ -63,21 +63,6 @@ class Texts:
         return text, parameters
 
 
-class Pragmas:
-    """Settings of a connection that change while it is open."""
-
-    __slots__ = ("_values",)
-
-    def __init__(self) -> None:
-        self._values: dict[str, int] = {}
-
-    def set(self, connection: sqlite3.Connection, name: str, value: int) -> None:
-        """Makes it so, if it is not. Outside of a transaction only."""
-        if self._values.get(name) != value:
-            connection.execute(f"PRAGMA {name} = {value}")
-            self._values[name] = value
-
-
 @dataclass(slots=True)
 class Transaction:
     """Executes statements on the writer's connection. `now` is epoch ms, `change` the number of this commit, `memory`

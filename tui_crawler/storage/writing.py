@@ -21,7 +21,7 @@ from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
 from tui_crawler.storage.file_identity import FilePlace
 from tui_crawler.storage.models import Meta
 from tui_crawler.storage.statements import builds, reads, slot, upserts
-from tui_crawler.storage.transaction import Pragmas, Transaction
+from tui_crawler.storage.transaction import Transaction
 
 _LAGGED = (
     "the database has lost commits that were confirmed, as a fail-over to a server that lagged behind does: "
@@ -81,7 +81,7 @@ class FileWriting(Writing):
         self._database = database
         self._place = FilePlace(path)
         self._busy_ms = round(1000 * database.timeout)
-        self._pragmas = Pragmas()
+        self._pragmas: dict[str, int] = {}  # of this connection
 
     def check(self) -> None:
         self._place.check()
@@ -90,8 +90,10 @@ class FileWriting(Writing):
         """SQLite looks for the row that a reference names only when jobs are run `apart`: what a transaction refers to
         it has read or made, and looking costs as much as many a row."""
         connection = connection_of(self._database)
-        self._pragmas.set(connection, "busy_timeout", self._busy_ms if patient else 0)
-        self._pragmas.set(connection, "foreign_keys", int(apart))
+        for name, value in (("busy_timeout", self._busy_ms if patient else 0), ("foreign_keys", int(apart))):
+            if self._pragmas.get(name) != value:
+                connection.execute(f"PRAGMA {name} = {value}")
+                self._pragmas[name] = value
         connection.execute("BEGIN IMMEDIATE")
 
     def number(self, transaction: Transaction) -> None:
@@ -103,7 +105,7 @@ class FileWriting(Writing):
 
     def connect_anew(self) -> None:
         self._database.close()
-        self._pragmas = Pragmas()
+        self._pragmas.clear()
         self._database.connect()
 
     def close(self) -> None:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.domain.failure import BadKeptConfig
 from tui_crawler.domain.run_diff import text_of
-from tui_crawler.export.text_rows import columns_of, write_csv, write_jsonl
+from tui_crawler.export.text_rows import write_csv, write_jsonl
 from tui_crawler.storage.reports.export import Narrowing, StoredBody
 
 if TYPE_CHECKING:
@@ -60,9 +60,9 @@ def write_export(reports: Reports, plan: ExportPlan, output: Output) -> int:
             for one in reports.export_bodies(plan.narrowing)
             if one.sha256 and (one.page_id or one.http_status is None)
         )
-        return write_jsonl(([body_row(one)] for one in stored), columns_of(BODY_COLUMNS), output)
+        return write_jsonl(([body_row(one)] for one in stored), BODY_COLUMNS, output)
     windows = reports.export_windows(plan.what, plan.columns, plan.narrowing)
-    columns = columns_of(plan.columns or reports.export_columns(plan.what))
+    columns = plan.columns or reports.export_columns(plan.what)
     match plan.form:
         case "jsonl":
             return write_jsonl(windows, columns, output)

@@ -22,12 +22,13 @@ WINDOW = 500
 _HOPS = 20  # redirects that are followed back
 _PATH = 200  # pages on a path from a seed; discovery paths are far shorter
 
-_COLUMNS = f"f.href AS from_url, t.href AS to_url, {LINK_KIND}, l.nofollow, l.text, l.first_seen_at, {IS_FRAME}"
+LINK_COLUMNS = f"f.href AS from_url, t.href AS to_url, {LINK_KIND}, l.nofollow, l.text, l.first_seen_at, {IS_FRAME}"
+"""A `LinkView` of link `l` between URLs `f` and `t`."""
 _LINKS = (
     "FROM link l JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id JOIN url t ON t.id = l.to_url_id"
 )
-_LINK = f"SELECT {_COLUMNS} {_LINKS}"
-_END_COLUMNS = f"{_COLUMNS}, l.kind AS stored"
+_LINK = f"SELECT {LINK_COLUMNS} {_LINKS}"
+_END_COLUMNS = f"{LINK_COLUMNS}, l.kind AS stored"
 _TO_URL = "WHERE l.to_url_id = :of AND (l.from_page_id, l.kind) > (:id, :kind) ORDER BY l.from_page_id, l.kind LIMIT :n"
 _OF_PAGE = "WHERE l.from_page_id = :of AND (l.kind, l.to_url_id) > (:kind, :id) ORDER BY l.kind, l.to_url_id LIMIT :n"
 _OTHER = "FROM page q LEFT JOIN document d ON d.page_id = q.id WHERE q.url_id = t.id ORDER BY q.id LIMIT 1"

@@ -34,9 +34,8 @@ from tui_crawler.domain.run_diff import (
 )
 from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import RowMapper, SubjectReports, among
-from tui_crawler.storage.reports.links import LISTED_BY
+from tui_crawler.storage.reports.links import LINK_COLUMNS, LISTED_BY
 from tui_crawler.storage.reports.pages import known_rows
-from tui_crawler.storage.views import IS_FRAME, LINK_KIND
 
 _WINDOW = 500  # rows, of which a page has one for each run at most
 _FIRST = (0, 0)
@@ -72,7 +71,7 @@ _ROBOTS = """SELECT f.origin_id, o.origin, t.body, f.run_id, f.body FROM former_
 WHERE f.run_id > ? ORDER BY o.origin, f.run_id"""
 _PAGE = f"""SELECT p.id, p.origin_id, p.url_id, u.href, COALESCE(d.charset, ''), {_NOW} FROM url u
     JOIN page p ON p.url_id = u.id LEFT JOIN document d ON d.page_id = p.id WHERE u.hash = ? ORDER BY p.id LIMIT 1"""
-_ENDS = f"""SELECT f.href AS from_url, t.href AS to_url, {LINK_KIND}, l.nofollow, l.text, l.first_seen_at, {IS_FRAME}
+_ENDS = f"""SELECT {LINK_COLUMNS}
     FROM {{table}} l JOIN page p ON p.id = l.from_page_id JOIN url f ON f.id = p.url_id JOIN url t ON t.id = l.to_url_id
 WHERE l.{{key}} = :number"""
 _IN_ORDER = "ORDER BY l.from_page_id, l.kind, l.to_url_id LIMIT :n"
