@@ -49,7 +49,7 @@ from tui_crawler.domain.page_view import (
     TodoView,
 )
 from tui_crawler.domain.preview import OriginImpact, Preview, Sample
-from tui_crawler.domain.ruleset import RulesetChange
+from tui_crawler.domain.ruleset import RulesetChange, RulesProblem
 from tui_crawler.text.safe_text import safe
 
 CASES: dict[str, str] = {
@@ -232,8 +232,8 @@ class PoisonedRules(FakeRules):
 
     payload = ""
 
-    def read(self, text: str) -> RulesetChange | str:
-        return f"line 1: {text}{self.payload}" if text.startswith("bad") else super().read(text)
+    def read(self, text: str) -> RulesetChange | tuple[RulesProblem, ...]:
+        return (RulesProblem(1, f"{text}{self.payload}"),) if "bad" in text else super().read(text)
 
     def impact(self, change: RulesetChange, job: str) -> PoisonedImpact:
         return PoisonedImpact(self.payload)

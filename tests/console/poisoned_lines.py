@@ -32,7 +32,8 @@ from tui_crawler.console.reading.snapshot import EngineStanding
 from tui_crawler.console.rules import impact_lines as rule_impact
 from tui_crawler.console.rules import rows as rule_rows
 from tui_crawler.console.rules import rows as rule_sheet
-from tui_crawler.console.rules.draft import DraftRow, Rebased, RuleDraft, entries_of
+from tui_crawler.console.rules.draft import RuleDraft, note_of
+from tui_crawler.console.rules.entries import entries_of
 from tui_crawler.console.rules.exclusion import exclusion_lines
 from tui_crawler.console.rules.impact import ImpactNews
 from tui_crawler.console.rules.pattern import clusters_of, pattern_of
@@ -51,10 +52,9 @@ from tui_crawler.domain.contract import Contract
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.operator_view import ActionView
 from tui_crawler.domain.page_view import OriginHistory
-from tui_crawler.domain.policy import Rule
 from tui_crawler.domain.preview import OriginImpact, Preview, Sample
 from tui_crawler.domain.robots import RobotsDecision
-from tui_crawler.domain.ruleset import RulesetChange
+from tui_crawler.domain.ruleset import RulesProblem, difference
 from tui_crawler.domain.trap import TrapSuspicion
 from tui_crawler.domain.view import OriginView, RunView
 from tui_crawler.text.cells import Present
@@ -100,39 +100,41 @@ def every_line_of_the_log(reports: PoisonedReports, now: int) -> Iterator[Line]:
 def lines_of_rules(reports: PoisonedReports, payload: str) -> Iterator[Line]:
     """Everything that is made of rules, drafts and impacts whose every string carries the payload."""
     now = reports.versions[0]
-    draft = RuleDraft(now, dataclasses.replace(now.policies, exclusions=(), rules=reports.versions[2].policies.rules))
-    edited = draft.brought_back(dataclasses.replace(now, policies=reports.versions[1].policies))
-    for row in (*draft.rows(), *edited.rows(), DraftRow(draft.rows()[0].entry, "moved", place=1, to=2)):
-        yield from rule_rows.entry_lines(row.entry, row)
+    draft = RuleDraft(now, payload)
+    other = dataclasses.replace(now.policies, exclusions=(), rules=reports.versions[2].policies.rules)
+    changes = difference(now.policies, other)
     firing = RuleHits(3, 4, payload, 1, 2, links_in_all=3)
     for fired in (None, RuleHits(), firing, dataclasses.replace(firing, count=0, links=True)):
-        for line in rule_rows.operator_lines(reports.added):
-            yield from RULE_ENTRIES.cells(rule_rows.with_rule_hits(line, {line.key: fired}, whole=False), Present())
+        for entry in entries_of(now.policies):
+            yield from RULE_ENTRIES.cells(rule_rows.entry_line(entry, {entry.key: fired}, whole=False), Present())
+            yield from rule_rows.entry_lines(entry)
+        for place, one in enumerate(reports.added):
+            line = rule_rows.operator_line(place, one, {("operator", place): fired}, whole=False)
+            yield from RULE_ENTRIES.cells(line, Present())
         yield rule_rows.rule_hits_line(fired, reports.refusal_counts(9), UTC, query=True)
         for entry in (*entries_of(now.policies), *reports.added):
             yield from rule_sheet.sheet_lines(entry, now, (fired, reports.refusal_counts(9)), UTC)
-    yield from rule_rows.comparison_lines(now, now, draft.changes)
+    yield from rule_rows.comparison_lines(now, dataclasses.replace(now, policies=other))
     yield from rule_rows.entry_lines(reports.added[0])
     for one in reports.versions:
-        yield from rule_rows.difference_lines(one, now, draft.changes)
-    lost = tuple(dataclasses.replace(one, kind="edited") for one in draft.changes)
-    for rebased in (Rebased(draft), Rebased(draft, lost), Rebased(RuleDraft(now, now.policies), lost)):
-        yield from rule_rows.overtaken_lines(now, rebased, KeyNames())
-        yield rule_rows.carry_text(now, rebased)
-    yield rule_rows.draft_heading(draft)
+        yield from rule_rows.difference_lines(one, now)
+    merged = draft.merged(dataclasses.replace(now, policies=other))
+    yield from merged.lines
+    for moot in (True, False):
+        yield from rule_rows.overtaken_lines(now, moot, KeyNames())
+    yield rule_rows.merge_words(now, merged)
+    yield from rule_rows.problem_lines([RulesProblem(1, payload)])
     yield rule_rows.heading_of(now, 3)
-    yield draft.note()
-    for read in (payload, RulesetChange(rules=(Rule(payload, skip=True, source=payload),))):
-        yield from rule_rows.typed_lines(payload, read)
+    yield note_of(changes)
     origin = OriginImpact(f"https://{payload}", 1, 2, 3)
     samples = (Sample(payload, "allowed", payload, payload), Sample(payload, payload, "allowed", payload))
     preview = Preview(9, 1, 2, 6, (origin,), (f"https://{payload}/",), samples, (("done", 1), (payload, 1)))
-    for news in (ImpactNews(draft, 9, preview), ImpactNews(draft, error=payload)):
+    for news in (ImpactNews(draft, None, 9, preview), ImpactNews(draft, error=payload)):
         yield from rule_impact.impact_lines(True, news, KeyNames())
         yield from rule_sheet.without_lines(news, KeyNames())
         yield rule_impact.impact_words(news)
-        for read in (payload, RulesetChange(exclusions=(Exclusion("host", payload, payload, payload, payload),))):
-            yield from exclusion_lines(payload, read, news)
+        for wrong in (payload, ""):
+            yield from exclusion_lines(payload, [Exclusion("host", payload, payload, payload, payload)], wrong, news)
     yield from rule_impact.judged_lines(rule_impact.judge(f"https://x.example/{payload}", now.policies))
     yield from rule_impact.judged_lines(rule_impact.Judged(payload, payload, payload, (payload,)))
     for judged in (rule_impact.Judged(payload, problem=payload), rule_impact.Judged(payload, payload, payload)):

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from dataclasses import replace
 from pathlib import Path
 
-from textual.widgets import Input
+from textual.widgets import TextArea
 
 from tests.console.fake_reports import FakeReports
 from tests.console.support import FakeJournal, FrozenClock, Stage, StageApp
@@ -56,11 +56,26 @@ async def counted(held: Stage) -> str:
     return screen.query_one("#draft-impact", Lines).text
 
 
-async def write(held: Stage, line: str) -> None:
-    """Writes an entry into the draft."""
-    await held.press("e", rounds=1)
-    await held.type(line)
-    await held.press("enter", rounds=1)
+def draft_text(held: Stage) -> str:
+    """The text of the draft."""
+    return editor(held).query_one(TextArea).text
+
+
+def cursor_line(held: Stage) -> str:
+    """The line of the draft that the cursor is in."""
+    area = editor(held).query_one(TextArea)
+    return area.document.get_line(area.cursor_location[0])
+
+
+async def write(held: Stage, entry: str) -> None:
+    """Write another rule into the draft, which is begun in view 4; the focus is outside the text then."""
+    if top(held) is not RuleEditorScreen:
+        await held.press("E", rounds=2)
+    area = editor(held).query_one(TextArea)
+    row = area.text.split("\n").index("exclusions:")
+    area.insert(f"  - {{{entry}}}\n", (row, 0))
+    editor(held).query_one("#draft-impact").focus()
+    await held.quiet(1)
 
 
 async def asked(held: Stage) -> None:
@@ -69,10 +84,12 @@ async def asked(held: Stage) -> None:
     await held.quiet()
 
 
-async def retype(held: Stage, line: str) -> None:
-    """Writes another text into the line that is open."""
-    held.app.screen.query_one(Input).value = ""
-    await held.type(line)
+async def retype_line(held: Stage, line: str) -> None:
+    """Put another line in the place of the one that the cursor is in."""
+    area = editor(held).query_one(TextArea)
+    row = area.cursor_location[0]
+    area.replace(line, (row, 0), (row, len(area.document.get_line(row))))
+    await held.quiet(1)
 
 
 def rows_of(held: Stage, table: str) -> list[str]:

@@ -14,7 +14,7 @@ from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.matcher import Test
 from tui_crawler.domain.policy import DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
 from tui_crawler.domain.preview import Comparison, Impact, KnownUrl, Preview
-from tui_crawler.domain.ruleset import Ruleset, RulesetChange
+from tui_crawler.domain.ruleset import Ruleset, RulesetChange, RulesProblem
 from tui_crawler.wiring.console_rules import ConsoleRules
 
 JOB = "my-index"
@@ -32,7 +32,7 @@ FIRST = PolicySet(
     whitelist=Whitelist(("*.example.org",), ()),
     rules=(Rule("/feed/", ua="special", source="my.yaml:30"), Rule("/calendar/", skip=True, source="my.yaml:31")),
 )
-SECOND = replace(FIRST, rules=(*FIRST.rules, Rule("^/v2/user/", skip=True, source="console")))
+SECOND = replace(FIRST, rules=(*FIRST.rules, Rule("/v2/user/", skip=True, source="console")))
 THIRD = replace(SECOND, do_not_crawl=FIRST.do_not_crawl[:1])
 ADDED = (Exclusion("host", "private.example.org", "mail of 5 January", WHO, "operator"),)
 
@@ -41,7 +41,7 @@ def versions() -> tuple[Ruleset, ...]:
     """Three versions, newest first."""
     return (
         Ruleset(13, JOB, THIRD, 12, NOW - HOUR // 2, WHO, '− do_not_crawl path ends with ".zip"'),
-        Ruleset(12, JOB, SECOND, 11, NOW - 5 * HOUR, WHO, "+ rule ^/v2/user/: skip True", current=False),
+        Ruleset(12, JOB, SECOND, 11, NOW - 5 * HOUR, WHO, "+ rule /v2/user/: skip true", current=False),
         Ruleset(
             11, JOB, FIRST, 0, NOW - 30 * HOUR, "configuration", "read from the configuration", True, current=False
         ),
@@ -69,11 +69,8 @@ class FakeRules:
     excluded: list[tuple[Exclusion, ...]] = field(default_factory=list)
     passes: list[int] = field(default_factory=list)
 
-    def read(self, text: str) -> RulesetChange | str:
+    def read(self, text: str) -> RulesetChange | tuple[RulesProblem, ...]:
         return ConsoleRules(Path("none.db")).read(text)
-
-    def write(self, policies: PolicySet) -> str:
-        return ConsoleRules(Path("none.db")).write(policies)
 
     def impact(self, change: RulesetChange, job: str) -> FakeImpact:
         self.judged.append(change)

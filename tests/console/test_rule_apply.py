@@ -6,22 +6,21 @@ import json
 from dataclasses import replace
 
 import pytest
-from textual.widgets import Input
 
-from tests.console.rule_stage import comes, counted, editor, rows_of, seen, top, until, write
+from tests.console.rule_stage import comes, counted, cursor_line, draft_text, editor, seen, top, until, write
 from tests.console.sample_rules import FIRST, JOB, THIRD, versions
 from tests.console.support import Stage, stage
 from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.dialogs.help import HelpScreen
 from tui_crawler.console.failures.screen import FailuresScreen
 from tui_crawler.console.operator.journal import IntentOutcome, News
-from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.rules.applying import Handover
-from tui_crawler.console.rules.draft import RuleDraft, entries_of
+from tui_crawler.console.rules.draft import RuleDraft, apply_intent
 from tui_crawler.console.rules.editor import RuleEditorScreen
+from tui_crawler.console.rules.rule_area import RuleArea
 from tui_crawler.console.rules.screen import RulesScreen
 from tui_crawler.domain.command import ActionResult, ApplyRules
-from tui_crawler.domain.policy import PolicySet, Rule
+from tui_crawler.domain.policy import Rule
 from tui_crawler.domain.ruleset import from_json
 
 MINE = replace(THIRD, do_not_crawl=(), rules=(*THIRD.rules, Rule("/mine/", skip=True, source="console")))
@@ -31,7 +30,7 @@ async def drafted(held: Stage) -> None:
     """A draft that takes an entry out and puts one in, its impact counted; nobody answers what is asked for."""
     held.journal.answer = None
     await held.press("4", "D", rounds=3)
-    await write(held, "skip: /mine/")
+    await write(held, "match: /mine/, skip: true")
     await counted(held)
 
 
@@ -55,7 +54,7 @@ async def accept(held: Stage, version_first: bool) -> None:
 
 
 @pytest.mark.parametrize("version_first", [True, False])
-@pytest.mark.parametrize("keys", ["e", "A", "AA", "AeA", "2"])
+@pytest.mark.parametrize("keys", ["E", "A", "AA", "AEA", "2"])
 async def test_an_accepted_draft_is_left_behind_whatever_keys_came_too_soon(keys: str, version_first: bool) -> None:
     async with stage((160, 40)) as held:
         await drafted(held)
@@ -70,9 +69,9 @@ async def test_an_accepted_draft_is_left_behind_whatever_keys_came_too_soon(keys
             return
         draft = editor(held).session.draft
         assert draft is not None
-        assert (draft.base.ruleset_id, draft.dirty) == (14, False)
-        if "e" in keys:
-            assert held.app.screen.query_one(Input).value == keys.partition("e")[2]
+        assert (draft.base.ruleset_id, editor(held).session.dirty) == (14, "AEA" in keys)
+        if "E" in keys:
+            assert isinstance(held.app.focused, RuleArea)
 
 
 @pytest.mark.parametrize("version_first", [True, False])
@@ -85,20 +84,6 @@ async def test_without_another_key_the_draft_is_left(version_first: bool) -> Non
         assert top(held) is RulesScreen
         await held.settle(2)
         assert "ruleset 14" in held.text()
-
-
-async def test_an_edit_asked_for_too_soon_edits_the_newer_version() -> None:
-    async with stage((160, 40)) as held:
-        await drafted(held)
-        await held.type("AEx")
-        await until(held, lambda: bool(asked_for(held)))
-        assert not held.app.screen.query_one(EntryLine).display
-        await accept(held, version_first=True)
-        assert held.app.screen.query_one(Input).value == "skip: /mine/x"
-        assert editor(held).session.edited is not None
-        draft = editor(held).session.draft
-        assert draft is not None
-        assert draft.base.ruleset_id == 14
 
 
 @pytest.mark.parametrize("version_first", [True, False])
@@ -123,7 +108,7 @@ async def test_a_help_sheet_over_a_draft_that_is_accepted_leaves_no_old_draft_be
         await held.press("escape")
         draft = editor(held).session.draft
         assert draft is not None
-        assert (draft.base.ruleset_id, draft.dirty) == (14, False)
+        assert (draft.base.ruleset_id, editor(held).session.dirty) == (14, False)
 
 
 async def test_a_version_on_top_of_the_accepted_one_is_no_conflict() -> None:
@@ -160,14 +145,13 @@ async def test_after_an_accepted_draft_the_view_begins_with_what_is_in_force_now
 async def test_a_refused_draft_is_kept_and_what_was_asked_for_too_soon_is_done_to_it() -> None:
     async with stage((160, 40)) as held:
         await drafted(held)
-        await held.type("Aeskip: /q2/")
+        await held.type("AEq2")
         await until(held, lambda: bool(asked_for(held)))
         held.journal.answer = "nobody knows why"
         await held.decided()
         assert "nobody knows why" in held.text()
-        assert held.app.screen.query_one(Input).value == "skip: /q2/"
-        await held.press("enter", rounds=1)
-        assert [row[:5] for row in rows_of(held, "#draft-entries")].count("+ rul") == 2
+        assert "q2" in cursor_line(held)
+        assert "/mine/" in draft_text(held)
         assert asked_for(held) == [13]
 
 
@@ -182,18 +166,19 @@ async def test_an_apply_asked_for_too_soon_is_not_done_again_when_it_was_refused
         assert asked_for(held) == [13]
         draft = editor(held).session.draft
         assert draft is not None
-        assert draft.dirty
+        assert editor(held).session.dirty
 
 
 async def test_a_draft_nobody_takes_up_may_be_changed_and_is_left_when_it_comes_after_all() -> None:
     async with stage((160, 40)) as held:
         await drafted(held)
-        await held.type("Ae")
+        await held.type("AE")
         await until(held, lambda: bool(asked_for(held)))
+        assert not isinstance(held.app.focused, RuleArea)
         ((intent, _),) = held.app.command_queue._hearers
         held.app.command_queue.heard(News(intent, IntentOutcome.waiting))
         await held.quiet()
-        assert held.app.screen.query_one(EntryLine).display
+        assert isinstance(held.app.focused, RuleArea)
         await held.press("escape", rounds=1)
         comes(held, MINE)
         await seen(held)
@@ -203,28 +188,28 @@ async def test_a_draft_nobody_takes_up_may_be_changed_and_is_left_when_it_comes_
 async def test_an_accepted_draft_whose_version_never_comes_may_be_changed_after_a_while() -> None:
     async with stage((160, 40)) as held:
         await drafted(held)
-        await held.type("Ae")
+        await held.type("AE")
         await until(held, lambda: bool(asked_for(held)))
         held.journal.answer = ""
         await held.decided()
         for _ in range(21):
             editor(held).tick()
         await held.quiet()
-        assert held.app.screen.query_one(EntryLine).display
+        assert isinstance(held.app.focused, RuleArea)
 
 
 async def test_a_question_answered_after_another_version_came_hands_in_nothing_of_an_older_one() -> None:
     async with stage((160, 40)) as held:
         await held.press("4", rounds=3)
-        await write(held, "skip: /products/sale")
+        await write(held, "match: /products/sale, skip: true")
         await counted(held)
         await held.press("A")
         assert isinstance(held.app.screen, ConfirmScreen)
-        comes(held, FIRST, who="someone else")
+        comes(held, replace(THIRD, do_not_crawl=FIRST.do_not_crawl), who="someone else")
         await seen(held)
         await held.press("y", rounds=1)
         assert held.journal.sent == []
-        assert "Carry the change over to ruleset 14 by someone else?" in held.text()
+        assert "Merge the draft with ruleset 14 by someone else?" in held.text()
         await held.press("y", rounds=1)
         await counted(held)
         await held.press("A", "y", rounds=1)
@@ -235,32 +220,42 @@ async def test_a_question_answered_after_another_version_came_hands_in_nothing_o
         assert from_json(command.rules).do_not_crawl == FIRST.do_not_crawl
 
 
-async def test_a_change_of_an_entry_that_is_gone_is_not_carried_over() -> None:
+async def test_where_both_changed_the_same_lines_the_text_has_both_and_is_not_applied() -> None:
     async with stage((160, 40)) as held:
         await held.press("4", rounds=3)
-        await write(held, "skip: /mine/")
-        await held.press("k", "k", "E", rounds=1)
-        edited = held.app.screen.query_one(Input).value
-        await held.type("x")
-        await held.press("enter", rounds=1)
-        gone = replace(THIRD, rules=tuple(one for one in THIRD.rules if one.match not in edited))
-        comes(held, gone, who="someone else")
+        await write(held, "match: /mine/, skip: true")
+        theirs = replace(THIRD, do_not_crawl=(), rules=(*THIRD.rules, Rule("/theirs/", skip=True)))
+        comes(held, theirs, who="someone else")
         await seen(held)
-        assert "no longer makes sense: rule" in held.text()
         await held.press("A", rounds=1)
-        text = " ".join(held.text().replace("│", " ").split())
-        assert "1 added. + rule /mine/: skip true No longer makes sense and would be lost: rule" in text
+        assert "Both changed the same lines in 1 place" in " ".join(held.text().split())
         await held.press("y", rounds=1)
-        draft = editor(held).session.draft
-        assert draft is not None
-        assert [change.kind for change in draft.changes] == ["added"]
+        text = draft_text(held)
+        assert (
+            "<<<<<<< mine\n  - {match: /mine/, skip: true}\n=======\n  - {match: /theirs/, skip: true}\n>>>>>>>" in text
+        )
+        assert "/admin/" not in text, "what they alone changed is merged"
+        await counted(held)
+        assert "a conflict is not resolved: <<<<<<< mine" in held.text()
+        await held.press("A", rounds=1)
+        assert held.journal.sent == []
+        area = editor(held).query_one(RuleArea)
+        lines = [line for line in text.split("\n") if line[:7] not in {"<<<<<<<", "=======", ">>>>>>>"}]
+        area.replace("\n".join(lines), (0, 0), area.document.end)
+        await counted(held)
+        await held.press("A", rounds=0)
+        await held.decided()
+        (command,) = held.journal.sent
+        assert isinstance(command, ApplyRules)
+        assert command.base_id == 14
+        assert [rule.match for rule in from_json(command.rules).rules][-2:] == ["/mine/", "/theirs/"]
 
 
 async def test_a_draft_whose_changes_a_newer_version_has_ends_by_itself() -> None:
     async with stage((160, 40)) as held:
         await drafted(held)
         comes(held, MINE, who="someone else")
-        await held.settle(3)
+        await seen(held)
         assert top(held) is RulesScreen
         assert "ruleset 14 says what the draft said: it has ended" in held.text()
         assert asked_for(held) == []
@@ -274,17 +269,6 @@ async def test_a_draft_whose_changes_a_newer_version_has_among_others_is_left_wi
         assert "it says what the draft says" in held.text()
         await held.press("escape", rounds=1)
         assert top(held) is RulesScreen
-
-
-async def test_a_draft_that_is_being_typed_stays() -> None:
-    async with stage((160, 40)) as held:
-        await drafted(held)
-        held.app.dispatcher.do("rule.add")
-        await held.type("skip: /more/")
-        comes(held, MINE, who="someone else")
-        await seen(held)
-        assert top(held) is RuleEditorScreen
-        assert held.app.screen.query_one(EntryLine).text == "skip: /more/"
 
 
 async def test_nobody_is_told_of_the_version_that_came_of_the_own_draft() -> None:
@@ -305,13 +289,14 @@ async def test_the_footer_names_the_applying_wherever_there_is_room_for_a_key() 
 
 class TestPure:
     BASE = versions()[0]
-    DRAFT = RuleDraft(BASE, MINE)
+    DRAFT = RuleDraft(BASE, "")
 
     def after(self, outcome: IntentOutcome, *results: ActionResult) -> Handover | None:
-        return Handover(self.DRAFT).after(News(self.DRAFT.intent(), outcome, results=results))
+        news = News(apply_intent(self.BASE, MINE, ""), outcome, results=results)
+        return Handover(self.DRAFT, MINE).after(news)
 
     def test_what_becomes_of_it(self) -> None:
-        assert self.after(IntentOutcome.written) == Handover(self.DRAFT)
+        assert self.after(IntentOutcome.written) == Handover(self.DRAFT, MINE)
         assert self.after(IntentOutcome.refused) is None
         assert self.after(IntentOutcome.failed) is None
         noted = self.after(IntentOutcome.waiting)
@@ -322,26 +307,14 @@ class TestPure:
         assert (done.version, done.under_way) == (15, True)
 
     def test_by_which_version_it_is_seen(self) -> None:
-        done, noted = Handover(self.DRAFT, accepted=True, version=15), Handover(self.DRAFT, noted=True)
+        handed_in = Handover(self.DRAFT, MINE)
+        done, noted = replace(handed_in, accepted=True, version=15), replace(handed_in, noted=True)
         mine, other = (replace(self.BASE, ruleset_id=14, policies=policies) for policies in (MINE, FIRST))
-        assert not Handover(self.DRAFT).seen_in(mine)
+        assert not handed_in.seen_in(mine)
         assert noted.seen_in(mine)
         assert not noted.seen_in(other)
         assert not done.seen_in(other)
         assert done.seen_in(replace(other, ruleset_id=16))
-        assert Handover(self.DRAFT, accepted=True).seen_in(other)
+        assert replace(handed_in, accepted=True).seen_in(other)
         assert not noted.seen_in(self.BASE)
-        assert Handover(self.DRAFT, accepted=True, version=13).seen_in(self.BASE)
-
-    def test_an_edit_of_an_edit_is_one(self) -> None:
-        entry = next(one for one in entries_of(THIRD) if one.section == "rules")
-        draft = RuleDraft(self.BASE, THIRD)
-        for text in ("a", "b"):
-            change = RuleDraft(self.BASE, PolicySet(rules=(Rule(text, skip=True),))).change
-            edited = draft.changes[0].after if draft.changes else None
-            key = entry.key if edited is None else entries_of(draft.policies)[entries_of(THIRD).index(entry)].key
-            draft = draft.replaced(key, replace(change, do_not_crawl=None, url_query_parameters=None, exclusions=None,
-                                                whitelist=None))  # fmt: skip
-        assert [(one.kind, one.after.text if one.after else "") for one in draft.changes] == [
-            ("edited", "b: skip true")
-        ]
+        assert replace(done, version=13).seen_in(self.BASE)

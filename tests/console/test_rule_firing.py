@@ -6,26 +6,26 @@ from collections.abc import Hashable
 from dataclasses import replace
 from datetime import UTC
 
+from textual.widgets import TextArea
+
 from tests.console.fake_reports import FakeReports
-from tests.console.rule_stage import counted, editor
+from tests.console.rule_stage import counted, editor, write
 from tests.console.sample_crawl import API, NOW, WWW
 from tests.console.sample_failures import refusal_counts
 from tests.console.sample_rules import ADDED, FIRST, THIRD, versions
 from tests.console.support import Stage, stage
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines, lay_out_line
-from tui_crawler.console.rules.draft import RuleDraft, entries_of
+from tui_crawler.console.rules.entries import entries_of
 from tui_crawler.console.rules.rows import rule_hits_line
 from tui_crawler.console.rules.rule_hits import RuleHits, firings, without_entry
 from tui_crawler.console.table.cells import cell_text
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.why import WhyScreen
-from tui_crawler.domain.command import ApplyRules
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.matcher import Test
 from tui_crawler.domain.page_view import RefusalCount, RefusalCounts, RefusedView
 from tui_crawler.domain.policy import DoNotCrawl, PolicySet, QueryPolicy, Rule
-from tui_crawler.domain.ruleset import from_json
 
 NONE = RefusalCounts((), 10, 10)
 
@@ -59,7 +59,7 @@ def test_refusals_are_counted_for_the_entry_whose_words_they_carry() -> None:
         r"id like ^\d+$ everywhere": 0,
         "/feed/: ua special": None,
         "/calendar/: skip true": 310,
-        "^/v2/user/: skip true": 0,
+        "/v2/user/: skip true": 0,
         "domain example.net, owner asked (asked by the owner)": 0,
         "domain *.example.org": None,
     }
@@ -205,7 +205,7 @@ async def test_the_view_marks_entries_that_never_fired() -> None:
         await held.press("4", rounds=3)
         said = fired(held)
         assert said['path begins with "/admin/"'] == "1 204"
-        assert said["^/v2/user/: skip true"] == "∅ never"
+        assert said["/v2/user/: skip true"] == "∅ never"
         assert said["/feed/: ua special"] == "-"
         assert said["host private.example.org"] == "212"
         assert "fired in 106 000 attempts, 10:41:07 · c counts again" in held.text()
@@ -219,7 +219,7 @@ async def test_it_is_counted_once_and_again_when_asked() -> None:
         held.reports.commit()
         await held.settle(3, move_ms=5_000)
         assert reports.asked.count("refusal_counts(200000)") == 1
-        assert fired(held)["^/v2/user/: skip true"] == "∅ 0"
+        assert fired(held)["/v2/user/: skip true"] == "∅ 0"
         assert "fired in 106 000 of 900 000 attempts" in held.text()
         reports.refusals = NONE
         await held.press("c", rounds=2)
@@ -233,8 +233,8 @@ async def test_two_marked_versions_are_compared() -> None:
         await held.press("tab", "space", "j", rounds=1)
         text = held.app.screen.query_one("#rules-difference", Lines).text
         assert "From ruleset 11 to 13" in held.text()
-        assert '− do_not_crawl  path ends with ".zip"' in text
-        assert "+ rule  ^/v2/user/: skip true" in text
+        assert "-    - {path: {suffix: '.zip'}}  # my.yaml:15" in text
+        assert "+  - {match: /v2/user/, skip: true}  # console" in text
         await held.press("space", "g", rounds=1)
         assert "From ruleset 11 to 13" in held.text()
         await held.press("ctrl+backslash", rounds=1)
@@ -247,7 +247,7 @@ async def test_versions_that_say_the_same_are_told_so() -> None:
     async with stage((160, 40), reports=FakeReports(versions=(same, middle, oldest))) as held:
         await held.press("4", rounds=3)
         await held.press("tab", "space", "j", rounds=1)
-        assert "They say the same." in held.app.screen.query_one("#rules-difference", Lines).text
+        assert "The same as ruleset" in held.app.screen.query_one("#rules-difference", Lines).text
 
 
 # a draft
@@ -255,9 +255,8 @@ async def test_versions_that_say_the_same_are_told_so() -> None:
 
 async def test_what_if_also_asks_the_open_draft() -> None:
     async with stage((160, 40)) as held:
-        await held.press("4", "e", rounds=2)
-        await held.type("skip: /products/")
-        await held.press("enter", rounds=1)
+        await held.press("4", rounds=2)
+        await write(held, "match: /products/, skip: true")
         await counted(held)
         assert editor(held).session.drafted is not None
         await held.press("i", rounds=0)
@@ -274,7 +273,7 @@ async def test_what_if_also_asks_the_open_draft() -> None:
 
 async def test_without_a_draft_the_trace_is_about_the_rules_in_force_alone() -> None:
     async with stage((160, 40)) as held:
-        await held.press("4", "e", rounds=2)
+        await held.press("4", "E", rounds=2)
         await held.press("escape", rounds=1)
         await held.press("i", rounds=0)
         await held.type(f"{WWW}/products/7")
@@ -282,39 +281,14 @@ async def test_without_a_draft_the_trace_is_about_the_rules_in_force_alone() -> 
         assert "With the draft" not in held.app.screen.query_one("#why-standing", Lines).text
 
 
-def test_an_entry_moves_within_its_section_only() -> None:
-    draft = RuleDraft(versions()[0], THIRD)
-    first, second, third = (entry for entry in entries_of(THIRD) if entry.section == "rules")
-    moved = draft.moved(first.key, 1)
-    assert [rule.match for rule in moved.policies.rules] == ["/calendar/", "/feed/", "^/v2/user/"]
-    assert moved.dirty
-    assert moved.moved(first.key, -1).policies == THIRD
-    assert draft.moved(first.key, -1) == draft.moved(third.key, 1) == draft.moved("no such key", 1) == draft
-    assert draft.why_fixed(first.key, -1) == "it is the first rule already"
-    assert draft.why_fixed(third.key, 1) == "it is the last rule already"
-    assert draft.why_fixed("no such key", 1) == "it is taken out of the draft; {rule.delete} puts it back"
-    assert draft.why_fixed(entries_of(THIRD)[0].key, 1) == "it is the only do_not_crawl"
-    assert draft.why_fixed(first.key, 1) == draft.why_fixed(second.key, -1) == ""
-    assert [rule.match for rule in draft.moved(second.key, 1).policies.rules][-1] == "/calendar/"
-
-
-async def test_a_rule_is_moved_in_the_draft_and_applied_in_its_new_place() -> None:
+async def test_the_draft_shows_what_the_entry_under_the_cursor_has_refused() -> None:
     async with stage((160, 40)) as held:
-        await held.press("4", "e", rounds=2)
-        await held.press("escape", rounds=1)
-        table = editor(held).query_one("#draft-entries", CrawlTable)
-        key = next(entry.key for entry in entries_of(THIRD) if entry.line.text.startswith("/calendar/"))
-        table.move_cursor(key=key)
-        await held.press("J", rounds=1)
-        assert table.cursor_key == key
-        assert [rule.match for rule in editor(held).session.draft.policies.rules][-1] == "/calendar/"  # type: ignore[union-attr]
-        await held.press("J", rounds=1)
-        assert "it is the last rule already" in held.text()
-        await held.press("K", "K", rounds=1)
-        assert next(rule.match for rule in editor(held).session.draft.policies.rules) == "/calendar/"  # type: ignore[union-attr]
+        await held.press("4", "E", rounds=3)
         await counted(held)
-        await held.press("A", rounds=0)
-        await held.decided()
-        (command,) = held.journal.sent
-        assert isinstance(command, ApplyRules)
-        assert [rule.match for rule in from_json(command.rules).rules] == ["/calendar/", "/feed/", "^/v2/user/"]
+        info = held.app.screen.query_one("#rules-info", Lines)
+        assert "fired 1 204 times" in info.text
+        await write(held, "match: /mine/, skip: true")
+        await counted(held)
+        editor(held).query_one(TextArea).move_cursor((10, 0))
+        await held.quiet()
+        assert "/mine/: skip true\nnew in this draft" in info.text

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Callable
 from dataclasses import replace
 
 import pytest
@@ -21,7 +22,6 @@ from tui_crawler.console.rules.editor import RuleEditorScreen
 from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews, Timing
 from tui_crawler.console.rules.impact_lines import age_words
 from tui_crawler.domain.command import ApplyRules
-from tui_crawler.domain.policy import PolicySet, Rule
 from tui_crawler.domain.preview import KnownUrl
 
 
@@ -30,9 +30,9 @@ def found(number: int, path: str = "/feed/", seed: int = 0) -> list[KnownUrl]:
     return [(5_000 + n, f"{WWW}{path}{n}", seed, JOB, None) for n in range(number)]
 
 
-async def drafted(held: Stage, line: str = "skip: /feed/") -> None:
+async def drafted(held: Stage, entry: str = "match: /feed/, skip: true") -> None:
     await held.press("4", rounds=3)
-    await write(held, line)
+    await write(held, entry)
     await counted(held)
 
 
@@ -98,7 +98,7 @@ def test_age_in_words(age_ms: int, more: int, words: str) -> None:
 async def test_what_is_asked_before_applying_counts_what_came_since() -> None:
     rules = FakeRules()
     async with stage((160, 40), rules=rules) as held:
-        await drafted(held, "skip: /products/1[0-9]$")
+        await drafted(held, "match: '/products/1[0-9]$', skip: true")
         rules.known += [(9_000, f"{WWW}/products/17", 1, JOB, None)]
         held.clock.move(5_000)  # no beat: nothing was counted since
         await held.press("A", rounds=0)
@@ -205,7 +205,7 @@ class TestTiming:
 
 
 class TestRoom:
-    DRAFT = RuleDraft(versions()[0], PolicySet(rules=(Rule("/feed/", skip=True),)))
+    DRAFT = RuleDraft(versions()[0], "rules: [{match: /feed/, skip: true}]")
 
     def hear(self, rules: FakeRules, *steps: str) -> list[ImpactNews]:
         """What is delivered of one pass after the other."""
@@ -217,9 +217,13 @@ class TestRoom:
                 heard.append(news)
                 over.release()
 
-        room = ImpactCounter(rules, FrozenClock(), hear)
-        thread = threading.Thread(target=room.run)
-        thread.start()
+        threads: list[threading.Thread] = []
+
+        def begin(run: Callable[[], None]) -> None:
+            threads.append(threading.Thread(target=run))
+            threads[0].start()
+
+        room = ImpactCounter(rules, FrozenClock(), hear, begin)
         for step in steps:
             if step == "fails":
                 rules.failure = "locked"
@@ -230,7 +234,7 @@ class TestRoom:
                 assert over.acquire(timeout=PATIENT_S)
                 rules.known += found(10)
         room.close()
-        thread.join(PATIENT_S)
+        threads[0].join(PATIENT_S)
         return heard
 
     def test_goes_on_where_it_stopped(self) -> None:

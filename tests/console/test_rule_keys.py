@@ -11,7 +11,7 @@ from textual.keys import _character_to_key
 from textual.widgets import Input
 
 from tests.console.fake_reports import FakeReports
-from tests.console.rule_stage import asked, editor, rows_of, top, until
+from tests.console.rule_stage import asked, counted, cursor_line, draft_text, editor, top, until
 from tests.console.sample_rules import FIRST, FakeRules, versions
 from tests.console.support import Stage, stage
 from tui_crawler.console.dialogs.choose import ConfirmScreen
@@ -23,7 +23,7 @@ from tui_crawler.console.rules.editor import RuleEditorScreen
 from tui_crawler.console.rules.screen import RulesScreen
 from tui_crawler.domain.command import Exclude
 
-TEXT = "skip: /2024/q:Dz-X p/"
+TEXT = "/2024/q:Dz-X p/"
 """Among these characters are keys that leave, quit, delete, undo and open a prompt."""
 
 
@@ -49,38 +49,24 @@ def line(held: Stage) -> tuple[str, str]:
     return found.use.name, found.text
 
 
-async def test_an_entry_typed_before_the_rules_are_read_goes_into_the_draft() -> None:
-    async with stage((160, 40)) as held:
-        hold_up(held)
-        await held.type(f"4e{TEXT}")
-        assert top(held) is RulesScreen
-        await let_read(held)
-        assert top(held) is RuleEditorScreen
-        assert line(held) == ("rule", TEXT)
-        assert held.journal.sent == []
-
-
-async def test_an_entry_typed_at_once_after_its_key_goes_into_the_draft() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", rounds=3)
-        await held.type(f"e{TEXT}")
-        await held.settle(3)
-        assert line(held) == ("rule", TEXT)
-        assert held.journal.sent == []
-
-
+@pytest.mark.parametrize("key", ["e", "E"])
 @pytest.mark.parametrize("where", ["read", "unread"])
-async def test_an_edit_takes_what_is_typed_after_it(where: str) -> None:
+async def test_what_is_typed_after_the_key_of_a_draft_goes_into_its_text(where: str, key: str) -> None:
     async with stage((160, 40)) as held:
         if where == "unread":
             hold_up(held)
         else:
             await held.press("4", rounds=3)
-        await held.type(("4" if where == "unread" else "") + "EX/2q")
+        await held.type(("4" if where == "unread" else "") + key + TEXT)
         if where == "unread":
+            assert top(held) is RulesScreen
             await let_read(held)
         await held.settle(3)
-        assert line(held) == ("rule", "do_not_crawl: path: {prefix: /admin/}X/2q")
+        assert top(held) is RuleEditorScreen
+        await until(held, lambda: TEXT in draft_text(held))
+        before = f"    - {TEXT}{{path: {{prefix: /admin/}}}}  # my.yaml:14"
+        assert cursor_line(held) == (before if key == "E" else f"  - {{match: '{TEXT}', skip: true}}")
+        assert held.journal.sent == []
 
 
 @pytest.mark.parametrize(
@@ -100,10 +86,10 @@ async def test_lines_of_the_rules_wait_for_them(key: str, purpose: str, told: st
 async def test_what_changes_an_entry_waits_and_the_keys_after_it_act_on_the_draft() -> None:
     async with stage((160, 40)) as held:
         hold_up(held)
-        await held.type("4jDKe" + TEXT)
+        await held.type("4DE" + TEXT)
         await let_read(held)
-        assert rows_of(held, "#draft-entries")[0].startswith("− do_not_crawl deleted")
-        assert line(held) == ("rule", TEXT)
+        await until(held, lambda: TEXT in cursor_line(held))
+        assert "/admin/" not in draft_text(held)
 
 
 async def test_undoing_a_version_waits_for_the_versions() -> None:
@@ -111,9 +97,8 @@ async def test_undoing_a_version_waits_for_the_versions() -> None:
         hold_up(held)
         await held.type("4u")
         await let_read(held)
-        draft = editor(held).session.draft
-        assert draft is not None
-        assert draft.returns_to == 12
+        await counted(held)
+        assert editor(held).session.returns_to == 12
 
 
 async def test_the_next_job_waits_for_the_jobs() -> None:
@@ -170,10 +155,9 @@ async def test_a_rule_from_the_selection_takes_what_is_typed_after_it() -> None:
         await held.type("m|2q")
         assert top(held) is RuleEditorScreen
         await let_read(held)
-        purpose, text = line(held)
-        assert purpose == "rule"
-        assert text.startswith("skip: ^https://")
-        assert text.endswith("$|2q")
+        text = cursor_line(held)
+        assert text.startswith("  - {match: '^https://")
+        assert text.endswith("$|2q', skip: true}")
 
 
 async def test_esc_leaves_a_draft_that_has_not_begun() -> None:
@@ -197,30 +181,20 @@ async def burst(held: Stage, *keys: str) -> None:
     await held.settle(4)
 
 
-async def test_keys_after_enter_are_no_part_of_the_entry_and_act_on_the_draft() -> None:
+async def test_keys_after_esc_act_on_the_draft() -> None:
     async with stage((160, 40)) as held:
         await held.press("4", rounds=3)
-        await burst(held, *"eskip: /mine/", "enter", *"D", *"eskip: /other/", "enter", *"K")
-        draft = editor(held).session.draft
-        assert draft is not None
-        assert [rule.match for rule in draft.policies.rules] == ["/feed/", "/calendar/", "/other/", "^/v2/user/"]
-        assert any(row.startswith("+ rule new  /other/") for row in rows_of(held, "#draft-entries"))
-
-
-async def test_enter_beside_an_open_line_holds_up_no_keys() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", "D", "e", rounds=3)
-        held.app.screen.query_one("#draft-impact").focus()
-        await burst(held, "enter", *"?")
+        await burst(held, *"e/mine/")
+        await burst(held, "escape", *"?")
         assert isinstance(held.app.screen, HelpScreen)
+        await held.press("escape", rounds=1)
+        assert "  - {match: '/mine/', skip: true}" in draft_text(held).split("\n")
 
 
-async def test_keys_after_an_entry_that_is_wrong_go_into_it() -> None:
+async def test_keys_after_an_exclusion_that_is_wrong_go_into_it() -> None:
     async with stage((160, 40)) as held:
         await held.press("4", rounds=3)
-        await burst(held, *"eskip: (", "enter", *"2q)")
-        assert line(held) == ("rule", "skip: (2q)")
-        await burst(held, "enter", *"Xhots: a", "enter", *"2q")
+        await burst(held, *"Xhots: a", "enter", *"2q")
         assert line(held) == ("exclude", "hots: a2q")
         assert held.journal.sent == []
 
@@ -239,7 +213,7 @@ async def test_an_exclusion_is_put_on_the_list_from_inside_a_draft_which_stays()
         await held.decided()
         assert held.journal.sent == [Exclude("host", "www.example.com", "2q")]
         assert editor(held).session.dirty
-        assert "1 taken out" in held.text()
+        assert "1 removed" in held.text()
 
 
 async def test_who_enters_an_exclusion_before_it_is_counted_is_asked_when_it_is() -> None:

@@ -40,9 +40,9 @@ LOOK_AT = os.environ.get("TUI_CRAWLER_SCREENSHOTS", "")
 GAINS = (9, 12, 14, 17, 15, 19, 22, 21, 18, 24, 26, 23, 19, 20, 22, 25, 27, 24, 21, 18, 17, 19, 21, 20)
 """Requests of each of the last seconds."""
 
-DRAFTING = ("4", "j", "D", "e")
-DRAFTED = "skip: /products/[a-z0-9]*[05e]$"
-"""An entry is deleted, this one is new."""
+DRAFTING = ("4", "e")
+DRAFTED = "/products/[a-z0-9]*[05e]$"
+"""What the new rule skips."""
 
 SCENES: dict[str, tuple[str, ...]] = {
     "overview": (),
@@ -184,7 +184,6 @@ async def set_scene(held: Stage, keys: tuple[str, ...]) -> None:
     await held.press(*keys, rounds=3)
     if keys == DRAFTING:
         await held.type(DRAFTED)
-        await held.press("enter", rounds=3)
         await counted(held)
 
 

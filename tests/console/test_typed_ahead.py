@@ -13,6 +13,7 @@ from textual.widgets import Input, TextArea
 from tests.console.sample_crawl import API
 from tests.console.support import Stage, stage
 from tests.console.test_overview import select
+from tui_crawler.console.action import Where
 from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.failures.screen import FailuresScreen
 from tui_crawler.console.keys import character_of
@@ -78,10 +79,6 @@ async def test_a_key_that_goes_back_gives_up_keys_that_wait_for_rows(back: str, 
         (("enter", "slash"), OriginScreen, "table filter"),
         (("enter", "b", "ctrl+t"), RobotsScreen, "robots-url"),
         (("3", "enter", "colon"), UrlScreen, "command"),
-        (("2", "m"), RuleEditorScreen, "rule"),
-        (("3", "m"), RuleEditorScreen, "rule"),
-        (("3", "enter", "m"), RuleEditorScreen, "rule"),
-        (("enter", "m"), RuleEditorScreen, "rule"),
     ],
     ids=lambda value: " ".join(value) if isinstance(value, tuple) else None,
 )
@@ -93,6 +90,15 @@ async def test_a_text_goes_into_the_line_its_key_opens(keys: tuple[str, ...], ki
         assert line.display
         assert purpose in line.use.name or line.use.name.endswith(purpose)
         assert line.text.endswith(TEXT)
+        assert held.journal.sent == []
+
+
+@pytest.mark.parametrize("keys", [("2", "m"), ("3", "m"), ("3", "enter", "m"), ("enter", "m")], ids=" ".join)
+async def test_a_text_goes_into_the_rule_that_its_key_begins(keys: tuple[str, ...]) -> None:
+    async with stage((160, 40)) as held:
+        await rush(held, *keys, text=TEXT)
+        assert isinstance(held.app.screen, RuleEditorScreen)
+        assert f"{TEXT}', skip: true}}" in held.app.screen.query_one(TextArea).text
         assert held.journal.sent == []
 
 
@@ -215,7 +221,7 @@ async def test_marks_set_in_one_go_are_all_set() -> None:
 async def test_an_action_waits_for_the_screen_that_is_being_made() -> None:
     async with stage((160, 40)) as held:
         await held.press("3", "enter", rounds=3)
-        held.app.dispatcher.go_to_url(f"{API}/another")
+        held.app.go_to(Where.url, f"{API}/another")
         top = held.app.screen
         assert not top.is_mounted
         held.app.dispatcher.do("url.tab_links")

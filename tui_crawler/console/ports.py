@@ -26,9 +26,8 @@ if TYPE_CHECKING:  # they take long to load, and nothing needs them before the f
         RefusedView,
         TodoView,
     )
-    from tui_crawler.domain.policy import PolicySet
     from tui_crawler.domain.preview import Preview
-    from tui_crawler.domain.ruleset import RulesetChange
+    from tui_crawler.domain.ruleset import RulesetChange, RulesProblem
     from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
 
 
@@ -91,11 +90,9 @@ class Explainer(Protocol):
 class RuleQueries(Protocol):
     """What a draft of rules asks; from any thread."""
 
-    def read(self, text: str) -> RulesetChange | str:
-        """The entries that one line makes (only they stand in the change), or what is wrong with it, in words."""
-
-    def write(self, policies: PolicySet) -> str:
-        """The line that `read` reads as the only entry of `policies`; empty when no line of visible characters is."""
+    def read(self, text: str) -> RulesetChange | tuple[RulesProblem, ...]:
+        """Return the change that a text makes, or what is wrong with it. Blocking. Entries know their line:
+        `console:3`."""
 
     def impact(self, change: RulesetChange, job: str) -> ImpactCount:
         """Counts what a change of a job's rules would block and revive among all known URLs."""

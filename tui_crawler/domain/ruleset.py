@@ -9,7 +9,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any, Literal, NoReturn, TypeVar, assert_never, get_args
 
 from tui_crawler.domain.exclusion import Exclusion, ExclusionKind
-from tui_crawler.domain.matcher import All, AnyOf, Field, Matcher, Not, Op, Test, describe, tests_of
+from tui_crawler.domain.matcher import All, AnyOf, Field, Matcher, Not, Op, Test, describe
 from tui_crawler.domain.policy import DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
 from tui_crawler.domain.record import dataclass, fields, replace
 
@@ -329,22 +329,6 @@ def bare_entry(entry: RulesetEntry) -> RulesetEntry:
 def line_of(section: Section, entry: RulesetEntry, *, added: bool) -> RulesetLine:
     """An entry in words."""
     return RulesetLine(section, added, _words(entry), "" if isinstance(entry, str) else entry.source)
-
-
-def name_of(entry: RulesetEntry) -> str:
-    """Return what an entry is known by, without what it does: the same in one of which that alone was edited."""
-    match entry:
-        case DoNotCrawl():
-            return " ".join(test.value for test in tests_of(entry.matcher))
-        case QueryPolicy():
-            where = () if entry.match is None else (test.value for test in tests_of(entry.match))
-            return " ".join((*where, *sorted(entry.allow), *(name for name, _ in entry.values)))
-        case Rule():
-            return entry.match
-        case Exclusion():
-            return entry.value
-        case str():
-            return entry.partition(" ")[2]
 
 
 def _words(entry: RulesetEntry) -> str:

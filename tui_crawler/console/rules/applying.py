@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
@@ -19,10 +18,11 @@ from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.operator.intent import Confirmation, Intent
 from tui_crawler.console.operator.journal import IntentOutcome
 from tui_crawler.console.panes.typing import PlainInput
+from tui_crawler.console.rules.draft import apply_intent, note_of
 from tui_crawler.console.rules.impact import has_outgrown
 from tui_crawler.console.rules.impact_lines import apply_question, impact_words, must_type
-from tui_crawler.console.rules.rows import carry_text, lost_words
-from tui_crawler.console.screen.dialog import Dialog
+from tui_crawler.console.rules.rows import merge_words
+from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.domain.ruleset import same_rules
 from tui_crawler.text.format import count
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.rules.editor import RuleEditorScreen
     from tui_crawler.console.rules.impact import ImpactNews
     from tui_crawler.domain.command import ActionResult
+    from tui_crawler.domain.policy import PolicySet
     from tui_crawler.domain.ruleset import Ruleset
 
 
@@ -43,6 +44,7 @@ class Handover:
     may come. `accepted`: it was carried out; `version` is what was written, as far as it is known (0: not)."""
 
     draft: RuleDraft
+    policies: PolicySet
     accepted: bool = False
     noted: bool = False
     version: int = 0
@@ -58,9 +60,10 @@ class Handover:
             case IntentOutcome.written | IntentOutcome.locked:
                 return self
             case IntentOutcome.done:
-                return Handover(self.draft, accepted=True, version=_version(news.results, self.draft.base.job))
+                version = _version(news.results, self.draft.base.job)
+                return Handover(self.draft, self.policies, accepted=True, version=version)
             case IntentOutcome.waiting:
-                return Handover(self.draft, noted=True)
+                return Handover(self.draft, self.policies, noted=True)
             case _:
                 return None
 
@@ -71,7 +74,7 @@ class Handover:
             return self.version == now.ruleset_id  # it said so already: nothing was written
         if self.accepted:
             return now.ruleset_id >= self.version
-        return self.noted and same_rules(now.policies, self.draft.policies)
+        return self.noted and same_rules(now.policies, self.policies)
 
 
 def _version(results: Sequence[ActionResult], job: str) -> int:
@@ -90,9 +93,7 @@ class TypeCountScreen(Dialog):
     def compose(self) -> ComposeResult:
         """What is asked, and where the number is typed."""
         question = self._question
-        with Vertical(classes="dialog") as box:
-            box.border_title = Content(safe(question.title, 120))
-            box.border_subtitle = Content("enter does it · esc leaves")
+        with dialog_box(safe(question.title, 120), "enter does it · esc leaves"):
             yield Static(Content(safe(question.text, 600)), classes="dialog-text")
             if question.note:
                 yield Static(Content(safe(self.key_names.said(question.note), 600)), classes="dialog-note")
@@ -128,25 +129,31 @@ class Applying:
         """Whether a draft is on its way and must stand still."""
         return self._handover is not None and self._handover.under_way
 
-    def apply(self, draft: RuleDraft, news: ImpactNews | None, takes_back: int) -> None:
-        """Hands a draft in; asks first when it blocks much or a seed. `takes_back`: the action that it undoes."""
+    def apply(self, draft: RuleDraft, news: ImpactNews | None) -> None:
+        """Hand a draft in; ask first when it blocks much or a seed."""
         console = self._screen.console
-        if news is None or not news.over:
+        if news is None or not news.over or news.reading is None:
             console.tell("no", "the impact is still being counted", "muted")
             return
-        intent = replace(draft.intent(takes_back), note=impact_words(news))
+        if news.reading.problems:
+            first = news.reading.problems[0]
+            console.tell("no", f"line {first.line}: {first.words}", "warning")
+            return
+        policies, back = news.reading.policies, self._screen.session.returns_to
+        note = f"back to version {back}" if back else note_of(news.reading.changes)
+        intent = replace(apply_intent(draft.base, policies, note, self._screen.takes_back), note=impact_words(news))
         question = apply_question(intent, news, console.clock.zone)
 
         def answered(chosen: object) -> None:
-            if not isinstance(chosen, Intent) or self.under_way or self._screen.session.draft is not draft:
+            if not isinstance(chosen, Intent) or self.under_way or self._screen.session.draft != draft:
                 return
             newer, latest = self._screen.session.overtaken, self._screen.impact
             if newer is not None:
                 self.offer(draft, newer)
             elif latest is not None and has_outgrown(news, latest):
-                self.apply(draft, latest, takes_back)
+                self.apply(draft, latest)
             else:
-                self._handover, self._ticks = Handover(draft), 0
+                self._handover, self._ticks = Handover(draft, policies), 0
                 console.command_queue.carry_out(chosen, self._heard)
                 self._screen.show_standing()
 
@@ -154,31 +161,28 @@ class Applying:
             answered(intent)
             return
         number = must_type(news)
-        console.push_screen(TypeCountScreen(question, number) if number else ConfirmScreen(question), answered)
+        self._screen.app.push_screen(TypeCountScreen(question, number) if number else ConfirmScreen(question), answered)
 
     def offer(self, draft: RuleDraft, newer: Ruleset) -> None:
-        """Asks whether the draft is to be carried over to a newer version; its impact is counted anew then."""
-        console, rebased = self._screen.console, draft.rebased(newer)
-        if not rebased.draft.dirty and rebased.lost:
-            console.tell("no", f"nothing of the draft is left to be carried over: {lost_words(rebased)}", "warning")
-            return
-        if not rebased.draft.dirty:
-            self._screen.hold(rebased.draft)
+        """Ask whether the draft is to be merged with a newer version; nothing is applied by that."""
+        console, merged = self._screen.console, draft.merged(newer)
+        if draft.is_in(newer):
+            self._screen.begin_again()
             console.tell("rules", f"ruleset {newer.ruleset_id} says what the draft says", "muted")
             return
-        carry = Intent((), f"carry the draft over to ruleset {newer.ruleset_id}")
+        merges = Intent((), f"merge the draft with ruleset {newer.ruleset_id}")
         question = Confirmation(
-            f"Carry the change over to ruleset {newer.ruleset_id} by {newer.who}?",
-            carry_text(newer, rebased),
-            (("Carry over", carry),),
+            f"Merge the draft with ruleset {newer.ruleset_id} by {newer.who}?",
+            merge_words(newer, merged),
+            (("Merge", merges),),
             "Nothing is applied by that: the impact is counted anew, then {rules.apply} applies it.",
         )
 
         def answered(chosen: object) -> None:
-            if isinstance(chosen, Intent) and self._screen.session.draft is draft:
-                self._screen.hold(rebased.draft)
+            if isinstance(chosen, Intent) and self._screen.session.draft == draft:
+                self._screen.put("\n".join(merged.lines), newer)
 
-        console.push_screen(ConfirmScreen(question), answered)
+        self._screen.app.push_screen(ConfirmScreen(question), answered)
 
     def settled(self, now: Ruleset | None) -> bool:
         """Whether the version in force has the draft that was handed in, or says the same. Told once; not of one
@@ -191,13 +195,13 @@ class Applying:
         if handed_in is None or now is None or not handed_in.seen_in(now):
             return False
         self._handover = None
-        return self._screen.session.draft is handed_in.draft
+        return self._screen.session.draft == handed_in.draft
 
     def tick(self) -> None:
         """Twice a second: an accepted draft is not waited for without end."""
         self._ticks += self.under_way
         if self._handover is not None and self._handover.accepted and self._ticks > _PATIENT_TICKS:
-            self._handover = Handover(self._handover.draft, noted=True)
+            self._handover = replace(self._handover, accepted=False, noted=True, version=0)
             self._screen.go_on()
 
     def _heard(self, news: News) -> None:

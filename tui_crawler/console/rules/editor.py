@@ -1,65 +1,60 @@
-"""A draft of other rules: written entry by entry, its impact counted at once, nothing saved until it is applied."""
+"""A draft of other rules: a text that is edited, its impact counted as one types, nothing saved until it is applied."""
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable
-from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+import os
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from typing import TYPE_CHECKING, Any
 
-from textual.binding import BindingType
+from textual import events
+from textual.app import SuspendNotSupported
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.dialogs.choose import ConfirmScreen
-from tui_crawler.console.handlers import handles, handles_typed
-from tui_crawler.console.keys import only_at
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.operator.intent import Confirmation, Intent
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
+from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.rules.applying import Applying
-from tui_crawler.console.rules.draft import (
-    DraftRow,
-    DraftSession,
-    Entry,
-    RuleDraft,
-    Start,
-    Typing,
-    policies_of,
-    with_exclusions,
-)
+from tui_crawler.console.rules.draft import DraftReading, DraftSession, RuleDraft, Start, counted_changes
+from tui_crawler.console.rules.editor_program import EditedText, edited_text, editor_program
+from tui_crawler.console.rules.entries import entries_of
 from tui_crawler.console.rules.exclusions import ExclusionEntry
 from tui_crawler.console.rules.impact import Extent, ImpactNews, impact_counter
 from tui_crawler.console.rules.impact_lines import age_words, impact_lines, judge, judged_lines
-from tui_crawler.console.rules.queries import RULES, writer_of
+from tui_crawler.console.rules.queries import RULES, CountedRefusals, refusals, writer_of
 from tui_crawler.console.rules.rows import (
-    ENTRIES,
-    draft_heading,
-    entry_line,
+    Hits,
     entry_lines,
     no_rules_lines,
-    operator_lines,
     overtaken_lines,
-    selected_exclusion,
-    typed_lines,
+    problem_lines,
+    rule_hits_line,
     under_way_lines,
-    without_empty,
 )
+from tui_crawler.console.rules.rule_area import RuleArea
+from tui_crawler.console.rules.rule_hits import firings
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import WaitingScreen
-from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.policy import EMPTY
-from tui_crawler.domain.ruleset import RulesetChange
-from tui_crawler.text.cells import Present
+from tui_crawler.domain.policy import EMPTY, QueryPolicy
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import plural
-from tui_crawler.text.rule_words import counted_changes
 
 if TYPE_CHECKING:
+    from textual.timer import Timer
+
     from tui_crawler.console.panes.line import Line
     from tui_crawler.console.ports import RuleQueries
+    from tui_crawler.domain.ruleset import Ruleset
+
+_PAUSE_S, _LONGEST_PAUSE_S, _CHARACTERS_A_SECOND = 0.15, 1.0, 400_000
+"""How long a text rests before it is read: the longer it is, the longer that takes."""
 
 
 class Counting:
@@ -71,33 +66,38 @@ class Counting:
         self.news: ImpactNews | None = None
         self._under_way = False
         self._found = 0
+        self._pause: Timer | None = None
         self._impact_counter = impact_counter(screen, rule_queries, self._heard)
-        self._begun = False
 
     def close(self) -> None:
         """Ends the thread."""
         self._impact_counter.close()
 
-    def count(self, wanted: RuleDraft | None, *, anew: bool = False) -> None:
-        """Counts the impact of a draft, None: there is none; `anew`: though it is the one that was counted last. The
-        thread begins with the first."""
-        if not self._begun:
-            self._begun = True
-            run = self._impact_counter.run
-            self._screen.run_worker(run, name="impact", group="impact", thread=True, exit_on_error=False)
+    def count(self, wanted: RuleDraft | None, *, anew: bool = False, at_once: bool = False) -> None:
+        """Count the impact of a draft (None: there is none) once its text rests.
+
+        `anew`: also of the one that was counted last.
+        """
         if anew or wanted is None or wanted != self._asked:
-            self._asked, self.news, self._under_way = wanted, None, False
+            self._asked, self.news, self._under_way = wanted, None, wanted is not None
+            if self._pause is not None:
+                self._pause.stop()
             if wanted is None:
                 self._impact_counter.ask(())
+            elif at_once:
+                self._impact_counter.ask(wanted)
             else:
-                self._ask("all")
+                wait = min(_PAUSE_S + len(wanted.text) / _CHARACTERS_A_SECOND, _LONGEST_PAUSE_S)
+                self._pause = self._screen.set_timer(wait, lambda: self._impact_counter.ask(wanted))
         self._show()
 
     @property
     def is_fresh(self) -> bool:
         """Whether something may be decided by what is known."""
         news = self.news
-        return news is not None and news.over and news.timing.is_fresh(self._screen.console.clock.mono_ms())
+        if news is None or not news.over:
+            return False
+        return news.counts_nothing or news.timing.is_fresh(self._screen.console.clock.mono_ms())
 
     def freshen(self) -> None:
         """Something is to be decided: what became known since is counted now."""
@@ -106,7 +106,7 @@ class Counting:
 
     def tick(self) -> None:
         """Twice a second: counts what became known since, so often that it takes a small part of the time."""
-        if self.news is not None and self.news.over:
+        if self.news is not None and self.news.over and not self.news.counts_nothing:
             self._ask(self.news.timing.due(self._screen.console.clock.mono_ms()))
             self._show_title()
 
@@ -119,6 +119,8 @@ class Counting:
         """Takes what was counted; what was known before stays until a later count is over."""
         if news.asked is not self._asked or (not news.over and self.news is not None and self.news.over):
             return
+        if news.reading is not None and (self.news is None or self.news.reading is not news.reading):
+            self._screen.take_reading(news.reading)
         self.news = news
         if news.over:
             self._under_way, self._found = False, self._discovered()
@@ -131,13 +133,13 @@ class Counting:
 
     def _show(self) -> None:
         self._show_title()
-        self._pane.show(impact_lines(self._asked is not None, self.news, self._screen.key_names))
+        self._pane.show(impact_lines(self._screen.session.dirty, self.news, self._screen.key_names))
 
     def _show_title(self) -> None:
         heading, age = "Impact", ""
         if self.news is not None and self.news.preview is not None:
             heading = f"Impact on {plural(self.news.preview.known, 'known URL')}"
-        if self.news is not None and self.news.over:
+        if self.news is not None and self.news.over and not self.news.counts_nothing:
             ago_ms = self._screen.console.clock.mono_ms() - self.news.timing.ended
             age = age_words(ago_ms, self._discovered() - self._found)
         if self._screen.has_class("-narrow"):  # a pane has no lower border there
@@ -145,111 +147,26 @@ class Counting:
         title(self._pane, heading, age)
 
 
-ENTRY_HINT = "skip: /calendar/ · exclusion: host: a.example · do_not_crawl: path: {prefix: /x/} · query: allow: [page]"
 URL_HINT = "any URL: what the draft says of it"
-
-
-class RuleTyping:
-    """The line of one editor. What is typed counts as drafted while it is an entry, and is in the draft after enter."""
-
-    def __init__(self, screen: RuleEditorScreen, rule_queries: RuleQueries, session: DraftSession) -> None:
-        self._screen, self._rule_queries, self._session = screen, rule_queries, session
-        self.use = EntryUse("rule", self.keep, self.read, self.drop, judged=True)
-        """What the line is open for while an entry is typed."""
-
-    @property
-    def _line(self) -> EntryLine:
-        return self._screen.query_one(EntryLine)
-
-    def comes_first(self) -> bool:
-        """Whether an entry is being typed, which is to be ended before something else begins; says so."""
-        if not self._line.serves(self.use):
-            return False
-        self._screen.console.tell("no", "an entry is being written: enter keeps it, esc drops it", "muted")
-        self._screen.query_one("#entry-input").focus()
-        return True
-
-    def edit(self, entry: object) -> None:
-        """Opens the line with an entry as it is now."""
-        draft, tell, keys = self._session.draft, self._screen.console.tell, self._screen.key_names
-        if isinstance(entry, Exclusion):
-            words = "it stands on the operators' exclusion list: {rule.delete} in the Rules view takes it off"
-            tell("no", keys.said(words), "muted")
-        if draft is None or not isinstance(entry, Entry):
-            return
-        if not draft.has(entry.key):
-            tell("no", f"it is taken out of the draft; {keys('rule.delete')} puts it back", "muted")
-        elif text := self._rule_queries.write(policies_of((entry,))):
-            self.write(Typing(entry), text)
-        else:
-            tell("no", "it cannot be written in one line; tui-crawler rules apply FILE changes it", "muted")
-
-    def write(self, typing: Typing, text: str) -> None:
-        """Opens the line for an entry; one that is being typed there already stays."""
-        line = self._line
-        if line.serves(self.use):
-            self._screen.query_one("#entry-input").focus()
-            return
-        self._session.typing = typing
-        line.open(self.use, "new:" if typing.edits is None else "edit:", text, ENTRY_HINT)
-        self.read(text)
-
-    def read(self, text: str) -> None:
-        """Takes what is typed into the draft for the time being, if it is an entry."""
-        typing = replace(self._session.typing or Typing(), read=self._rule_queries.read(text) if text.strip() else None)
-        self._session.typing = typing
-        self._screen.count_impact()
-        heading = "New entry" if typing.edits is None else "Edited entry"
-        self._screen.show_info(heading, typed_lines(text, typing.read, typing.edits))
-
-    def keep(self, text: str) -> None:
-        """Enter: the entry is in the draft; one that is wrong stays in the line."""
-        typing, draft = self._session.typing or Typing(), self._session.draft
-        if not text.strip():
-            self.drop()
-        elif isinstance(typing.read, RulesetChange) and draft is not None:
-            self._session.typing = None
-            self._line.close()
-            made = typing.put_into(draft)
-            self._screen.hold(replace(made, returns_to=0) if made != draft else draft, to_new=True)
-
-    def drop(self) -> None:
-        """Esc: what was typed is not in the draft."""
-        self._session.typing = None
-        self._line.close()
-        self._screen.focus_main()
-        self._screen.hold(self._session.renewed())
-
-    def open_test(self, text: str) -> None:
-        """Opens the line for a URL."""
-        if not self.comes_first():
-            use = EntryUse("url", lambda _: self._screen.focus_main(), self.test, self.drop)
-            self._line.open(use, "test:", text, URL_HINT)
-            self.test(text)
-
-    def test(self, text: str) -> None:
-        """Shows what the draft says of a URL."""
-        draft = self._session.candidate
-        policies = with_exclusions(draft.policies if draft is not None else EMPTY, self._session.added)
-        judged = judge(text, policies) if text.strip() else None
-        self._screen.show_info("What the draft says", judged_lines(judged))
-
-
 _STAYS = frozenset({"view.freeze", "view.problems", "view.export"})
 _GOES = frozenset({"app.quit", "nav.last", "nav.earlier", "nav.later"})
-_STILL = frozenset({"nav.back", "rules.apply", "journal.undo", "journal.redo", "rules.exclude"})
-"""What is not done to a draft on its way, beside every action on entries and all that leaves it."""
+_STILL = frozenset({"nav.back", "rules.apply", "rules.editor", "journal.undo", "journal.redo", "rules.exclude"})
+"""What is not done to a draft on its way, besides every action on entries and all that leaves it."""
+_TEXT_KEYS = (("text.undo", "ctrl+z", "undo"), ("text.redo", "ctrl+y", "redo"))
+"""What the footer names of the text's own keys while it has the focus."""
 
 
 class RuleEditorScreen(WaitingScreen):
-    """Entries at the left, the impact at the right, what is typed below."""
+    """The text at the left, the impact at the right, the entry under the cursor or what is wrong below.
+
+    In the text all keys type; esc goes to the impact, where they act.
+    """
 
     WHERE = Where.rule_draft
     CRUMBS = ("Rules", "draft")
     HERE = frozenset({"nav.open", "origin.add", "view.freeze"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.rule_draft)]
-    AUTO_FOCUS = "#draft-entries"
-    OPENS = frozenset({"rule.add", "rule.edit", "rules.exclude"})
+    AUTO_FOCUS = "#draft-impact"
+    OPENS = frozenset({"rules.exclude"})
 
     def __init__(self, rule_queries: RuleQueries, job: str, start: Start) -> None:
         """`job` empty: that of the newest run."""
@@ -257,60 +174,56 @@ class RuleEditorScreen(WaitingScreen):
         self._rule_queries = rule_queries
         self.session = DraftSession(job)
         self._start: Start | None = start
-        self._rows: dict[Hashable, DraftRow] = {}
         self._writers: dict[Ask[Any], Any] = {}
-        self._typing = RuleTyping(self, rule_queries, self.session)
+        self._counted: CountedRefusals | None = None
+        self._hits: tuple[Ruleset, Hits] | None = None
         self._applying = Applying(self)
         pane = "#rules-info", "Exclude, at once and beside the draft"
-        self._exclusions = ExclusionEntry(self, lambda: self.session.added, pane, self._typing.drop)
+        self._exclusions = ExclusionEntry(self, lambda: self.session.added, pane, self._line_left)
 
     def body(self) -> Iterable[Widget]:
-        """Entries, impact, and the entry under the cursor or the one that is typed."""
-        self._entries = CrawlTable(ENTRIES, id="draft-entries", classes="pane")
+        """Text, impact, and what is said of the line under the cursor."""
+        self._text = RuleArea(id="draft-text", classes="pane")
         self._impact = Lines(id="draft-impact", classes="pane")
         self._counting = Counting(self, self._rule_queries, self._impact)
         self._info = Lines(id="rules-info", classes="pane", still=True)
-        yield Vertical(Horizontal(self._entries, self._impact, id="rules-upper"), self._info, id="body")
+        yield Vertical(Horizontal(self._text, self._impact, id="rules-upper"), self._info, id="body")
 
     def on_mount(self) -> None:
-        """Names the panes; the counting begins, which has a thread of its own."""
-        self.hold(None)
+        """Name the panes; the counting begins, which has a thread of its own."""
+        self._counting.count(None)
+        self.show_standing()
 
     def on_unmount(self) -> None:
         self._counting.close()
         self._exclusions.close()
 
     def wants(self) -> tuple[Ask[Any], ...]:
-        """The rules in force; of a draft that undoes the version it began with, the action that wrote that."""
+        """The rules in force and what they refused; of a draft that undoes its base, the action that wrote that."""
         draft = self.session.draft
-        if draft is None or not draft.undoes_base:
-            return (RULES,)
-        return (RULES, writer_of(draft.base.job, draft.base.ruleset_id))
+        writer = (writer_of(draft.base.job, draft.base.ruleset_id),) if draft and self.session.undoes_base else ()
+        return (refusals(0), RULES, *writer)  # not what view 4 asks for first: that would be no news
 
     def take(self, shot: Snapshot) -> None:
-        """Begins the draft; later notes whether another version is in force meanwhile."""
+        """Begin the draft; later notice whether another version is in force."""
         in_force, session = RULES.found_in(shot), self.session
         self._writers |= shot.parts
+        self._counted = refusals(0).found_in(shot) or self._counted
         if in_force is None or in_force == session.in_force:
             return
         before, excluded = session.overtaken, session.added
         session.in_force = in_force
         if self._settle():
             return
-        start, self._start = self._start, None if session.now is not None else self._start
-        draft = session.renewed(start.base if start is not None else None)
-        if draft is not None and start is not None:
-            self._begin(draft, start)
-        else:
-            self.hold(draft)
-            if excluded != session.added:
-                self.count_impact(anew=True)
+        if self._start is not None or not session.dirty:
+            self._begin(self._start or Start())
+        elif excluded != session.added:
+            self._counting.count(session.draft, anew=True, at_once=True)
         newer = session.overtaken
         if newer is not None and newer != before and not self._applying.under_way:
             self.console.tell("rules", f"ruleset {newer.ruleset_id} by {newer.who} is in force now", "warning")
-        if draft is None:
-            self.console.drop_keys()
-        self.console.let_keys_go_on()
+        self.show_standing()
+        self.let_keys_go_on(kept=session.draft is not None)
 
     @property
     def waiting(self) -> bool:
@@ -328,12 +241,11 @@ class RuleEditorScreen(WaitingScreen):
         """Nothing is done to a draft on its way, and none is applied before it is known what it does now."""
         if self._applying.under_way:
             return action_id.startswith("rule.") or action_id in _STILL or _leaves(action_id)
-        session, line = self.session, self.query_one(EntryLine)
-        counts = session.dirty and session.overtaken is None and not line.serves(self._typing.use)
+        counts = self.session.dirty and self.session.overtaken is None
         return action_id == "rules.apply" and counts and not self._counting.is_fresh
 
     def postpone(self, action_id: str, argument: str) -> bool:
-        """Lets an action wait; for applying, what became known since the last count is counted."""
+        """Let an action wait; for applying, what became known since the last count is counted."""
         waits = super().postpone(action_id, argument)
         if waits and action_id == "rules.apply":
             self._counting.freshen()
@@ -353,6 +265,7 @@ class RuleEditorScreen(WaitingScreen):
 
     def heard(self, *, refused: bool) -> None:
         """Something became of the draft that was handed in. What waited for it is done, unless it was to apply it."""
+        self.show_standing()
         if refused:
             self.do_postponed(lambda action_id: action_id not in _STILL or action_id in {"nav.back", "rules.exclude"})
         elif not self._settle():
@@ -360,80 +273,110 @@ class RuleEditorScreen(WaitingScreen):
         self.show_standing()
 
     def _settle(self) -> bool:
-        """Leaves, if the version in force has what was handed in; whoever does something here meanwhile stays, with a
-        new draft of that version."""
-        session = self.session
-        if session.now is None or not self._applying.settled(session.now):
+        """Leave, if the version in force has what was handed in; who does something here meanwhile stays, with a new
+        draft of that version."""
+        if self.session.now is None or not self._applying.settled(self.session.now):
             return False
-        if self.console.screen is self and not self.waiting and not self.query_one(EntryLine).display:
+        if self.app.screen is self and not self.waiting and not self.query_one(EntryLine).display:
             self._close()
         else:
-            self.hold(RuleDraft(session.now, session.now.policies))
+            self.begin_again()
             self.go_on()
         return True
 
-    def _begin(self, draft: RuleDraft, start: Start) -> None:
-        back = start.brings_back
-        self.hold(draft if back is None else draft.brought_back(back, start.history))
-        self.console.read_soon()
-        if start.does:
-            self._entries.move_cursor(key=start.at)
-            self.do(start.does)
-        elif start.types and self.console.screen is self:
-            self._typing.write(Typing(), start.typed)
+    def begin_again(self) -> None:
+        """Begin with the version in force, in the place of what is drafted."""
+        self._begin(Start())
 
-    def hold(self, draft: RuleDraft | None, *, to_new: bool = False) -> None:
-        """The draft is another one: shown, and its impact counted; `to_new`: the cursor goes to what is new in it."""
-        known = set(self._rows)
-        self.session.hold(draft)
-        rows = draft.rows() if draft is not None else ()
-        self._rows = {row.entry.key: row for row in rows}
-        lines = [*(entry_line(row) for row in rows), *operator_lines(self.session.added)]
-        columns = without_empty(ENTRIES.columns, lines)
-        if columns != self._entries.columns:
-            self._entries.set_relation(replace(ENTRIES, columns=columns))
-        self._entries.fill(lines, Present())
-        new = next((key for key in self._rows if key not in known), None) if to_new else None
-        if new is not None:
-            self._entries.move_cursor(key=new)
-        title(self._entries, draft_heading(draft))
-        self.count_impact()
+    def _begin(self, start: Start) -> None:
+        """Show what a draft begins with. A complete change is looked at first, anything else is typed."""
+        first, self._start = self._start is not None, None
+        cursor = self.session.begin(start)
+        if cursor is None or self.session.draft is None:
+            return
+        self._text.put(self.session.draft.text, cursor if first else self._text.cursor_location)
+        self._taken(at_once=True)
+        self.console.read_soon()
+        if first and start.types and not self.query_one(EntryLine).display:
+            self.set_focus(self._text)
+
+    def put(self, text: str, base: Ruleset | None = None) -> None:
+        """Put a text in the place of the draft's, or make it one of another base."""
+        cursor = self._text.cursor_location
+        self.session.write(text, base)
+        self._text.put(text, cursor)
+        self._taken(at_once=True)
+
+    def _taken(self, *, at_once: bool = False) -> None:
+        """The text is another one: its impact is counted."""
+        self._counting.count(self.session.draft, at_once=at_once)
         self.show_standing()
         self.tell_footer()
 
-    def count_impact(self, *, anew: bool = False) -> None:
-        """Counts the impact of the draft with what is being typed."""
-        self._counting.count(self.session.changing, anew=anew)
+    def take_reading(self, reading: DraftReading) -> None:
+        """The text was read: what is wrong in it, and what entries it has, is known."""
+        self.session.take_reading(reading)
+        self._text.mark_wrong(frozenset(one.line - 1 for one in reading.problems))
+        self.show_standing()
+        self.tell_footer()
+        self.console.read_soon()
 
     def show_standing(self) -> None:
-        """Shows the entry under the cursor, or how the draft stands."""
+        """Show the entry under the cursor, or how the draft stands."""
+        session, problems = self.session, self.session.last_reading.problems
+        self._text.read_only = self._applying.under_way
+        draft, newer = session.draft, session.overtaken
+        if draft is None:
+            title(self._text, "Draft")
+        else:
+            changes = counted_changes(session.last_reading.changes) or "nothing changed yet"
+            words = plural(len(problems), "error") if problems else changes
+            title(self._text, f"Draft · job {draft.base.job} · from ruleset {draft.base.ruleset_id} · {words}")
         if self.query_one(EntryLine).tells:
             return
-        title(self._info, "Entry")
-        newer, draft = self.session.overtaken, self.session.draft
-        if self.session.in_force is not None and draft is None:
-            self._info.show(no_rules_lines())
-        elif self._applying.under_way:
-            self._info.show(under_way_lines())
-        elif newer is not None and draft is not None and self.session.dirty:
-            self._info.show(overtaken_lines(newer, draft.rebased(newer), self.key_names))
+        if self._applying.under_way:
+            self.show_info("Entry", under_way_lines())
+        elif session.in_force is not None and draft is None:
+            self.show_info("Entry", no_rules_lines())
+        elif newer is not None and session.dirty:
+            self.show_info("Another version", overtaken_lines(newer, session.moot, self.key_names))
+        elif problems:
+            self.show_info(plural(len(problems), "error"), problem_lines(problems))
         else:
-            self._info.show(entry_lines(self._entry(), self._rows.get(self._entries.cursor_key)))
+            self.show_info("Entry", self._entry_lines())
+
+    def _entry_lines(self) -> list[Line]:
+        draft, counted = self.session.draft, self._counted
+        entry = self.session.last_reading.entry_at(self._text.cursor_location[0] + 1)
+        lines = entry_lines(entry)
+        if draft is None or entry is None or counted is None:
+            return lines
+        if self._hits is None or self._hits[0] is not draft.base:
+            found = firings(entries_of(draft.base.policies), (), counted.counts, counted.links)
+            self._hits = draft.base, found
+        zone, query = self.console.clock.zone, isinstance(entry.value, QueryPolicy)
+        known = entry.key in self._hits[1]
+        hits = rule_hits_line(self._hits[1].get(entry.key), counted.counts, zone, query=query)
+        return [*lines[:1], hits if known else Styled("new in this draft", "muted"), *lines[1:]]
 
     @property
     def impact(self) -> ImpactNews | None:
         """What is known of the impact of the draft."""
         return self._counting.news
 
-    def _entry(self) -> Entry | Exclusion | None:
-        key = self._entries.cursor_key
-        row = self._rows.get(key)
-        return row.entry if row is not None else selected_exclusion(key, self.session.added)
+    @property
+    def takes_back(self) -> int:
+        """The id of the action that applying the draft takes back; 0: none."""
+        draft = self.session.draft
+        if draft is None or not self.session.undoes_base:
+            return 0
+        writer = self._writers.get(writer_of(draft.base.job, draft.base.ruleset_id), 0)
+        return writer if isinstance(writer, int) else 0
 
     def situation(self) -> Situation:
-        entry = isinstance(self._entry(), Entry)
         session = self.session
-        return Situation(Where.rule_draft, rules=session.draft is not None, entry=entry, draft=session.dirty)
+        known = session.draft is not None
+        return Situation(Where.rule_draft, rules=known, entry=known, draft=session.dirty)
 
     def perform(self, action_id: str, typed: str, now: Situation) -> bool:
         """As everywhere; but whatever leaves it asks first when something is drafted."""
@@ -442,71 +385,81 @@ class RuleEditorScreen(WaitingScreen):
             return True
         return super().perform(action_id, typed, now)
 
+    def footer_keys(self) -> Sequence[tuple[str, str, str]]:
+        """The keys of the text while it has the focus: it takes all others as text."""
+        if self.focused is not self._text:
+            return super().footer_keys()
+        names = (("nav.back", "done"), ("rules.editor", "editor"), ("help.pane", "help"))
+        done, editor, helps = ((action_id, self.key_names(action_id), label) for action_id, label in names)
+        return (done, editor, *_TEXT_KEYS, helps)
+
     @handles("rule.edit")
     def open_selected(self) -> None:
-        self._typing.edit(self._entry())
+        """Go into the text."""
+        self.set_focus(self._text)
 
-    @handles_typed("rule.add")
-    def _add(self, text: str) -> None:
-        self._typing.write(Typing(), text)
-
-    @handles_typed("rules.test")
+    @handles("rules.test")
     def _open_test(self, text: str) -> None:
-        self._typing.open_test(text)
+        """Open the line for a URL."""
+        use = EntryUse("url", lambda _: self.focus_main(), self._test, self._line_left)
+        self.query_one(EntryLine).open(use, "test:", text, URL_HINT)
+        self._test(text)
 
-    def leave(self) -> None:
-        """The entries first; asks when something is drafted."""
-        if self.focused is self._impact:
-            self._entries.focus()
-        else:
-            self._ask_to_leave("")
+    def _test(self, text: str) -> None:
+        drafted, draft = self.session.drafted, self.session.draft
+        base = draft.base.policies.with_exclusions(self.session.added) if draft is not None else EMPTY
+        judged = judge(text, base if drafted is None else drafted) if text.strip() else None
+        self.show_info("What the draft says", judged_lines(judged))
 
-    @handles("rule.delete")
-    def _delete(self) -> None:
-        entry, draft = self._entry(), self.session.draft
-        if draft is not None and isinstance(entry, Entry):
-            self.hold(replace(draft.toggled(entry.key), returns_to=0))
+    def _line_left(self) -> None:
+        self.focus_main()
+        self.show_standing()
 
-    @handles("rule.up", -1)
-    @handles("rule.down", 1)
-    def _move(self, by: int) -> None:
-        """Moves the entry: of rules that match the last one wins."""
-        entry, draft = self._entry(), self.session.draft
-        if draft is None or not isinstance(entry, Entry):
-            return
-        if why_fixed := draft.why_fixed(entry.key, by):
-            self.console.tell("no", self.key_names.said(why_fixed), "muted")
-        else:
-            self.hold(replace(draft.moved(entry.key, by), returns_to=0))
-            self._entries.move_cursor(key=entry.key)
+    @handles("rules.editor")
+    def _open_editor(self) -> None:
+        """Give the text to the operator's own editor."""
+        tell, program, draft = self.console.tell, editor_program(os.environ), self.session.draft
+        if not program:
+            tell("no", "set VISUAL or EDITOR to the editor of your choice", "warning")
+        elif draft is not None and not self._applying.under_way:
+            edited = EditedText(problem="there is no terminal that an editor could have")
+            with suppress(SuspendNotSupported), self.app.suspend():
+                edited = edited_text(draft.text, program)
+            if edited.problem:
+                tell("no", f"{edited.problem}; the draft is unchanged", "warning")
+            else:
+                self._text.replace(plain_text(edited.text), (0, 0), self._text.document.end)
 
     @handles("rules.apply")
     def _apply(self) -> None:
-        """Applies the draft; one that another version has overtaken is offered to be carried over to that."""
+        """Apply the draft; one that another version has overtaken is offered to be merged with that."""
         draft, newer = self.session.draft, self.session.overtaken
-        if draft is None or self._typing.comes_first():
-            return
-        if newer is not None:
+        if draft is not None and newer is not None:
             self._applying.offer(draft, newer)
-            return
-        writer = self._writers.get(writer_of(draft.base.job, draft.base.ruleset_id), 0)
-        self._applying.apply(draft, self.impact, writer if draft.undoes_base and isinstance(writer, int) else 0)
+        elif draft is not None:
+            self._applying.apply(draft, self.impact)
 
-    @handles_typed("rules.exclude")
+    @handles("rules.exclude")
     def _exclude(self, text: str) -> None:
-        """Opens the line for the operators' list: what is put there holds at once, beside the draft."""
-        if not self._typing.comes_first():
-            self._exclusions.open(text)
+        """Open the line for the operators' list: what is put there holds at once, beside the draft."""
+        self._exclusions.open(text)
 
     def show_info(self, heading: str, lines: list[Line]) -> None:
-        """Shows what is typed, in place of the entry under the cursor."""
+        """Show something in the place of the entry under the cursor."""
         title(self._info, heading)
         self._info.show(lines)
 
+    def leave(self) -> None:
+        """From the text to the impact; from there away, after asking when something is drafted."""
+        if self.focused is self._text:
+            self.set_focus(self._impact)
+        else:
+            self._ask_to_leave("")
+
     def _ask_to_leave(self, then: str) -> None:
-        """Leaves, and does `then` if it is an action; asks when something is drafted that no version has."""
-        draft = self.session.draft
-        if draft is None or not self.session.dirty or self.session.moot:
+        """Leave, and do `then` if it is an action; ask when something is drafted that no version has."""
+        session = self.session
+        if session.draft is None or not session.dirty or session.moot:
             self._close()
             return
 
@@ -514,21 +467,34 @@ class RuleEditorScreen(WaitingScreen):
             if isinstance(chosen, Intent):
                 self._close()
                 if then:
-                    self.console.dispatcher.do(then)
+                    self.console.do(then)
 
+        changes = counted_changes(session.reading.changes) if session.reading is not None else ""
         discard = Intent((), "discard the draft")
-        text = f"Entries of it: {counted_changes(draft.changes)}. That would be lost."
+        text = f"Entries of it: {changes}. That would be lost." if changes else "What was written would be lost."
         note = "{rules.apply} applies it instead."
         question = Confirmation("Discard the draft?", text, (("Discard", discard),), note)
-        self.console.push_screen(ConfirmScreen(question), answered)
+        self.app.push_screen(ConfirmScreen(question), answered)
 
     def _close(self) -> None:
-        self.session.hold(None)
-        if self.console.screen is self:
-            self.console.pop_screen()
+        self.session.drop()
+        if self.app.screen is self:
+            self.app.pop_screen()
 
-    def on_crawl_table_row_highlighted(self, _event: CrawlTable.RowHighlighted) -> None:
+    def on_text_area_changed(self) -> None:
+        """Something was typed."""
+        if self.session.draft is not None and self._text.text != self.session.draft.text:
+            self.session.write(self._text.text)
+            self._taken()
+
+    def on_text_area_selection_changed(self) -> None:
         self.show_standing()
+
+    def on_rule_area_editor_wanted(self) -> None:
+        self.console.do("rules.editor")
+
+    def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
+        """Other keys act where the focus is now."""
         self.tell_footer()
 
 

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.operator.intent import Confirmation, Intent
 from tui_crawler.console.panes.line import Line
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.domain.command import Exclude
 from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.ruleset import RulesetChange
 from tui_crawler.domain.status_words import FinishReason
 from tui_crawler.domain.url import InvalidUrl, normalise
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import count, plural
 
 if TYPE_CHECKING:
@@ -76,18 +75,18 @@ def readmit(one: Exclusion) -> Confirmation:
     return Confirmation(f"{says[0].upper()}{says[1:]}?", text, (("Take it off", intent),), "undo: {journal.undo}")
 
 
-def exclusion_lines(text: str, read: RulesetChange | str | None, impact: ImpactNews | None = None) -> list[Line]:
-    """What becomes of what is typed for the list. `impact` None: it is not counted yet."""
-    if read is None:
+def exclusion_lines(text: str, typed: Sequence[Exclusion], wrong: str, impact: ImpactNews | None = None) -> list[Line]:
+    """What becomes of what is typed for the list, or what is `wrong` with it. `impact` None: it is not counted yet."""
+    if wrong:
+        return [(Styled("✗ ", "error"), text), Styled(f"  {wrong}", "muted")]
+    if not typed:
         return [Styled("One of host, domain, cidr, pattern, and a reason:", "muted"), Styled(HINT, "muted")]
-    if isinstance(read, str):
-        return [(Styled("✗ ", "error"), text), Styled(f"  {read}", "muted")]
     blocks = impact is not None and impact.preview is not None and impact.preview.newly_blocked > 0
     counted = Styled(f"⊘ {_impact_words(impact)}", "blocked" if blocks else "muted")
     return [
         *(
             (Styled("✎ exclusion  ", "paused"), f"{one.kind} {one.value}", Styled(f"  {one.reason}", "muted"))
-            for one in read.exclusions or ()
+            for one in typed
         ),
         (counted, Styled("  enter asks, then it holds at once", "muted"))
         if impact is not None and impact.over

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from typing import TYPE_CHECKING
 
@@ -12,10 +13,11 @@ from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews, impact_c
 from tui_crawler.console.screen.base import title
 
 if TYPE_CHECKING:
-    from tui_crawler.console.ports import RuleQueries
     from tui_crawler.console.screen.base import ConsoleScreen
     from tui_crawler.domain.exclusion import Exclusion
-    from tui_crawler.domain.ruleset import RulesetChange
+    from tui_crawler.domain.ruleset import RulesetChange, RulesProblem
+
+_SECOND_KEY = re.compile(r",\s*[a-z_]+:\s")
 
 
 class ExclusionEntry:
@@ -34,7 +36,7 @@ class ExclusionEntry:
         self._use = EntryUse("exclude", self.entered, self.typed, self.left, judged=True)
         self._impact_counter: ImpactCounter | None = None
         self._text = ""
-        self._read: RulesetChange | str | None = None
+        self._read: RulesetChange | tuple[RulesProblem, ...] | None = None
         self._asked: tuple[Exclusion, ...] = ()
         self._news: ImpactNews | None = None
         self._entered = False
@@ -60,12 +62,16 @@ class ExclusionEntry:
         """Reads what is typed, and counts what it would block."""
         rule_queries = self._screen.console.rules
         self._text, self._entered = text, False
-        self._read = rule_queries.read(f"exclusion: {text}") if rule_queries is not None and text.strip() else None
-        typed = self._read.exclusions or () if self._read is not None and not isinstance(self._read, str) else ()
-        new = unlisted(typed, self._added())
+        self._read = None
+        if rule_queries is not None and text.strip():
+            item = f"{{{text}}}" if _SECOND_KEY.search(text) else text  # a single key needs no braces, nor quotes
+            self._read = rule_queries.read(f"exclusions:\n- {item.strip()}\n")
+        new = unlisted(self._typed, self._added())
         if rule_queries is not None and new != self._asked:
             self._asked, self._news = new, None
-            self._begin(rule_queries).ask(new)
+            if self._impact_counter is None:
+                self._impact_counter = impact_counter(self._screen, rule_queries, self._counted)
+            self._impact_counter.ask(new)
         self._tell()
 
     def entered(self, text: str) -> None:
@@ -74,8 +80,8 @@ class ExclusionEntry:
             self.typed(text)
         if self._read is None:
             self.leave()
-        elif isinstance(self._read, str):
-            self._screen.console.tell("no", self._read, "warning")
+        elif isinstance(self._read, tuple):
+            self._screen.console.tell("no", self._read[0].words, "warning")
         elif self._asked and (self._news is None or not self._news.over):
             self._entered = True
         elif (
@@ -87,7 +93,12 @@ class ExclusionEntry:
             self._entered = True
             self._impact_counter.ask(self._asked, self._news.timing.for_decision())
         else:
-            self._ask(self._read.exclusions or ())
+            self._ask()
+
+    @property
+    def _typed(self) -> tuple[Exclusion, ...]:
+        """The entries that are typed."""
+        return () if self._read is None or isinstance(self._read, tuple) else self._read.exclusions or ()
 
     def leave(self) -> None:
         """Closes the line."""
@@ -106,8 +117,8 @@ class ExclusionEntry:
         if self._impact_counter is not None:
             self._impact_counter.close()
 
-    def _ask(self, typed: tuple[Exclusion, ...]) -> None:
-        asked = exclude(typed, self._added(), self._news)
+    def _ask(self) -> None:
+        asked = exclude(self._typed, self._added(), self._news)
         if isinstance(asked, str):
             self._screen.console.tell("no", asked, "warning")
         else:
@@ -115,22 +126,13 @@ class ExclusionEntry:
             self._screen.console.command_queue.ask(asked)
 
     def _tell(self) -> None:
-        if self._read is None or isinstance(self._read, str) or self._asked:
-            lines = exclusion_lines(self._text, self._read, self._news)
-        else:
-            said = exclude(self._read.exclusions or (), self._added())
-            lines = exclusion_lines(self._text, said if isinstance(said, str) else None)
+        wrong = self._read[0].words if isinstance(self._read, tuple) else ""
+        if self._typed and not self._asked and isinstance(said := exclude(self._typed, self._added()), str):
+            wrong = said
+        lines = exclusion_lines(self._text, self._typed, wrong, self._news)
         pane = self._screen.query_one(self._pane[0], Lines)
         title(pane, self._pane[1])
         pane.show(lines)
-
-    def _begin(self, rule_queries: RuleQueries) -> ImpactCounter:
-        """The thread that counts, begun when it is first needed."""
-        if self._impact_counter is None:
-            self._impact_counter = impact_counter(self._screen, rule_queries, self._counted)
-            run = self._impact_counter.run
-            self._screen.run_worker(run, name="exclusion", group="exclusion", thread=True, exit_on_error=False)
-        return self._impact_counter
 
     def _counted(self, news: ImpactNews) -> None:
         counted_before = self._news is not None and self._news.over and not news.over
@@ -138,5 +140,5 @@ class ExclusionEntry:
             return
         self._news = news
         self._tell()
-        if self._entered and news.over and self._read is not None and not isinstance(self._read, str):
-            self._ask(self._read.exclusions or ())
+        if self._entered and news.over and self._typed:
+            self._ask()

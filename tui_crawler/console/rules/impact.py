@@ -13,8 +13,9 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Literal
 
 from tui_crawler.console.reading.failure_words import failure_words
-from tui_crawler.console.rules.draft import RuleDraft
+from tui_crawler.console.rules.draft import DraftReading, RuleDraft, reading_of
 from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.ruleset import change_between
 
 if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock
@@ -70,9 +71,12 @@ class Timing:
 
 @dataclass(frozen=True, slots=True)
 class ImpactNews:
-    """How far the counting is: `known` URLs judged; at the end a `preview`, or an `error` (raw text)."""
+    """How far the counting is: `known` URLs judged; at the end a `preview`, or an `error` (raw text).
+
+    `reading` is what the draft says; one that says what its base says, or is wrong, has no impact."""
 
     asked: CountedChange
+    reading: DraftReading | None = None
     known: int = 0
     preview: Preview | None = None
     error: str = ""
@@ -81,7 +85,12 @@ class ImpactNews:
     @property
     def over(self) -> bool:
         """Whether it was counted to the end, or could not be."""
-        return self.preview is not None or bool(self.error)
+        return self.preview is not None or bool(self.error) or self.counts_nothing
+
+    @property
+    def counts_nothing(self) -> bool:
+        """Whether there is no impact to be counted."""
+        return self.reading is not None and (self.reading.same or bool(self.reading.problems))
 
 
 def has_outgrown(asked: ImpactNews, latest: ImpactNews | None) -> bool:
@@ -99,30 +108,44 @@ class _Superseded(Exception):
 def impact_counter(
     screen: ConsoleScreen | Dialog, rule_queries: RuleQueries, hears: Callable[[ImpactNews], object]
 ) -> ImpactCounter:
-    """Return a counter whose news is heard in the loop of a screen."""
+    """Return a counter whose news is heard in the loop of a screen; its thread begins with the first question."""
 
     def deliver(news: ImpactNews) -> None:
         with suppress(RuntimeError):  # the screen's loop has ended
             screen.call_later(hears, news)
 
-    return ImpactCounter(rule_queries, screen.console.clock, deliver)
+    def begin(run: Callable[[], None]) -> None:
+        screen.run_worker(run, name="impact", group="impact", thread=True, exit_on_error=False)
+
+    return ImpactCounter(rule_queries, screen.console.clock, deliver, begin)
 
 
 class ImpactCounter:
-    """Counts in a thread of its own (call `run` in a thread worker); only what was asked for last."""
+    """Counts in a thread of its own, only what was asked for last."""
 
-    def __init__(self, rule_queries: RuleQueries, clock: ConsoleClock, deliver: Callable[[ImpactNews], object]) -> None:
-        """`deliver` is called in the thread."""
+    def __init__(
+        self,
+        rule_queries: RuleQueries,
+        clock: ConsoleClock,
+        deliver: Callable[[ImpactNews], object],
+        begin: Callable[[Callable[[], None]], object],
+    ) -> None:
+        """`begin` calls what it is given in a thread, in which `deliver` is called then."""
+        self._begin_thread, self._begun = begin, False
         self._rule_queries, self._clock, self._deliver = rule_queries, clock, deliver
         self._inbox: queue.SimpleQueue[tuple[CountedChange, Extent] | None] = queue.SimpleQueue()
         self._asked: CountedChange = ()
+        self._reading: DraftReading | None = None
         self._count: ImpactCount | None = None
         self._timing = Timing()
 
     def ask(self, asked: CountedChange, extent: Extent = "all") -> None:
-        """Counts this now, nothing else (from any thread); what was counted before may go on with what is new. Without
+        """Counts this now, nothing else; what was counted before may go on with what is new. Without
         entries there is nothing to be counted."""
         self._inbox.put((asked, extent))
+        if not self._begun and asked != ():
+            self._begun = True
+            self._begin_thread(self.run)
 
     def close(self) -> None:
         """Ends the thread (from any thread)."""
@@ -139,6 +162,7 @@ class ImpactCounter:
             asked, extent = wanted
             if asked is not self._asked or extent == "all":
                 self._asked, self._count = asked, None
+                self._reading = None
             if asked != ():
                 self._go_on(asked)
 
@@ -151,12 +175,14 @@ class ImpactCounter:
                 raise _Superseded
             if known - told >= _TELL_EVERY:
                 told = known
-                self._deliver(ImpactNews(asked, known))
+                self._deliver(ImpactNews(asked, self._reading, known))
 
         try:
             count, whole = self._count, self._count is None
             if count is None:
                 count = self._count = self._begin(asked)
+            if count is None:
+                return
             preview = count.go_on(progress)
         except _Superseded:
             self._count = None
@@ -164,14 +190,20 @@ class ImpactCounter:
         except Exception as error:  # whatever fails below must not end the console
             self._count = None
             timing = self._timed(begun, whole=True)
-            self._deliver(ImpactNews(asked, error=failure_words(error), timing=timing))
+            self._deliver(ImpactNews(asked, self._reading, error=failure_words(error), timing=timing))
             return
-        self._deliver(ImpactNews(asked, preview.known, preview, timing=self._timed(begun, whole=whole)))
+        self._deliver(ImpactNews(asked, self._reading, preview.known, preview, timing=self._timed(begun, whole=whole)))
 
-    def _begin(self, asked: CountedChange) -> ImpactCount:
-        if isinstance(asked, RuleDraft):
-            return self._rule_queries.impact(asked.change, asked.base.job)
-        return self._rule_queries.impact_of_exclusions(asked)
+    def _begin(self, asked: CountedChange) -> ImpactCount | None:
+        if not isinstance(asked, RuleDraft):
+            return self._rule_queries.impact_of_exclusions(asked)
+        if self._reading is None:
+            self._reading = reading_of(asked, self._rule_queries.read(asked.text))
+        news = ImpactNews(asked, self._reading)
+        self._deliver(news)
+        base = asked.base
+        change = change_between(base.policies, self._reading.policies)
+        return None if news.counts_nothing else self._rule_queries.impact(change, base.job)
 
     def _timed(self, begun: int, *, whole: bool) -> Timing:
         ended, last = self._clock.mono_ms(), self._timing

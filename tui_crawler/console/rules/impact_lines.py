@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.operator.intent import Confirmation, Intent
 from tui_crawler.console.panes.line import HangingText, Line, Paragraph, Split
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.pattern import BadPattern
 from tui_crawler.domain.policy import CompiledPolicies, PolicySet
 from tui_crawler.domain.preview import ALLOWED, Preview, RuleSide
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import ago, clock, count, plural
 
 if TYPE_CHECKING:
@@ -51,19 +51,15 @@ def age_words(age_ms: int, more: int) -> str:
 def impact_lines(dirty: bool, news: ImpactNews | None, keys: KeyNames) -> list[Line]:
     """What is known so far of the impact of a draft (`dirty`: of one that changes something)."""
     if not dirty:
-        return [
-            Paragraph(
-                keys.said(
-                    "Nothing is drafted. {rule.add} writes a new entry, {rule.edit} edits the selected one, "
-                    "{rule.delete} deletes it, {rule.up} and {rule.down} move it; what that would block and allow is "
-                    "counted here. Nothing is saved until {rules.apply} applies it."
-                ),
-                "muted",
-                most=8,
-            )
-        ]
+        words = (
+            "Nothing is drafted. {rule.edit} goes into the text, {nav.back} out of it; what it would block and allow "
+            "is counted here. Nothing is saved until {rules.apply} applies it."
+        )
+        return [Paragraph(keys.said(words), "muted", most=8)]
     if news is None:
         return [Styled("◷ counting…", "waiting")]
+    if news.counts_nothing:
+        return [Styled("not counted while the text has errors", "muted")]
     if news.error:
         return [Styled("✗ the impact could not be counted", "error"), Paragraph(news.error, "muted")]
     if news.preview is None:

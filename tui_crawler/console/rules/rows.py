@@ -7,29 +7,28 @@ from itertools import takewhile
 from operator import attrgetter
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.panes.line import HangingText, Line, Paragraph, fact, heading
-from tui_crawler.console.rules.draft import DraftRow, Entry, Rebased, RuleDraft
+from tui_crawler.console.panes.line import Line, Paragraph, fact, heading
+from tui_crawler.console.rules.entries import Entry, is_in, section_word
 from tui_crawler.console.rules.impact_lines import impact_lines
 from tui_crawler.console.rules.rule_hits import RuleHits, without_entry
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY, QueryPolicy
-from tui_crawler.domain.record import dataclass, replace
-from tui_crawler.domain.ruleset import Ruleset, RulesetChange, Section, difference
-from tui_crawler.domain.ruleset_change import keys_of
+from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.ruleset import Ruleset, RulesProblem, Section
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present, Styled, cell_text
 from tui_crawler.text.columns import AnyColumn, Column, Relation
 from tui_crawler.text.format import clock, compact, count, date_time, plural
-from tui_crawler.text.rule_words import change_text, change_words, counted_changes, section_word
+from tui_crawler.text.rules_text import rules_difference
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.rules.impact import ImpactNews
+    from tui_crawler.console.rules.merge import Merge
     from tui_crawler.console.rules.queries import CountedRefusals
     from tui_crawler.domain.page_view import RefusalCounts
-    from tui_crawler.domain.ruleset_change import EntryChange
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,26 +38,24 @@ class RuleLine:
     key: Hashable
     section: Cell
     entry: Cell
+    fired: Cell
     why: Cell
     source: Cell
-    fired: Cell = ""
     count: int | None = None
 
 
-_SECTION: AnyColumn = Column("section", "SECTION", shown.itself, 14, 1, min_width=13)
-_ENTRY: AnyColumn = Column("entry", "ENTRY", shown.itself, None, 0, min_width=34)
-_FIRED: AnyColumn = Column(
-    "fired", "FIRED", shown.by_record(attrgetter("fired")), 7, 1, "right", 6, value=attrgetter("count")
+RULE_ENTRIES: Relation[RuleLine] = Relation(
+    key=lambda line: line.key,
+    nothing="no rules",
+    source=lambda _: None,
+    columns=(
+        Column("section", "SECTION", shown.itself, 14, 1, min_width=13),
+        Column("entry", "ENTRY", shown.itself, None, 0, min_width=34),
+        Column("fired", "FIRED", shown.by_record(attrgetter("fired")), 7, 1, "right", 6, value=attrgetter("count")),
+        Column("why", "WHY", shown.itself, 20, 3, min_width=18),
+        Column("source", "WRITTEN", shown.itself, 12, 2, min_width=10),
+    ),
 )
-_WHY: AnyColumn = Column("why", "WHY", shown.itself, 20, 3, min_width=18)
-_SOURCE: AnyColumn = Column("source", "WRITTEN", shown.itself, 12, 2, min_width=10)
-ENTRIES: Relation[RuleLine] = Relation(
-    key=lambda line: line.key, nothing="no rules", source=lambda _: None, columns=(_SECTION, _ENTRY, _WHY, _SOURCE)
-)
-RULE_ENTRIES = replace(ENTRIES, columns=(_SECTION, _ENTRY, _FIRED, _WHY, _SOURCE))
-"""With how often each entry has refused a URL."""
-
-
 VERSIONS: Relation[Ruleset] = Relation(
     key=lambda one: one.ruleset_id,
     nothing="no versions",
@@ -72,8 +69,6 @@ VERSIONS: Relation[Ruleset] = Relation(
     ),
 )
 
-EXAMPLES = "skip: /calendar/   rule: match: /feed/, ua: special   exclusion: host: a.example, reason: they asked"
-
 _MEANINGS: dict[Section, str] = {
     "do_not_crawl": "Matching URLs are never requested.",
     "url_query_parameters": "Which parameters a URL with a query may have; what no query policy allows is refused.",
@@ -81,32 +76,23 @@ _MEANINGS: dict[Section, str] = {
     "exclusions": "Overrides everything, also for redirects and robots.txt.",
     "whitelist": "Domains join the crawl when they are linked; with patterns, every URL must match one.",
 }
-_SHOWN = 3
-"""So many changes are named one by one in a question."""
-_SIGNS = {"new": "+ ", "deleted": "− ", "edited": "✎ "}
-_KINDS = {"added": ("+ ", "ok"), "removed": ("− ", "error"), "edited": ("✎ ", "accent")}
+Hits = Mapping[Hashable, RuleHits | None]
+"""What the log says of each entry, by its key, and of each added exclusion, by its place."""
 
 
-def entry_line(row: DraftRow) -> RuleLine:
-    """An entry. What was done to it in the draft is said with a sign and a word."""
-    entry, sign = row.entry, _SIGNS.get(row.change, "")
-    own = entry_words(entry)
-    role = "muted"
-    words: Cell = Styled(own, "strong")
-    match row.change:
-        case "new":
-            role, words = "ok", (Styled("new ", "ok"), Styled(own, "strong"))
-        case "deleted":
-            role, words = "error", (Styled("deleted ", "error"), Styled(own, "muted"))
-        case "edited":
-            was = entry_words(row.was) if row.was is not None else own
-            before = Styled(f"{was} → " if was != own else "", "muted")
-            role, words = "accent", (Styled("edited ", "accent"), before, Styled(own, "strong"))
-        case "moved":
-            sign, role = _moved_sign(row.place, row.to), "accent"
-            words = (Styled(f"moved {row.place} → {row.to} ", "accent"), Styled(own, "strong"))
-    section = Styled(sign + section_word(entry.section), role)
-    return RuleLine(entry.key, section, words, Styled(reason_of(entry), "muted"), Styled(entry.line.source, "muted"))
+def entry_line(entry: Entry, hits: Hits | None, whole: bool) -> RuleLine:
+    """An entry. `hits` None: not counted yet; `whole`: in the whole log."""
+    cells = Styled(section_word(entry.section), "muted"), Styled(entry_words(entry), "strong")
+    why, source = Styled(reason_of(entry), "muted"), Styled(entry.line.source, "muted")
+    return RuleLine(entry.key, *cells, _hits_cell(entry.key, hits, whole), why, source, _number(entry.key, hits))
+
+
+def operator_line(place: int, one: Exclusion, hits: Hits | None, whole: bool) -> RuleLine:
+    """An exclusion that was added beside the rulesets: it holds for all versions."""
+    key = ("operator", place)
+    cells = Styled("✎ exclusion", "paused"), Styled(f"{one.kind} {one.value}", "strong")
+    why, source = Styled(_why(one), "muted"), Styled(one.source or "by an operator", "paused")
+    return RuleLine(key, *cells, _hits_cell(key, hits, whole), why, source, _number(key, hits))
 
 
 def without_empty(columns: Sequence[AnyColumn], lines: Sequence[RuleLine]) -> tuple[AnyColumn, ...]:
@@ -119,27 +105,12 @@ def without_empty(columns: Sequence[AnyColumn], lines: Sequence[RuleLine]) -> tu
     )
 
 
-def operator_lines(added: Sequence[Exclusion]) -> list[RuleLine]:
-    """Exclusions that were added beside the rulesets: they hold for all versions."""
-    return [
-        RuleLine(
-            ("operator", place),
-            Styled("✎ exclusion", "paused"),
-            Styled(f"{one.kind} {one.value}", "strong"),
-            Styled(_why(one), "muted"),
-            Styled(one.source or "by an operator", "paused"),
-        )
-        for place, one in enumerate(added)
-    ]
+def _number(key: Hashable, hits: Hits | None) -> int | None:
+    one = hits.get(key) if hits is not None else None
+    return one.count if one is not None else None
 
 
-def with_rule_hits(line: RuleLine, fired: Mapping[Hashable, RuleHits | None] | None, whole: bool) -> RuleLine:
-    """A line of `RULE_ENTRIES`. `fired` None: not counted yet; `whole`: in the whole log."""
-    hits = fired.get(line.key) if fired is not None else None
-    return replace(line, fired=_fired(line.key, fired, whole), count=hits.count if hits is not None else None)
-
-
-def _fired(key: Hashable, fired: Mapping[Hashable, RuleHits | None] | None, whole: bool) -> Cell:
+def _hits_cell(key: Hashable, fired: Hits | None, whole: bool) -> Cell:
     if fired is None:
         return Styled("…", "faint")
     one = fired.get(key)
@@ -211,8 +182,8 @@ def reason_of(entry: Entry) -> str:
     return _why(entry.value) if isinstance(entry.value, Exclusion) else ""
 
 
-def entry_lines(entry: Entry | Exclusion | None, row: DraftRow | None = None) -> list[Line]:
-    """The entry under the cursor, whole, and what its section means. `row`: what the draft does to it."""
+def entry_lines(entry: Entry | Exclusion | None) -> list[Line]:
+    """The entry under the cursor, whole, and what its section means."""
     match entry:
         case None:
             return []
@@ -225,14 +196,13 @@ def entry_lines(entry: Entry | Exclusion | None, row: DraftRow | None = None) ->
             ]
         case _:
             why = f"  {reason_of(entry)}" if reason_of(entry) else ""
-            was = Styled(f"  in place of {entry_words(row.was)}" if row is not None and row.was else "", "accent")
             return [
-                (Styled(entry_words(entry), "strong"), why, was),
+                (Styled(entry_words(entry), "strong"), why),
                 (Styled(f"{_MEANINGS[entry.section]}  ", "muted"), Styled(entry.line.source, "faint")),
             ]
 
 
-def difference_lines(one: Ruleset | None, before: Ruleset | None, changes: Sequence[EntryChange]) -> list[Line]:
+def difference_lines(one: Ruleset | None, before: Ruleset | None) -> list[Line]:
     """What a version says otherwise than the one before it (None: it is the first, or the one before is unknown)."""
     if one is None:
         return []
@@ -240,34 +210,27 @@ def difference_lines(one: Ruleset | None, before: Ruleset | None, changes: Seque
     if before is None and one.parent_id:
         return [*head, Styled(f"made from ruleset {one.parent_id}, which is not in this list", "muted")]
     if before is None:
-        first = f"The first ruleset: {plural(len(changes), 'entry', 'entries')}."
-        return [*head, Styled(first, "muted"), *map(change_line, changes)]
-    same = f"The same as ruleset {before.ruleset_id}."
-    return [*head, Styled(counted_changes(changes) or same, "muted"), *map(change_line, changes)]
+        return [*head, Styled("The first ruleset:", "muted"), *_diff_lines(None, one)]
+    return [*head, *_diff_lines(before, one)]
 
 
-def comparison_lines(older: Ruleset, newer: Ruleset, changes: Sequence[EntryChange]) -> list[Line]:
+def comparison_lines(older: Ruleset, newer: Ruleset) -> list[Line]:
     """What two versions differ in, whatever lies between them."""
-    head: list[Line] = [
+    return [
         fact("from", Styled(f"ruleset {older.ruleset_id}", "strong"), Styled(f"  {older.who}", "muted")),
         fact("to", Styled(f"ruleset {newer.ruleset_id}", "strong"), Styled(f"  {newer.who}", "muted")),
         "",
+        *_diff_lines(older, newer),
     ]
-    return [*head, Styled(counted_changes(changes) or "They say the same.", "muted"), *map(change_line, changes)]
 
 
-def change_line(change: EntryChange) -> Line:
-    """What became of an entry."""
-    sign, role = _KINDS.get(change.kind) or (_moved_sign(change.place, change.to), "accent")
-    section = f"{section_word(change.section)}  "
-    head = (Styled(sign, role), Styled(section, "muted"))
-    if change.kind in {"edited", "moved"}:
-        return HangingText(head, len(sign) + len(section), change_text(change))
-    return (*head, change_text(change))
+_DIFF_ROLES = {"+": "ok", "-": "error", "@": "accent"}
 
 
-def _moved_sign(place: int, to: int) -> str:
-    return "▲ " if to < place else "▼ "
+def _diff_lines(before: Ruleset | None, after: Ruleset) -> list[Line]:
+    lines = rules_difference(before.policies if before is not None else EMPTY, after.policies)
+    same = f"The same as ruleset {before.ruleset_id}." if before is not None else "It says nothing."
+    return [Styled(line, _DIFF_ROLES.get(line[0], "muted")) for line in lines] or [Styled(same, "muted")]
 
 
 def heading_of(one: Ruleset | None, entries: int) -> str:
@@ -277,61 +240,26 @@ def heading_of(one: Ruleset | None, entries: int) -> str:
     return f"Rules · job {one.job} · ruleset {one.ruleset_id} · {count(entries)} in force"
 
 
-def draft_heading(draft: RuleDraft | None) -> str:
-    """The title of the entries of a draft; raw text."""
-    if draft is None:
-        return "Draft"
-    drafted = counted_changes(draft.changes) or "nothing changed yet"
-    return f"Draft · job {draft.base.job} · from ruleset {draft.base.ruleset_id} · {drafted}"
+def problem_lines(problems: Sequence[RulesProblem]) -> list[Line]:
+    """What is wrong in a draft, by its lines."""
+    return [Paragraph(f"✗ line {one.line}: {one.words}", "error", indent=2) for one in problems]
 
 
-def typed_lines(text: str, read: RulesetChange | str | None, edited: Entry | None = None) -> list[Line]:
-    """What becomes of a typed entry; `edited` is the one it takes the place of."""
-    if read is None:
-        return [Styled("A section and an entry, as the configuration writes it:", "muted"), Styled(EXAMPLES, "muted")]
-    if isinstance(read, str):
-        return [(Styled("✗ ", "error"), text), Styled(f"  {read}", "muted")]
-    made = difference(EMPTY, read.applied_to(EMPTY))
-    if edited is not None and [(line.section, line.text) for line in made] == [(edited.section, edited.line.text)]:
-        return [(Styled("✎ ", "accent"), entry_words(edited)), Styled("  unchanged so far; enter keeps it", "muted")]
-    word = "✓ adds  " if edited is None else "✓ becomes  "
-    says = "  enter takes it into the draft"
-    if edited is not None:
-        place = "in the place of" if all(line.section == edited.section for line in made) else "instead of"
-        says += f" {place} {section_word(edited.section)} {edited.line.text}"
+def overtaken_lines(newer: Ruleset, moot: bool, keys: KeyNames) -> list[Line]:
+    """Another version is in force than the one the draft began with; `moot`: it has all that the draft changed."""
+    merges = f"{keys('rules.apply')} merges the draft with it, line by line"
     return [
-        *((Styled(word, "ok"), Styled(f"{section_word(line.section)}  ", "muted"), line.text) for line in made),
-        Styled(says, "muted"),
+        Styled(f"⚠ ruleset {newer.ruleset_id} by {newer.who} is in force now", "warning"),
+        Styled(f"  it says what the draft says; {keys('nav.back')} leaves" if moot else f"  {merges}", "muted"),
     ]
 
 
-def overtaken_lines(newer: Ruleset, rebased: Rebased, keys: KeyNames) -> list[Line]:
-    """Another version is in force than the one the draft began with: what becomes of the change there."""
-    head = Styled(f"⚠ ruleset {newer.ruleset_id} by {newer.who} is in force now", "warning")
-    rest = counted_changes(rebased.draft.changes)
-    lost = f"no longer makes sense: {lost_words(rebased)}" if rebased.lost else ""
-    if rest:
-        words = f"{keys('rules.apply')} carries the change over to it: {rest}" + (f"; {lost}" if lost else "")
-    else:
-        leaves = keys("nav.back")
-        words = f"{lost}; {leaves} discards the draft" if lost else f"it says what the draft says; {leaves} leaves"
-    return [head, Styled(f"  {words}", "muted")]
-
-
-def carry_text(newer: Ruleset, rebased: Rebased) -> str:
-    """What is asked before a draft is carried over; raw text."""
-    changes = rebased.draft.changes
-    some = "; ".join(change_words(one) for one in changes[:_SHOWN]) + ("; …" if len(changes) > _SHOWN else "")
-    text = f"On ruleset {newer.ruleset_id} it would be: {counted_changes(changes)}. {some}"
-    return f"{text} No longer makes sense and would be lost: {lost_words(rebased)}." if rebased.lost else text
-
-
-def lost_words(rebased: Rebased) -> str:
-    """The changes that cannot be carried over."""
-    return "; ".join(
-        f"{section_word(one.section)} {one.before.text if one.before is not None else ''} (to be {one.kind}) is gone"
-        for one in rebased.lost
-    )
+def merge_words(newer: Ruleset, merged: Merge) -> str:
+    """What is asked before a draft is merged with a newer version; raw text."""
+    if not merged.conflicts:
+        return f"Ruleset {newer.ruleset_id} changed other lines than the draft: both changes are kept."
+    both = plural(merged.conflicts, "place")
+    return f"Both changed the same lines in {both}: they are marked in the text, and one side has to go."
 
 
 def under_way_lines() -> list[Line]:
@@ -395,6 +323,6 @@ def without_lines(news: ImpactNews | None, keys: KeyNames) -> list[Line]:
 def since_of(entry: Entry, line: Sequence[Ruleset]) -> Ruleset | None:
     """The version that brought an entry in. `line`: the version in force and those before it, each made of the next
     one. None: all of them have it, and the last one was made of another."""
-    with_it = list(takewhile(lambda one: entry.key in keys_of(one.policies)[entry.section], line))
+    with_it = list(takewhile(lambda one: is_in(one.policies, entry), line))
     whole = len(with_it) < len(line) or not line[-1].parent_id
     return with_it[-1] if with_it and whole else None

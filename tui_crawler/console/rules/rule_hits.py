@@ -22,7 +22,7 @@ from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise
 from tui_crawler.domain.verdict import Refusal
 
 if TYPE_CHECKING:
-    from tui_crawler.console.rules.draft import Entry
+    from tui_crawler.console.rules.entries import Entry
     from tui_crawler.domain.page_view import RefusalCount, RefusalCounts, RefusedView
 
 MOST_SAMPLES = 2_000
@@ -64,14 +64,16 @@ def firings(
     `links` are the links that filters refused; at most MOST_SAMPLES of their samples are judged.
     """
     held = list(entries)
-    found: dict[Hashable, RuleHits | None] = {
-        entry.key: _sum(_of_entry(entry, counts.rows)) if _is_told(entry) else None for entry in held
-    }
-    found |= query_firings([entry for entry in held if isinstance(entry.value, QueryPolicy)], counts.rows)
-    for place, one in enumerate(added):
-        found["operator", place] = _sum(_of_exclusion(one, counts.rows))
     values: dict[Hashable, object] = {entry.key: entry.value for entry in held}
     values |= {("operator", place): one for place, one in enumerate(added)}
+    said: dict[tuple[str, str], list[RefusalCount]] = {}
+    for row in counts.rows:
+        said.setdefault((row.exit_code, row.message.removeprefix(_SEED)), []).append(row)
+    found: dict[Hashable, RuleHits | None] = {}
+    for key, value in values.items():
+        words = _words_of(value)
+        found[key] = None if words is None else _sum(said.get(words, ()))
+    found |= query_firings([entry for entry in held if isinstance(entry.value, QueryPolicy)], counts.rows)
     samples = _samples(values, links)
     totals = {reason: sum(row.count for row in links if row.reason == reason) for reason in LINK_REASONS}
     for key, fired in found.items():
@@ -118,38 +120,17 @@ def without_entry(counts: RefusalCounts) -> int:
     return sum(row.count for row in counts.rows if row.exit_code == _POLICY and not row.decided_by)
 
 
-def _is_told(entry: Entry) -> bool:
-    match entry.value:
-        case DoNotCrawl() | Exclusion():
-            return True
-        case Rule(skip=skip, accept=accept):
-            return skip is True or accept is False
-        case _:
-            return False
-
-
-def _of_entry(entry: Entry, rows: Iterable[RefusalCount]) -> list[RefusalCount]:
-    match entry.value:
+def _words_of(value: object) -> tuple[str, str] | None:
+    """Return the exit code and the words that a refusal by an entry is logged with; None where it refuses nothing."""
+    match value:
         case DoNotCrawl(matcher=matcher):
-            return _said(rows, _POLICY, f"do_not_crawl: {describe(matcher)}")
-        case Rule(match=match):
-            return _said(rows, _SKIPPED, f"rule {match}: skip true")
-        case Exclusion() as exclusion:
-            return _of_exclusion(exclusion, rows)
+            return _POLICY, f"do_not_crawl: {describe(matcher)}"
+        case Rule(match=match) if value.skip is True or value.accept is False:
+            return _SKIPPED, f"rule {match}: skip true"
+        case Exclusion():
+            return _EXCLUDED, value.describe()
         case _:
-            return []
-
-
-def _of_exclusion(exclusion: Exclusion, rows: Iterable[RefusalCount]) -> list[RefusalCount]:
-    return _said(rows, _EXCLUDED, exclusion.describe())
-
-
-def _said(rows: Iterable[RefusalCount], code: str, words: str) -> list[RefusalCount]:
-    return [row for row in rows if row.exit_code == code and _bare(row.message) == words]
-
-
-def _bare(message: str) -> str:
-    return message.removeprefix(_SEED)
+            return None
 
 
 def query_firings(policies: Sequence[Entry], rows: Iterable[RefusalCount]) -> dict[Hashable, RuleHits | None]:
@@ -158,7 +139,9 @@ def query_firings(policies: Sequence[Entry], rows: Iterable[RefusalCount]) -> di
     judges = [(entry, _alone(entry.value)) for entry in policies]
     refused: dict[Hashable, list[RefusalCount]] = {entry.key: [] for entry in policies}
     doubted: set[str] = set()
-    of_queries = [row for row in rows if row.exit_code == _POLICY and _bare(row.message).startswith(_QUERY)]
+    of_queries = [
+        row for row in rows if row.exit_code == _POLICY and row.message.removeprefix(_SEED).startswith(_QUERY)
+    ]
     for number, row in enumerate(of_queries):
         entry = _which(row, judges, number * len(judges) < MOST_JUDGED)
         if entry is not None:
@@ -179,7 +162,7 @@ def _which(row: RefusalCount, judges: Sequence[_Judge], anywhere: bool) -> Entry
     there = [judge for judge in judges if row.decided_by and judge[0].line.source == row.decided_by]
     url = normalise(row.sample_url, None, CLIENT_MAX_LENGTH)
     if not isinstance(url, InvalidUrl):
-        words = _bare(row.message)
+        words = row.message.removeprefix(_SEED)
         for entry, judge in (*there, *judges) if anywhere else there:
             refusal = judge.query_refusal(url) if judge is not None else None
             if (refusal.detail if refusal is not None else "") == words:

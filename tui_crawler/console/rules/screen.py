@@ -8,17 +8,15 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.content import Content
 from textual.widget import Widget
 
-from tui_crawler.console.actions import BY_ID, Situation, Where
-from tui_crawler.console.handlers import handles, handles_typed
-from tui_crawler.console.keys import keys_of, only_at
+from tui_crawler.console.action import Situation, Where
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.reading.refresh import Snapshot
-from tui_crawler.console.rules.draft import DraftRow, Entry, RuleDraft, Start, entries_of, with_exclusions
-from tui_crawler.console.rules.editor import RuleEditorScreen
+from tui_crawler.console.rules.draft import RuleDraft, Start, start_with_rule
+from tui_crawler.console.rules.entries import Entry, entries_of, moved, section_word, without
 from tui_crawler.console.rules.exclusion import readmit
 from tui_crawler.console.rules.exclusions import ExclusionEntry
 from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews, impact_counter
@@ -34,28 +32,25 @@ from tui_crawler.console.rules.rows import (
     entry_lines,
     heading_of,
     no_rules_lines,
-    operator_lines,
+    operator_line,
     rule_hits_line,
     selected_exclusion,
     sheet_lines,
     since_of,
-    with_rule_hits,
     without_empty,
     without_lines,
 )
 from tui_crawler.console.rules.rule_hits import RuleHits, firings
 from tui_crawler.console.screen.base import title
-from tui_crawler.console.screen.dialog import Dialog
+from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.screen.waiting import WaitingScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.exclusion import Exclusion
 from tui_crawler.domain.policy import EMPTY, QueryPolicy
 from tui_crawler.domain.record import replace
-from tui_crawler.domain.ruleset import Ruleset, same_rules
-from tui_crawler.domain.ruleset_change import changes_along, changes_between
-from tui_crawler.domain.ruleset_change import keys_of as entry_keys
+from tui_crawler.domain.ruleset import Ruleset, difference, same_rules
 from tui_crawler.text.cells import Present
-from tui_crawler.text.rule_words import section_word
+from tui_crawler.text.rules_text import rules_lines
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
@@ -94,12 +89,9 @@ class RuleSheetScreen(Dialog):
         self._impact_counter: ImpactCounter | None = None
 
     def compose(self) -> ComposeResult:
-        own = self.console.appearance.own_keys
-        found = ((keys_of(name, BY_ID[name].keys, own), words) for name, words in self._offers.items())
+        found = ((self.key_names.of(name), words) for name, words in self._offers.items())
         offered = [f"{keys[0]} {words}" for keys, words in found if keys]
-        with Vertical(classes="dialog search") as box:
-            box.border_title = Content(safe(self._heading, 120))
-            box.border_subtitle = Content(" · ".join((*offered, "esc leaves")))
+        with dialog_box(safe(self._heading, 120), " · ".join((*offered, "esc leaves")), "search"):
             yield Lines(id="rule-sheet")
 
     def on_mount(self) -> None:
@@ -109,7 +101,6 @@ class RuleSheetScreen(Dialog):
         self.query_one(Lines).focus()
         if self._rule_queries is not None and self._without is not None:
             self._impact_counter = impact_counter(self, self._rule_queries, self._show)
-            self.run_worker(self._impact_counter.run, name="entry", group="entry", thread=True, exit_on_error=False)
             self._impact_counter.ask(self._without)
 
     def on_unmount(self) -> None:
@@ -160,16 +151,11 @@ class RuleVersions:
 
     def show_difference(self) -> None:
         """Shows what the version under the cursor changed, or two differ in."""
-        one, pair, history = self.selected, self.compared, self.history or ()
+        one, pair = self.selected, self.compared
         if pair is not None:
-            self._difference.show(comparison_lines(*pair, changes_along(history, *pair)))
+            self._difference.show(comparison_lines(*pair))
         else:
-            before = self.before(one)
-            if one is None or before is None:
-                changes = changes_between(EMPTY, one.policies if one is not None else EMPTY)
-            else:
-                changes = changes_along(history, before, one)
-            self._difference.show(difference_lines(one, before, changes))
+            self._difference.show(difference_lines(one, self.before(one)))
         self.show_titles()
 
     @property
@@ -226,7 +212,6 @@ class RulesScreen(WaitingScreen):
     WHERE = Where.rules
     CRUMBS = ("Rules",)
     OPENS = frozenset({"rule.add", "rule.edit", "rules.exclude", "rules.test"}) | _DRAFTS
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.rules)]
     AUTO_FOCUS = "#rules-entries"
 
     def __init__(self) -> None:
@@ -296,10 +281,11 @@ class RulesScreen(WaitingScreen):
         before, now, self._drafted_from = self._drafted_from, self._current(), None
         if before is None or now is None or before.job != now.job or before.ruleset_id == now.ruleset_id:
             return
-        changed = [one for one in changes_along(self._past.history or (), before, now) if one.to]
-        if changed:
-            one = min(changed, key=lambda one: ("added", "edited", "moved").index(one.kind))
-            self._entries.move_cursor(key=entry_keys(now.policies)[one.section][one.to - 1])
+        lines = difference(before.policies, now.policies)
+        new = {one.text for one in lines if one.added} - {one.text for one in lines if not one.added}
+        changed = next((entry.key for entry in entries_of(now.policies) if entry.line.text in new), None)
+        if changed is not None:
+            self._entries.move_cursor(key=changed)
 
     def thaw(self) -> None:
         if self._held is not None:
@@ -315,8 +301,8 @@ class RulesScreen(WaitingScreen):
         counts = counted.counts if counted is not None else None
         self._fired = None if counted is None else firings(entries, added, counted.counts, counted.links)
         whole = counts is not None and counts.looked_at >= counts.known
-        bare = [*(entry_line(DraftRow(entry)) for entry in entries), *operator_lines(added)]
-        lines = [with_rule_hits(line, self._fired, whole) for line in bare]
+        lines = [entry_line(entry, self._fired, whole) for entry in entries]
+        lines += [operator_line(place, one, self._fired, whole) for place, one in enumerate(added)]
         columns = without_empty(RULE_ENTRIES.columns, lines)
         if columns != self._entries.columns:
             self._entries.set_relation(replace(RULE_ENTRIES, columns=columns))
@@ -379,19 +365,19 @@ class RulesScreen(WaitingScreen):
         self._asked += 1
         self.console.read_soon()
 
-    @handles_typed("rules.exclude")
+    @handles("rules.exclude")
     def _exclude(self, text: str) -> None:
         self._exclusions.open(text)
 
-    @handles_typed("rules.test")
+    @handles("rules.test")
     def _open_test(self, text: str) -> None:
         use = EntryUse("url", lambda _: self._entries.focus(), self._test, self._leave_line)
         self.query_one(EntryLine).open(use, "test:", text, URL_HINT)
         self._test(text)
 
-    @handles_typed("rule.add")
+    @handles("rule.add")
     def _add(self, text: str) -> None:
-        self._edit(Start(typed=text, types=True))
+        self._edit(Start(line=(f"{{{text}", "}")) if text else start_with_rule(""))
 
     @handles("rule.edit", "rule.edit")
     @handles("rule.delete", "rule.delete")
@@ -411,47 +397,51 @@ class RulesScreen(WaitingScreen):
         """The entry under the cursor, whole; from a version to what it changed."""
         entry = self._entry()
         if self.focused is self._versions and not self._difference.display:  # there is no room for it
-            self.console.push_screen(RuleSheetScreen(self._past.heading, self._difference.lines))
+            self.app.push_screen(RuleSheetScreen(self._past.heading, self._difference.lines))
         elif self.focused is self._versions:
             self._difference.focus()
         elif entry is not None:
-            self.console.push_screen(self._sheet(entry), lambda chosen: self._chosen(chosen, entry))
+            self.app.push_screen(self._sheet(entry), lambda chosen: self._chosen(chosen, entry))
 
     def _chosen(self, action_id: object, entry: Entry | Exclusion) -> None:
         if isinstance(action_id, str) and action_id:
             self._change(action_id, entry)
 
     def _sheet(self, entry: Entry | Exclusion) -> RuleSheetScreen:
-        now, may_write = self._current(), self.console.rules is not None and not self.console.readonly
+        now, may_write = self._current(), self.console.rules is not None and not self.console.live_state.readonly
         counts = self._counted.counts if self._counted is not None else None
         fired = self._fired.get(self._entries.cursor_key) if self._fired is not None else None
-        since, without, offers = None, None, {"rule.delete": "takes it off the list"}
+        since, less, offers = None, None, {"rule.delete": "takes it off the list"}
         if isinstance(entry, Entry) and now is not None:
             since = since_of(entry, self._past.line_back(now))
-            without = RuleDraft(now, now.policies).toggled(entry.key)
+            less = RuleDraft(now, "\n".join(rules_lines(without(now.policies, entry))))
             offers = {"rule.edit": "edits", "rule.delete": "deletes"}
         lines = sheet_lines(entry, since, (fired, counts), self.console.clock.zone)
         heading = section_word(entry.section) if isinstance(entry, Entry) else "exclusion of an operator"
-        return RuleSheetScreen(heading, lines, offers if may_write else None, self.console.rules, without)
+        return RuleSheetScreen(heading, lines, offers if may_write else None, self.console.rules, less)
 
     def _edit(self, start: Start) -> None:
         rule_queries = self.console.rules
         if self._in_force is not None and rule_queries is not None:
             self._up_to_date = False
             self._drafted_from = self._current()
-            self.console.push_screen(RuleEditorScreen(rule_queries, self._job, start))
+            self.console.go_to(Where.rule_draft, self._job, start)
 
     def _change(self, action_id: str, entry: Entry | Exclusion | None) -> None:
         """Begins a draft with a change of the entry; what stands on the operators' list is no matter of a draft."""
         now = self._current()
-        by = {"rule.up": -1, "rule.down": 1}.get(action_id, 0)
         match entry:
-            case Entry() if (
-                now is not None and by and (why_fixed := RuleDraft(now, now.policies).why_fixed(entry.key, by))
-            ):
-                self.console.tell("no", self.key_names.said(why_fixed), "muted")
-            case Entry():
-                self._edit(Start(does=action_id, at=entry.key, base=now))
+            case Entry() if now is not None:
+                policies = now.policies
+                number = next(n for n, one in enumerate(entries_of(policies)) if one.key == entry.key)
+                by = {"rule.up": -1, "rule.down": 1}.get(action_id, 0)
+                changed = moved(policies, entry, by) if by else without(policies, entry)
+                if action_id == "rule.edit":
+                    self._edit(Start(now, entry=number))
+                elif isinstance(changed, str):
+                    self.console.tell("no", changed, "muted")
+                else:
+                    self._edit(Start(now, changed, number + by))
             case Exclusion() if action_id == "rule.delete":
                 self.console.command_queue.ask(readmit(entry))
             case Exclusion():
@@ -464,7 +454,7 @@ class RulesScreen(WaitingScreen):
         if isinstance(back, str):
             self.console.tell("no", back, "muted")
         else:
-            self._edit(Start(brings_back=back, history=self._past.history or ()))
+            self._edit(Start(policies=back.policies, brings_back=back))
 
     @handles("rules.job")
     def _next_job(self) -> None:
@@ -480,7 +470,7 @@ class RulesScreen(WaitingScreen):
 
     def _test(self, text: str) -> None:
         now = self._current()
-        policies = with_exclusions(now.policies if now is not None else EMPTY, self._added())
+        policies = (now.policies if now is not None else EMPTY).with_exclusions(self._added())
         title(self._info, "What the rules in force say")
         self._info.show(judged_lines(judge(text, policies) if text.strip() else None))
 

@@ -1,0 +1,78 @@
+"""The text of a draft of rules: YAML with colours and line numbers."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Collection
+
+from rich.style import Style
+from rich.text import Text
+from textual import events
+from textual.message import Message
+
+from tui_crawler.console.panes.typing import plain_text
+from tui_crawler.console.panes.typing_area import PlainArea
+from tui_crawler.console.table.paint import role_styles
+
+_TOKENS = re.compile(
+    r"""(?P<muted>(?:^|(?<=\s))\#.*)|(?P<ok>'[^']*'|"(?:\\.|[^"\\])*")|(?P<accent>[A-Za-z_]+(?=:(?:\s|$)))"""
+)
+"""Comments, quoted texts and keys, by the role of their colour."""
+
+
+class RuleArea(PlainArea):
+    """Lines with one entry each. `wrong` are the lines (from 0) in which something is wrong."""
+
+    class EditorWanted(Message):
+        """ctrl+x ctrl+e was pressed."""
+
+    def __init__(self, *, id: str, classes: str) -> None:
+        super().__init__(id=id, classes=classes, soft_wrap=False, show_line_numbers=True)
+        self.cursor_blink = False
+        self.wrong: Collection[int] = ()
+        self._roles: dict[str, Style] = {}
+        self._prefixed = False  # ctrl+x was pressed where nothing is selected
+
+    def put(self, text: str, cursor: tuple[int, int]) -> None:
+        """Show another text; what is typed later can be undone as far as this."""
+        self.load_text(plain_text(text))
+        self.move_cursor(cursor, center=True)
+
+    def mark_wrong(self, lines: Collection[int]) -> None:
+        """Paint the lines in which something is wrong."""
+        if lines != self.wrong:
+            self.wrong = lines
+            self.notify_style_update()
+            self.refresh()
+
+    def notify_style_update(self) -> None:
+        """Forget the colours: the theme may be another one."""
+        super().notify_style_update()
+        self._roles = {}
+
+    def get_line(self, line_index: int) -> Text:
+        line = super().get_line(line_index)
+        if not self._roles:
+            self._roles = role_styles(self.app.theme_variables, self.app.current_theme.dark)
+        if line_index in self.wrong:
+            line.stylize(self._roles["error"])
+            return line
+        for found in _TOKENS.finditer(line.plain):
+            line.stylize(self._roles[found.lastgroup or ""], found.start(), found.end())
+        return line
+
+    async def _on_key(self, event: events.Key) -> None:
+        """Keep the indentation at enter, and cut only what is selected: ctrl+x also begins ctrl+x ctrl+e."""
+        prefixed, self._prefixed = self._prefixed, False
+        match event.key:
+            case "enter" if not self.read_only:
+                line = self.document.get_line(self.cursor_location[0])
+                self.insert("\n" + line[: len(line) - len(line.lstrip())])
+            case "ctrl+x" if not self.selected_text:
+                self._prefixed = True
+            case "ctrl+e" if prefixed:
+                self.post_message(self.EditorWanted())
+            case _:
+                return
+        event.stop()
+        event.prevent_default()
