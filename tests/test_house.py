@@ -242,8 +242,8 @@ def kinds_of_asks(trees: Trees) -> int:
 
 HOUSE = {  # what was counted when issue 25 began (commit f64befc), unless it has fallen since
     small_functions_used_once: 336,
-    constructors_that_only_assign: 148,
-    pairs_of_records: 118,
+    constructors_that_only_assign: 130,
+    pairs_of_records: 115,
     lives_of_panes: 38,
     kinds_of_asks: 2,
 }
@@ -256,7 +256,7 @@ def test_the_numbers_of_the_house_only_fall() -> None:
     assert found == {}
 
 
-LARGEST_CIRCLE = 9
+LARGEST_CIRCLE = 6
 """The most modules that import each other, imports for types and in functions included. May only fall."""
 
 
@@ -296,3 +296,13 @@ def test_no_large_circle_of_imports() -> None:
     assert _circles({"a": {"b"}, "b": {"c"}, "c": {"b"}, "d": {"a"}}) == [{"b", "c"}]
     largest = max(_circles(_import_graph()), key=len, default=set[str]())
     assert len(largest) <= LARGEST_CIRCLE, sorted(largest)
+
+
+MOST_OF_THE_APP = 12
+"""The most that screens may use of the console's app. May only fall."""
+
+
+def test_screens_use_little_of_the_app() -> None:
+    tree = ast.parse((PACKAGE / "console/screen/port.py").read_text(encoding="utf-8"))
+    (port,) = (one for one in tree.body if isinstance(one, ast.ClassDef) and one.name == "ConsolePort")
+    assert len([one for one in port.body if isinstance(one, ast.AnnAssign | ast.FunctionDef)]) <= MOST_OF_THE_APP

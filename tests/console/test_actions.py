@@ -13,18 +13,20 @@ from tests.console.sample_crawl import API, WWW, origin, origins
 from tests.console.support import stage
 from tests.support.keys_page import keys_markdown
 from tui_crawler import console
-from tui_crawler.console.action import Console, Frame
-from tui_crawler.console.actions import ACTIONS, BY_ID, Need, Situation, Where, actions_at, find_action, why_not
+from tui_crawler.console.action import Frame, Need, Situation, Where, why_not
+from tui_crawler.console.actions import ACTIONS, BY_ID, actions_at, find_action
 from tui_crawler.console.appearance import Appearance
-from tui_crawler.console.dispatcher import Dispatcher, History
-from tui_crawler.console.handlers import Handles, handles, handles_typed
-from tui_crawler.console.keys import keys_of, table_keys
+from tui_crawler.console.dispatcher import Dispatcher
+from tui_crawler.console.handlers import Handles, handles
+from tui_crawler.console.keys import KeyNames, table_keys
+from tui_crawler.console.navigation import Navigation
 from tui_crawler.console.operator import intent as intents
 from tui_crawler.console.operator.commands import CommandQueue, UndoStack, delay_note
 from tui_crawler.console.operator.shutdown import ExitActions
 from tui_crawler.console.operator.takeover import HostTakeover
 from tui_crawler.console.panes.notice import Notice, add_notice
 from tui_crawler.console.replay.player import ReplayControls
+from tui_crawler.console.routes import ROUTES
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.table.row_actions import RowActions
 from tui_crawler.domain.command import ActionResult, PauseOrigins, ResumeOrigins, RetryPages, SetDelay
@@ -57,10 +59,22 @@ def _screens() -> dict[Where, type[ConsoleScreen]]:
     return {kind.WHERE: kind for kind in kinds if hasattr(kind, "WHERE")}
 
 
+def test_every_screen_has_its_route() -> None:
+    assert {where: route.load().WHERE for where, route in ROUTES.items()} == {where: where for where in _screens()}
+
+
+@pytest.mark.parametrize("place", [(Where.url, ""), (Where.url, "", "links"), (Where.why, ""), (Where.timeline, ())])
+async def test_nowhere_is_gone_to_without_a_name(place: tuple[Where, object]) -> None:
+    async with stage() as held:
+        held.app.go_to(*place)
+        await held.quiet()
+        assert len(held.app.screen_stack) == 1
+
+
 def test_every_action_has_exactly_one_handler_on_each_screen_that_offers_it() -> None:
     shown = _screens()
     assert set(shown) == set(Where) - {Where.welcome}  # which is an app of its own
-    once = (Dispatcher, History, Appearance, ExitActions, HostTakeover, CommandQueue, ReplayControls, RowActions)
+    once = (Dispatcher, Navigation, Appearance, ExitActions, HostTakeover, CommandQueue, ReplayControls, RowActions)
     wrong = {
         (where.name, action.id): doers
         for where, screen in shown.items()
@@ -79,7 +93,7 @@ def test_an_action_is_not_done_by_two_methods_and_one_that_overrides_does_what_i
         def go(self, by: int) -> None:
             done.append(by)
 
-        @handles_typed("x.say")
+        @handles("x.say")
         def say(self, text: str) -> None:
             done.append(text)
 
@@ -108,13 +122,8 @@ async def test_every_key_of_every_screen_does_something_or_says_why_not() -> Non
 
 
 def test_reasons_are_words_for_every_need() -> None:
-    def no() -> str:
-        return "no"
-
-    hindered = Console(
-        writer="no", queries=no, undo=no, redo=no, pause=no, move=no, start=no, end=no, detach=no, replay=no, replays=no
-    )
-    nothing = Situation(Where.overview, origins=(), console=hindered, frame=Frame(zoom=lambda: 2))
+    known_to_the_console = {need: lambda: "no" for need in Need if not callable(need.value)}
+    nothing = Situation(Where.overview, origins=(), hindrances=known_to_the_console, frame=Frame(zoom=lambda: 2))
     reasons = {need: why_not(replace(ACTIONS[0], needs=(need,)), nothing) for need in Need}
     assert {need for need, reason in reasons.items() if not reason} == {Need.unfinished, Need.zoomed}
     full = Situation(Where.overview, origins=(origin(API, patience=1, operator_delay_ms=9),), urls=("u",), failed=1)
@@ -138,8 +147,8 @@ def test_the_prompt_finds_words_ids_and_unique_beginnings() -> None:
 
 
 def test_keys_are_named_as_a_person_reads_them() -> None:
-    assert keys_of("x", "escape,ctrl+backslash,pagedown", {}) == ("esc", "ctrl+\\", "PgDn")
-    assert keys_of("x", "escape", {"x": "u,ctrl+e"}) == ("u", "ctrl+e")
+    assert KeyNames({"nav.back": "escape,ctrl+backslash,pagedown"}).of("nav.back") == ("esc", "ctrl+\\", "PgDn")
+    assert KeyNames().of("nav.back") == ("esc",)
 
 
 def test_the_page_of_keys_names_every_action_and_key() -> None:

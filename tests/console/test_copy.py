@@ -20,6 +20,7 @@ from hypothesis import strategies as st
 from tests.console.sample_crawl import API, WWW, page
 from tests.console.support import FakeReports, Stage, stage
 from tests.console.test_injection import CASES, PoisonedReports
+from tui_crawler.console.action import Where
 from tui_crawler.console.dialogs import choose
 from tui_crawler.console.dialogs.choose import CopyScreen
 from tui_crawler.console.session import SessionFile
@@ -91,7 +92,7 @@ async def test_a_page_is_asked_for_conditionally_and_a_link_is_its_other_end() -
     reports.ends = from_example
     async with stage(reports=reports) as held:
         url = f"{API}/v2/items?page=18"
-        held.app.dispatcher.go_to_url(url)
+        held.app.go_to(Where.url, url)
         await held.settle(3)
         await held.press("y", "c")
         words = shlex.split(copied(held))

@@ -8,8 +8,8 @@ import pytest
 
 from tests.console.sample_crawl import NOW, run_view
 from tests.console.support import GONE, FakeDetacher, FakeHost, Stage, stage
-from tui_crawler.console.action import Console
-from tui_crawler.console.actions import ACTIONS, Situation, Topic, Where, why_not
+from tui_crawler.console.action import Need, Situation, Topic, Where, why_not
+from tui_crawler.console.actions import ACTIONS
 from tui_crawler.console.operator.detach import Departure
 from tui_crawler.console.operator.engine_host import DRAIN_MS, GRACE_MS, EnginePhase
 from tui_crawler.console.operator.exit_summary import ExitSummary
@@ -228,7 +228,7 @@ def test_a_run_that_was_broken_off_is_called_so() -> None:
 
 
 def test_everything_that_changes_the_crawl_says_why_a_console_that_only_watches_cannot() -> None:
-    watching = Situation(Where.overview, console=Console(writer="this console only watches"))
+    watching = Situation(Where.overview, hindrances={Need.writer: lambda: "this console only watches"})
     changing = [action for action in ACTIONS if action.group is Topic.crawl]
     assert len(changing) > 20
     assert {why_not(action, watching) for action in changing} == {"this console only watches"}

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 from tests.console.sample_crawl import API, NOW, attempt, failed_pages, page
 from tests.console.support import FakeReports, Stage, stage
+from tui_crawler.console.action import Where
 from tui_crawler.console.failures.screen import FailuresScreen
 from tui_crawler.console.origin.screen import OriginScreen
 from tui_crawler.console.overview.screen import OverviewScreen
@@ -101,7 +102,7 @@ async def test_failures_by_exit_code_open_a_page_with_attempts_requests_headers_
 
 async def test_the_second_request_of_an_attempt_is_named() -> None:
     async with stage((200, 60)) as held:
-        held.app.dispatcher.go_to_url(f"{API}/v2/items?page=18")
+        held.app.go_to(Where.url, f"{API}/v2/items?page=18")
         await held.settle(2)
         await held.press("j", "enter")
         assert rows(held, "#url-requests").row_count == 2
@@ -112,7 +113,7 @@ async def test_the_second_request_of_an_attempt_is_named() -> None:
 
 async def test_a_url_that_is_not_known_says_so() -> None:
     async with stage(reports=FakeReports(detail=lambda url: None)) as held:
-        held.app.dispatcher.go_to_url(f"{API}/nowhere")
+        held.app.go_to(Where.url, f"{API}/nowhere")
         await held.settle(2)
         assert "is not known to this" in held.text()
 

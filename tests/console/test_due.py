@@ -8,6 +8,7 @@ import pytest
 
 from tests.console.sample_crawl import API, NOW, origin, page, run_view
 from tests.console.support import FakeReports, Stage, stage
+from tui_crawler.console.action import Where
 from tui_crawler.console.table.cells import cell_text
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.page_view import TodoView
@@ -65,7 +66,7 @@ async def test_while_a_run_is_live() -> None:
             "claimed": "-",
             "spent": "+28d",
         }
-        held.app.dispatcher.go_to_origin(API)
+        held.app.go_to(Where.origin, API)
         await held.settle(3)
         assert cells(held, "#todo", "due") == {"tried": "now", "waits": "+2m", "fresh": "now"}
 
@@ -88,7 +89,7 @@ async def test_where_nobody_crawls_nothing_is_due_now(ended: str) -> None:
             "spent": "+28d",
         }
         assert ", due in the next run" in held.text()
-        held.app.dispatcher.go_to_origin(API)
+        held.app.go_to(Where.origin, API)
         await held.settle(3)
         assert cells(held, "#todo", "due") == {"tried": "next run", "waits": "+2m", "fresh": "next run"}
 
@@ -104,7 +105,7 @@ async def test_what_this_run_has_considered_is_due_in_the_next_one() -> None:
 
 async def test_an_open_todo_list_follows_the_run_and_its_origin() -> None:
     async with stage((160, 40), reports=crawl(LIVE)) as held:
-        held.app.dispatcher.go_to_origin(API)
+        held.app.go_to(Where.origin, API)
         await held.settle(3)
         assert cells(held, "#todo", "due")["tried"] == "now"
         held.reports.commit(origin(API, paused=True))
@@ -118,7 +119,7 @@ async def test_an_open_todo_list_follows_the_run_and_its_origin() -> None:
 
 async def test_a_wait_on_the_todo_list_runs_down() -> None:
     async with stage((160, 40), reports=crawl(LIVE)) as held:
-        held.app.dispatcher.go_to_origin(API)
+        held.app.go_to(Where.origin, API)
         await held.settle(3)
         await held.settle(2, move_ms=30_000)
         assert cells(held, "#todo", "due")["waits"] == "+59s"

@@ -6,8 +6,8 @@ import pytest
 
 from tests.console.sample_crawl import API
 from tests.console.support import Stage, stage
-from tui_crawler.console.action import Need
-from tui_crawler.console.actions import BY_ID, Where
+from tui_crawler.console.action import Need, Where
+from tui_crawler.console.actions import BY_ID
 from tui_crawler.console.dialogs.jump import JumpScreen
 from tui_crawler.console.keys import FIRST, footer_at
 from tui_crawler.console.table.crawl_table import CrawlTable

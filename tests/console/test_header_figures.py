@@ -14,6 +14,7 @@ from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, NOW, origins, run_view
 from tests.console.support import stage
 from tests.console.test_present import TALLY
+from tui_crawler.console.action import Where
 from tui_crawler.console.actions import ORDERS
 from tui_crawler.console.operator.exit_summary import ExitSummary
 from tui_crawler.console.overview.queries import OriginSummary
@@ -55,7 +56,7 @@ async def test_pages_that_wait_have_one_word_everywhere() -> None:
         text = held.text()
         assert "queue" not in text.lower()
         assert all(words in text for words in card)
-        held.app.dispatcher.go_to_origin(API)
+        held.app.go_to(Where.origin, API)
         await held.settle(3)
         assert all(words in held.text() for words in card)
 

@@ -28,6 +28,7 @@ from tests.console.poison import (
 from tests.console.poisoned_lines import every_line, printed
 from tests.console.rule_stage import counted
 from tests.console.support import FakeHost, Stage, stage
+from tui_crawler.console.action import Where
 from tui_crawler.console.failures import rows as failure_rows
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import lay_out_line
@@ -154,7 +155,7 @@ class Tour:
         await self.press("L", ">", "<", "escape", "i", rounds=0)
         await self.press("enter", rounds=2)
         for asked in (self.payload, f"odd{self.payload}"):
-            self.held.app.dispatcher.go_to_why(asked)
+            self.held.app.go_to(Where.why, asked)
             await self.held.settle(2)
             assert_clean(self.held, self.payload)
         await self.press("1", rounds=0)
@@ -194,7 +195,7 @@ class Tour:
         assert isinstance(screen, SqlScreen)
         editor = screen.query_one(TextArea)
         for question in (f"select {self.payload}", f"fail {self.payload}", f"raise {self.payload}", "select 1"):
-            screen.do("sql.open", question)
+            screen.console.do("sql.open", question)
             await self.held.app.workers.wait_for_complete([one for one in self.held.app.workers if one.group == "sql"])
             await self.held.quiet()
             assert_clean(self.held, self.payload)
@@ -249,7 +250,7 @@ async def test_no_payload_is_obeyed_or_breaks_a_screen(
         queries=PoisonedQueries(payload),
         explains=PoisonedExplainer,
     ) as held:
-        held.app.crawl_name = held.app.who = payload
+        held.app.crawl_name = held.app.live_state.who = payload
         tour = Tour(held, payload, exports=not names)
         await tour.whole()
         assert held.app.is_running

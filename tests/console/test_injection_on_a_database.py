@@ -116,7 +116,7 @@ async def tour(held: Stage) -> None:
     screen = held.app.console_screen
     assert screen is not None
     for view in ("v_page", "v_origin", "v_attempt"):
-        screen.do("sql.open", f"SELECT * FROM {view}")
+        screen.console.do("sql.open", f"SELECT * FROM {view}")
         await held.app.workers.wait_for_complete([one for one in held.app.workers if one.group == "sql"])
         await held.quiet()
         assert_clean(held, PAYLOAD)

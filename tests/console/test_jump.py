@@ -123,12 +123,12 @@ async def test_panes_behind_an_enlarged_one_stand_in_the_box_and_the_zoom_goes_a
 
 async def test_keys_of_views_are_the_operators() -> None:
     async with stage((120, 40), keymap={"view.failures": "F2"}) as held:
-        assert held.app.appearance.own_keys == {}  # there is no such key: the usual one holds
+        assert held.app.appearance.key_names.own == {}  # there is no such key: the usual one holds
         assert "there is no key F2" in held.text()
     async with stage((120, 40), keymap={"view.failures": "f2"}) as held:
         screen = held.app.console_screen
         assert screen is not None
-        found = {target.key: target.goal for target in targets_of(screen, held.app.appearance.own_keys)}
+        found = {target.key: target.goal for target in targets_of(screen, held.app.appearance.key_names)}
         assert found["f2"] == "view.failures"
         await held.press("ctrl+o", "f2", rounds=1)
         assert held.app.screen.query("#groups")

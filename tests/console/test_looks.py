@@ -78,9 +78,9 @@ async def test_level_origin_search_and_time_of_the_log_are_there_again(tmp_path:
     memory = SessionFile(tmp_path, "/data/a.db")
     async with stage((160, 40), memory=memory) as held:
         await held.press("5", "!", rounds=2)
-        held.app.screen.do("log.origin", API)  # type: ignore[attr-defined]
-        held.app.screen.do("log.search", "TIME")  # type: ignore[attr-defined]
-        held.app.screen.do("log.time")  # type: ignore[attr-defined]
+        held.app.do("log.origin", API)  # type: ignore[attr-defined]
+        held.app.do("log.search", "TIME")  # type: ignore[attr-defined]
+        held.app.do("log.time")  # type: ignore[attr-defined]
         await held.settle(2)
         title = table(held, "#log").border_title
         before = list(table(held, "#log").row_order)
@@ -99,7 +99,7 @@ async def test_the_ledger_of_the_stats_and_their_filters_are_there_again(tmp_pat
     memory = SessionFile(tmp_path, "/data/a.db")
     async with stage((160, 50), memory=memory) as held:
         await held.press("6", rounds=2)
-        held.app.screen.do("stats.ledger", "runs")  # type: ignore[attr-defined]
+        held.app.do("stats.ledger", "runs")  # type: ignore[attr-defined]
         table(held, "#top-origins").focus()
         await held.press("S", rounds=2)
         await held.type("/api")
@@ -111,7 +111,7 @@ async def test_the_ledger_of_the_stats_and_their_filters_are_there_again(tmp_pat
         assert table(held, "#top-origins").border_title == before
         assert table(held, "#top-origins").needle == "api"
         assert "Runs" in str(table(held, "#ledger").border_title)
-        held.app.screen.do("stats.ledger", "stashes")  # type: ignore[attr-defined]
+        held.app.do("stats.ledger", "stashes")  # type: ignore[attr-defined]
         await leave(held)
     (look,) = [look for name, look in memory.recall().looks if name == "stats"]
     assert "ledger" not in dict(look.words), "what takes long to count is counted when one asks"

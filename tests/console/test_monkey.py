@@ -14,7 +14,8 @@ import pytest
 from tests.console.monkey import ENDS, STAYS, Press, draw, play_alone, scene
 from tests.console.sample_crawl import API
 from tests.console.support import stage
-from tui_crawler.console.dispatcher import MANY_SCREENS
+from tui_crawler.console.action import Where
+from tui_crawler.console.navigation import MANY_SCREENS
 from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.rules.editor import RuleEditorScreen
 from tui_crawler.console.url.screen import UrlScreen
@@ -49,7 +50,7 @@ async def test_links_followed_from_page_to_page_do_not_pile_up_screens_and_esc_l
     async with stage((120, 40)) as held:
         await held.press("3", "enter", rounds=2)
         for _ in range(MANY_SCREENS - 3):
-            held.app.dispatcher.go_to_url(f"{API}/x")
+            held.app.go_to(Where.url, f"{API}/x")
             await held.quiet(1)
         for _ in range(3):
             await held.press("L", "enter", rounds=1)
@@ -63,12 +64,12 @@ async def test_links_followed_from_page_to_page_do_not_pile_up_screens_and_esc_l
 async def test_a_draft_of_rules_stays_below_however_deep_it_is() -> None:
     async with stage((120, 40)) as held:
         for _ in range(MANY_SCREENS):
-            held.app.dispatcher.go_to_origin(API)
+            held.app.go_to(Where.origin, API)
             await held.quiet(1)
-        held.app.dispatcher.draft_rule((f"{API}/x",))
+        held.app.go_to(Where.rule_draft, f"{API}/x")
         await held.quiet()
         draft = held.app.screen
         assert isinstance(draft, RuleEditorScreen)
-        held.app.dispatcher.go_to_url(f"{API}/x")
+        held.app.go_to(Where.url, f"{API}/x")
         await held.quiet()
         assert held.app.screen_stack[-2] is draft

@@ -11,6 +11,7 @@ from textual.widgets import TextArea
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, page
 from tests.console.support import Stage, stage
+from tui_crawler.console.action import Where
 from tui_crawler.console.dialogs.add import AddScreen
 from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.dialogs.help import HelpScreen
@@ -51,9 +52,9 @@ async def test_what_stands_beside_a_key_is_no_key() -> None:
 
 async def test_a_place_in_the_footer_is_gone_back_to() -> None:
     async with stage((160, 40)) as held:
-        held.app.dispatcher.go_to_origin(API)
+        held.app.go_to(Where.origin, API)
         await held.settle(2)
-        held.app.dispatcher.go_to_url(f"{API}/v2/items?page=18")
+        held.app.go_to(Where.url, f"{API}/v2/items?page=18")
         await held.settle(2)
         await click_on(held, "/v2/items")
         assert isinstance(held.app.screen, UrlScreen), "one is there already"

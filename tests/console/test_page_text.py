@@ -11,6 +11,7 @@ from rich.cells import cell_len
 
 from tests.console.sample_crawl import API
 from tests.console.support import stage
+from tui_crawler.console.action import Where
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.table.cells import cell_parts
 from tui_crawler.console.url.page_text import PageText, page_text
@@ -70,7 +71,7 @@ def test_hostile_markup_takes_no_longer(part: str) -> None:
 async def test_a_link_is_opened_by_its_number_or_a_click() -> None:
     async with stage((120, 40)) as held:
         held.reports.body = lambda _: PAGE  # type: ignore[method-assign]
-        held.app.dispatcher.go_to_url(f"{API}/products/1", "body")
+        held.app.go_to(Where.url, f"{API}/products/1", "body")
         await held.settle(3)
         await held.press("e", rounds=2)
         assert "as text, 2 links" in held.text()
@@ -89,7 +90,7 @@ async def test_a_link_is_opened_by_its_number_or_a_click() -> None:
 async def test_what_is_no_number_of_a_link_is_said() -> None:
     async with stage((80, 24)) as held:
         held.reports.body = lambda _: PAGE  # type: ignore[method-assign]
-        held.app.dispatcher.go_to_url(f"{API}/products/1", "body")
+        held.app.go_to(Where.url, f"{API}/products/1", "body")
         await held.settle(3)
         await held.press("#", rounds=1)
         assert "no link has a number here" in held.text()

@@ -9,8 +9,7 @@ import pytest
 
 from tests.console.support import stage
 from tests.console.test_sizes import SCREENS
-from tui_crawler.console.action import NOTHING_TO_UNDO
-from tui_crawler.console.actions import Where
+from tui_crawler.console.action import NOTHING_TO_UNDO, Where
 from tui_crawler.console.dialogs import pane_help
 from tui_crawler.console.dialogs.help import _LEGEND
 from tui_crawler.console.dialogs.pane_help import PaneText, text_of, texts_in

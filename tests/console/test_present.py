@@ -12,7 +12,8 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.console.sample_crawl import API, NOW, attempt, origin, origins, page, run_view
-from tui_crawler.console.actions import ORDERS, Where
+from tui_crawler.console.action import Where
+from tui_crawler.console.actions import ORDERS
 from tui_crawler.console.failures.rows import page_lines
 from tui_crawler.console.keys import footer_at
 from tui_crawler.console.logs.attempts import exit_cell, meaning, short_name

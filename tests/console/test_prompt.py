@@ -8,6 +8,7 @@ from textual.widgets import Input
 from tests.console.sample_crawl import API, WWW
 from tests.console.support import Stage, stage
 from tests.console.test_asked import sent
+from tui_crawler.console.action import Where
 from tui_crawler.console.dialogs.completion import Completion, shared_beginning
 from tui_crawler.console.dialogs.jump import pane_name
 from tui_crawler.console.panes.entry import EntryLine
@@ -210,7 +211,7 @@ async def test_a_terminal_that_loses_the_focus_for_a_while_leaves_the_prompt_ope
 
 async def test_f1_during_a_filter_speaks_of_the_row_under_the_cursor() -> None:
     async with stage((120, 60)) as held:
-        held.app.dispatcher.go_to_origin(API)
+        held.app.go_to(Where.origin, API)
         await held.settle(3)
         screen = held.app.console_screen
         assert screen is not None

@@ -7,6 +7,7 @@ from dataclasses import replace
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW, run_view
 from tests.console.support import FrozenClock
+from tui_crawler.console.operator.engine_host import HostedEngine
 from tui_crawler.console.reading.ask import ReadingRequest
 from tui_crawler.console.reading.refresh import TOTALS as ASKED_TOTALS
 from tui_crawler.console.reading.refresh import Snapshot
@@ -21,11 +22,11 @@ TOTALS = FakeReports().totals()
 
 def test_the_clock_of_a_run_does_not_go_back_when_its_engine_is_killed() -> None:
     clock = FrozenClock()
-    picture = LiveState(clock)
+    picture = LiveState(clock, HostedEngine(None))
 
     def worked(run: RunView) -> int:
         picture.feed(Snapshot(ReadingRequest(), 1, run, {ASKED_TOTALS: TOTALS}))
-        return picture.header("", _ENGINE, hz=10, stale_ms=0, readonly=False).worked_ms
+        return picture.header("", _ENGINE, hz=10, stale_ms=0).worked_ms
 
     run = run_view(started_at=NOW - 60_000, heartbeat_at=NOW - 5_000, worked_ms=55_000)
     assert worked(run) == 60_000

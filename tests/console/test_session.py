@@ -14,14 +14,15 @@ from hypothesis import strategies as st
 
 from tests.console.sample_crawl import API, WWW
 from tests.console.support import Stage, stage
+from tui_crawler.console.action import Where
 from tui_crawler.console.actions import ACTIONS
-from tui_crawler.console.dispatcher import ScreenHistory, ScreenPlace
 from tui_crawler.console.failures.screen import FailuresScreen
 from tui_crawler.console.operator.exit_summary import ExitSummary
 from tui_crawler.console.origin.screen import OriginScreen
 from tui_crawler.console.overview.order import OverviewFilter
 from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.zoom import FULL, HALF, NORMAL
+from tui_crawler.console.screen.places import ScreenHistory, ScreenPlace
 from tui_crawler.console.session import MOST_BYTES, ConsoleSession, SessionFile, state_folder
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.filter_terms import read_needle
@@ -75,7 +76,7 @@ async def test_columns_are_chosen_and_layouts_kept_by_name_for_all_databases(tmp
         assert "by took ▲" in held.text()
         await held.type(":droplayout slow")
         await held.press("enter", rounds=2)
-        assert held.app.memory.layouts() == {}
+        assert held.app.memory.file.layouts() == {}
 
 
 @pytest.mark.parametrize("text", ["", "[]", '{"a": 1}', '{"a": {"sort": [], "columns": "x"}}', "[" * 9_000])
@@ -267,7 +268,7 @@ def test_where_the_state_is(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_a_trail_is_walked_back_and_on() -> None:
-    one, two, three = (ScreenPlace(OriginScreen, (name,)) for name in "abc")
+    one, two, three = (ScreenPlace(Where.origin, (name,)) for name in "abc")
     trail = ScreenHistory().went(one).went(two).went(two).went(three)
     assert (trail.places, trail.last) == ((one, two, three), two)
     assert trail.moved(1) is None
@@ -278,16 +279,16 @@ def test_a_trail_is_walked_back_and_on() -> None:
     assert ScreenHistory().moved(-1) is None
     long = ScreenHistory()
     for number in range(250):
-        long = long.went(ScreenPlace(OriginScreen, (str(number),)))
+        long = long.went(ScreenPlace(Where.origin, (str(number),)))
     assert len(long.places) == 100
-    assert long.place == ScreenPlace(OriginScreen, ("249",))
+    assert long.place == ScreenPlace(Where.origin, ("249",))
 
 
 async def test_back_on_and_last() -> None:
     async with stage() as held:
-        held.app.dispatcher.go_to_origin(API)
+        held.app.go_to(Where.origin, API)
         await held.settle()
-        held.app.dispatcher.go_to_url(f"{API}/v2/items?page=18")
+        held.app.go_to(Where.url, f"{API}/v2/items?page=18")
         await held.settle()
         await held.press("2")
         assert isinstance(held.app.screen, FailuresScreen)
@@ -384,7 +385,7 @@ async def test_next_match_goes_on_after_the_filter_was_taken_off() -> None:
 
 async def test_attempts_of_an_origin_are_filtered_and_esc_takes_it_off() -> None:
     async with stage() as held:
-        held.app.dispatcher.go_to_origin(API)
+        held.app.go_to(Where.origin, API)
         await held.settle()
         attempts = table(held, "#attempts")
         before = attempts.row_count

@@ -155,7 +155,7 @@ async def test_t_goes_through_the_themes_and_the_choice_is_kept_until_the_config
         chosen = held.app.theme
         assert chosen == THEME_NAMES[(THEME_NAMES.index("nord") + 2) % len(THEME_NAMES)]
         assert f"theme {chosen}" in held.text()
-        assert memory.keep(held.app.session())
+        held.app.remember()
     async with stage(memory=memory, theme="nord") as held:
         assert held.app.theme == chosen
     async with stage(memory=memory, theme="gruvbox") as held:
@@ -167,7 +167,7 @@ async def test_the_first_theme_can_be_chosen_over_that_of_the_configuration(tmp_
     async with stage(memory=memory, theme="solarized-light") as held:
         await held.press("t", rounds=0)
         assert held.app.theme == DARK.name
-        assert memory.keep(held.app.session())
+        held.app.remember()
     async with stage(memory=memory, theme="solarized-light") as held:
         assert held.app.theme == DARK.name
 

@@ -13,6 +13,7 @@ from textual.widgets import Input, TextArea
 from tests.console.sample_crawl import API
 from tests.console.support import Stage, stage
 from tests.console.test_overview import select
+from tui_crawler.console.action import Where
 from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.failures.screen import FailuresScreen
 from tui_crawler.console.keys import character_of
@@ -220,7 +221,7 @@ async def test_marks_set_in_one_go_are_all_set() -> None:
 async def test_an_action_waits_for_the_screen_that_is_being_made() -> None:
     async with stage((160, 40)) as held:
         await held.press("3", "enter", rounds=3)
-        held.app.dispatcher.go_to_url(f"{API}/another")
+        held.app.go_to(Where.url, f"{API}/another")
         top = held.app.screen
         assert not top.is_mounted
         held.app.dispatcher.do("url.tab_links")

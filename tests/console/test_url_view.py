@@ -9,6 +9,7 @@ from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import API, MINUTE, NOW, page_detail
 from tests.console.sample_relations import texts_of
 from tests.console.support import Stage, stage
+from tui_crawler.console.action import Where
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines, lay_out_line
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -40,7 +41,7 @@ def table(held: Stage, name: str) -> CrawlTable:
 
 
 async def open_url(held: Stage) -> None:
-    held.app.dispatcher.go_to_url(URL)
+    held.app.go_to(Where.url, URL)
     await held.settle(3)
 
 

@@ -13,6 +13,7 @@ from textual.widgets import Static
 from tests.console.sample_crawl import API, NOW, failed_pages, origin, page, page_detail, run_view
 from tests.console.sample_relations import texts_of
 from tests.console.support import FakeReports, Stage, stage
+from tui_crawler.console.action import Where
 from tui_crawler.console.app import TICK_MS
 from tui_crawler.console.operator.retry_start import NextRequest, RetryStart, outlook_of
 from tui_crawler.console.origin.screen import OriginScreen
@@ -602,7 +603,7 @@ def full_detail() -> FakeReports:
 
 
 async def open_url(held: Stage) -> None:
-    held.app.dispatcher.go_to_url(f"{API}/v2/items?page=18")
+    held.app.go_to(Where.url, f"{API}/v2/items?page=18")
     await held.settle(3)
     assert isinstance(held.app.screen, UrlScreen)
 

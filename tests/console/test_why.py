@@ -16,13 +16,14 @@ from tests.console.support import FakeReports, Stage, stage
 from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, crawled, fill_of, plan
 from tui_crawler.console import ports
-from tui_crawler.console.app import TRACE_MS, ExplanationQuery
+from tui_crawler.console.action import Where
 from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.line import HangingText, Line
 from tui_crawler.console.panes.lines import Lines, lay_out_line
 from tui_crawler.console.reading.ask import ReadingRequest
 from tui_crawler.console.reading.refresh import SnapshotReader
+from tui_crawler.console.url.explanation import TRACE_MS, ExplanationQuery
 from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.console.url.why import AskUrlScreen, WhyScreen
 from tui_crawler.console.url.why_lines import path_lines, short_trace_lines, standing_lines, trace_lines
@@ -192,7 +193,7 @@ async def ask(held: Stage, url: str) -> None:
 
 async def test_a_url_shows_its_trace_beside_the_way_to_it() -> None:
     async with stage((140, 50)) as held:
-        held.app.dispatcher.go_to_url(KNOWN)
+        held.app.go_to(Where.url, KNOWN)
         await held.settle(3)
         text = held.text()
         assert "Decision trace" in text
@@ -252,7 +253,7 @@ async def test_a_frozen_trace_holds_still() -> None:
             return said[0]
 
     async with stage((140, 40), explains=Changing) as held:
-        held.app.dispatcher.go_to_why(KNOWN)
+        held.app.go_to(Where.why, KNOWN)
         await held.settle(3)
         await held.press("f")
         said[0] = replace(explanation(), sentence="it is another one now")
@@ -266,10 +267,10 @@ async def test_a_frozen_trace_holds_still() -> None:
 
 async def test_without_anybody_to_ask_it_says_so() -> None:
     async with stage((140, 40), explains=None) as held:
-        held.app.dispatcher.go_to_why(KNOWN)
+        held.app.go_to(Where.why, KNOWN)
         await held.settle(2)
         assert "Nobody can be asked here." in held.text()
-        held.app.dispatcher.go_to_url(KNOWN)
+        held.app.go_to(Where.url, KNOWN)
         await held.settle(2)
         assert "Decision trace" not in held.text()
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from tui_crawler.console.actions import ACTIONS, Topic, Where
+from tui_crawler.console.action import Topic, Where
+from tui_crawler.console.actions import ACTIONS
 from tui_crawler.console.keys import key_name, table_keys
 from tui_crawler.console.welcome.actions import WELCOME
 

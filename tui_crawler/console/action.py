@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from enum import Enum
+from enum import Enum, member
 from typing import TYPE_CHECKING, Self
 
-from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.record import dataclass, field
 
 if TYPE_CHECKING:
     from tui_crawler.domain.operator_view import JobView
@@ -25,24 +25,23 @@ LARGEST = 2
 
 @dataclass(frozen=True, slots=True)
 class View:
-    """A numbered view: its key, its name in the footer, what the help sheet says of going there, module and class of
-    its screen in this package (imported when first wanted), and whether its filters and orders are remembered."""
+    """A numbered view: its key, its name in the footer, what the help sheet says of going there, and whether its
+    filters and orders are remembered."""
 
     key: str
     label: str
     help: str
-    screen: str
     layout: bool = True
 
 
 class Where(Enum):
-    """The screens. The value is the word in the help sheet, `about` says what is seen there; a numbered view is made
-    from its row alone: its key, its word, its action and the way to its screen."""
+    """The screens. The value is the word in the help sheet, `about` says what is seen there; a numbered view has
+    its key, its word and its action from its row. The way to each screen is in `routes.py`."""
 
     overview = (
         "Overview",
         "All origins of the crawl, the selected one in short, and every attempt as it ends.",
-        View("1", "overview", "All origins, events and totals", "overview.screen.OverviewScreen", layout=False),
+        View("1", "overview", "All origins, events and totals", layout=False),
     )
     origin = "Origin", "One origin: its state with what led to it, the pages of its next turns, and its attempts."
     tree = (
@@ -52,19 +51,19 @@ class Where(Enum):
     failures = (
         "Failures",
         "Pages that failed, in groups; the pages of the group under the cursor stand at the right.",
-        View("2", "failures", "Failed pages by exit code", "failures.screen.FailuresScreen"),
+        View("2", "failures", "Failed pages by exit code"),
     )
     url = "URL", "One URL: how it was found, every attempt, and the requests and headers of the chosen attempt."
     urls = (
         "URLs",
         "All known URLs that pass the filter, in one list without end; the page under the cursor in full.",
-        View("3", "URLs", "All known URLs, to be filtered", "urls.screen.UrlsScreen"),
+        View("3", "URLs", "All known URLs, to be filtered"),
     )
     why = "Why", "The whole decision chain of one URL, with the line that decided at each step."
     rules = (
         "Rules",
         "The rules in force, their versions, and what differs between two of them.",
-        View("4", "rules", "The rules in force, their versions, a draft", "rules.screen.RulesScreen", layout=False),
+        View("4", "rules", "The rules in force, their versions, a draft", layout=False),
     )
     rule_draft = (
         "Rule draft",
@@ -73,22 +72,22 @@ class Where(Enum):
     logs = (
         "Logs",
         "Attempts, what happened beside them and what operators asked for, by time; it follows at its end.",
-        View("5", "logs", "What happened, in one list by time", "logs.screen.LogsScreen"),
+        View("5", "logs", "What happened, in one list by time"),
     )
     stats = (
         "Stats",
         "How attempts ended, the busiest origins, jobs and what can be done with them, and the ledgers.",
-        View("6", "stats", "Exit codes, jobs, stashes, refused links, runs", "stats.screen.StatsScreen"),
+        View("6", "stats", "Exit codes, jobs, stashes, refused links, runs"),
     )
     pulse = (
         "Pulse",
         "Pages, bytes, latency, failures, what waits and what the crawl costs; one cursor reads all charts.",
-        View("7", "pulse", "How the crawl goes over time, as charts", "pulse.screen.PulseScreen"),
+        View("7", "pulse", "How the crawl goes over time, as charts"),
     )
     workers = (
         "Workers",
         "Who crawls this database, on which machine, with how much work; and what is wanted of each.",
-        View("8", "workers", "Who crawls: state, origins held, pace, heartbeat", "workers.screen.WorkersScreen"),
+        View("8", "workers", "Who crawls: state, origins held, pace, heartbeat"),
     )
     robots = (
         "robots.txt",
@@ -156,29 +155,6 @@ class Takes(Enum):
     nothing = "nothing"
 
 
-def nothing() -> str:
-    """Nothing is in the way."""
-    return ""
-
-
-@dataclass(frozen=True, slots=True)
-class Console:
-    """What is in the way on any screen, what changes looked up when it is asked for: words (raw), empty where nothing
-    is."""
-
-    writer: str = ""  # of whatever changes the crawl
-    queries: Callable[[], str] = nothing
-    undo: Callable[[], str] = nothing
-    redo: Callable[[], str] = nothing
-    pause: Callable[[], str] = nothing  # of pausing any origin of the crawl
-    move: Callable[[], str] = nothing  # of giving origins to another worker
-    start: Callable[[], str] = nothing  # of carrying the crawl on here
-    end: Callable[[], str] = nothing  # of ending a run
-    detach: Callable[[], str] = nothing  # of a run that goes on without this console
-    replay: Callable[[], str] = nothing  # of moving in time
-    replays: Callable[[], str] = nothing  # of opening a replay
-
-
 @dataclass(frozen=True, slots=True)
 class Frame:
     """How the panes of the screen stand, each looked up when it is asked for."""
@@ -208,7 +184,8 @@ class Situation:
     entry: bool = False
     draft: bool = False
     frame: Frame = Frame()
-    console: Console = Console()
+    hindrances: Mapping[Need, Callable[[], str]] = field(default_factory=dict)
+    """Of needs that the console alone knows: what is in the way, in words (raw), empty where nothing is."""
 
 
 def unfinished(origins: Iterable[OriginView]) -> list[OriginView]:
@@ -249,49 +226,51 @@ def _end(now: Situation, of_log: str, of_list: str) -> str:
     return f"this is the {of_log if now.where is Where.logs else of_list}"
 
 
-@dataclass(frozen=True, slots=True)
-class Condition:
-    """Says what is missing in a situation, in words; empty: nothing."""
-
-    lacking: Callable[[Situation], str]
-
-
 class Need(Enum):
-    """What an action needs; without it the action is shown with the reason, and does nothing."""
+    """What an action needs; without it the action is shown with the reason, and does nothing.
 
-    writer = Condition(lambda now: now.console.writer)
-    origin = Condition(lambda now: "" if now.origins else "no origin is selected")
-    unfinished = Condition(lambda now: _ended(now) if now.origins and all(one.ended for one in now.origins) else "")
-    unpaused = Condition(_paused_already)
-    paused = Condition(_not_paused)
-    pausable = Condition(lambda now: now.console.pause())
-    live = Condition(lambda now: now.console.end())
-    failed = Condition(lambda now: "" if now.failed else "nothing has failed here")
-    lost_patience = Condition(
+    The value says what is missing in a situation, in words (empty: nothing). Where it is a name, the console knows.
+    """
+
+    writer = "writer"
+    origin = member(lambda now: "" if now.origins else "no origin is selected")
+    unfinished = member(lambda now: _ended(now) if now.origins and all(one.ended for one in now.origins) else "")
+    unpaused = member(_paused_already)
+    paused = member(_not_paused)
+    pausable = "pausable"
+    live = "live"
+    failed = member(lambda now: "" if now.failed else "nothing has failed here")
+    lost_patience = member(
         lambda now: "" if any(one.patience < one.patience_max for one in now.origins) else "patience is full"
     )
-    own_delay = Condition(
+    own_delay = member(
         lambda now: "" if any(one.operator_delay_ms > 0 for one in now.origins) else "you have not raised it"
     )
-    url = Condition(lambda now: "" if now.urls else "no URL is selected")
-    undo = Condition(lambda now: now.console.undo())
-    redo = Condition(lambda now: now.console.redo())
-    older = Condition(lambda now: "" if now.older else _end(now, "oldest entry", "end of the list"))
-    newer = Condition(lambda now: "" if now.newer else _end(now, "newest entry", "beginning of the list"))
-    filtered = Condition(lambda now: "" if now.frame.filtered() else "nothing is filtered")
-    job = Condition(lambda now: "" if now.jobs else "no job is selected")
-    worker = Condition(_no_worker)
-    movable = Condition(lambda now: now.console.move())
-    detachable = Condition(lambda now: now.console.detach())
-    queries = Condition(lambda now: now.console.queries())
-    rules = Condition(lambda now: "" if now.rules else "there is no ruleset yet")
-    entry = Condition(lambda now: "" if now.entry else "no entry of the ruleset is selected")
-    draft = Condition(lambda now: "" if now.draft else "nothing is drafted")
-    smaller = Condition(lambda now: "" if now.frame.zoom() < LARGEST else "the pane has the whole screen")
-    zoomed = Condition(lambda now: "" if now.frame.zoom() else "no pane is enlarged")
-    replay = Condition(lambda now: now.console.replay())
-    replays = Condition(lambda now: now.console.replays())
-    startable = Condition(lambda now: now.console.start())
+    url = member(lambda now: "" if now.urls else "no URL is selected")
+    undo = "undo"
+    redo = "redo"
+    older = member(lambda now: "" if now.older else _end(now, "oldest entry", "end of the list"))
+    newer = member(lambda now: "" if now.newer else _end(now, "newest entry", "beginning of the list"))
+    filtered = member(lambda now: "" if now.frame.filtered() else "nothing is filtered")
+    job = member(lambda now: "" if now.jobs else "no job is selected")
+    worker = member(_no_worker)
+    movable = "movable"
+    detachable = "detachable"
+    queries = "queries"
+    rules = member(lambda now: "" if now.rules else "there is no ruleset yet")
+    entry = member(lambda now: "" if now.entry else "no entry of the ruleset is selected")
+    draft = member(lambda now: "" if now.draft else "nothing is drafted")
+    smaller = member(lambda now: "" if now.frame.zoom() < LARGEST else "the pane has the whole screen")
+    zoomed = member(lambda now: "" if now.frame.zoom() else "no pane is enlarged")
+    replay = "replay"
+    replays = "replays"
+    startable = "startable"
+
+    def lacking(self, now: Situation) -> str:
+        """Return what is missing in a situation, in words; empty: nothing."""
+        if (console := now.hindrances.get(self)) is not None:
+            return console()
+        return str(self.value(now)) if callable(self.value) else ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -299,7 +278,7 @@ class Action:
     """One action. `keys` as Textual names them, separated by commas; `where` empty: on every screen.
 
     `label` stands in the footer, if `footer` (the order there, the smallest first) is above 0; `help` is one sentence.
-    `command` is the same on the command line, `undo` says what undoing does after it, `word` is what the prompt takes,
+    `cli` is the same on the command line, `undo` says what undoing does after it, `word` is what the prompt takes,
     `short` stands for it where it is the beginning of other words, too.
     """
 
@@ -310,12 +289,17 @@ class Action:
     group: Topic
     where: frozenset[Where] = frozenset()
     needs: tuple[Need, ...] = ()
-    command: str = ""
+    cli: str = ""
     undo: str = ""
     word: str = ""
     footer: int = 0
     takes: Takes = Takes.text
     short: str = ""
+
+    @property
+    def command(self) -> str:
+        """The command line that does the same; empty: there is none."""
+        return f"tui-crawler {self.cli}" if self.cli else ""
 
     def at(self, where: Where) -> bool:
         """Whether the action exists on that screen."""
@@ -325,6 +309,6 @@ class Action:
 def why_not(action: Action, now: Situation) -> str:
     """Why an action cannot be done now, in words; empty when it can."""
     for need in action.needs:
-        if reason := need.value.lacking(now):
+        if reason := need.lacking(now):
             return reason
     return ""

@@ -4,23 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from tui_crawler.console.action import OVERLAY, VIEWS, Action, Need, Situation, Takes, Topic, Where, why_not
-
-__all__ = [
-    "ACTIONS",
-    "BY_ID",
-    "OVERLAY",
-    "Action",
-    "Need",
-    "Situation",
-    "Takes",
-    "Topic",
-    "Where",
-    "actions_at",
-    "find_action",
-    "find_actions",
-    "why_not",
-]
+from tui_crawler.console.action import VIEWS, Action, Need, Takes, Topic, Where
 
 
 def _on(*screens: Where) -> frozenset[Where]:
@@ -67,61 +51,57 @@ ORDERS: Mapping[str, tuple[str, str]] = {
 """By what the origins can be ordered: the id of a column, its letter (as far as there are free ones), its words."""
 
 ACTIONS: tuple[Action, ...] = (
+    Action("nav.open", "enter", "open", "Open what the cursor is on", Topic.look, footer=10),
     Action(
-        "nav.open", "enter", "open", "Open what the cursor is on", Topic.look, footer=10,
-    ),
-    Action(
-        "origin.toggle_pause", "p", "pause", "Pause or resume the marked origins, or the selected one",
-        Topic.crawl, _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished), "tui-crawler pause|resume ORIGIN",
-        "takes the pause off, or puts it back", "toggle", 20,
+        "origin.toggle_pause", "p", "pause", "Pause or resume the marked origins, or the selected one", Topic.crawl,
+        _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished), "pause|resume ORIGIN", "takes the pause off, or puts it back",
+        "toggle", 20,
     ),
     Action(
         "all.toggle_pause", "P", "pause all", "Pause or resume every origin", Topic.crawl, _ORIGINS,
-        (Need.writer, Need.pausable), "tui-crawler pause|resume --all", "takes the pause off, or puts it back",
-        "toggleall", 65,
+        (Need.writer, Need.pausable), "pause|resume --all", "takes the pause off, or puts it back", "toggleall", 65,
     ),
     Action(
         "origin.add", "a", "add", "Add seeds: one URL per line, as many as you paste", Topic.crawl,
-        needs=(Need.writer,), command="tui-crawler add URL…", word="add", footer=30,
+        needs=(Need.writer,), cli="add URL…", word="add", footer=30,
     ),
     Action(
-        "url.retry", "r", "retry", "Give the marked URLs, or the selected one, their tries back", Topic.crawl,
-        _URLS, (Need.writer, Need.url), "tui-crawler retry URL…", word="retry", footer=40,
+        "url.retry", "r", "retry", "Give the marked URLs, or the selected one, their tries back", Topic.crawl, _URLS,
+        (Need.writer, Need.url), "retry URL…", word="retry", footer=40,
     ),
     Action(
         "origin.retry_failed", "R", "retry failed", "Retry all failed pages of the origin (asks)", Topic.crawl,
-        _ORIGINS, (*_WRITE_ORIGIN, Need.failed), "tui-crawler retry --origin ORIGIN", word="retryfailed",
-        footer=41,
+        _ORIGINS, (*_WRITE_ORIGIN, Need.failed), "retry --origin ORIGIN", word="retryfailed", footer=41,
     ),
     Action(
         "group.retry", "R", "retry all", "Retry all failed pages of the group, or of the branch (asks)", Topic.crawl,
-        _on(Where.failures, Where.tree), (Need.writer, Need.failed),
-        "tui-crawler retry --exit-code NAME --origin ORIGIN", word="retrygroup", footer=41,
+        _on(Where.failures, Where.tree), (Need.writer, Need.failed), "retry --exit-code NAME --origin ORIGIN",
+        word="retrygroup", footer=41,
     ),
     Action(
         "origin.top_up", "T", "top up", "Put patience back to full; an origin that gave up goes on", Topic.crawl,
-        _ORIGINS, (*_WRITE_ORIGIN, Need.lost_patience), "tui-crawler top-up ORIGIN", word="topup", footer=45,
+        _ORIGINS, (*_WRITE_ORIGIN, Need.lost_patience), "top-up ORIGIN", word="topup", footer=45,
     ),
     Action(
         "delay.up", "d", "slower", "Raise the delay of the origin by a step", Topic.crawl, _ORIGINS,
-        (*_WRITE_ORIGIN, Need.unfinished), "tui-crawler delay ORIGIN DURATION", "puts the delay back", "slower", 70,
+        (*_WRITE_ORIGIN, Need.unfinished), "delay ORIGIN DURATION", "puts the delay back", "slower", 70,
     ),
     Action(
-        "delay.down", "D", "faster", "Take back what was raised; never below robots.txt or configuration",
-        Topic.crawl, _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished, Need.own_delay), "tui-crawler delay ORIGIN DURATION",
-        "puts the delay back", "faster", 71,
+        "delay.down", "D", "faster", "Take back what was raised; never below robots.txt or configuration", Topic.crawl,
+        _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished, Need.own_delay), "delay ORIGIN DURATION", "puts the delay back",
+        "faster", 71,
     ),
     Action(
         "origin.stop", "x", "stop", "Finish the origin for this run; its pages stay queued (asks)", Topic.crawl,
-        _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished), "tui-crawler stop ORIGIN", word="stop", footer=75,
+        _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished), "stop ORIGIN", word="stop", footer=75,
     ),
     Action(
         "origin.exclude", "X", "exclude", "Put the host of the origin on the exclusion list (asks)", Topic.crawl,
-        _ORIGINS, _WRITE_ORIGIN, "tui-crawler exclude host HOST", "takes it off the list again", "excludehost", 76,
+        _ORIGINS, _WRITE_ORIGIN, "exclude host HOST", "takes it off the list again", "excludehost", 76,
     ),
     Action(
         "robots.refetch", "B", "refetch", "Fetch robots.txt again at once; the delay is kept", Topic.crawl,
-        _ORIGINS | _on(Where.robots), _WRITE_ORIGIN, "tui-crawler refetch ORIGIN", word="refetch", footer=72,
+        _ORIGINS | _on(Where.robots), _WRITE_ORIGIN, "refetch ORIGIN", word="refetch", footer=72,
     ),
     Action(
         "robots.view", "b", "robots.txt", "robots.txt with the line that decides on the selected URL, and the contract",
@@ -129,7 +109,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "origin.tree", "M", "site tree", "The URLs of the origin by the folders of their paths, with counts",
-        Topic.look, _ORIGINS, (Need.origin,), "tui-crawler tree ORIGIN", word="tree", footer=58,
+        Topic.look, _ORIGINS, (Need.origin,), "tree ORIGIN", word="tree", footer=58,
     ),
     Action(
         "robots.test", "ctrl+t", "try URL", "What this robots.txt says of a URL or path", Topic.look, _on(Where.robots),
@@ -145,40 +125,39 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "origin.pause", "", "pause", "Pause the marked origins, or the selected one; a pause stays", Topic.crawl,
-        _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished, Need.unpaused), "tui-crawler pause ORIGIN", "takes the pause off",
-        "pause",
+        _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished, Need.unpaused), "pause ORIGIN", "takes the pause off", "pause",
     ),
     Action(
         "origin.resume", "", "resume", "Take the pause off the marked origins, or the selected one", Topic.crawl,
-        _ORIGINS, (*_WRITE_ORIGIN, Need.paused), "tui-crawler resume ORIGIN", "puts the pause back", "resume",
+        _ORIGINS, (*_WRITE_ORIGIN, Need.paused), "resume ORIGIN", "puts the pause back", "resume",
     ),
     Action(
         "all.pause", "", "pause all", "Pause every origin; a pause stays", Topic.crawl, _ORIGINS,
-        (Need.writer, Need.pausable), "tui-crawler pause --all", "takes the pause off", "pauseall",
+        (Need.writer, Need.pausable), "pause --all", "takes the pause off", "pauseall",
     ),
     Action(
         "all.resume", "", "resume all", "Take the pause off every origin that is paused", Topic.crawl, _ORIGINS,
-        (Need.writer,), "tui-crawler resume --all", "puts the pause back", "resumeall",
+        (Need.writer,), "resume --all", "puts the pause back", "resumeall",
     ),
     Action(
         "job.pause", "", "pause job", "Pause the marked jobs, or the selected one; a pause stays", Topic.crawl, _JOBS,
-        _WRITE_JOB, "tui-crawler jobs pause JOB", "takes the pause off", "pausejob",
+        _WRITE_JOB, "jobs pause JOB", "takes the pause off", "pausejob",
     ),
     Action(
         "job.resume", "", "resume job", "Take the pause off the marked jobs, or the selected one", Topic.crawl, _JOBS,
-        _WRITE_JOB, "tui-crawler jobs resume JOB", "puts the pause back", "resumejob",
+        _WRITE_JOB, "jobs resume JOB", "puts the pause back", "resumejob",
     ),
     Action(
         "run.end", "", "end run", "End the run, also a detached one: its origins stop, its pages stay queued (asks)",
-        Topic.crawl, needs=(Need.writer, Need.live), command="tui-crawler stop --all", word="end",
+        Topic.crawl, needs=(Need.writer, Need.live), cli="stop --all", word="end",
     ),
     Action(
         "filter.open", "/", "filter", "Keep the rows that fit, as you type: text ~fuzzy re:x exit: state: origin: !not",
         Topic.look, _FILTERED, word="filter", footer=42,
     ),
     Action(
-        "filter.clear", "ctrl+l", "clear filter", "Show all rows again", Topic.look, _TABLES,
-        (Need.filtered,), word="clear",
+        "filter.clear", "ctrl+l", "clear filter", "Show all rows again", Topic.look, _TABLES, (Need.filtered,),
+        word="clear",
     ),
     Action("filter.next", "n", "next match", "Go to the next row that fits the last filter", Topic.look, _MATCHED),
     Action("filter.previous", "N", "previous match", "Go to the row before that fits it", Topic.look, _MATCHED),
@@ -223,15 +202,16 @@ ACTIONS: tuple[Action, ...] = (
         needs=(Need.queries,),
     ),
     Action("pulse.wider", "+", "longer", "Show the next longer span, up to a month", Topic.look, _SPANS, footer=11),
-    Action("pulse.narrower", "-", "shorter", "Show the next shorter span, down to a minute", Topic.look, _SPANS,
-        footer=12),
+    Action(
+        "pulse.narrower", "-", "shorter", "Show the next shorter span, down to a minute", Topic.look, _SPANS, footer=12,
+    ),
     Action(
         "pulse.follow", ".", "follow", "Follow the present again", Topic.look, _SPANS, (Need.newer,), word="follow",
         footer=13,
     ),
     Action(
         "pulse.of", "O", "of what", "The whole crawl, or: origin NAME, job NAME, worker NAME", Topic.look, _PULSE,
-        command="tui-crawler pulse --origin|--job|--worker NAME", word="of", footer=14, takes=Takes.scope,
+        cli="pulse --origin|--job|--worker NAME", word="of", footer=14, takes=Takes.scope,
     ),
     Action(
         "pulse.latency", "L", "latency by", "Latency of the response, or by look-up, connect, first byte, body",
@@ -239,19 +219,19 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "timeline.open", "w", "politeness", "Promised and kept gaps of the marked origins, or the selected, over time",
-        Topic.look, _ORIGINS, (Need.origin,), "tui-crawler audit --verbose", word="politeness", footer=47,
+        Topic.look, _ORIGINS, (Need.origin,), "audit --verbose", word="politeness", footer=47,
     ),
     Action(
         "view.problems", "!", "problems", "Show problems only, or everything again", Topic.look, _PROBLEMS,
         word="problems", footer=52,
     ),
     Action(
-        "view.freeze", "f", "freeze", "Hold the picture still while the crawl goes on", Topic.look,
-        word="freeze", footer=53,
+        "view.freeze", "f", "freeze", "Hold the picture still while the crawl goes on", Topic.look, word="freeze",
+        footer=53,
     ),
     Action(
-        "failures.group", "c", "group by", "Change what failures are grouped by", Topic.look,
-        _on(Where.failures), word="groupby", footer=50,
+        "failures.group", "c", "group by", "Change what failures are grouped by", Topic.look, _on(Where.failures),
+        word="groupby", footer=50,
     ),
     Action(
         "failures.pick", "C", "choose grouping", "Choose what failures are grouped by from a list", Topic.look,
@@ -262,24 +242,24 @@ ACTIONS: tuple[Action, ...] = (
         word="recount",
     ),
     Action(
-        "log.next_error", "e", "next error", "Go to the next (older) problem in the events or attempts",
-        Topic.look, _PROBLEMS, word="error", footer=60,
+        "log.next_error", "e", "next error", "Go to the next (older) problem in the events or attempts", Topic.look,
+        _PROBLEMS, word="error", footer=60,
     ),
     Action(
         "log.previous_error", "E", "newer error", "Go to the newer problem in the events or attempts", Topic.look,
         _PROBLEMS,
     ),
     Action(
-        "list.older", ">", "more", "The next window of the list", Topic.look, _LISTS, (Need.older,),
-        word="more", footer=61,
+        "list.older", ">", "more", "The next window of the list", Topic.look, _LISTS, (Need.older,), word="more",
+        footer=61,
     ),
     Action(
         "runs.diff", "=", "compare", "What two runs found different: the marked ones, or the last two; :diff 6 7",
-        Topic.look, command="tui-crawler diff RUN RUN", word="diff",
+        Topic.look, cli="diff RUN RUN", word="diff",
     ),
     Action(
         "replay.open", "", "replay", "See the run at hand again from its beginning, as of then", Topic.look,
-        needs=(Need.replays,), command="tui-crawler replay --console", word="replay",
+        needs=(Need.replays,), cli="replay --console", word="replay",
     ),
     Action(
         "replay.play", "backslash", "play", "Let time pass, or hold it still", Topic.look, needs=(Need.replay,),
@@ -294,8 +274,8 @@ ACTIONS: tuple[Action, ...] = (
         word="attemptback", footer=2,
     ),
     Action(
-        "replay.next", "}", "on", "On to the next attempt", Topic.look, needs=(Need.replay,),
-        word="attempton", footer=3,
+        "replay.next", "}", "on", "On to the next attempt", Topic.look, needs=(Need.replay,), word="attempton",
+        footer=3,
     ),
     Action(
         "replay.previous_failure", "", "failure back", "Back to the attempt before that failed", Topic.look,
@@ -351,59 +331,57 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "job.toggle_pause", "p", "pause job", "Pause or resume the marked jobs, or the selected one", Topic.crawl,
-        _JOBS, _WRITE_JOB, "tui-crawler jobs pause|resume JOB", "takes the pause off, or puts it back", "togglejob", 20,
+        _JOBS, _WRITE_JOB, "jobs pause|resume JOB", "takes the pause off, or puts it back", "togglejob", 20,
     ),
     Action(
         "job.later", "d", "later", "Raise the niceness of the jobs by 10: others come first", Topic.crawl, _JOBS,
-        _WRITE_JOB, "tui-crawler jobs set JOB --nice N", "puts the niceness back", "later", 21,
+        _WRITE_JOB, "jobs set JOB --nice N", "puts the niceness back", "later", 21,
     ),
     Action(
         "job.sooner", "D", "sooner", "Lower the niceness of the jobs by 10: they come first", Topic.crawl, _JOBS,
-        _WRITE_JOB, "tui-crawler jobs set JOB --nice N", "puts the niceness back", "sooner", 22,
+        _WRITE_JOB, "jobs set JOB --nice N", "puts the niceness back", "sooner", 22,
     ),
     Action(
         "job.nice", "n", "nice", "Type the niceness of the jobs; lower is sooner", Topic.crawl, _JOBS, _WRITE_JOB,
-        "tui-crawler jobs set JOB --nice N", "puts the niceness back", "nice", 23,
+        "jobs set JOB --nice N", "puts the niceness back", "nice", 23,
     ),
     Action(
         "job.depth", "L", "depth", "Type how many links away from a seed the jobs go, or none", Topic.crawl, _JOBS,
-        _WRITE_JOB, "tui-crawler jobs set JOB --depth N", "puts the depth back", "depth", 24,
+        _WRITE_JOB, "jobs set JOB --depth N", "puts the depth back", "depth", 24,
     ),
     Action(
         "job.concurrency", "C", "concurrency", "Type how many pages of the jobs are in flight at most, or none",
-        Topic.crawl, _JOBS, _WRITE_JOB, "tui-crawler jobs set JOB --concurrency N", "puts the limit back",
-        "concurrency", 25,
+        Topic.crawl, _JOBS, _WRITE_JOB, "jobs set JOB --concurrency N", "puts the limit back", "concurrency", 25,
     ),
     Action(
         "worker.toggle_pause", "p", "pause", "Pause or resume the marked workers, or the selected one", Topic.crawl,
-        _WORKERS, _WRITE_WORKER, "tui-crawler workers pause|resume NAME", "takes the pause off, or puts it back",
-        "toggleworker", 20, Takes.worker,
+        _WORKERS, _WRITE_WORKER, "workers pause|resume NAME", "takes the pause off, or puts it back", "toggleworker",
+        20, Takes.worker,
     ),
     Action(
         "worker.pause", "", "pause", "Pause workers: they ask nothing and keep their origins", Topic.crawl, _WORKERS,
-        _WRITE_WORKER, "tui-crawler workers pause NAME", "takes the pause off", "pauseworker", takes=Takes.worker,
+        _WRITE_WORKER, "workers pause NAME", "takes the pause off", "pauseworker", takes=Takes.worker,
     ),
     Action(
         "worker.resume", "", "resume", "Take the pause off workers", Topic.crawl, _WORKERS, _WRITE_WORKER,
-        "tui-crawler workers resume NAME", "puts the pause back", "resumeworker", takes=Takes.worker,
+        "workers resume NAME", "puts the pause back", "resumeworker", takes=Takes.worker,
     ),
     Action(
         "worker.drain", "d", "drain", "Let workers finish what is in flight, give their origins back and leave (asks)",
-        Topic.crawl, _WORKERS, _WRITE_WORKER, "tui-crawler workers drain NAME", word="drain", footer=21,
-        takes=Takes.worker,
+        Topic.crawl, _WORKERS, _WRITE_WORKER, "workers drain NAME", word="drain", footer=21, takes=Takes.worker,
     ),
     Action(
         "worker.stop", "x", "stop", "Let workers leave, as by SIGTERM (asks)", Topic.crawl, _WORKERS, _WRITE_WORKER,
-        "tui-crawler workers stop NAME", word="stopworker", footer=22, takes=Takes.worker,
+        "workers stop NAME", word="stopworker", footer=22, takes=Takes.worker,
     ),
     Action(
         "worker.tags", "T", "tags", "Type the tags of the workers: the jobs they take; none: jobs without a tag",
-        Topic.crawl, _WORKERS, _WRITE_WORKER, "tui-crawler workers tags NAME TAG…", "puts its tags back", "tags", 23,
+        Topic.crawl, _WORKERS, _WRITE_WORKER, "workers tags NAME TAG…", "puts its tags back", "tags", 23,
     ),
     Action(
         "origin.move", "@", "move", "Give origins, each with its site, to a worker; :move ORIGIN WORKER", Topic.crawl,
-        _ORIGINS | _WORKERS, (*_WRITE_ORIGIN, Need.unfinished, Need.movable),
-        "tui-crawler workers move ORIGIN NAME", "gives them back to who had them", "move", 46, Takes.move,
+        _ORIGINS | _WORKERS, (*_WRITE_ORIGIN, Need.unfinished, Need.movable), "workers move ORIGIN NAME",
+        "gives them back to who had them", "move", 46, Takes.move,
     ),
     Action(
         "stats.ledger", "c", "show", "Show refused links, limbo, stashes, validation, runs, actions of operators",
@@ -419,7 +397,7 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "url.inspect_why", "i", "why?", "Why a URL is (not) crawled: asks for any URL, also one never seen", Topic.look,
-        command="tui-crawler why URL", word="why", footer=63, takes=Takes.url,
+        cli="why URL", word="why", footer=63, takes=Takes.url,
     ),
     Action("url.tab_why", "W", "why", "Why it is here, and the decision trace", Topic.look, _TABS),
     Action("url.tab_attempts", "A", "attempts", "Every attempt with its requests", Topic.look, _TABS),
@@ -430,7 +408,8 @@ ACTIONS: tuple[Action, ...] = (
     Action("origin.tab_attempts", "A", "attempts", "Its attempts, the newest first", Topic.look, _on(Where.origin)),
     Action("origin.tab_todo", "L", "todo list", "Its pages in the order of their turns", Topic.look, _on(Where.origin)),
     Action("origin.tab_exits", "C", "exit codes", "How its attempts ended", Topic.look, _on(Where.origin)),
-    Action("url.read", "e", "read", "The stored page as text with numbered links, or as it is again", Topic.look, _TABS,
+    Action(
+        "url.read", "e", "read", "The stored page as text with numbered links, or as it is again", Topic.look, _TABS,
         word="read",
     ),
     Action("url.follow", "#", "link", "Open a link of the page as text by its number", Topic.look, _TABS, word="link"),
@@ -454,7 +433,7 @@ ACTIONS: tuple[Action, ...] = (
     Action("rule.down", "J", "move down", "Move it down in a section", Topic.crawl, _RULES, _WRITE_ENTRY, word="down"),
     Action(
         "rules.apply", "A", "apply", "Apply the draft as a new version (asks when it blocks much, or a seed)",
-        Topic.crawl, _DRAFT, (*_WRITE_RULES, Need.draft), "tui-crawler rules apply FILE",
+        Topic.crawl, _DRAFT, (*_WRITE_RULES, Need.draft), "rules apply FILE",
         "brings back the version before", "apply", 15,
     ),
     Action("rules.editor", "ctrl+x ctrl+e", "editor", "Edit the draft with $VISUAL or $EDITOR", Topic.crawl, _DRAFT,
@@ -462,22 +441,22 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "rules.bring_back", "u", "undo version", "Draft what held before the version in force; or the selected old one",
-        Topic.crawl, _RULES, _WRITE_RULES, "tui-crawler rules undo", word="back", footer=23,
+        Topic.crawl, _RULES, _WRITE_RULES, "rules undo", word="back", footer=23,
     ),
     Action(
         "rules.exclude", "X", "exclude", "Put a host, domain, network or pattern on the exclusion list, at once (asks)",
         Topic.crawl, _RULES | _DRAFT | _on(Where.tree), (Need.writer,),
-        "tui-crawler exclude KIND VALUE --reason TEXT", "takes it off the list again", "exclude", 25,
+        "exclude KIND VALUE --reason TEXT", "takes it off the list again", "exclude", 25,
     ),
     Action("rules.test", "ctrl+t", "test URL", "What the rules or the draft say of a URL", Topic.look, _RULES | _DRAFT,
-        command="tui-crawler rules test URL", word="test", footer=24,
+        cli="rules test URL", word="test", footer=24,
     ),
     Action("rules.count", "c", "count fired", "Count again what each entry refused", Topic.look, _RULES, word="fired"),
     Action("rules.job", "w", "next job", "Show the rules of another job", Topic.look, _RULES, word="nextjob"),
     Action(
         "rule.from_selection", "m", "make rule", "Draft a rule for the marked URLs, or the selected one, and all alike",
-        Topic.crawl, _on(Where.origin, Where.failures, Where.url, Where.urls, Where.tree),
-        (Need.writer, Need.url), word="makerule", footer=46,
+        Topic.crawl, _on(Where.origin, Where.failures, Where.url, Where.urls, Where.tree), (Need.writer, Need.url),
+        word="makerule", footer=46,
     ),
     *(
         Action(
@@ -542,12 +521,8 @@ ACTIONS: tuple[Action, ...] = (
         "zoom.out", "_", "unzoom", "Give the pane less room again; back: as it was", Topic.look, needs=(Need.zoomed,),
         word="unzoom", footer=12,
     ),
-    Action(
-        "cmd.prompt", ":", "command", "Type an action by its word", Topic.console, footer=90,
-    ),
-    Action(
-        "cmd.palette", "ctrl+p", "palette", "Search all actions and origins", Topic.console,
-    ),
+    Action("cmd.prompt", ":", "command", "Type an action by its word", Topic.console, footer=90),
+    Action("cmd.palette", "ctrl+p", "palette", "Search all actions and origins", Topic.console),
     Action("theme.next", "t", "theme", "The next colour theme; kept for the next time", Topic.console, word="theme"),
     Action(
         "app.screenshot", "ctrl+s", "screenshot", "Write this screen as SVG into screenshots/", Topic.console,
@@ -562,11 +537,11 @@ ACTIONS: tuple[Action, ...] = (
     ),
     Action(
         "run.start", "Y", "take over", "Crawl on in this console, when no engine is at work any more", Topic.crawl,
-        needs=(Need.writer, Need.startable), command="tui-crawler run CONFIG", word="start", footer=5,
+        needs=(Need.writer, Need.startable), cli="run CONFIG", word="start", footer=5,
     ),
     Action(
         "app.detach", "Q", "detach", "Leave; the crawl goes on as a process of its own (:end ends it)", Topic.console,
-        needs=(Need.detachable,), command="tui-crawler run CONFIG", word="detach", footer=93,
+        needs=(Need.detachable,), cli="run CONFIG", word="detach", footer=93,
     ),
     Action("app.ask_quit", "ctrl+c", "quit", "Ask whether to quit", Topic.console),
     Action(

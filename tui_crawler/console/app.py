@@ -13,37 +13,38 @@ from textual.binding import BindingType
 from textual.message import Message
 from textual.screen import Screen
 
-from tui_crawler.console.action import NOTHING_TO_UNDO, Console
+from tui_crawler.console.action import NOTHING_TO_UNDO, Need, Where
 from tui_crawler.console.appearance import Appearance
 from tui_crawler.console.clock import ConsoleClock, MachineClock
 from tui_crawler.console.dispatcher import Dispatcher
 from tui_crawler.console.keys import OPENS_ENTRY, everywhere, key_name
+from tui_crawler.console.navigation import Navigation
 from tui_crawler.console.operator.engine_host import EngineEnd, HostedEngine, host_engine
 from tui_crawler.console.operator.shutdown import ExitActions
 from tui_crawler.console.operator.takeover import HostTakeover
 from tui_crawler.console.overview.screen import OverviewScreen
-from tui_crawler.console.panes.bars import HeaderBar
+from tui_crawler.console.panes.bars import FooterBar, HeaderBar
 from tui_crawler.console.panes.header import counted_now
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.panes.notice import ERROR_SHOWN_MS, SHOWN_MS, Notice, ReportedError, add_notice, add_trouble
+from tui_crawler.console.panes.notice import ERROR_SHOWN_MS, SHOWN_MS, Notice, add_notice, add_trouble
 from tui_crawler.console.panes.notices import NoticeBox
 from tui_crawler.console.panes.typing import TakesText
-from tui_crawler.console.reading.ask import Ask
 from tui_crawler.console.reading.poll_loop import BEAT_MS, Answer, PollTimer, ReadFailed
 from tui_crawler.console.reading.refresh import Lock, lock_words
 from tui_crawler.console.reading.snapshot import LiveState
 from tui_crawler.console.replay.player import ReplayClock, ReplayControls, Replays
+from tui_crawler.console.routes import Supply
 from tui_crawler.console.screen.base import STILL_MS, ConsoleScreen
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.console.screen.typed_keys import KeyedApp
-from tui_crawler.console.session import ConsoleSession, SessionFile
+from tui_crawler.console.session import ConsoleMemory, ConsoleSession, SessionFile
 from tui_crawler.console.sql.queries import QuerySession
-from tui_crawler.console.table.layouts import ViewLayout
 from tui_crawler.console.terminal import catch_signals
+from tui_crawler.console.url.explanation import ExplanationQuery
 from tui_crawler.domain.record import dataclass, replace
 
 if TYPE_CHECKING:
-    from tui_crawler.console.actions import Situation
+    from tui_crawler.console.action import Situation
     from tui_crawler.console.operator.commands import CommandQueue
     from tui_crawler.console.operator.detach import Detacher
     from tui_crawler.console.operator.exit_summary import ExitSummary
@@ -51,31 +52,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.ports import EngineHost, Explainer, Journal, Queries, Reports, RuleQueries
     from tui_crawler.console.table.row_actions import RowActions
     from tui_crawler.domain.alarm import Alarm
-    from tui_crawler.domain.explanation import Explanation
     from tui_crawler.text.terminal_signals import TerminalSignals
-
-
-TRACE_MS = 2_000
-
-
-class ExplanationQuery:
-    """Asks why, in the reading thread. `factory` None: nobody can be asked, and there is nothing to read."""
-
-    def __init__(self, factory: Callable[[Reports], Explainer] | None) -> None:
-        self._factory = factory
-        self._asked: tuple[Reports, Explainer] | None = None
-
-    def of(self, url: str) -> Ask[Explanation] | None:
-        """Why a URL was (not) crawled, at the moment of the reading. It changes without a commit, when a page comes
-        due, but what it says of waiting need not be right to the second."""
-        if self._factory is None or not url:
-            return None
-        return Ask(self._explained, (self._factory, url), TRACE_MS, by_time=True)
-
-    def _explained(self, reports: Reports, now: int, factory: Callable[[Reports], Explainer], url: str) -> Explanation:
-        if self._asked is None or self._asked[0] is not reports:
-            self._asked = reports, factory(reports)
-        return self._asked[1].explain(url, now)
 
 
 HEADER_MS = 250
@@ -179,35 +156,21 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         called."""
         machine, player = clock or MachineClock(), replays.player
         super().__init__(machine if player is None else ReplayClock(machine, player))
-        self.who, self.crawl_name, self._watches = operator.name, presentation.name, operator.watches
-        self.signals = presentation.signals
-        self.readonly = operator.journal is None
-        self.rules = sources.rules
-        self.live_state = LiveState(self.clock, None if player is None else self.clock.wall_ms)
-        self.replay = ReplayControls(self, replays, self.live_state, self.clock.zone)
+        self._sources, self._operator, self._engine, self._replays = sources, operator, engine, replays
+        self.crawl_name, self.signals, self.rules = presentation.name, presentation.signals, sources.rules
         self.hosting = HostedEngine(engine.host)
-        self.inquiry = ExplanationQuery(sources.explainer)
-        self.memory = presentation.memory or SessionFile(None)
-        self.queries = None if sources.queries is None else QuerySession(sources.queries, self.memory.folder)
-        self._session = self.memory.recall()
-        self.zooms = {view: (pane, level) for view, pane, level in self._session.zooms}
-        """What is enlarged in each view: the id of the pane, and how much."""
-        self.looks = dict(self._session.looks)
-        """What was chosen to be seen in each view, by its name."""
-        self.bookmarks = [*self._session.bookmarks]
-        """Places in the log, the oldest first."""
+        readonly = operator.journal is None
+        self.live_state = LiveState(self.clock, self.hosting, operator.name, player, readonly=readonly)
+        self.memory = ConsoleMemory(presentation.memory or SessionFile(None))
         self.notices: tuple[Notice, ...] = ()
         """The messages that are shown."""
-        self.troubles: tuple[ReportedError, ...] = ()
-        """What went wrong so far, as far as it is kept."""
         self._dead: set[str] = set()  # keys that were told to do nothing
-        self.appearance = Appearance(
-            self, self.tell, self.clock.wall_ms, presentation.keymap or {}, presentation.theme, self._session
-        )
-        self._beating, self._begun = beating, False
-        self._has_read = False
+        self._beating, self._begun, self._has_read = beating, False, False
         self._tick_at = self._header_at = 0
         self._restore_signals: Callable[[], None] = lambda: None
+        self.appearance = Appearance(
+            self, self.tell, self.clock.wall_ms, presentation.keymap or {}, presentation.theme, self.memory.last
+        )
         self.poll_timer = PollTimer(
             self.clock,
             sources.reports,
@@ -216,37 +179,81 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self.call_after_refresh,
             self.terminal_waited_ms,
         )
-        self.way_out = ExitActions(self, self.hosting, self.live_state, self.poll_timer, self.clock, engine.detacher)
-        successor, tell = None if self.readonly else engine.successor, self.tell
-        self.host_takeover = HostTakeover(
-            self.hosting, self.live_state, successor, self.appearance, tell, self.read_soon
-        )
         self._journal_writer = None if operator.journal is None else self._made_journal_writer(operator.journal)
-        watches = f" ({operator.watches})" if operator.watches else ""
-        self._state = Console(
-            writer=f"this console only watches{watches}" if self.readonly else "",
-            queries=lambda: "" if self.queries is not None else "there is no database to be asked",
-            undo=lambda: self.command_queue.undo_stack.why_none if "command_queue" in vars(self) else NOTHING_TO_UNDO,
-            redo=lambda: (
+
+    def do(self, action_id: str, typed: str = "", about: str = "") -> None:
+        """Does an action by its id, with what was typed for it."""
+        self.dispatcher.do(action_id, typed, about)
+
+    action_do = do
+    """For bindings."""
+
+    def go_to(self, where: Where, *values: object) -> None:
+        """Shows another screen."""
+        self.navigation.go_to(where, *values)
+
+    @cached_property
+    def queries(self) -> QuerySession | None:
+        """Questions in SQL; None: nothing can be asked."""
+        factory = self._sources.queries
+        return None if factory is None else QuerySession(factory, self.memory.file.folder)
+
+    @cached_property
+    def replay(self) -> ReplayControls:
+        """What the keys of a replay do."""
+        return ReplayControls(self, self._replays, self.live_state, self.clock.zone)
+
+    @cached_property
+    def way_out(self) -> ExitActions:
+        """Every way to leave."""
+        detacher = self._engine.detacher
+        return ExitActions(self, self.hosting, self.live_state, self.poll_timer, self.clock, detacher)
+
+    @cached_property
+    def host_takeover(self) -> HostTakeover:
+        """Crawling on here."""
+        successor = None if self.live_state.readonly else self._engine.successor
+        return HostTakeover(self.hosting, self.live_state, successor, self.appearance, self.tell, self.read_soon)
+
+    @cached_property
+    def navigation(self) -> Navigation:
+        """The ways from screen to screen."""
+        supplies = {
+            Supply.rules: self.rules,
+            Supply.queries: self.queries,
+            Supply.explanations: ExplanationQuery(self._sources.explainer),
+        }
+        return Navigation(self, self.live_state, supplies, self.do, self.replay.go_to_time)
+
+    @cached_property
+    def dispatcher(self) -> Dispatcher:
+        """What finds who does an action."""
+        others = (self.appearance, self.way_out, self.host_takeover, self.replay)
+        late = (lambda: self.command_queue, lambda: self.row_actions)
+        return Dispatcher(self, others, late, self.situation, self.live_state, self.appearance, self.navigation)
+
+    @cached_property
+    def _hindrances(self) -> Mapping[Need, Callable[[], str]]:
+        """What is in the way of actions on any screen."""
+        watches = f" ({self._operator.watches})" if self._operator.watches else ""
+        live_state, in_replay = self.live_state, self.live_state.player is not None
+        return {
+            Need.writer: lambda: f"this console only watches{watches}" if live_state.readonly else "",
+            Need.queries: lambda: "" if self.queries is not None else "there is no database to be asked",
+            Need.undo: lambda: (
+                self.command_queue.undo_stack.why_none if "command_queue" in vars(self) else NOTHING_TO_UNDO
+            ),
+            Need.redo: lambda: (
                 "" if "command_queue" in vars(self) and self.command_queue.undo_stack.undone else "nothing to redo"
             ),
-            pause=self.live_state.why_no_pause,
-            move=lambda: "" if len(self.live_state.workers) > 1 else "no other worker is at work",
-            start=lambda: self.host_takeover.hindrance,
-            end=self._no_end,
-            detach=lambda: self.way_out.hindrance,
-            replay=lambda: (
-                "" if self.replay.player is not None else "this is the crawl as it is now; :replay shows it as of then"
-            ),
-            replays=lambda: self.replay.why_not_opened,
-        )
-        here = (self.appearance, self.way_out, self.host_takeover)
-        late = (lambda: self.command_queue, lambda: self.row_actions)
-        self.dispatcher = Dispatcher(
-            self, here, late, self.situation, self.live_state, self.appearance, self.queries, sources.rules, self.replay
-        )
-        self.action_do = self.dispatcher.do
-        """Does an action by its id (bindings)."""
+            Need.pausable: live_state.why_no_pause,
+            Need.movable: lambda: "" if len(live_state.workers) > 1 else "no other worker is at work",
+            Need.startable: lambda: self.host_takeover.hindrance,
+            Need.live: self._no_end,
+            Need.detachable: lambda: self.way_out.hindrance,
+            Need.replay: lambda: "" if in_replay else "this is the crawl as it is now; :replay shows it as of then",
+            Need.replays: lambda: self.replay.why_not_opened,
+        }
 
     @cached_property
     def command_queue(self) -> CommandQueue:
@@ -261,13 +268,13 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         """Copies and exports rows; made when that is first wanted."""
         from tui_crawler.console.table.row_actions import RowActions  # noqa: PLC0415  see above
 
-        return RowActions(self, self.live_state, self.clock, self.memory.folder, self.copy_to_clipboard)
+        return RowActions(self, self.live_state, self.clock, self.memory.file.folder, self.copy_to_clipboard)
 
     def _made_journal_writer(self, journal_factory: Callable[[], Journal]) -> JournalWriter:
         from tui_crawler.console.operator.journal import JournalWriter  # noqa: PLC0415  not for a console that only watches
 
         return JournalWriter(
-            journal_factory, self.who, self.hosting.wake, lambda news: self._post(self.JournalNews(news))
+            journal_factory, self._operator.name, self.hosting.wake, lambda news: self._post(self.JournalNews(news))
         )
 
     def run_to_end(self) -> ExitSummary:
@@ -280,7 +287,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
 
     def get_default_screen(self) -> Screen[None]:
         """The overview."""
-        return OverviewScreen(self._session.arrangement)
+        return OverviewScreen(self.memory.last.arrangement)
 
     def on_mount(self) -> None:
         """Chooses theme and keys; what is slow begins after the first paint."""
@@ -296,9 +303,9 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         if self._beating:
             self.set_interval(BEAT_MS / 1_000, self.beat)
         self.beat()
-        self.dispatcher.show_view(self._session.view)
-        if aside := " and ".join(file.name for file in self.memory.put_aside()):
-            words = f"what was remembered in {self.memory.folder} cannot be read; it is put aside as {aside}"
+        self.dispatcher.show_view(self.memory.last.view)
+        if aside := " and ".join(file.name for file in self.memory.file.put_aside()):
+            words = f"what was remembered in {self.memory.file.folder} cannot be read; it is put aside as {aside}"
             self.tell("state", words, "warning")
 
     def _start_engine(self) -> None:
@@ -360,6 +367,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         answer = message.answer
         read_ms, taken = 0, False
         self.poll_timer.begin(answer)
+        self.live_state.unreadable = self.poll_timer.failure
         if not isinstance(answer, ReadFailed):
             self.live_state.feed(answer)
             screen = self.console_screen
@@ -383,15 +391,12 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
                 return screen
         return None
 
-    def read_soon(self) -> None:
-        """Reads with the next beat, not later."""
+    def read_soon(self, *, instead: bool = False) -> None:
+        """Reads with the next beat, not later; `instead` of what is being read for anything else, for what the operator
+        wants now: as soon as the answer to the key is painted, which the reading would hold up."""
         self.poll_timer.soon()
-
-    def read_instead(self) -> None:
-        """Reads for what the operator wants now, as soon as the answer to the key is painted, which the reading would
-        hold up; what is being read for anything else is given up."""
-        self.poll_timer.soon()
-        self.call_after_refresh(self._ask_instead)
+        if instead:
+            self.call_after_refresh(self._ask_instead)
 
     def _ask_instead(self) -> None:
         screen = self.console_screen
@@ -400,9 +405,27 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
 
     def leave(self, summary: ExitSummary) -> None:
         """Ends the screens and the threads; how it looked is remembered."""
-        self.memory.keep(self.session())
+        self.remember()
         self.close_threads()
         self.exit(summary)
+
+    def remember(self) -> None:
+        """Keeps how it looks for the next time."""
+        stack = [screen for screen in self.screen_stack if isinstance(screen, ConsoleScreen)]
+        for screen in stack:
+            self._note_look(screen)
+        view, theme = stack[1].WHERE if len(stack) > 1 else None, self.appearance.chosen_theme
+        session = ConsoleSession(
+            view=view.goes_there if view is not None and view.view is not None else "",
+            theme=theme,
+            theme_over=self.appearance.configured_theme if theme else "",
+        )
+        overview = next((screen for screen in stack if isinstance(screen, OverviewScreen)), None)
+        self.memory.keep(session if overview is None else session.arranged(overview.arrangement))
+
+    def _note_look(self, screen: ConsoleScreen) -> None:
+        if is_ready(screen):
+            self.memory.note(screen.WHERE, screen.look())
 
     def close_threads(self) -> None:
         """Ends the threads that read and write."""
@@ -429,38 +452,14 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             if self.is_screen_installed(self.screen):
                 self.screen.left()
 
-    def _note_look(self, screen: ConsoleScreen) -> None:
-        """Note what is chosen in a view, before it is closed."""
-        if not screen.WHERE.remembered or not is_ready(screen):
-            return
-        self.looks.pop(screen.WHERE.name, None)
-        if (look := screen.look()) != ViewLayout():
-            self.looks[screen.WHERE.name] = look
-
-    def session(self) -> ConsoleSession:
-        """Return what is to be remembered of this console as it is now."""
-        stack = [screen for screen in self.screen_stack if isinstance(screen, ConsoleScreen)]
-        view, theme = stack[1].WHERE if len(stack) > 1 else None, self.appearance.chosen_theme
-        for screen in stack:
-            self._note_look(screen)
-        session = ConsoleSession(
-            view=view.goes_there if view is not None and view.view is not None else "",
-            theme=theme,
-            theme_over=self.appearance.configured_theme if theme else "",
-            zooms=tuple((name, pane, level) for name, (pane, level) in sorted(self.zooms.items())),
-            looks=tuple(sorted(self.looks.items(), key=lambda item: item[0])),
-            bookmarks=tuple(self.bookmarks),
-        )
-        overview = next((screen for screen in stack if isinstance(screen, OverviewScreen)), None)
-        return session if overview is None else session.arranged(overview.arrangement)
-
-    def screen_came_up(self, screen: ConsoleScreen) -> None:
+    def on_console_screen_on_top(self, message: ConsoleScreen.OnTop) -> None:
         """A screen is on top now: it is painted as it was, then read for at once."""
+        screen = message.screen
         if not self._begun:
             self._begun = screen.call_later(self._begin)
         self.poll_timer.for_new_screen()
-        self.read_instead()
-        self.dispatcher.history.came_up(screen)
+        self.read_soon(instead=True)
+        self.navigation.came_up(screen)
         self.show_header(screen)
         self._show_notices(screen)
         screen.tell_footer()
@@ -474,7 +473,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         elif about:
             found = replace(found, workers=tuple(one for one in self.live_state.workers if one.name == about))
         origins = self.command_queue.asked.shown(found.origins) if "command_queue" in vars(self) else found.origins
-        return replace(found, origins=origins, frame=screen.frame, console=self._state)
+        return replace(found, origins=origins, frame=screen.frame, hindrances=self._hindrances)
 
     def _no_end(self) -> str:
         if self.hosting.quitting:
@@ -485,8 +484,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
     def _was_read(self, screen: ConsoleScreen) -> None:
         """A reading was taken in: the header shows the first, and the end of a delay, at once; others with its beat."""
         first, self._has_read = not self._has_read, True
-        if first and self._watches:
-            self.tell("watches", f"watching only: {self._watches}", "warning")
+        if first and self._operator.watches:
+            self.tell("watches", f"watching only: {self._operator.watches}", "warning")
         if first or self.poll_timer.stale or self.clock.mono_ms() - self._header_at >= HEADER_MS:
             self.show_header(screen)
 
@@ -507,7 +506,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             replace(standing, hint=self.host_takeover.hint),
             hz=self.poll_timer.pace.hz,
             stale_ms=self.poll_timer.look_at_age(self.live_state.age_ms()),
-            readonly=self.readonly,
         )
         screen.query_one(HeaderBar).tell(replace(state, frozen=screen.frozen))
         for pane in screen.query(Lines) if not screen.frozen else ():
@@ -517,7 +515,8 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         """Shows a short message (raw text)."""
         shown = SHOWN_MS
         if role == "error":
-            shown, self.troubles = ERROR_SHOWN_MS, add_trouble(self.troubles, self.clock.wall_ms(), text)
+            shown, live_state = ERROR_SHOWN_MS, self.live_state
+            live_state.troubles = add_trouble(live_state.troubles, self.clock.wall_ms(), text)
         self.notices = add_notice(self.notices, Notice(kind, text, role, self.clock.mono_ms() + shown))
         if (screen := self.console_screen) is not None:
             self._show_notices(screen)
@@ -534,6 +533,18 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self._dead.add(key)
             help_key = self.appearance.key_names("help.keys")
             self.tell("no", f"{key_name(key)} does nothing here; {help_key} lists the keys", "muted")
+
+    def on_console_screen_header_wanted(self, _message: ConsoleScreen.HeaderWanted) -> None:
+        if self.console_screen is not None:
+            self.show_header(self.console_screen)
+
+    def on_footer_bar_pressed(self, event: FooterBar.Pressed) -> None:
+        self.do(event.action_id)
+
+    def on_footer_bar_crumb_pressed(self, event: FooterBar.CrumbPressed) -> None:
+        """A place above this one was clicked in the footer."""
+        if self.console_screen is not None:
+            self.dispatcher.go_back_to(self.console_screen.crumbs()[: event.depth])
 
     def on_crawler_app_signal_caught(self, message: SignalCaught) -> None:
         """Takes the way out, as `q` does."""

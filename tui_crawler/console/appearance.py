@@ -52,8 +52,8 @@ class Appearance(Handles):
         kept = session.theme if session.theme_over == theme or not theme else ""
         self._wanted = kept or theme
         self.keymap: KeyMap | None = None
-        self.own_keys: Mapping[str, str] = {}
         self.key_names = KeyNames()
+        self.dots = app.dots
         dress(app, self._wanted)
 
     def put_on(self) -> None:
@@ -95,9 +95,8 @@ class Appearance(Handles):
         from tui_crawler.console.keymap import read_keymap  # noqa: PLC0415  only where keys are changed
 
         self.keymap = read_keymap(self._written)
-        self.own_keys = self.keymap.keys
-        self.key_names = KeyNames(self.own_keys)
-        self._app.back_keys = tuple(filter(None, self.own_keys.get("nav.back", "escape").split(",")))
+        self.key_names = KeyNames(self.keymap.keys)
+        self._app.back_keys = tuple(filter(None, self.key_names.written("nav.back").split(",")))
         self._app.set_keymap(self.keymap.for_textual())
         for name, words in self.keymap.problems:
             self._tell(f"keymap {name} {words}", f"keymap: {words}", "warning")

@@ -8,15 +8,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from types import MappingProxyType
-from typing import TYPE_CHECKING, ClassVar, TypeVar, TypeVarTuple
+from typing import TYPE_CHECKING, Any, ClassVar, TypeVar
 
 from tui_crawler.domain.record import dataclass, replace
 
 if TYPE_CHECKING:
     from tui_crawler.console.action import Situation
 
-Host = TypeVar("Host")
-Values = TypeVarTuple("Values")
+SITUATION = "now"
+"""The name of the parameter that is the situation."""
+
+Method = TypeVar("Method", bound=Callable[..., Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,37 +60,22 @@ class Handles:
         return handler is not None
 
 
-def handles(
-    action_id: str, *values: *Values
-) -> Callable[[Callable[[Host, *Values], None]], Callable[[Host, *Values], None]]:
-    """Marks the method that does an action: it is called with `values`."""
-    return lambda method: _mark(method, action_id, Handler(method, values))
+def handles(action_id: str, *values: object) -> Callable[[Method], Method]:
+    """Mark the method that does an action.
 
+    It is called with `values`, before them with the situation, which says what the action is about, where it has a
+    parameter `now`, and first with what was typed after the word of the action (empty: nothing was) where it has one
+    more. Raises TypeError where its parameters are others.
+    """
 
-def handles_typed(
-    action_id: str, *values: *Values
-) -> Callable[[Callable[[Host, str, *Values], None]], Callable[[Host, str, *Values], None]]:
-    """The same; it is called with what was typed after the word of the action (empty: nothing was), and `values`."""
-    return lambda method: _mark(method, action_id, Handler(method, values, typed=True))
+    def mark(method: Method) -> Method:
+        code = method.__code__
+        names = code.co_varnames[1 : code.co_argcount]
+        selected = SITUATION in names
+        more = len(names) - len(values) - selected
+        if more not in {0, 1}:
+            raise TypeError(f"{method.__qualname__} cannot do {action_id} with {len(values)} values")
+        vars(method).setdefault("handles", []).append((action_id, Handler(method, values, bool(more), selected)))
+        return method
 
-
-def handles_selected(
-    action_id: str, *values: *Values
-) -> Callable[[Callable[[Host, Situation, *Values], None]], Callable[[Host, Situation, *Values], None]]:
-    """The same; it is called with the situation, which says what the action is about, and `values`."""
-    return lambda method: _mark(method, action_id, Handler(method, values, selected=True))
-
-
-def handles_both(
-    action_id: str, *values: *Values
-) -> Callable[[Callable[[Host, str, Situation, *Values], None]], Callable[[Host, str, Situation, *Values], None]]:
-    """The same; it is called with what was typed and with the situation, and `values`."""
-    return lambda method: _mark(method, action_id, Handler(method, values, typed=True, selected=True))
-
-
-Method = TypeVar("Method")
-
-
-def _mark(method: Method, action_id: str, handler: Handler) -> Method:
-    vars(method).setdefault("handles", []).append((action_id, handler))
-    return method
+    return mark

@@ -11,7 +11,8 @@ from types import MappingProxyType
 
 from textual.keys import Keys
 
-from tui_crawler.console.actions import ACTIONS, Where
+from tui_crawler.console.action import Where
+from tui_crawler.console.actions import ACTIONS
 from tui_crawler.console.keys import canonical, character_of, key_name, table_keys
 
 NO_KEY = "none"

@@ -9,8 +9,8 @@ from functools import cache
 from textual.binding import Binding
 from textual.keys import REPLACED_KEYS, key_to_character
 
-from tui_crawler.console.action import VIEWS
-from tui_crawler.console.actions import ACTIONS, BY_ID, OVERLAY, Action, Where, actions_at
+from tui_crawler.console.action import OVERLAY, VIEWS, Action, Where
+from tui_crawler.console.actions import ACTIONS, BY_ID, actions_at
 
 TABLE_BINDINGS = (
     Binding("j,down", "move_rows(1)", "Down", id="move.down", show=False),
@@ -82,27 +82,41 @@ def canonical(keys: str) -> tuple[str, ...]:
     return tuple(one.key for part in parts for one in Binding.make_bindings([Binding(part, "-")]))
 
 
-def keys_of(action_id: str, keys: str, keymap: Mapping[str, str]) -> tuple[str, ...]:
-    """The keys of an action as a person reads them, after the operator's own key map."""
-    return tuple(key_name(key) for key in keymap.get(action_id, keys).split(",") if key.strip())
-
-
 class KeyNames:
-    """The operator's keys, to be named in words: called with the id of an action, gives the first of its keys."""
+    """The keys that hold, as a person reads them: called with the id of an action, gives the first of its keys."""
 
     def __init__(self, own: Mapping[str, str] | None = None) -> None:
-        """`own` are the keys that differ from the table's, by the id of the action."""
-        self._own = own or {}
+        """`own` are the operator's keys that differ from the table's, by the id of the action."""
+        self.own = own or {}
 
     def __call__(self, action_id: str) -> str:
         """The key; where it has none, what is typed for the action at the prompt."""
-        named = keys_of(action_id, _USUAL[action_id], self._own)
         word = BY_ID[action_id].word if action_id in BY_ID else ""
-        return named[0] if named else f":{word}" if word else "(no key)"
+        return self.first(action_id) or (f":{word}" if word else "(no key)")
+
+    def of(self, action_id: str) -> tuple[str, ...]:
+        """All keys of an action."""
+        return tuple(key_name(key) for key in self.written(action_id).split(",") if key.strip())
+
+    def first(self, action_id: str) -> str:
+        """The first key of an action; empty: it has none."""
+        return next(iter(self.of(action_id)), "")
+
+    def written(self, action_id: str) -> str:
+        """The keys of an action as Textual takes them, separated by commas."""
+        return self.own.get(action_id, _USUAL[action_id])
 
     def said(self, words: str) -> str:
         """Words of ours in which keys stand as `{action.id}`, with the operator's keys in their places."""
         return _IN_WORDS.sub(lambda found: self(found[1]) if found[1] in _USUAL else found[0], words)
+
+    def in_footer(self, action_id: str) -> str:
+        """The key the footer names for an action, empty when it has none; for the overlay those of the views, `1-6`."""
+        if action_id == OVERLAY:
+            keys = [self.first(where.goes_there) for where in VIEWS]
+            if all(key == str(number) for number, key in enumerate(keys, 1)):
+                return f"1-{len(keys)}"
+        return self.first(action_id)
 
 
 def bindings_of(actions: Iterable[Action]) -> list[Binding]:
@@ -164,16 +178,3 @@ def footer_at(where: Where) -> tuple[Action, ...]:
         return (_FIRST_AT, first.index(action.id)) if action.id in first else (action.footer, len(first))
 
     return tuple(sorted((one for one in actions_at(where) if one.footer or one.id in first), key=place))
-
-
-def named_key(action: Action, keymap: Mapping[str, str]) -> str:
-    """The key the footer names for an action, empty when it has none; for the overlay those of the views, `1-6`.
-
-    `keymap` is action id -> keys of the actions whose keys are not those of the table.
-    """
-    if action.id == OVERLAY:
-        views = [BY_ID[where.goes_there] for where in VIEWS]
-        keys = [next(iter(keys_of(one.id, one.keys, keymap)), "") for one in views]
-        if all(key == str(number) for number, key in enumerate(keys, 1)):
-            return f"1-{len(keys)}"
-    return next(iter(keys_of(action.id, action.keys, keymap)), "")

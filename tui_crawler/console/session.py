@@ -120,6 +120,31 @@ class SessionFile:
         return True
 
 
+class ConsoleMemory:
+    """What a console remembers: of what is shown while it runs, and in its file for the next time."""
+
+    def __init__(self, file: SessionFile) -> None:
+        self.file, self.last = file, file.recall()
+        self.zooms = {view: (pane, level) for view, pane, level in self.last.zooms}
+        """What is enlarged in each view: the id of the pane, and how much."""
+        self.looks = dict(self.last.looks)
+        """What was chosen to be seen in each view."""
+        self.bookmarks = [*self.last.bookmarks]
+        """Places in the log, the oldest first."""
+
+    def note(self, view: Where, look: ViewLayout) -> None:
+        """Note what is chosen in a view."""
+        self.looks.pop(view.name, None)
+        if view.remembered and look != ViewLayout():
+            self.looks[view.name] = look
+
+    def keep(self, session: ConsoleSession) -> None:
+        """Keep the session, with what is remembered here, for the next time."""
+        zooms = tuple((name, pane, level) for name, (pane, level) in sorted(self.zooms.items()))
+        looks = tuple(sorted(self.looks.items(), key=lambda item: item[0]))
+        self.file.keep(replace(session, zooms=zooms, looks=looks, bookmarks=tuple(self.bookmarks)))
+
+
 def _document(path: Path | None) -> dict[str, object] | None:
     """What a file of ours holds: nothing where there is none, or it cannot be opened; None: it is none of ours."""
     try:

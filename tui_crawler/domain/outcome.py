@@ -230,14 +230,10 @@ def settle_refusal(page: TodoPage, no: Denied, state: OriginState, now: Moment, 
     """A refusal: an attempt without a request (U). A skipped page keeps its tries and becomes SKIPPED (B)."""
     code = no.exit_code
     skipped = code is ExitCode.skipped_by_rule
+    nothing = Exchange((), code, None, 0, message=no.detail)
+    attempt = _logged(_kind_of(page), page.url, code, nothing, (state, state), now.wall_ms, now.wall_ms)
     return Settle(
-        attempt=replace(
-            _logged(_kind_of(page), page.url, code, _Around(state, state, now.wall_ms, now.wall_ms), None),
-            page_id=page.page_id,
-            ruleset_id=ruleset_id,
-            message=no.detail,
-            decided_by=no.source,
-        ),
+        attempt=replace(attempt, page_id=page.page_id, ruleset_id=ruleset_id, decided_by=no.source),
         origin=record_of(state),
         page=PageOutcome(
             page_id=page.page_id,
@@ -266,7 +262,7 @@ def settle_robots(
 ) -> Settle:
     """The attempt for robots.txt, whose hops are all requests of it; `exchange` is the last one. Of its text only the
     newest is kept: the Crawl-delay that it asked for is a result of the attempt."""
-    attempt = _logged(AttemptKind.robots, url, code, _Around(before, after, started_at, now.wall_ms), exchange)
+    attempt = _logged(AttemptKind.robots, url, code, exchange, (before, after), started_at, now.wall_ms)
     if code is ExitCode.file_ingested and after.pace.crawl_delay_ms is not None:
         attempt = replace(attempt, results=(AttemptResult(CRAWL_DELAY, str(after.pace.crawl_delay_ms)),))
     return Settle(
@@ -282,45 +278,39 @@ def settle_check(
     check: Check, exchange: Exchange, before: OriginState, after: OriginState, started: Moment, now: Moment
 ) -> Settle:
     """The attempt for a probe (HEAD): it changes no page. `exchange` without requests is a refusal."""
-    around = _Around(before, after, started.wall_ms, now.wall_ms)
-    attempt = _logged(AttemptKind.check, check.url.href, exchange.exit_code, around, exchange)
+    code, url, times = exchange.exit_code, check.url.href, (started.wall_ms, now.wall_ms)
+    attempt = _logged(AttemptKind.check, url, code, exchange, (before, after), *times)
     return Settle(attempt=attempt, origin=record_of(after))
 
 
-@dataclass(frozen=True, slots=True)
-class _Around:
-    """The origin before and after an attempt, and when it began and ended (epoch ms)."""
-
-    before: OriginState
-    after: OriginState
-    started_at: int
-    ended_at: int
-
-
-def _logged(kind: AttemptKind, url: str, code: ExitCode, around: _Around, exchange: Exchange | None) -> AttemptRecord:
-    """The entry of the crawl log; `exchange` None, or one without requests: nothing was asked."""
-    after = around.after
-    entry = AttemptRecord(
+def _logged(
+    kind: AttemptKind,
+    url: str,
+    code: ExitCode,
+    exchange: Exchange,
+    states: tuple[OriginState, OriginState],
+    started_at: int,
+    ended_at: int,
+) -> AttemptRecord:
+    """Return the entry of the crawl log, with the origin `states` before and after; an exchange without requests:
+    nothing was asked. Times are epoch ms."""
+    before, after = states
+    return AttemptRecord(
         origin=after.origin,
         url=url,
         kind=kind,
         exit_code=code,
-        started_at=around.started_at,
-        ended_at=around.ended_at,
-        patience_before=around.before.patience,
-        patience_after=after.patience,
-        politeness_after=after.pace.politeness,
-        delay_ms_after=after.delay_ms,
-        delay_reason=after.delay_reason.value,
-    )
-    if exchange is None:
-        return entry
-    return replace(
-        entry,
+        started_at=started_at,
+        ended_at=ended_at,
         http_status=exchange.http_status,
         response_ms=exchange.response_ms if exchange.requests else None,
         bytes=exchange.wire_bytes,
         requests=exchange.requests,
+        patience_before=before.patience,
+        patience_after=after.patience,
+        politeness_after=after.pace.politeness,
+        delay_ms_after=after.delay_ms,
+        delay_reason=after.delay_reason.value,
         message="; ".join(filter(None, (exchange.message, *exchange.notes))),
         cut=exchange.cut,
     )
@@ -352,10 +342,10 @@ def _results_of(crawled: Crawled, code: ExitCode) -> tuple[AttemptResult, ...]:
 
 def _attempt_of(crawled: Crawled, code: ExitCode, before: OriginState, after: OriginState) -> AttemptRecord:
     exchange, reading = crawled.exchange, crawled.reading
-    around = _Around(before, after, crawled.started.wall_ms, crawled.ended.wall_ms)
+    times = crawled.started.wall_ms, crawled.ended.wall_ms
     said = exchange.message or (reading.message if reading else "") or _said(crawled, code)
     return replace(
-        _logged(_kind_of(crawled.page), crawled.page.url, code, around, exchange),
+        _logged(_kind_of(crawled.page), crawled.page.url, code, exchange, (before, after), *times),
         page_id=crawled.page.page_id,
         message="; ".join(filter(None, (said, *exchange.notes))),
         cut=exchange.cut + (reading.incomplete if reading else ()),

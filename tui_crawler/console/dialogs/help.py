@@ -7,9 +7,10 @@ from typing import TYPE_CHECKING
 
 from textual.binding import Binding
 
-from tui_crawler.console.actions import BY_ID, Action, Situation, Topic, Where, actions_at, why_not
+from tui_crawler.console.action import Action, Situation, Topic, Where, why_not
+from tui_crawler.console.actions import BY_ID, actions_at
 from tui_crawler.console.dialogs.search import SearchDialog, SearchEntry, entries_of
-from tui_crawler.console.keys import keys_of, table_keys
+from tui_crawler.console.keys import KeyNames, table_keys
 from tui_crawler.console.panes.line import Flow, Paragraph, width_of
 from tui_crawler.console.table.cells import Cell, Styled
 from tui_crawler.text.columns import Column
@@ -83,18 +84,18 @@ class HelpScreen(SearchDialog):
 
 def help_entries(situation: Situation, keymap: KeyMap | None) -> list[SearchEntry]:
     """The lines of the help sheet, in the order of the groups."""
-    keys: Mapping[str, str] = keymap.keys if keymap is not None else {}
+    names = KeyNames(keymap.keys if keymap is not None else None)
     own = _changed(keymap)
     entries: list[SearchEntry] = []
     for group in Topic:
         entries += _heading(group.value, first=not entries)
         entries += [
-            _entry(action, why_not(action, situation), keys, changed=action.id in own)
+            _entry(action, why_not(action, situation), names, changed=action.id in own)
             for action in actions_at(situation.where)
             if action.group is group
         ]
         if group is Topic.move:
-            entries += [_table_entry(one, keys, changed=one.id in own) for one in table_keys()]
+            entries += [_table_entry(one, names, changed=one.id in own) for one in table_keys()]
     return [*entries, *_problem_entries(keymap), *_legend_entries()]
 
 
@@ -131,16 +132,15 @@ def _legend_entries() -> list[SearchEntry]:
     return entries
 
 
-def _entry(action: Action, reason: str, keymap: Mapping[str, str], *, changed: bool) -> SearchEntry:
+def _entry(action: Action, reason: str, names: KeyNames, *, changed: bool) -> SearchEntry:
     typed = () if action.keys else (f":{action.word}",)
-    keys = _key_words(keys_of(action.id, action.keys, keymap) or typed, changed=changed)
+    keys = _key_words(names.of(action.id) or typed, changed=changed)
     words = f"{keys} {action.label} {action.help} {action.id} {action.command}"
     about: list[Cell] = [Styled(action.id, "accent")]
     if action.command:
         about.append((Styled("same as  ", "muted"), Styled(action.command)))
     if action.undo:
-        undo = BY_ID["journal.undo"]
-        key = next(iter(keys_of(undo.id, undo.keys, keymap)), undo.label)
+        key = names.first("journal.undo") or BY_ID["journal.undo"].label
         about.append((Styled(f"{key}  ", "muted"), Styled(action.undo)))
     cells = _cells(
         Styled(keys, "faint" if reason else "accent bold"),
@@ -153,9 +153,9 @@ def _entry(action: Action, reason: str, keymap: Mapping[str, str], *, changed: b
     return SearchEntry(action.id, cells, words, not reason, Flow(tuple(about), gap=3), refusal, text)
 
 
-def _table_entry(binding: Binding, keymap: Mapping[str, str], *, changed: bool) -> SearchEntry:
+def _table_entry(binding: Binding, names: KeyNames, *, changed: bool) -> SearchEntry:
     name = binding.id or binding.key
-    keys = _key_words(keys_of(name, binding.key, keymap), changed=changed)
+    keys = _key_words(names.of(name), changed=changed)
     text = binding.description
     cells = _cells(Styled(keys, "accent bold"), Styled("in lists", "strong"), text)
     words, about = f"{keys} {text} {name}", Styled(name, "accent")

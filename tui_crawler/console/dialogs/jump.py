@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from string import ascii_lowercase
 
@@ -15,8 +15,7 @@ from textual.geometry import Region, Size
 from textual.widget import Widget
 
 from tui_crawler.console.action import VIEWS
-from tui_crawler.console.actions import actions_at
-from tui_crawler.console.keys import canonical, key_name
+from tui_crawler.console.keys import KeyNames, canonical, key_name
 from tui_crawler.console.panes.border import pane_name
 from tui_crawler.console.panes.line import Line, width_of
 from tui_crawler.console.panes.lines import Lines
@@ -51,7 +50,7 @@ class Target:
     region: Region | None = None
 
 
-def targets_of(screen: ConsoleScreen, own_keys: Mapping[str, str]) -> list[Target]:
+def targets_of(screen: ConsoleScreen, key_names: KeyNames) -> list[Target]:
     """The panes of a screen, its tabs, and the numbered views."""
     panes = []
     names = Counter(pane_name(pane) for pane in panes_of(screen))
@@ -64,12 +63,12 @@ def targets_of(screen: ConsoleScreen, own_keys: Mapping[str, str]) -> list[Targe
         Target(key, "", action_id, region)
         for bar in screen.query(TabBar)
         for action_id, region in bar.places()
-        for key in _first_key(action_id, screen, own_keys)
+        for key in canonical(key_names.written(action_id))[:1]
     ]
     views = [
         Target(key, view.label, where.goes_there)
         for where, view in VIEWS.items()
-        for key in _first_key(where.goes_there, screen, own_keys)
+        for key in canonical(key_names.written(where.goes_there))[:1]
     ]
     return [*panes, *tabs, *views]
 
@@ -90,11 +89,6 @@ def _way(screen: ConsoleScreen, pane: Widget) -> str:
         return ""
     body = screen.query_one("#body").region
     return f" {DESCENDING}" if y >= body.bottom - 1 else f" {ASCENDING}" if y < body.y else ""
-
-
-def _first_key(action_id: str, screen: ConsoleScreen, own_keys: Mapping[str, str]) -> tuple[str, ...]:
-    usual = next((action.keys for action in actions_at(screen.WHERE) if action.id == action_id), "")
-    return canonical(own_keys.get(action_id, usual))[:1]
 
 
 class JumpLabel(Lines, can_focus=False):
@@ -186,11 +180,11 @@ class JumpBox(Lines, can_focus=False):
 class JumpScreen(Dialog):
     """Gives a pane, the id of an action, or None."""
 
-    def __init__(self, below: ConsoleScreen, own_keys: Mapping[str, str]) -> None:
+    def __init__(self, below: ConsoleScreen, key_names: KeyNames) -> None:
         """Takes the screen on which one jumps, and the keys that differ from the table's."""
         super().__init__()
-        self._below, self._own_keys = below, own_keys
-        self._targets = tuple(targets_of(below, own_keys))
+        self._below, self._key_names = below, key_names
+        self._targets = tuple(targets_of(below, key_names))
         self._size = Size(0, 0)
 
     def compose(self) -> ComposeResult:
@@ -211,7 +205,7 @@ class JumpScreen(Dialog):
         """A letter on every pane and tab that is seen; all others in the box."""
         if not is_open(self):
             return
-        self._targets = tuple(targets_of(self._below, self._own_keys))
+        self._targets = tuple(targets_of(self._below, self._key_names))
         size = self.app.size
         box = self.query_one(JumpBox).place(size, [target for target in self._targets if target.region is None])
         await self.query(JumpLabel).remove()

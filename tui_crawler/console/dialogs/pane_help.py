@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 
-from tui_crawler.console.actions import Situation, actions_at, why_not
-from tui_crawler.console.keys import KeyNames, keys_of, table_keys
+from tui_crawler.console.action import Situation, why_not
+from tui_crawler.console.actions import actions_at
+from tui_crawler.console.keys import KeyNames, table_keys
 from tui_crawler.console.panes.border import pane_name
 from tui_crawler.console.panes.line import HangingText, Line, Paragraph, heading
 from tui_crawler.console.panes.lines import Lines
@@ -66,13 +67,13 @@ class PaneHelpScreen(Dialog):
         Binding("question_mark", "all_keys", "All keys", show=False),
     ]
 
-    def __init__(self, screen: ConsoleScreen, situation: Situation, own_keys: Mapping[str, str]) -> None:
-        """Explains the pane of the screen that has the focus. `own_keys` are the keys that differ from the table's."""
+    def __init__(self, screen: ConsoleScreen, situation: Situation, key_names: KeyNames) -> None:
+        """Explains the pane of the screen that has the focus."""
         super().__init__()
         pane, folder = screen.focused_pane, type(screen).__module__.split(".")[-2]
         name = pane_name(pane) if pane is not None else "No pane"
         self._heading = name if name == situation.where.value else f"{name} · {situation.where.value}"
-        self._lines = pane_lines(pane, folder, situation, own_keys) if pane is not None else []
+        self._lines = pane_lines(pane, folder, situation, key_names) if pane is not None else []
 
     def compose(self) -> ComposeResult:
         with dialog_box(safe(self._heading, 120), "? all keys · esc leaves", "search"):
@@ -88,12 +89,12 @@ class PaneHelpScreen(Dialog):
 
     def action_all_keys(self) -> None:
         self.dismiss(None)
-        self.console.dispatcher.do("help.keys")
+        self.console.do("help.keys")
 
 
-def pane_lines(pane: Widget, folder: str, situation: Situation, own_keys: Mapping[str, str]) -> list[Line]:
+def pane_lines(pane: Widget, folder: str, situation: Situation, names: KeyNames) -> list[Line]:
     """What is said of a pane of the view in a folder."""
-    text, names = text_of(folder, pane.id or ""), KeyNames(own_keys)
+    text = text_of(folder, pane.id or "")
     lines: list[Line] = [Paragraph(names.said(text.shows)), ""]
     if isinstance(pane, CrawlTable):
         shown = pane.visible_columns
@@ -107,16 +108,13 @@ def pane_lines(pane: Widget, folder: str, situation: Situation, own_keys: Mappin
     if text.enter:
         lines.append(_key(names("nav.open"), text.enter))
     for action in actions_at(situation.where):
-        keys = keys_of(action.id, action.keys, own_keys)
-        if action.where and keys:
+        if action.where and (keys := names.of(action.id)):
             reason = why_not(action, situation)
             words = f"— {reason}. {action.help}" if reason else action.help
             lines.append(_key(" ".join(keys), words, dim=bool(reason)))
     if isinstance(pane, CrawlTable):
-        for binding in table_keys():
-            keys = keys_of(binding.id or "", binding.key, own_keys)
-            if keys:
-                lines.append(_key(" ".join(keys), binding.description))
+        held = ((names.of(str(binding.id)), binding.description) for binding in table_keys())
+        lines += [_key(" ".join(keys), words) for keys, words in held if keys]
     else:
         lines.append(_key("↑ ↓ PgUp PgDn", "Scroll, when there is more than fits"))
     return lines

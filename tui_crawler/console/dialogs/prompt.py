@@ -6,7 +6,8 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.actions import Action, Need, Takes, actions_at, find_actions, why_not
+from tui_crawler.console.action import Action, Need, Takes, why_not
+from tui_crawler.console.actions import actions_at, find_actions
 from tui_crawler.console.dialogs.completion import Completion
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -141,7 +142,7 @@ class Prompt:
             case Takes.origin:
                 return sorted(self._origins)
             case Takes.layout:
-                return tuple(screen.console.memory.layouts())
+                return tuple(screen.console.memory.file.layouts())
             case Takes.scope:
                 from tui_crawler.console.pulse.queries import scopes_of  # noqa: PLC0415  not before the first paint
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any, ClassVar
 
@@ -11,8 +11,9 @@ from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.widgets import Input
 
-from tui_crawler.console.actions import Situation, actions_at, why_not
-from tui_crawler.console.keys import keys_of
+from tui_crawler.console.action import Situation, why_not
+from tui_crawler.console.actions import actions_at
+from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.panes.line import Flow, Paragraph, width_of
 from tui_crawler.console.panes.lines import Lines, lay_out_line
 from tui_crawler.console.panes.typing import PlainInput
@@ -62,7 +63,7 @@ def entries_of(*columns: Column[Any, Any]) -> Relation[SearchEntry]:
     def cell(at: int) -> Callable[[SearchEntry], Cell]:
         return lambda entry: entry.cells[at] if at < len(entry.cells) else ""
 
-    made = (replace(column, show=shown.by_value(shown.itself), value=cell(at)) for at, column in enumerate(columns))
+    made = (replace(column, show=shown.itself, value=cell(at)) for at, column in enumerate(columns))
     return Relation(key=lambda entry: entry.key, nothing="nothing fits", columns=tuple(made))
 
 
@@ -205,19 +206,22 @@ _HIDDEN = frozenset({"cmd.palette", "nav.open", "nav.back", "focus.next", "focus
 class PaletteScreen(SearchDialog):
     """Gives an action id, or `ORIGIN` and an origin."""
 
-    def __init__(self, situation: Situation, own_keys: Mapping[str, str], origins: Iterable[OriginView]) -> None:
+    def __init__(self, situation: Situation, key_names: KeyNames, origins: Iterable[OriginView]) -> None:
         """Takes what can be done, and where one can go."""
-        entries = [*_actions(situation, own_keys), *map(_origin, origins)]
+        entries = [*_actions(situation, key_names), *map(_origin, origins)]
         super().__init__("Palette", "an action or an origin", _ACTIONS, entries)
 
 
-def _actions(situation: Situation, own_keys: Mapping[str, str]) -> list[SearchEntry]:
+def _actions(situation: Situation, key_names: KeyNames) -> list[SearchEntry]:
     entries = []
     for action in actions_at(situation.where):
         if action.id in _HIDDEN or why_not(action, situation):
             continue
-        key = next(iter(keys_of(action.id, action.keys, own_keys)), "")
-        cells = (Styled(action.label, "strong"), Styled(action.help, "muted"), Styled(key, "accent"))
+        cells = (
+            Styled(action.label, "strong"),
+            Styled(action.help, "muted"),
+            Styled(key_names.first(action.id), "accent"),
+        )
         entries.append(SearchEntry(action.id, cells, f"{action.label} {action.help} {action.id}"))
     return entries
 

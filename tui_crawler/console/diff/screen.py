@@ -10,7 +10,7 @@ from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.diff.queries import (
     FIRST,
@@ -32,7 +32,6 @@ from tui_crawler.console.diff.rows import (
     summary_lines,
 )
 from tui_crawler.console.handlers import handles
-from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.lines import FactsPane, Lines, LongLines
 from tui_crawler.console.panes.shared_lines import FRAME
 from tui_crawler.console.reading.ask import WINDOW, Ask
@@ -54,7 +53,6 @@ class DiffScreen(RowsScreen):
     """The origins of two runs; below them the pages of the one under the cursor that differ."""
 
     WHERE = Where.diff
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.diff)]
     AUTO_FOCUS = "#diff-origins"
 
     def __init__(self, runs: tuple[int, ...] = ()) -> None:
@@ -111,7 +109,7 @@ class DiffScreen(RowsScreen):
             window = partial(changes_of, *self._shown)
             self._pages = TurnedWindow(window, FIRST, lambda change: change.place, self._show_pages)
             self._table.await_rows()
-            self.console.read_instead()
+            self.console.read_soon(instead=True)
 
     def _sums(self) -> Sequence[Line]:
         return [READING] if self._diff is None else summary_lines(self._diff)
@@ -137,7 +135,7 @@ class DiffScreen(RowsScreen):
         if self._pages is not None and self._pages.turn(on=on):
             self._table.await_rows()
             self._table.move_cursor(index=0)
-            self.console.read_instead()
+            self.console.read_soon(instead=True)
 
     def _origin(self) -> OriginDiff | None:
         return cast("OriginDiff | None", self._origins.current)
@@ -166,7 +164,7 @@ class DiffScreen(RowsScreen):
         if event.table is self._origins:
             self._table.focus()
         elif change is not None and diff is not None and diff.span is not None:
-            self.console.push_screen(PageDiffScreen(diff.span, change.url, self.crumbs()))
+            self.console.go_to(Where.page_diff, diff.span, change.url)
         else:
             self.open_when_read()
 
@@ -176,15 +174,13 @@ class PageDiffScreen(ConsoleScreen):
 
     WHERE = Where.page_diff
     BINDINGS: ClassVar[list[BindingType]] = [
-        *only_at(Where.page_diff),
         Binding("enter", "open_url", "Open", show=False),
     ]
     AUTO_FOCUS = "#diff-lines"
 
-    def __init__(self, span: RunSpan, url: str, came_from: tuple[str, ...]) -> None:
-        """`came_from` is where one was before; raw text."""
+    def __init__(self, span: RunSpan, url: str) -> None:
         super().__init__()
-        self._url, self._came_from = url, came_from
+        self._url = url
         self.reads = (PaneReading(lambda: page_lines_of(span, url), self._show),)
 
     def body(self) -> Iterable[Widget]:
@@ -213,11 +209,11 @@ class PageDiffScreen(ConsoleScreen):
 
     def crumbs(self) -> tuple[str, ...]:
         origin = "/".join(self._url.split("/", 3)[:3])
-        return (*self._came_from, f"{host_of(origin)}{path_of(self._url, origin)}")
+        return (*self.place.came_from, f"{host_of(origin)}{path_of(self._url, origin)}")
 
     def action_open_url(self) -> None:
         self.open_selected()
 
     def open_selected(self) -> None:
         """Shows everything else about the page."""
-        self.console.dispatcher.go_to_url(self._url)
+        self.console.go_to(Where.url, self._url)

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable, Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import events
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from tui_crawler.console.actions import BY_ID, Need, Situation, Where
+from tui_crawler.console.action import Need, Situation, Where
+from tui_crawler.console.actions import BY_ID
 from tui_crawler.console.clock import present
 from tui_crawler.console.dialogs.choose import ChooseScreen
 from tui_crawler.console.failures.queries import (
@@ -44,7 +44,6 @@ from tui_crawler.console.failures.rows import (
     referrers_title,
 )
 from tui_crawler.console.handlers import handles
-from tui_crawler.console.keys import only_at
 from tui_crawler.console.operator.intent import retry_group, retry_named
 from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.panes.shared_lines import FRAME, SharedHeight
@@ -186,7 +185,6 @@ class FailuresScreen(RowsScreen):
     WHERE = Where.failures
     CRUMBS = ("Failures",)
     HERE = frozenset({"origin.add"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.failures)]
     AUTO_FOCUS = "#groups"
     MARKS = "#pages"
 
@@ -263,7 +261,7 @@ class FailuresScreen(RowsScreen):
             name = group_name(group)
             named = retry_named(plan.urls, name, group.count, cost, estimate) if plan.urls else None
             command_queue.ask(named or retry_group(group, cost, estimate))
-            self.console.let_keys_go_on()
+            self.let_keys_go_on()
 
     def lacks(self, action_id: str) -> bool:
         """The groups, or for what is done to pages those of the group."""
@@ -363,7 +361,7 @@ class FailuresScreen(RowsScreen):
     @handles("url.tab_links")
     def _go_to_links(self) -> None:
         page = self._page()
-        self.console.dispatcher.go_to_url(page.url if page is not None else "", "links")
+        self.console.go_to(Where.url, page.url if page is not None else "", "links")
 
     @handles("failures.group")
     def _group_otherwise(self) -> None:
@@ -378,7 +376,7 @@ class FailuresScreen(RowsScreen):
         """Drafts a rule for the marked pages, else for those of the group that are alike."""
         cluster = self._cluster()
         urls = self._list.marked_urls() or (cluster.urls if cluster is not None else now.urls)
-        self.console.dispatcher.draft_rule(pattern_of(urls))
+        self.console.go_to(Where.rule_draft, pattern_of(urls))
 
     def leave(self) -> None:
         """From who names a page to the page, from that to the groups."""
@@ -393,9 +391,9 @@ class FailuresScreen(RowsScreen):
         """Opens the page, or who names it; from a group to its pages."""
         page, line = self._page(), self._referrers.current
         if self.focused is self._referrers:
-            self.console.dispatcher.go_to_url(line.referrer.url if line is not None else "")
+            self.console.go_to(Where.url, line.referrer.url if line is not None else "")
         elif self.focused is self._page_table and page is not None:
-            self.console.dispatcher.go_to_url(page.url)
+            self.console.go_to(Where.url, page.url)
         else:
             self._page_table.focus()
 
@@ -417,17 +415,17 @@ class FailuresScreen(RowsScreen):
                 self._group_by(GROUPINGS[names.index(name)])
 
         options = [(name, name) for name in names]
-        self.console.push_screen(ChooseScreen("Group failures by", options, grouping_words(self._groups.by)), chosen)
+        self.app.push_screen(ChooseScreen("Group failures by", options, grouping_words(self._groups.by)), chosen)
 
     def _group_by(self, by: tuple[str, ...]) -> None:
         self._retried = None
-        self.console.let_keys_go_on()
+        self.let_keys_go_on()
         self._groups.group_by(by)
         self._page_table.set_relation(pages_by(by))
         if self._groups.groups:
             self._show_groups()
         self.show_titles()
-        self.console.read_instead()
+        self.console.read_soon(instead=True)
 
     def _show_groups(self) -> None:
         self._point_at_group()

@@ -3,18 +3,16 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.geometry import Size
 from textual.timer import Timer
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
-from tui_crawler.console.handlers import handles, handles_typed
-from tui_crawler.console.keys import only_at
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.logs.rows import (
     LOG,
     NARROW_LOG,
@@ -68,7 +66,6 @@ class LogsScreen(RowsScreen):
     WHERE = Where.logs
     CRUMBS = ("Logs",)
     HERE = frozenset({"view.logs", "origin.add"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.logs)]
     AUTO_FOCUS = "#log"
 
     def __init__(self) -> None:
@@ -153,7 +150,7 @@ class LogsScreen(RowsScreen):
         self._show()
 
     def _row(self, line: LogLine) -> Row:
-        entry = LogEntry(line, self._needle, self._relative, line.order in self.console.bookmarks)
+        entry = LogEntry(line, self._needle, self._relative, line.order in self.console.memory.bookmarks)
         return Row.of(LOG, entry, present(self.console.clock))
 
     def _facts(self) -> Sequence[Line]:
@@ -164,7 +161,7 @@ class LogsScreen(RowsScreen):
         self._list.seen()
         counts = self._problems, self._needle, self._hits
         words = log_title(self._list, self._seeking.words, self._filtered, *counts, frozen=self.frozen)
-        words += f" · {plural(len(marks), 'bookmark')}" if (marks := self.console.bookmarks) else ""
+        words += f" · {plural(len(marks), 'bookmark')}" if (marks := self.console.memory.bookmarks) else ""
         title(self._table, words)
 
     def _line(self) -> LogLine | None:
@@ -218,7 +215,7 @@ class LogsScreen(RowsScreen):
     def _show_next_level(self) -> None:
         self._begin(self._keyset.anew(Severity((self._keyset.level + 1) % len(Severity))))
 
-    @handles_typed("log.filter")
+    @handles("log.filter")
     def open_filter(self, text: str) -> None:
         super().open_filter(text)
 
@@ -243,14 +240,14 @@ class LogsScreen(RowsScreen):
     @handles("log.bookmark")
     def _toggle_bookmark(self) -> None:
         if (line := self._line()) is not None:
-            marks = {*self.console.bookmarks} ^ {line.order}
-            self.console.bookmarks[:] = sorted(marks)[-MOST_BOOKMARKS:]
+            marks = {*self.console.memory.bookmarks} ^ {line.order}
+            self.console.memory.bookmarks[:] = sorted(marks)[-MOST_BOOKMARKS:]
             self._table.update_row(self._row(line))
             self.show_titles()
 
     @handles("log.next_bookmark")
     def _go_to_bookmark(self) -> None:
-        line, marks = self._line(), self.console.bookmarks
+        line, marks = self._line(), self.console.memory.bookmarks
         older = [one for one in marks if line is not None and one < line.order] or marks
         if older and not self._table.move_cursor(key=older[-1][1:]):
             self._seek(older[-1][0])
@@ -276,7 +273,7 @@ class LogsScreen(RowsScreen):
         else:
             self._begin(self._keyset.anew(self._keyset.level), keep=True)
 
-    @handles_typed("log.origin")
+    @handles("log.origin")
     def _narrow(self, name: str) -> None:
         """To the origin that was named, or that of the entry; to all when it is narrowed already."""
         line = self._line()
@@ -308,15 +305,15 @@ class LogsScreen(RowsScreen):
         self._seeking.stop()
         url = url_of(line)
         if url:
-            self.console.dispatcher.go_to_url(url)
+            self.console.go_to(Where.url, url)
         elif line.origin in self.console.live_state.origins:
-            self.console.dispatcher.go_to_origin(line.origin)
+            self.console.go_to(Where.origin, line.origin)
         elif line.origin:
-            self.console.dispatcher.go_to_url(line.origin)
+            self.console.go_to(Where.url, line.origin)
         else:
             self.console.tell("no", "this entry is about the crawl as a whole", "muted")
 
-    @handles_typed("log.search")
+    @handles("log.search")
     def _open_search(self, text: str) -> None:
         if text:
             self._search(text)

@@ -9,7 +9,7 @@ from functools import partial
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.action import NOTHING_TO_UNDO
-from tui_crawler.console.handlers import Handles, handles, handles_both, handles_selected, handles_typed
+from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.operator.intent import (
     Confirmation,
     Intent,
@@ -246,9 +246,10 @@ def delay_note(commands: Sequence[Command], results: Sequence[ActionResult]) -> 
 def seeds_note(news: News) -> str:
     """How many of the pages are new, and how many were known; empty of all that adds no seeds."""
     notes: list[str] = []
-    for command, result in zip(news.intent.commands, news.results, strict=False):
-        match command, json.loads(result.after or "{}"):
-            case AddSeeds(), {"added": int(added), "known": int(known)}:
+    pairs = zip(news.intent.commands, news.results, strict=False)
+    for after in (result.after for command, result in pairs if isinstance(command, AddSeeds) and result.after):
+        match json.loads(after):
+            case {"added": int(added), "known": int(known)}:
                 more = f", {count(known)} {'was' if known == 1 else 'were'} known already" if known else ""
                 notes.append(f"{plural(added, 'page')} {'is' if added == 1 else 'are'} new{more}")
     return "; ".join(notes)
@@ -287,36 +288,36 @@ class CommandQueue(Handles):
             self.asked.note(intent)
             self.journal_writer.hand_in(intent)
 
-    @handles_selected("origin.top_up", top_up)
-    @handles_selected("robots.refetch", refetch_robots)
-    @handles_selected("origin.toggle_pause", toggle_pause)
-    @handles_selected("origin.pause", pause)
-    @handles_selected("origin.resume", resume)
+    @handles("origin.top_up", top_up)
+    @handles("robots.refetch", refetch_robots)
+    @handles("origin.toggle_pause", toggle_pause)
+    @handles("origin.pause", pause)
+    @handles("origin.resume", resume)
     def steer(self, now: Situation, make: Callable[[Sequence[OriginView]], Intent | None]) -> None:
         self.carry_out(make(now.origins))
         self._used()
 
-    @handles_selected("delay.up", slower)
-    @handles_selected("delay.down", faster)
+    @handles("delay.up", slower)
+    @handles("delay.down", faster)
     def steer_each(self, now: Situation, make: Callable[[OriginView], Intent | None]) -> None:
         """Carries out what an intent makes of each origin, where it is possible."""
         for view in now.origins:
             self.carry_out(make(view))
         self._used()
 
-    @handles_selected("origin.stop")
+    @handles("origin.stop")
     def stop(self, now: Situation) -> None:
         """Asks whether the origins are to end their run."""
         self.ask(stop(now.origins), self._used)
 
-    @handles_selected("origin.retry_failed")
+    @handles("origin.retry_failed")
     def retry_failed(self, now: Situation) -> None:
         """Asks whether the failed pages of the origins are put back."""
         failed = {view.origin: view.failed for view in now.origins if view.failed}
         cost = self.cost_words(failed, self._live_state.origins)
         self.ask(retry_failed(now.origins, self.estimate(now.origins), cost), self._used)
 
-    @handles_selected("origin.exclude")
+    @handles("origin.exclude")
     def exclude(self, now: Situation) -> None:
         """Asks whether the hosts of the origins are put on the exclusion list."""
         from tui_crawler.console.rules.exclusion import exclude_origins  # noqa: PLC0415  not before it is needed
@@ -352,7 +353,7 @@ class CommandQueue(Handles):
 
         self._screens.push_screen(ConfirmScreen(question), answered)
 
-    @handles_typed("origin.add")
+    @handles("origin.add")
     def add(self, text: str) -> None:
         """Ask for seeds. At first there is `text`, else where seeds that gave no document lead."""
         from tui_crawler.console.dialogs.add import AddScreen  # noqa: PLC0415  the same
@@ -368,7 +369,7 @@ class CommandQueue(Handles):
         dialog = AddScreen(text or "\n".join(coverage.elsewhere if coverage else ()), known)
         self._screens.push_screen(dialog, answered)
 
-    @handles_both("origin.move")
+    @handles("origin.move")
     def move(self, worker: str, now: Situation) -> None:
         """Gives the origins to a worker; asks for its name where none is typed."""
         from tui_crawler.console.dialogs.completion import Completion  # noqa: PLC0415  not before the first paint
@@ -429,7 +430,7 @@ class CommandQueue(Handles):
         """What putting back pages of these origins brings with it; `among` of them are queued already."""
         return estimate_of(self.retry_start, origins, self._live_state.origins.values(), among)
 
-    @handles_selected("url.retry")
+    @handles("url.retry")
     def retry(self, now: Situation) -> None:
         """Gives URLs their tries back; asks first when there are several, a run would start, or the origin gave up, and
         says what it takes. Of several only those are meant that have failed, where that is known; where none has, those

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
 
 INTERRUPTED = "interrupted"
 """The finish reason of a run that was told to end, and that goes on with the next start."""
-ACTION = "run.start"
 
 
 @dataclass(eq=False)
@@ -56,8 +55,8 @@ class HostTakeover(Handles):
     @property
     def hint(self) -> str:
         """How to go on here, for the line that says that nobody crawls; empty when it cannot be."""
-        keys = self._keys.own_keys.get(ACTION, "Y")
-        return "" if self.hindrance or not keys else f"{keys.split(',', maxsplit=1)[0]} goes on here"
+        key = self._keys.key_names.first("run.start")
+        return f"{key} goes on here" if key and not self.hindrance else ""
 
     @handles("run.start")
     def start(self) -> None:

@@ -7,16 +7,14 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, ClassVar, cast
 
 from textual import events
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
 from textual.widget import Widget
 from textual.widgets import Input
 
-from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
-from tui_crawler.console.handlers import handles, handles_typed
-from tui_crawler.console.keys import only_at
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.logs.attempts import ATTEMPTS, meaning
 from tui_crawler.console.logs.rows import url_of
 from tui_crawler.console.logs.window import LogList, LogListWindow
@@ -85,7 +83,6 @@ class OriginScreen(LaneScreen, TabScreen):
     WHERE = Where.origin
     HERE = frozenset({"origin.move"})
     LIVE = (ORIGINS,)
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.origin)]
     AUTO_FOCUS = "#attempts"
     TABS: ClassVar = {
         "state": ("State", "origin.tab_state"),
@@ -183,7 +180,7 @@ class OriginScreen(LaneScreen, TabScreen):
 
     def action_open_lane(self) -> None:
         """Enter on the lane."""
-        self.console.dispatcher.go_to_timeline((self._origin,))
+        self.console.go_to(Where.timeline, (self._origin,))
 
     def action_go_to(self, step: int) -> None:
         """There is one lane only."""
@@ -217,7 +214,7 @@ class OriginScreen(LaneScreen, TabScreen):
     def _head(self) -> Sequence[Line]:
         console, view = self.console, self._view()
         now, zone, run = console.clock.wall_ms(), console.clock.zone, console.live_state.run
-        return [] if view is None else [head_line(view, now, run, zone, console.who, self._contract.value)]
+        return [] if view is None else [head_line(view, now, run, zone, console.live_state.who, self._contract.value)]
 
     def _state(self) -> Sequence[Line]:
         console, view, history = self.console, self._view(), self._history.value
@@ -310,7 +307,7 @@ class OriginScreen(LaneScreen, TabScreen):
             code = str(self._exits.cursor_key or "")
             self.console.tell("exit", f"{code}: {meaning(code)}")
         else:
-            self.console.dispatcher.go_to_url(self._url())
+            self.console.go_to(Where.url, self._url())
 
     def _see_attempts(self) -> None:
         """What is done to the attempts is seen."""
@@ -362,14 +359,13 @@ class RobotsScreen(ConsoleScreen):
 
     WHERE = Where.robots
     HERE = frozenset({"nav.open", "origin.add", "filter.open", "sort.pick", "copy.pick", "view.export", "table.pivot"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.robots)]
     LIVE = (ORIGINS,)
     AUTO_FOCUS = "#robots-text"
 
-    def __init__(self, origin: str, url: str = "", came_from: tuple[str, ...] = ("Overview",)) -> None:
-        """`origin` is raw text as stored; `url` is the one that is judged, empty for none. `came_from` are crumbs."""
+    def __init__(self, origin: str, url: str = "") -> None:
+        """`origin` is raw text as stored; `url` is the one that is judged, empty for none."""
         super().__init__()
-        self._origin, self._came_from, self._url = origin, came_from, url
+        self._origin, self._url = origin, url
         self._contract = PaneReading(lambda: contract_of(self._origin))
         self._file = PaneReading(self._ask_file, lambda _: self._judge())
         self.reads = (self._contract, self._file)
@@ -428,10 +424,10 @@ class RobotsScreen(ConsoleScreen):
 
     def crumbs(self) -> tuple[str, ...]:
         host = host_of(self._origin)
-        named = any(f"{crumb}/".startswith((f"{host}/", f"{self._origin}/")) for crumb in self._came_from)
-        return (*self._came_from, *(() if named else (host,)), "robots.txt")
+        named = any(f"{crumb}/".startswith((f"{host}/", f"{self._origin}/")) for crumb in self.place.came_from)
+        return (*self.place.came_from, *(() if named else (host,)), "robots.txt")
 
-    @handles_typed("robots.test")
+    @handles("robots.test")
     def _open_test(self, text: str) -> None:
         if text:
             self._try(text)

@@ -95,7 +95,7 @@ class OriginList:
             line = OriginLine(
                 view,
                 live.run,
-                you=console.who,
+                you=console.live_state.who,
                 suspected=view.origin in self.suspicions,
                 in_flight=live.in_flight(view),
                 twin=twin_of(view.origin) in live.origins,
@@ -149,7 +149,7 @@ class OriginList:
         if self._console.live_state.origins:
             what = "problems" if self.wanted.problems and not self.wanted.needle else "rows"
             return self._screen.key_names.said(f"No {what} here. {_EVERYTHING}")
-        if self._console.hosting.starting:
+        if self._console.live_state.hosting.starting:
             return "The crawl is starting."
         return self._screen.key_names.said("No origins yet.\n\n{origin.add}  add seeds      {help.keys}  keys")
 

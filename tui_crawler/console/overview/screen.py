@@ -5,18 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
-from typing import TYPE_CHECKING, ClassVar, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from textual import events
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
-from tui_crawler.console.actions import BY_ID, ORDERS, Situation, Where
-from tui_crawler.console.handlers import handles, handles_typed
-from tui_crawler.console.keys import only_at
+from tui_crawler.console.action import Situation, Where
+from tui_crawler.console.actions import BY_ID, ORDERS
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.overview.events import EventsPane
 from tui_crawler.console.overview.order import OverviewFilter, natural_direction, read_origin_needle
 from tui_crawler.console.overview.origin_list import OriginList
@@ -120,7 +119,6 @@ class OverviewScreen(LiveFilterScreen):
     LIVE = (ORIGINS, EVENTS, JOB_NAMES)
     BADGE = "#origins"
     MARKS = "#origins"
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.overview)]
 
     def __init__(self, wanted: OverviewFilter | None = None) -> None:
         """Makes it with nothing read yet. `wanted` is how it begins, by default with the most failures."""
@@ -167,7 +165,7 @@ class OverviewScreen(LiveFilterScreen):
 
     def on_screen_suspend(self) -> None:
         """Another screen lies over it; a dialog does not count, it goes on under it."""
-        if self.console.console_screen is not self:
+        if not self.on_top:
             self._list.disorder()
 
     # what is shown
@@ -213,7 +211,7 @@ class OverviewScreen(LiveFilterScreen):
 
     def _tell_nameless(self) -> None:
         """Warns, once for each run of this console, of one that crawls without saying who it is."""
-        run, ours = self.console.live_state.run, self.console.hosting.host is not None
+        run, ours = self.console.live_state.run, self.console.live_state.hosting.host is not None
         if run is None or not run.live or run.run_id == self._nameless_run or not ours:
             return
         if run.user_agent == UNCONFIGURED_USER_AGENT:
@@ -238,7 +236,7 @@ class OverviewScreen(LiveFilterScreen):
 
     def show_live(self) -> None:
         """The order, the selected origin, what operators did and what went wrong."""
-        self._events.take_others(self._actions.value or (), self.console.troubles)
+        self._events.take_others(self._actions.value or (), self.console.live_state.troubles)
         if not self._list.ordered or self._list.order_is_due:
             self._order()
         self._show_selected()
@@ -300,7 +298,7 @@ class OverviewScreen(LiveFilterScreen):
         now, zone = console.clock.wall_ms(), console.clock.zone
         if view is None:
             title(self._summary, "")
-            was_read = live_state.known and not console.hosting.starting
+            was_read = live_state.known and not console.live_state.hosting.starting
             known, narrows = len(live_state.origins), self._list.wanted.narrows
             self._summary.show(summary.no_origin_lines(was_read, known, narrows, self.key_names))
             self._why.show([])
@@ -310,12 +308,12 @@ class OverviewScreen(LiveFilterScreen):
         line = meter.line(live_state.counted_ms(), RATE_WIDTH) if meter else []
         card = self._card.value
         suspicion = (card and card.suspicion) or self._list.suspicions.get(view.origin)
-        state, words, *more = summary.summary_lines(view, now, run, zone, console.who, line, flying)
+        state, words, *more = summary.summary_lines(view, now, run, zone, console.live_state.who, line, flying)
         comes = summary.next_lines(view, self._next.value or "")
         lines = [state, words, *summary.trap_lines(suspicion), *more, *comes]
         self._summary.show([*lines, *(summary.card_lines(card) if card else ())])
         title(self._summary, host_of(view.origin), self._summary.more)
-        self._why.show([summary.why_line(view, now, run, zone, console.who, flying)])
+        self._why.show([summary.why_line(view, now, run, zone, console.live_state.who, flying)])
 
     # what is selected
 
@@ -415,7 +413,7 @@ class OverviewScreen(LiveFilterScreen):
             named = [
                 (one, f"{key if len(key := keys[one]) == 1 else ' '}  {words}") for one, (_, words) in ORDERS.items()
             ]
-            self.console.push_screen(ChooseScreen("Order by", named, self._list.wanted.sort), self._sort_by)
+            self.app.push_screen(ChooseScreen("Order by", named, self._list.wanted.sort), self._sort_by)
 
     @_handles_orders
     def _sort_by(self, column: object) -> None:
@@ -436,35 +434,35 @@ class OverviewScreen(LiveFilterScreen):
         words = {column: name for column, (_, name) in ORDERS.items()} | UNORDERED
         options = [(column.id, f"{column.title:10}  {words[column.id]}") for column in OVERVIEW.columns]
         here = self._list.wanted.columns or [column.id for column in OVERVIEW.columns]
-        self.console.push_screen(ColumnsScreen(options, here), chosen)
+        self.app.push_screen(ColumnsScreen(options, here), chosen)
 
-    @handles_typed("layout.keep")
+    @handles("layout.keep")
     def _keep_layout(self, name: str) -> None:
         if not name:
             self.console.tell("no", f"{BY_ID['layout.keep'].word} NAME: a layout needs a name", "warning")
-        elif self.console.memory.keep_layout(name, self._list.wanted):
+        elif self.console.memory.file.keep_layout(name, self._list.wanted):
             self.console.tell("layout", f"layout {name} is kept", "ok")
         else:
             self.console.tell("no", f"layout {name} could not be kept", "warning")
 
-    @handles_typed("layout.drop")
+    @handles("layout.drop")
     def _drop_layout(self, name: str) -> None:
-        known = name in self.console.memory.layouts() and self.console.memory.keep_layout(name, None)
+        known = name in self.console.memory.file.layouts() and self.console.memory.file.keep_layout(name, None)
         self.console.tell("layout", f"layout {name} is forgotten" if known else f"there is no layout {name}", "muted")
 
-    @handles_typed("layout.use")
+    @handles("layout.use")
     def _use_layout(self, name: str) -> None:
         """Shows a layout, or asks for which."""
         from tui_crawler.console.dialogs.choose import ChooseScreen  # noqa: PLC0415  not before the first paint
 
-        layouts = self.console.memory.layouts()
+        layouts = self.console.memory.file.layouts()
         if name in layouts:
             self._arrange(layouts[name])
         elif name or not layouts:
             self.console.tell("no", f"there is no layout {name}".rstrip(), "warning")
         else:
             dialog = ChooseScreen("Layout", [(one, safe(one)) for one in layouts], "")
-            self.console.push_screen(dialog, lambda one: self._use_layout(str(one)) if one else None)
+            self.app.push_screen(dialog, lambda one: self._use_layout(str(one)) if one else None)
 
     # messages
 
@@ -480,11 +478,11 @@ class OverviewScreen(LiveFilterScreen):
     def row_selected(self, event: CrawlTable.RowSelected) -> None:
         """Opens an origin, or the URL of an event; of an action or an error all is told."""
         if event.table is self._table:
-            self.console.dispatcher.go_to_origin(str(event.key))
+            self.console.go_to(Where.origin, str(event.key))
         elif words := self._events.words_of(event.key):
             self.console.tell("event", words)
         else:
-            self.console.dispatcher.go_to_url(self._events.url_of(event.key))
+            self.console.go_to(Where.url, self._events.url_of(event.key))
 
     def on_crawl_table_header_selected(self, event: CrawlTable.HeaderSelected) -> None:
         """Orders by the column that was clicked; a second click turns the order round."""

@@ -57,7 +57,7 @@ class ChartPane(ReachesConsole, Bar):
         if one is not None and self.is_mounted:
             of = title_of(charts.pulse) if self._alone else ""
             title(self, " · ".join(filter(None, (one.name, of, one.says(charts.last if cursor is None else cursor)))))
-            write_pieces(self, legend_of(one, self.console.dots))
+            write_pieces(self, legend_of(one, self.console.appearance.dots))
             self.lay_out()
 
     def count(self, counts: Mapping[str, int]) -> None:
@@ -71,7 +71,7 @@ class ChartPane(ReachesConsole, Bar):
         one, charts, console = self.chart, self._charts, self.console
         if one is None or charts is None:
             return (Styled(READING, "muted"),)
-        lines = drawn(charts, one, size.width, size.height, console.dots, console.clock.zone, self._cursor)
+        lines = drawn(charts, one, size.width, size.height, console.appearance.dots, console.clock.zone, self._cursor)
         return [tuple(Styled(text, role) for text, role in line) for line in lines]
 
     def on_mouse_down(self, event: MouseDown) -> None:

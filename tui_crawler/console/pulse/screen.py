@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from textual.binding import BindingType
 from textual.containers import Grid, Vertical
 from textual.geometry import Size
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
-from tui_crawler.console.handlers import handles, handles_typed
-from tui_crawler.console.keys import only_at
+from tui_crawler.console.action import Situation, Where
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.panes.line import Line, Split
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.pulse.chart_pane import ChartPane
@@ -44,7 +42,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
 
     WHERE = Where.pulse
     HERE = frozenset({"view.pulse", "origin.add"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.pulse)]
     AUTO_FOCUS = "ChartPane"
     LIVE = (JOB_NAMES,)
 
@@ -112,7 +109,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
             pane.tell(charts, at)
         if before != [pane.chart is None for pane in self._panes]:
             self._place_charts(self.size)
-        self.console.show_header(self)  # and what it counts, in the charts
+        self.show_header()  # and what it counts, in the charts
         self.show_titles()
 
     def _reading_line(self, charts: Charts, at: int | None) -> Line:
@@ -185,7 +182,7 @@ class PulseScreen(SpanActions, ConsoleScreen):
             self._charts = Charts(self._charts.pulse, self.console.clock.wall_ms(), self._phase)
             self._show()
 
-    @handles_typed("pulse.of")
+    @handles("pulse.of")
     def _narrow(self, typed: str) -> None:
         """The whole crawl, or the part of it that is named: `origin O`, `job J`, `worker W`; without words it is asked
         for."""
@@ -205,13 +202,13 @@ class PulseScreen(SpanActions, ConsoleScreen):
         names = scopes_of(self.console.live_state)
         current = f"{self._of.scope.name} {self._of.name}".strip()
         dialog = ChooseScreen("Pulse of", [(name, name) for name in names[:_OFFERED]], current)
-        self.console.push_screen(dialog, lambda one: self._narrow(str(one)) if one else None)
+        self.app.push_screen(dialog, lambda one: self._narrow(str(one)) if one else None)
 
     def open_selected(self) -> None:
         """The log at the moment of the cursor."""
         if self._charts is not None:
             pulse, cursor = self._charts.pulse, self.span.cursor
             at = pulse.span.at(self._charts.last if cursor is None else pulse.span.nearest(cursor))
-            self.console.dispatcher.go_to_logs(date_time(at, self.console.clock.zone))
+            self.console.go_to(Where.logs, date_time(at, self.console.clock.zone))
 
     action_open_log = open_selected

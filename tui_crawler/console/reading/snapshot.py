@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, OrderedDict, deque
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Hashable, Mapping
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.panes.header import HeaderState
@@ -15,7 +15,10 @@ from tui_crawler.text.standing import Standing, counted_as
 
 if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock
+    from tui_crawler.console.operator.engine_host import HostedEngine
+    from tui_crawler.console.panes.notice import ReportedError
     from tui_crawler.console.reading.refresh import Lock, Snapshot
+    from tui_crawler.console.replay.player import ReplayPlayer
     from tui_crawler.domain.coverage import Coverage
     from tui_crawler.domain.view import AttemptView, OriginView, RunView, TotalsView
     from tui_crawler.domain.worker import WorkerView
@@ -145,10 +148,24 @@ class EngineStanding:
 class LiveState:
     """The newest rows by key. Fed with snapshots in the order they were read."""
 
-    def __init__(self, clock: ConsoleClock, counted_ms: Callable[[], int] | None = None) -> None:
-        """`counted_ms`: the time (ms) by which rates are counted, where that is not the clock's monotonic one."""
-        self._clock = clock
-        self.counted_ms = counted_ms or clock.mono_ms
+    def __init__(
+        self,
+        clock: ConsoleClock,
+        hosting: HostedEngine,
+        who: str = "operator",
+        player: ReplayPlayer | None = None,
+        *,
+        readonly: bool = False,
+    ) -> None:
+        """`hosting` is the engine of this console, `who` operates it, `player` where a replay is; `readonly`: it only
+        watches."""
+        self._clock, self.who, self.hosting, self.player, self.readonly = clock, who, hosting, player, readonly
+        self.counted_ms = clock.mono_ms if player is None else clock.wall_ms
+        """The time (ms) by which rates are counted."""
+        self.unreadable = ""
+        """Why the database cannot be read; empty while it can."""
+        self.troubles: tuple[ReportedError, ...] = ()
+        """What went wrong so far, as far as it is kept."""
         self._begin()
 
     def _begin(self) -> None:
@@ -248,7 +265,7 @@ class LiveState:
         """How old the picture is, in ms."""
         return self._clock.mono_ms() - self._read_at
 
-    def header(self, name: str, engine: EngineStanding, *, hz: int, stale_ms: int, readonly: bool) -> HeaderState:
+    def header(self, name: str, engine: EngineStanding, *, hz: int, stale_ms: int) -> HeaderState:
         """What the header shows now. Sums over all origins are made once a second."""
         now, wall = self._clock.mono_ms(), self._clock.wall_ms()
         counted = self.counted_ms()
@@ -285,7 +302,7 @@ class LiveState:
             stale_ms=stale_ms,
             hz=hz,
             read_ms=self._read_ms,
-            readonly=readonly,
+            readonly=self.readonly,
         )
 
     def _seen_to_work(self, wall: int) -> int:

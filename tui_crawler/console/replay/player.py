@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 
 from textual.app import SuspendNotSupported
 
-from tui_crawler.console.handlers import Handles, handles, handles_typed
+from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.reading.snapshot import EngineStanding
 from tui_crawler.domain.record import dataclass, field
 from tui_crawler.domain.replayed import ReplayGoal, ReplayMoment, ReplaySpan
@@ -129,7 +129,7 @@ class ReplayHost(Protocol):
 
     @property
     def tell(self) -> Notify: ...
-    def read_instead(self) -> None: ...
+    def read_soon(self, *, instead: bool = False) -> None: ...
     def suspend(self) -> AbstractContextManager[None]: ...
 
 
@@ -170,9 +170,9 @@ class ReplayControls(Handles):
         """Lets time pass, or holds it still."""
         if self.player is not None:
             self.player.play()
-            self._app.read_instead()
+            self._app.read_soon(instead=True)
 
-    @handles_typed("replay.speed")
+    @handles("replay.speed")
     def change_speed(self, text: str) -> None:
         """Goes as fast as typed, or the next of the usual speeds."""
         if self.player is None:
@@ -200,7 +200,7 @@ class ReplayControls(Handles):
         if self.player is not None:
             self.player.play(playing=False)
             self.player.go(goal)
-            self._app.read_instead()
+            self._app.read_soon(instead=True)
 
     def go_to_time(self, text: str) -> bool:
         """Goes to a time that is typed; False: this is no replay."""
@@ -211,5 +211,5 @@ class ReplayControls(Handles):
             self._app.tell("no", f"goto {text}: no time; 10:21, 10:21:30, 2026-01-31 10:21 and -5m are", "warning")
         else:
             self.player.go(ReplayGoal(at=at))
-            self._app.read_instead()
+            self._app.read_soon(instead=True)
         return True

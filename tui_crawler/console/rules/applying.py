@@ -11,7 +11,6 @@ from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from textual.app import ComposeResult
-from textual.containers import Vertical
 from textual.content import Content
 from textual.widgets import Input, Static
 
@@ -23,7 +22,7 @@ from tui_crawler.console.rules.draft import apply_intent, note_of
 from tui_crawler.console.rules.impact import has_outgrown
 from tui_crawler.console.rules.impact_lines import apply_question, impact_words, must_type
 from tui_crawler.console.rules.rows import merge_words
-from tui_crawler.console.screen.dialog import Dialog
+from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.domain.ruleset import same_rules
 from tui_crawler.text.format import count
@@ -94,9 +93,7 @@ class TypeCountScreen(Dialog):
     def compose(self) -> ComposeResult:
         """What is asked, and where the number is typed."""
         question = self._question
-        with Vertical(classes="dialog") as box:
-            box.border_title = Content(safe(question.title, 120))
-            box.border_subtitle = Content("enter does it · esc leaves")
+        with dialog_box(safe(question.title, 120), "enter does it · esc leaves"):
             yield Static(Content(safe(question.text, 600)), classes="dialog-text")
             if question.note:
                 yield Static(Content(safe(self.key_names.said(question.note), 600)), classes="dialog-note")
@@ -164,7 +161,7 @@ class Applying:
             answered(intent)
             return
         number = must_type(news)
-        console.push_screen(TypeCountScreen(question, number) if number else ConfirmScreen(question), answered)
+        self._screen.app.push_screen(TypeCountScreen(question, number) if number else ConfirmScreen(question), answered)
 
     def offer(self, draft: RuleDraft, newer: Ruleset) -> None:
         """Ask whether the draft is to be merged with a newer version; nothing is applied by that."""
@@ -185,7 +182,7 @@ class Applying:
             if isinstance(chosen, Intent) and self._screen.session.draft == draft:
                 self._screen.put("\n".join(merged.lines), newer)
 
-        console.push_screen(ConfirmScreen(question), answered)
+        self._screen.app.push_screen(ConfirmScreen(question), answered)
 
     def settled(self, now: Ruleset | None) -> bool:
         """Whether the version in force has the draft that was handed in, or says the same. Told once; not of one

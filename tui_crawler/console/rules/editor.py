@@ -5,18 +5,16 @@ from __future__ import annotations
 import os
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from textual import events
 from textual.app import SuspendNotSupported
-from textual.binding import BindingType
 from textual.containers import Horizontal, Vertical
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.dialogs.choose import ConfirmScreen
-from tui_crawler.console.handlers import handles, handles_typed
-from tui_crawler.console.keys import only_at
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.operator.intent import Confirmation, Intent
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
@@ -167,7 +165,6 @@ class RuleEditorScreen(WaitingScreen):
     WHERE = Where.rule_draft
     CRUMBS = ("Rules", "draft")
     HERE = frozenset({"nav.open", "origin.add", "view.freeze"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.rule_draft)]
     AUTO_FOCUS = "#draft-impact"
     OPENS = frozenset({"rules.exclude"})
 
@@ -225,10 +222,8 @@ class RuleEditorScreen(WaitingScreen):
         newer = session.overtaken
         if newer is not None and newer != before and not self._applying.under_way:
             self.console.tell("rules", f"ruleset {newer.ruleset_id} by {newer.who} is in force now", "warning")
-        if session.draft is None:
-            self.console.drop_keys()
         self.show_standing()
-        self.console.let_keys_go_on()
+        self.let_keys_go_on(kept=session.draft is not None)
 
     @property
     def waiting(self) -> bool:
@@ -282,7 +277,7 @@ class RuleEditorScreen(WaitingScreen):
         draft of that version."""
         if self.session.now is None or not self._applying.settled(self.session.now):
             return False
-        if self.console.screen is self and not self.waiting and not self.query_one(EntryLine).display:
+        if self.app.screen is self and not self.waiting and not self.query_one(EntryLine).display:
             self._close()
         else:
             self.begin_again()
@@ -403,7 +398,7 @@ class RuleEditorScreen(WaitingScreen):
         """Go into the text."""
         self.set_focus(self._text)
 
-    @handles_typed("rules.test")
+    @handles("rules.test")
     def _open_test(self, text: str) -> None:
         """Open the line for a URL."""
         use = EntryUse("url", lambda _: self.focus_main(), self._test, self._line_left)
@@ -444,7 +439,7 @@ class RuleEditorScreen(WaitingScreen):
         elif draft is not None:
             self._applying.apply(draft, self.impact)
 
-    @handles_typed("rules.exclude")
+    @handles("rules.exclude")
     def _exclude(self, text: str) -> None:
         """Open the line for the operators' list: what is put there holds at once, beside the draft."""
         self._exclusions.open(text)
@@ -472,19 +467,19 @@ class RuleEditorScreen(WaitingScreen):
             if isinstance(chosen, Intent):
                 self._close()
                 if then:
-                    self.console.dispatcher.do(then)
+                    self.console.do(then)
 
         changes = counted_changes(session.reading.changes) if session.reading is not None else ""
         discard = Intent((), "discard the draft")
         text = f"Entries of it: {changes}. That would be lost." if changes else "What was written would be lost."
         note = "{rules.apply} applies it instead."
         question = Confirmation("Discard the draft?", text, (("Discard", discard),), note)
-        self.console.push_screen(ConfirmScreen(question), answered)
+        self.app.push_screen(ConfirmScreen(question), answered)
 
     def _close(self) -> None:
         self.session.drop()
-        if self.console.screen is self:
-            self.console.pop_screen()
+        if self.app.screen is self:
+            self.app.pop_screen()
 
     def on_text_area_changed(self) -> None:
         """Something was typed."""
@@ -496,7 +491,7 @@ class RuleEditorScreen(WaitingScreen):
         self.show_standing()
 
     def on_rule_area_editor_wanted(self) -> None:
-        self.console.dispatcher.do("rules.editor")
+        self.console.do("rules.editor")
 
     def on_descendant_focus(self, _event: events.DescendantFocus) -> None:
         """Other keys act where the focus is now."""

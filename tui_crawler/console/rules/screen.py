@@ -8,17 +8,14 @@ from typing import TYPE_CHECKING, Any, ClassVar
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
 from textual.containers import Horizontal, Vertical
-from textual.content import Content
 from textual.widget import Widget
 
-from tui_crawler.console.actions import BY_ID, Situation, Where
-from tui_crawler.console.handlers import handles, handles_typed
-from tui_crawler.console.keys import keys_of, only_at
+from tui_crawler.console.action import Situation, Where
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.rules.draft import RuleDraft, Start, start_with_rule
-from tui_crawler.console.rules.editor import RuleEditorScreen
 from tui_crawler.console.rules.entries import Entry, added_entries, entries_of, moved, section_word, without
 from tui_crawler.console.rules.exclusion import readmit
 from tui_crawler.console.rules.exclusions import ExclusionEntry
@@ -43,7 +40,7 @@ from tui_crawler.console.rules.rows import (
 )
 from tui_crawler.console.rules.rule_hits import RuleHits, firings
 from tui_crawler.console.screen.base import title
-from tui_crawler.console.screen.dialog import Dialog
+from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.screen.waiting import WaitingScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.exclusion import Exclusion
@@ -90,12 +87,9 @@ class RuleSheetScreen(Dialog):
         self._impact_counter: ImpactCounter | None = None
 
     def compose(self) -> ComposeResult:
-        own = self.console.appearance.own_keys
-        found = ((keys_of(name, BY_ID[name].keys, own), words) for name, words in self._offers.items())
+        found = ((self.key_names.of(name), words) for name, words in self._offers.items())
         offered = [f"{keys[0]} {words}" for keys, words in found if keys]
-        with Vertical(classes="dialog search") as box:
-            box.border_title = Content(safe(self._heading, 120))
-            box.border_subtitle = Content(" · ".join((*offered, "esc leaves")))
+        with dialog_box(safe(self._heading, 120), " · ".join((*offered, "esc leaves")), "search"):
             yield Lines(id="rule-sheet")
 
     def on_mount(self) -> None:
@@ -216,7 +210,6 @@ class RulesScreen(WaitingScreen):
     WHERE = Where.rules
     CRUMBS = ("Rules",)
     OPENS = frozenset({"rule.add", "rule.edit", "rules.exclude", "rules.test"}) | _DRAFTS
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.rules)]
     AUTO_FOCUS = "#rules-entries"
 
     def __init__(self) -> None:
@@ -369,17 +362,17 @@ class RulesScreen(WaitingScreen):
         self._asked += 1
         self.console.read_soon()
 
-    @handles_typed("rules.exclude")
+    @handles("rules.exclude")
     def _exclude(self, text: str) -> None:
         self._exclusions.open(text)
 
-    @handles_typed("rules.test")
+    @handles("rules.test")
     def _open_test(self, text: str) -> None:
         use = EntryUse("url", lambda _: self._entries.focus(), self._test, self._leave_line)
         self.query_one(EntryLine).open(use, "test:", text, URL_HINT)
         self._test(text)
 
-    @handles_typed("rule.add")
+    @handles("rule.add")
     def _add(self, text: str) -> None:
         self._edit(Start(line=(f"{{{text}", "}")) if text else start_with_rule(""))
 
@@ -401,18 +394,18 @@ class RulesScreen(WaitingScreen):
         """The entry under the cursor, whole; from a version to what it changed."""
         entry = self._entry()
         if self.focused is self._versions and not self._difference.display:  # there is no room for it
-            self.console.push_screen(RuleSheetScreen(self._past.heading, self._difference.lines))
+            self.app.push_screen(RuleSheetScreen(self._past.heading, self._difference.lines))
         elif self.focused is self._versions:
             self._difference.focus()
         elif entry is not None:
-            self.console.push_screen(self._sheet(entry), lambda chosen: self._chosen(chosen, entry))
+            self.app.push_screen(self._sheet(entry), lambda chosen: self._chosen(chosen, entry))
 
     def _chosen(self, action_id: object, entry: Entry) -> None:
         if isinstance(action_id, str) and action_id:
             self._change(action_id, entry)
 
     def _sheet(self, entry: Entry) -> RuleSheetScreen:
-        now, may_write = self._current(), self.console.rules is not None and not self.console.readonly
+        now, may_write = self._current(), self.console.rules is not None and not self.console.live_state.readonly
         counts = self._counted.counts if self._counted is not None else None
         fired = self._fired.get(self._entries.cursor_key) if self._fired is not None else None
         since, less, offers = None, None, {"rule.delete": "takes it off the list"}
@@ -429,7 +422,7 @@ class RulesScreen(WaitingScreen):
         if self._in_force is not None and rule_queries is not None:
             self._up_to_date = False
             self._drafted_from = self._current()
-            self.console.push_screen(RuleEditorScreen(rule_queries, self._job, start))
+            self.console.go_to(Where.rule_draft, self._job, start)
 
     def _change(self, action_id: str, entry: Entry | None) -> None:
         """Begins a draft with a change of the entry; what stands on the operators' list is no matter of a draft."""

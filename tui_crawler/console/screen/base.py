@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, Protocol, Self
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 from textual import events
 from textual.app import ComposeResult
 from textual.geometry import Size
+from textual.message import Message
 from textual.screen import Screen
 from textual.widget import Widget
 
 from tui_crawler.console.action import Frame, Situation, Where, why_not
-from tui_crawler.console.handlers import Handles, handles, handles_selected, handles_typed
-from tui_crawler.console.keys import footer_at, named_key
+from tui_crawler.console.handlers import Handles, handles
+from tui_crawler.console.keys import footer_at, only_at
 from tui_crawler.console.panes.bars import FooterBar, HeaderBar, TooSmall
 from tui_crawler.console.panes.border import write_subtitle, write_title
 from tui_crawler.console.panes.entry import EntryLine
@@ -25,6 +26,7 @@ from tui_crawler.console.panes.scrolling import bring_into_view, main_pane
 from tui_crawler.console.panes.zoom import Zoom, panes_of, zoom_words
 from tui_crawler.console.screen.dialog import size_classes
 from tui_crawler.console.screen.lifetime import is_ready, is_stale
+from tui_crawler.console.screen.places import ScreenPlace
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.filter import TableFilter
@@ -46,6 +48,7 @@ if TYPE_CHECKING:
 STILL_MS = 1_000
 """So long after the last key rows stay where they are (docs/console.md, refresh policy)."""
 _AS_IT_COMES = "@given"
+_DIGITS = 10  # of the number of a run
 
 
 def title(widget: Widget, text: str, subtitle: str = "") -> None:
@@ -82,17 +85,27 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     """The tables whose marked rows the actions of this screen are about, as selectors; empty: none."""
     CRUMBS: ClassVar[tuple[str, ...]] = ()
     """Where one is, where that is always the same."""
-    made_of: tuple[tuple[object, ...], tuple[tuple[str, object], ...]] = ((), ())
-    """The arguments it was made with, so that the history can make it again."""
 
-    def __new__(cls, *values: object, **options: object) -> Self:
-        """Notes what it is made of."""
-        screen = super().__new__(cls)
-        screen.made_of = (values, tuple(sorted(options.items())))
-        return screen
+    class OnTop(Message):
+        """The screen is on top now."""
+
+        def __init__(self, screen: ConsoleScreen) -> None:
+            super().__init__()
+            self.screen = screen
+
+    class HeaderWanted(Message):
+        """What the header shows has changed."""
+
+    def __init_subclass__(cls, **options: Any) -> None:
+        """Has the keys of the actions that are only here, before its own."""
+        if "WHERE" in vars(cls):
+            cls.BINDINGS = [*only_at(cls.WHERE), *vars(cls).get("BINDINGS", ())]
+        super().__init_subclass__(**options)
 
     def __init__(self) -> None:
         super().__init__()
+        self.place = ScreenPlace(self.WHERE)
+        """What it can be made of again."""
         self.has_read = False
         """Whether anything was read for it."""
         self.asker = object()
@@ -103,7 +116,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         self._styled_by = ""  # the theme of its styles when it was last on top
         self.table_filter = TableFilter(self, lambda: self.console.tell, self.tell_footer)
         self.marks = TableMarks(lambda: self.query(CrawlTable), lambda: self.table_filter.table, self.MARKS)
-        self.zoom = Zoom(self, lambda: self.focused_pane, lambda: (self.console.zooms, self.WHERE.name))
+        self.zoom = Zoom(self, lambda: self.focused_pane, lambda: (self.console.memory.zooms, self.WHERE.name))
         self.frame = Frame(
             marked=lambda: self.marks.count,
             marked_here=lambda: self.marks.focused_count,
@@ -111,13 +124,22 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             zoom=lambda: self.zoom.level,
         )
 
+    @property
+    def on_top(self) -> bool:
+        """Whether nothing but dialogs is over it."""
+        return next((one for one in reversed(self.app.screen_stack) if isinstance(one, ConsoleScreen)), None) is self
+
+    def show_header(self) -> None:
+        """Have the header brought up to date now, not with its next beat."""
+        self.post_message(self.HeaderWanted())
+
     async def on_event(self, event: events.Event) -> None:
         if not is_stale(event, self):
             await super().on_event(event)
 
     def compose(self) -> ComposeResult:
         yield HeaderBar()
-        if (player := self.console.replay.player) is not None:
+        if (player := self.console.live_state.player) is not None:
             from tui_crawler.console.replay.bar import ReplayBar  # noqa: PLC0415  in a replay alone
 
             self._replay_bar = ReplayBar(player, self.console.clock.zone, self.WHERE)
@@ -191,10 +213,6 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     def crumbs(self) -> tuple[str, ...]:
         """Where one is; raw text."""
         return self.CRUMBS
-
-    def do(self, action_id: str, typed: str = "") -> bool:
-        """Does an action of this screen; False when it is none of this screen's. `typed` was so after its word."""
-        return self.perform(action_id, typed, self.console.situation(self))
 
     def chosen(self) -> Mapping[str, str]:
         """What the operator chose to see here beside the filters and orders of tables: names and values (empty: as at
@@ -310,7 +328,6 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     def footer_keys(self) -> Sequence[tuple[str, str, str]]:
         """What the footer names, the most important first: action id, key and label."""
         situation = self.console.situation(self)
-        keymap = self.console.appearance.own_keys
         owners = (self.focused, self) if isinstance(self.focused, Lines) else ()
         opens = not owners or any("enter" in one._bindings.key_to_bindings for one in owners)
         return [
@@ -319,7 +336,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             if action.id not in self.HERE
             and (action.id != "nav.open" or opens)
             and not why_not(action, situation)
-            and (key := named_key(action, keymap))
+            and (key := self.key_names.in_footer(action.id))
         ]
 
     def tell_footer(self) -> None:
@@ -355,7 +372,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     def leave(self) -> None:
         """Closes the screen, unless it is the lowest."""
         if len(self.app.screen_stack) > 1:
-            self.console.pop_screen()
+            self.app.pop_screen()
 
     @handles("focus.next", 1)
     @handles("focus.previous", -1)
@@ -382,14 +399,18 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     def freeze(self) -> None:
         """Holds the picture still, or lets it go on, and tells so."""
         self.toggle_freeze()
-        self.console.show_header(self)
+        self.show_header()
 
-    @handles_typed("runs.diff")
+    @handles("runs.diff")
     def compare(self, text: str) -> None:
-        """Compares the runs typed, or the last two."""
-        self.console.dispatcher.compare_typed(text)
+        """Compares the runs whose numbers are typed, or the last two."""
+        words = text.split()
+        if all(word.isascii() and word.isdigit() and len(word) < _DIGITS for word in words) and len(words) <= 2:
+            self.console.go_to(Where.diff, tuple(map(int, words[:2])))
+        else:
+            self.console.tell("no", "diff: the numbers of one or two runs are wanted", "warning")
 
-    @handles_typed("filter.open")
+    @handles("filter.open")
     def open_filter(self, text: str) -> None:
         """Filters the table by a text, or by what is typed from now on."""
         self.table_filter.open(text)
@@ -406,7 +427,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         if (table := self.table_filter.table) is not None:
             table.go_to_match(forward=forward)
 
-    @handles_typed("sort.pick")
+    @handles("sort.pick")
     def pick_order(self, column_id: str) -> None:
         """Orders the table that has the focus by the column that is named, or asks by which."""
         from tui_crawler.console.dialogs.choose import ChooseScreen  # noqa: PLC0415  not before the first paint
@@ -424,7 +445,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             chosen(column_id)
         else:
             here = table.order[0] if table.order is not None else _AS_IT_COMES
-            self.console.push_screen(ChooseScreen("Order by", options, here), chosen)
+            self.app.push_screen(ChooseScreen("Order by", options, here), chosen)
 
     @handles("sort.reverse")
     def reverse_order(self) -> None:
@@ -454,7 +475,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
                 word = needle_for(column.id, value, start=bool(pivot.span and value))
                 self.table_filter.narrow(table, f"{table.needle} {word}".strip())
 
-        self.console.push_screen(PivotScreen(column.title or column.id.upper(), pivot), chosen)
+        self.app.push_screen(PivotScreen(column.title or column.id.upper(), pivot), chosen)
 
     @property
     def _ordered_table(self) -> CrawlTable | None:
@@ -464,28 +485,23 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             return None
         return table
 
-    @handles_selected("rule.from_selection")
+    @handles("rule.from_selection")
     def make_rule(self, now: Situation) -> None:
         """Drafts a rule for URLs and those alike."""
         from tui_crawler.console.rules.pattern import pattern_of  # noqa: PLC0415  not before the first paint
 
-        self.console.dispatcher.draft_rule(pattern_of(now.urls))
+        self.console.go_to(Where.rule_draft, pattern_of(now.urls))
 
-    @handles_selected("timeline.open")
+    @handles("timeline.open")
     def show_politeness(self, now: Situation) -> None:
         """Shows the politeness of the marked origins, or of the selected one, over time."""
-        self.console.dispatcher.go_to_timeline(tuple(view.origin for view in now.origins))
-
-    @handles_typed("sql.open")
-    def ask_in_sql(self, question: str) -> None:
-        """Goes where SQL is typed; the question, if there is one, is asked at once."""
-        self.console.dispatcher.go_to_sql(question)
+        self.console.go_to(Where.timeline, tuple(view.origin for view in now.origins))
 
     def on_mount(self) -> None:
         """Fits the first size; filters and orders are what they were when this view was shown last."""
         self._styled_by = self.app.theme
         self.fit(self.app.size)
-        if self.WHERE.remembered and (layout := self.console.looks.get(self.WHERE.name)) is not None:
+        if self.WHERE.remembered and (layout := self.console.memory.looks.get(self.WHERE.name)) is not None:
             self._restore(layout)
         if self.has_class("-narrow"):
             self.focus_main()
@@ -501,7 +517,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         event.refresh_styles = self._styled_by != self.app.theme
         self._styled_by = self.app.theme
         self.fit(self.app.size)
-        self.console.screen_came_up(self)
+        self.post_message(self.OnTop(self))
         self.call_after_refresh(self.zoom.as_last_time)
         self.call_after_refresh(self._bring_into_view)
 
@@ -563,15 +579,8 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         lists = (one for one in self.readings() if isinstance(one, WindowList) and one.table is event.table)
         if any(one.go_to_end(bottom=event.bottom) for one in lists):
             self.show_titles()
-            self.console.read_instead()
+            self.console.read_soon(instead=True)
 
     def on_crawl_table_marks_changed(self, _event: CrawlTable.MarksChanged) -> None:
         self.show_titles()
         self.tell_footer()
-
-    def on_footer_bar_pressed(self, event: FooterBar.Pressed) -> None:
-        self.console.dispatcher.do(event.action_id)
-
-    def on_footer_bar_crumb_pressed(self, event: FooterBar.CrumbPressed) -> None:
-        """A place above this one was clicked in the footer."""
-        self.console.dispatcher.go_back_to(self.crumbs()[: event.depth])

@@ -6,8 +6,6 @@ from abc import abstractmethod
 from collections.abc import Mapping
 from typing import ClassVar
 
-from tui_crawler.console.actions import BY_ID
-from tui_crawler.console.keys import keys_of
 from tui_crawler.console.panes.tabs import Tab, TabBar
 from tui_crawler.console.screen.waiting import RowsScreen
 
@@ -35,11 +33,9 @@ class TabScreen(RowsScreen):
 
     def show_tabs(self) -> None:
         """Brings the line of tabs up to date."""
-        own, notes, tabs = self.console.appearance.own_keys, self.tab_notes(), []
-        for name, (words, action_id) in self.TABS.items():
-            key = next(iter(keys_of(action_id, BY_ID[action_id].keys, own)), "")
-            tabs.append(Tab(action_id, key, words, notes.get(name, "")))
+        notes, key_of = self.tab_notes(), self.key_names.first
+        tabs = [Tab(one, key_of(one), words, notes.get(name, "")) for name, (words, one) in self.TABS.items()]
         self.query_one(TabBar).tell(tabs, self.TABS[self.tab][1])
 
     def on_tab_bar_pressed(self, event: TabBar.Pressed) -> None:
-        self.console.dispatcher.do(event.action_id)
+        self.console.do(event.action_id)

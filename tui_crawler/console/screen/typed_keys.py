@@ -10,7 +10,7 @@ from textual.app import ReturnType
 from textual.message import Message
 
 from tui_crawler.console.panes.typing import TakesText
-from tui_crawler.console.screen.waiting import WaitingScreen
+from tui_crawler.console.screen.waiting import KeysMayGoOn, WaitingScreen
 from tui_crawler.console.terminal_app import TerminalApp
 
 if TYPE_CHECKING:
@@ -34,9 +34,6 @@ class KeyedApp(TerminalApp[ReturnType]):
     focus says by it (a row is opened, the cursor is elsewhere). Keys are kept while the screen on top is being made, or
     while an action on it waits (`WaitingScreen`). A text widget gets its keys as ever.
     """
-
-    class KeysMayGoOn(Message):
-        """What keys were kept for is there."""
 
     class Echo(Message):
         """Sent by a widget behind all it has said; when it has come up to the app, that was heard."""
@@ -62,16 +59,8 @@ class KeyedApp(TerminalApp[ReturnType]):
         """How long ago the last key was, or the mouse moved, in ms."""
         return self.clock.mono_ms() - self._input_at
 
-    def let_keys_go_on(self) -> None:
-        """What keys were kept for is there: they act now."""
-        self.post_message(self.KeysMayGoOn())
-
     def nobodys_key(self, key: str) -> None:
         """Told of a key that does nothing where it was pressed."""
-
-    def drop_keys(self) -> None:
-        """What keys were kept for will not come: they are nobody's."""
-        self._kept.clear()
 
     async def on_event(self, event: events.Event) -> None:
         """Keeps keys in their order; notes when the operator did something last."""
@@ -83,12 +72,14 @@ class KeyedApp(TerminalApp[ReturnType]):
             await self._act(event)
         elif isinstance(event, events.Key) and (waits := self._waits()) is not None and self._goes_back(event):
             waits.give_up()
-            self.drop_keys()
+            self._kept.clear()
         else:
             self._kept.append(event)
             await self._act_on_kept()
 
-    async def on_keyed_app_keys_may_go_on(self) -> None:
+    async def on_keys_may_go_on(self, message: KeysMayGoOn) -> None:
+        if not message.kept:
+            self._kept.clear()
         if not self._echo and not self.is_leaving:
             self._await_echo(self.focused, self.screen)
         await self._act_on_kept()
@@ -117,7 +108,7 @@ class KeyedApp(TerminalApp[ReturnType]):
         while self._kept and not self.is_leaving:
             top = self.screen_stack[-1]
             if not top.is_mounted:
-                top.call_later(self.let_keys_go_on)  # once it is
+                top.call_later(self.post_message, KeysMayGoOn(kept=True))  # once it is
                 return
             if self._waits() is not None or self._echo:
                 return

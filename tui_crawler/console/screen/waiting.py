@@ -6,7 +6,10 @@ from abc import abstractmethod
 from collections.abc import Callable
 from typing import TYPE_CHECKING, ClassVar
 
-from tui_crawler.console.actions import BY_ID, Need
+from textual.message import Message
+
+from tui_crawler.console.action import Need
+from tui_crawler.console.actions import BY_ID
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -19,6 +22,14 @@ _ROWS = frozenset({Need.url, Need.origin, Need.job, Need.worker, Need.failed})
 _ABOUT_ROWS = frozenset({"nav.open", "copy.pick", "view.export", "table.pivot"})
 _TOLD_AFTER = 2
 """So many ticks (of half a second) an action waits before that is told."""
+
+
+class KeysMayGoOn(Message):
+    """What keys were kept for is there. Not `kept`: it will not come."""
+
+    def __init__(self, *, kept: bool) -> None:
+        super().__init__()
+        self.kept = kept
 
 
 class WaitingScreen(ConsoleScreen):
@@ -56,7 +67,11 @@ class WaitingScreen(ConsoleScreen):
         """Whether a key that comes before the rows moves among them: it would do nothing, the next meet another row."""
         table = self.focused
         moves = isinstance(table, CrawlTable) and bool(table._bindings.key_to_bindings.get(key))
-        return moves and not self.console.poll_timer.failure
+        return moves and not self.console.live_state.unreadable
+
+    def let_keys_go_on(self, *, kept: bool = True) -> None:
+        """What keys waited for is there: they act now. Not `kept`: it will not come, and nothing is done by them."""
+        self.app.post_message(KeysMayGoOn(kept=kept))
 
     def enter_line(self) -> None:
         """Enter is on its way to the line: the keys after it are not for that."""
@@ -66,11 +81,11 @@ class WaitingScreen(ConsoleScreen):
         event.prevent_default()
         super().on_entry_line_used(event)
         self._entering = False
-        self.console.let_keys_go_on()
+        self.let_keys_go_on()
 
     def postpone(self, action_id: str, argument: str) -> bool:
         """Lets an action wait until there is what it lacks; False: it is not possible anyway."""
-        if self.console.readonly and Need.writer in BY_ID[action_id].needs:
+        if self.console.live_state.readonly and Need.writer in BY_ID[action_id].needs:
             return False
         self._postponed, self._ticks = (action_id, argument), 0
         return True
@@ -95,11 +110,9 @@ class WaitingScreen(ConsoleScreen):
         action_id, argument = self._postponed or ("", "")
         self._postponed = None
         if action_id and wanted(action_id):
-            self.console.dispatcher.do(action_id, argument)
-        opened = self.console.screen is not self or self.query_one(EntryLine).display or self.waiting
-        if action_id in self.OPENS and not opened:
-            self.console.drop_keys()
-        self.console.let_keys_go_on()
+            self.console.do(action_id, argument)
+        opened = self.app.screen is not self or self.query_one(EntryLine).display or self.waiting
+        self.let_keys_go_on(kept=opened or action_id not in self.OPENS)
 
     def move_on(self) -> None:
         """Tells that something waits, unless that is over soon."""
@@ -138,12 +151,12 @@ class RowsScreen(WaitingScreen):
         super().take_in(shot)
         self.go_on()
         if waited and self.rows_read:
-            self.console.let_keys_go_on()
+            self.let_keys_go_on()
 
     def open_when_read(self) -> None:
         """Enter was pressed where no row is: if none were read, the first is opened then."""
         if self.lacks("nav.open"):
-            self.console.dispatcher.do("nav.open")
+            self.console.do("nav.open")
 
 
 class LiveFilterScreen(RowsScreen):

@@ -3,17 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
 from textual import events
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.dialogs.completion import Choice, Completion, choose
-from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.bars import FooterBar
 from tui_crawler.console.panes.lines import FactsPane, Lines
 from tui_crawler.console.panes.typing import plain_text
@@ -149,7 +147,6 @@ class SqlScreen(ConsoleScreen):
     WHERE = Where.sql
     CRUMBS = ("SQL",)
     HERE = frozenset({"sql.open"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.sql)]
     AUTO_FOCUS = "#sql-editor"
 
     def __init__(self, query_session: QuerySession, question: str = "") -> None:
@@ -185,7 +182,7 @@ class SqlScreen(ConsoleScreen):
             self._editor.move_cursor(self._editor.document.end)
         else:
             self._editor.select_all()  # so that typing begins another question
-        self.console.run_worker(self._read_schema, name="schema", group="sql", thread=True, exit_on_error=False)
+        self.app.run_worker(self._read_schema, name="schema", group="sql", thread=True, exit_on_error=False)
         if self._question:
             self._ask(self._question)
 
@@ -199,7 +196,7 @@ class SqlScreen(ConsoleScreen):
 
     def _nothing_fits(self) -> None:
         """Tab stays in the editor, and says what leaves it."""
-        keys = self.console.appearance.own_keys.get("focus.next", "tab").split(",")
+        keys = self.key_names.written("focus.next").split(",")
         leaves = "tab again" if "tab" in keys else self.key_names("focus.next")
         words = f"nothing to complete here · {leaves} goes to the answer · {self.key_names('nav.back')} leaves"
         self._hint.show([Styled(words, "warning")])
@@ -280,7 +277,7 @@ class SqlScreen(ConsoleScreen):
         if self.focused is self._editor:
             self._ask(self._editor.text)
         elif urls:
-            self.console.dispatcher.go_to_url(urls[0])
+            self.console.go_to(Where.url, urls[0])
         else:
             self.console.tell("no", "this row has no column that holds a URL", "muted")
 
@@ -297,7 +294,7 @@ class SqlScreen(ConsoleScreen):
         def work() -> None:
             self.call_later(self._answered, number, query_session.ask(text))
 
-        self.console.run_worker(work, name="sql", group="sql", thread=True, exit_on_error=False)
+        self.app.run_worker(work, name="sql", group="sql", thread=True, exit_on_error=False)
         self.show_titles()
 
     def _read_schema(self) -> None:

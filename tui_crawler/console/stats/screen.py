@@ -4,19 +4,17 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, Any
 
 from textual import events
-from textual.binding import BindingType
 from textual.containers import Grid, Horizontal, Vertical
 from textual.geometry import Size
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.dialogs.choose import ChooseScreen
-from tui_crawler.console.handlers import handles, handles_selected, handles_typed
-from tui_crawler.console.keys import only_at
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.logs.attempts import meaning
 from tui_crawler.console.operator.intent import pause_jobs, resume_jobs, set_jobs, shift_niceness, toggle_jobs
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
@@ -182,7 +180,6 @@ class StatsScreen(RowsScreen):
     WHERE = Where.stats
     CRUMBS = ("Stats",)
     HERE = frozenset({"origin.add"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.stats)]
     LIVE = (ORIGINS,)
     AUTO_FOCUS = "#jobs"
     BADGE = "#all-exits"
@@ -262,7 +259,7 @@ class StatsScreen(RowsScreen):
         for pane in self._chart_panes:
             pane.display = pane.chart_id in shown
             pane.tell(charts, None)
-        self.console.show_header(self)
+        self.show_header()
 
     def show_live(self) -> None:
         """The order of the origins, once a second and never while keys are pressed."""
@@ -326,8 +323,8 @@ class StatsScreen(RowsScreen):
             self._ledger.turn_to(ledger)
         self.show_titles()
 
-    @handles_selected("job.later", NICER)
-    @handles_selected("job.sooner", -NICER)
+    @handles("job.later", NICER)
+    @handles("job.sooner", -NICER)
     def _shift_niceness(self, now: Situation, by: int) -> None:
         self.console.command_queue.carry_out(shift_niceness(now.jobs, by))
         self.marks.used()
@@ -350,9 +347,9 @@ class StatsScreen(RowsScreen):
         if self.focused is self._ledger and self._ledger.shows_runs:
             self.compare("")
         elif self.focused is self._ledger:
-            self.console.dispatcher.go_to_url(self._ledger.url)
+            self.console.go_to(Where.url, self._ledger.url)
         elif self.focused is self._top and self._origin:
-            self.console.dispatcher.go_to_origin(self._origin)
+            self.console.go_to(Where.origin, self._origin)
         elif isinstance(self.focused, CrawlTable) and self.focused.id in {"all-exits", "own-exits"}:
             code = str(self.focused.cursor_key or "")
             self.console.tell("exit", f"{code}: {meaning(code)}")
@@ -361,9 +358,9 @@ class StatsScreen(RowsScreen):
         """Compares the runs typed; else two that are marked, or the one under the cursor with the one before it."""
         chosen = self._ledger.runs_chosen
         if text or not chosen:
-            self.console.dispatcher.compare_typed(text)
+            super().compare(text)
         else:
-            self.console.dispatcher.go_to_diff(chosen)
+            self.console.go_to(Where.diff, chosen)
 
     @handles("stats.exits")
     def _show_other_exits(self) -> None:
@@ -381,7 +378,7 @@ class StatsScreen(RowsScreen):
         elif argument in self._names:
             self._order_by(argument)
         else:
-            self.console.push_screen(ChooseScreen("Origins by", ORDERS, self._order), self._order_by)
+            self.app.push_screen(ChooseScreen("Origins by", ORDERS, self._order), self._order_by)
 
     def _order_by(self, order: object) -> None:
         if isinstance(order, str) and order in self._names:
@@ -390,7 +387,7 @@ class StatsScreen(RowsScreen):
             self._top.move_cursor(index=0)
             self.show_titles()
 
-    @handles_typed("stats.ledger")
+    @handles("stats.ledger")
     def _turn(self, name: str) -> None:
         if not self._ledger.turn_to(name):
             self.console.tell("no", f"{name}: there is no such list", "warning")
@@ -398,9 +395,9 @@ class StatsScreen(RowsScreen):
         self.show_titles()
         self.console.read_soon()
 
-    @handles_selected("job.toggle_pause", toggle_jobs, "")
-    @handles_selected("job.pause", pause_jobs, "pause job: it is paused already")
-    @handles_selected("job.resume", resume_jobs, "resume job: it is not paused")
+    @handles("job.toggle_pause", toggle_jobs, "")
+    @handles("job.pause", pause_jobs, "pause job: it is paused already")
+    @handles("job.resume", resume_jobs, "resume job: it is not paused")
     def _steer(self, now: Situation, make: Callable[[Sequence[JobView]], Intent | None], why: str) -> None:
         """Carries out what is possible; else says `why` not, or that the jobs are aborted."""
         intent = make(now.jobs)
@@ -412,9 +409,9 @@ class StatsScreen(RowsScreen):
             self.console.command_queue.carry_out(intent)
             self.marks.used()
 
-    @handles_typed("job.nice", "nice")
-    @handles_typed("job.depth", "depth")
-    @handles_typed("job.concurrency", "concurrency")
+    @handles("job.nice", "nice")
+    @handles("job.depth", "depth")
+    @handles("job.concurrency", "concurrency")
     def _ask_number(self, argument: str, field: str) -> None:
         """Takes the number that was typed with the word, or opens the line for it."""
         targets = self._targets()
@@ -453,8 +450,8 @@ class StatsScreen(RowsScreen):
     def on_chart_pane_pressed(self, _event: ChartPane.Pressed) -> None:
         """Shows the charts on their own view, where they have a cursor."""
         of = self._scope()
-        self.console.dispatcher.do(Where.pulse.goes_there)
-        self.console.dispatcher.do("pulse.of", f"{of.scope.name} {of.name}".strip())
+        self.console.do(Where.pulse.goes_there)
+        self.console.do("pulse.of", f"{of.scope.name} {of.name}".strip())
 
     def _point_at_origin(self) -> None:
         key = self._top.cursor_key

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 from urllib.parse import quote
 
-from tui_crawler.console.handlers import Handles, handles_typed
+from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.session import write_privately
 from tui_crawler.console.table import export as view_export
@@ -92,7 +92,7 @@ class RowActions(Handles):
         self._screens, self._live_state, self._clock = screens, live_state, clock
         self._folder, self._to_clipboard = folder, to_clipboard
 
-    @handles_typed("copy.pick")
+    @handles("copy.pick")
     def choose_copy(self, argument: str) -> None:
         """Copies the marked rows, or the one under the cursor, as what is named, or asks as what."""
         from tui_crawler.console.dialogs.choose import CopyScreen  # noqa: PLC0415  not before the first paint
@@ -151,7 +151,7 @@ class RowActions(Handles):
             case _:
                 return ""
 
-    @handles_typed("view.export")
+    @handles("view.export")
     def choose_export(self, argument: str) -> None:
         """Writes the rows in the format that is named, or asks in which."""
         from tui_crawler.console.dialogs.choose import ChooseScreen  # noqa: PLC0415  not before the first paint

@@ -69,7 +69,9 @@ class LanePane(ReachesConsole, Bar, can_focus=True):
         if self.timeline is None:
             return (Styled(READING, "muted"),)
         console = self.console
-        drawn = lane(self.timeline, size.height, dots=console.dots, cursor=self.cursor, zone=console.clock.zone)
+        drawn = lane(
+            self.timeline, size.height, dots=console.appearance.dots, cursor=self.cursor, zone=console.clock.zone
+        )
         return [tuple(Styled(text, role) for text, role in line) for line in drawn]
 
     def on_click(self, event: Click) -> None:

@@ -4,16 +4,13 @@ present until one moves back."""
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import ClassVar
 
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.events import DescendantFocus
 from textual.geometry import Size
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
-from tui_crawler.console.keys import only_at
+from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.panes.line import Split
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.screen.base import ConsoleScreen
@@ -34,13 +31,11 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
 
     WHERE = Where.timeline
     HERE = frozenset({"origin.add"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.timeline)]
     AUTO_FOCUS = "LanePane"
 
-    def __init__(self, origins: tuple[str, ...], came_from: tuple[str, ...] = ("Overview",)) -> None:
-        """`origins` are raw text as stored; `came_from` are crumbs."""
+    def __init__(self, origins: tuple[str, ...]) -> None:
+        """`origins` are raw text as stored."""
         super().__init__()
-        self._came_from = came_from
         self._panes = [LanePane(origin) for origin in origins]
         self.reads = tuple(map(self.read_lane, self._panes))
         self._first = 0  # the first lane that has room
@@ -57,7 +52,7 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
             pane.show_title()
 
     def crumbs(self) -> tuple[str, ...]:
-        return (*self._came_from, "Politeness")
+        return (*self.place.came_from, "Politeness")
 
     @property
     def lane_width(self) -> int:
@@ -101,7 +96,7 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
         said = cell_words(timeline, timeline.span.nearest(self.present()) if at is None else at, zone).split(" · ")
         what, more = Styled(" · ".join(said[:4]), "strong"), Styled(" · ".join(said[4:]), "muted")
         span = Styled(" · ".join(words), "muted")
-        drawn_with = tuple(Styled(*one) for one in lane_legend(self.console.dots))
+        drawn_with = tuple(Styled(*one) for one in lane_legend(self.console.appearance.dots))
         beside = [Split(what, span), Split(more, drawn_with)]
         self._reading.show([what, more, Split(span, drawn_with)] if self.has_class("-narrow") else beside)
         marks = reversed(timeline.marks)
@@ -136,6 +131,6 @@ class TimelineScreen(LaneScreen, ConsoleScreen):
 
     def open_selected(self) -> None:
         """The origin of the lane."""
-        self.console.dispatcher.go_to_origin(self.lane.origin)
+        self.console.go_to(Where.origin, self.lane.origin)
 
     action_open_lane = open_selected

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar, cast
+from typing import TYPE_CHECKING, Any, cast
 
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.handlers import handles
-from tui_crawler.console.keys import only_at
 from tui_crawler.console.operator.intent import retry_named
 from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.reading.reading import PaneReading
@@ -73,7 +71,6 @@ class TreeScreen(RowsScreen):
 
     WHERE = Where.tree
     HERE = frozenset({"origin.add"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.tree)]
     AUTO_FOCUS = "#tree"
 
     def __init__(self, origin: str) -> None:
@@ -173,13 +170,13 @@ class TreeScreen(RowsScreen):
         """Unfolds a branch or folds it; opens a page."""
         match self._node():
             case Node(kind=NodeKind.page, url=url):
-                self.console.dispatcher.go_to_url(url)
+                self.console.go_to(Where.url, url)
                 return
             case Node(kind=NodeKind.own_pages, prefix=prefix):
                 self._turned ^= {prefix}
             case Node(kind=NodeKind.branch, prefix=prefix) if prefix not in self._opened:
                 self._opened[prefix] = OpenBranch(prefix)
-                self.console.read_instead()
+                self.console.read_soon(instead=True)
             case Node(kind=NodeKind.branch, prefix=prefix) if prefix != self._root:
                 self._opened = {one: branch for one, branch in self._opened.items() if not one.startswith(prefix)}
             case _:
@@ -190,7 +187,7 @@ class TreeScreen(RowsScreen):
     def draft_rule_of_branch(self) -> None:
         """Drafts a rule for what is under the cursor."""
         if (pattern := self._pattern()) is not None:
-            self.console.dispatcher.draft_rule(pattern)
+            self.console.go_to(Where.rule_draft, pattern)
 
     @handles("rules.exclude")
     def _exclude(self) -> None:
@@ -227,7 +224,7 @@ class TreeScreen(RowsScreen):
             queue.ask(retry_named(urls, node.prefix, whole, cost, queue.estimate([view])))
         else:
             self.console.tell("no", "nothing has failed there any more", "muted")
-        self.console.let_keys_go_on()
+        self.let_keys_go_on()
 
     @property
     def waiting(self) -> bool:

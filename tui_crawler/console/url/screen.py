@@ -14,10 +14,9 @@ from textual.geometry import Size
 from textual.message import Message
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
-from tui_crawler.console.handlers import handles, handles_typed
-from tui_crawler.console.keys import only_at
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.line import Line, heading
 from tui_crawler.console.panes.lines import FactsPane, LongLines
@@ -56,6 +55,8 @@ from tui_crawler.domain.page_view import LinkEnd, PageDetail, PageView
 from tui_crawler.text.format import READING, count, plural, size
 
 if TYPE_CHECKING:
+    from tui_crawler.console.url.explanation import ExplanationQuery
+    from tui_crawler.domain.attempt import RequestRecord
     from tui_crawler.text.cells import Present
 
 
@@ -136,18 +137,16 @@ class UrlScreen(TabScreen):
     """Everything about one URL. Panes are shared by tabs; the style sheet says which one shows which."""
 
     WHERE = Where.url
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.url)]
     AUTO_FOCUS = "#url-attempts"
     TABS: ClassVar = {name: (name.capitalize(), f"url.tab_{name}") for name in _TABS}
 
-    def __init__(self, url: str, came_from: tuple[str, ...], tab: str = _TABS[0]) -> None:
-        """`came_from` is where one was before; both are raw text. `tab`: the one of `TABS` that is shown first."""
+    def __init__(self, explanations: ExplanationQuery, url: str, tab: str = _TABS[0]) -> None:
+        """`url` is raw text. `tab`: the one of `TABS` that is shown first."""
         super().__init__()
-        self._url = url
-        self._came_from = came_from
+        self._inquiry, self._url = explanations, url
         self.tab = tab
         self._page_read = PaneReading(lambda: page_of(url), lambda _: self._show())
-        self._explanation = PaneReading(lambda: self.console.inquiry.of(url) if self.tab == "why" else None)
+        self._explanation = PaneReading(lambda: self._inquiry.of(url) if self.tab == "why" else None)
         self._body = PaneReading(self._ask_body, lambda _: self._show_body())
         self._raw: bool | None = None
         self._text = PageText()  # without rows unless the body is shown as text to be read
@@ -161,8 +160,8 @@ class UrlScreen(TabScreen):
         self._trace = FactsPane(self._trace_facts, id="url-trace")
         self._attempts = CrawlTable(TRIES, id="url-attempts", classes="pane")
         self._requests = CrawlTable(REQUESTS, id="url-requests", classes="pane")
-        sent = FactsPane(lambda: sent_lines(self._requests.current), "Sent", id="url-sent")
-        self._received = FactsPane(lambda: received_lines(self._requests.current), "Received", id="url-received")
+        sent = FactsPane(lambda: self._of_request(sent_lines), "Sent", id="url-sent")
+        self._received = FactsPane(lambda: self._of_request(received_lines), "Received", id="url-received")
         self._redirects = FactsPane(self._redirect_facts, "Redirects", id="url-redirects")
         content = FactsPane(self._content_facts, "Document", id="url-content")
         self._body_pane = PageTextPane(id="url-body", classes="pane")
@@ -184,7 +183,7 @@ class UrlScreen(TabScreen):
         for links in (self._inward, self._outward):
             title(links.table, links.words)
         title(self._body_pane, "Stored body")
-        self._trace.display = self.console.inquiry.of(self._url) is not None
+        self._trace.display = self._inquiry.of(self._url) is not None
         if self.tab != _TABS[0]:
             self.focus_main()
 
@@ -286,6 +285,9 @@ class UrlScreen(TabScreen):
         mine = [one for one in detail.requests if one.attempt_id == key]
         self._requests.fill(mine, present(self.console.clock))
 
+    def _of_request(self, lines: Callable[[RequestRecord | None], Sequence[Line]]) -> Sequence[Line]:
+        return lines(self._requests.current) if self._detail is not None else []
+
     def _show_body(self) -> None:
         body, width = self._body.latest, self._body_pane.scrollable_content_region.width
         if self.tab != "body" or width <= 0:
@@ -334,7 +336,8 @@ class UrlScreen(TabScreen):
         origin = "/".join(self._url.split("/", 3)[:3])
         name = path_of(self._url, origin)
         known = host_of(origin)
-        return (*self._came_from, name if known in self._came_from else f"{known}{name}")
+        came_from = self.place.came_from
+        return (*came_from, name if known in came_from else f"{known}{name}")
 
     # what is done
 
@@ -351,7 +354,7 @@ class UrlScreen(TabScreen):
         self._reads = not self._reads or self.tab != "body"
         self._open_tab("body")
 
-    @handles_typed("url.follow")
+    @handles("url.follow")
     def _follow(self, number: str) -> None:
         """Opens a link of the page as text by its number, or asks for that."""
         links = self._text.links
@@ -366,7 +369,7 @@ class UrlScreen(TabScreen):
     def _follow_number(self, number: str) -> None:
         links = self._text.links
         if number.isdecimal() and len(number) < _DIGITS and 0 < int(number) <= len(links):
-            self.console.dispatcher.go_to_url(links[int(number) - 1])
+            self.console.go_to(Where.url, links[int(number) - 1])
         elif number:
             self.console.tell("no", f"no link has the number {number}", "warning")
 
@@ -409,4 +412,4 @@ class UrlScreen(TabScreen):
             self._received.focus()
         else:
             link = event.table.record(event.key).end.link
-            self.console.dispatcher.go_to_url(link.from_url if event.table is self._inward.table else link.to_url)
+            self.console.go_to(Where.url, link.from_url if event.table is self._inward.table else link.to_url)

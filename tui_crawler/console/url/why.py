@@ -11,8 +11,7 @@ from textual.containers import Horizontal
 from textual.widget import Widget
 from textual.widgets import Input
 
-from tui_crawler.console.actions import Situation, Where
-from tui_crawler.console.keys import only_at
+from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.panes.typing import PlainInput
@@ -27,6 +26,7 @@ if TYPE_CHECKING:
     from textual.screen import Screen
 
     from tui_crawler.console.panes.line import Line
+    from tui_crawler.console.url.explanation import ExplanationQuery
     from tui_crawler.domain.policy import PolicySet
 
 NOBODY = "Nobody can be asked here."
@@ -36,15 +36,14 @@ class WhyScreen(RowsScreen):
     """The trace of one URL, and where it stands."""
 
     WHERE = Where.why
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.why), Binding("enter", "open_url", "Open", show=False)]
+    BINDINGS: ClassVar[list[BindingType]] = [Binding("enter", "open_url", "Open", show=False)]
     AUTO_FOCUS = "#why-trace"
 
-    def __init__(self, url: str, came_from: tuple[str, ...]) -> None:
-        """`came_from` is where one was before; both are raw text."""
+    def __init__(self, explanations: ExplanationQuery, url: str) -> None:
+        """`url` is raw text."""
         super().__init__()
-        self._url = url
-        self.came_from = came_from
-        self._explanation = PaneReading(lambda: self.console.inquiry.of(self._url))
+        self._inquiry, self._url = explanations, url
+        self._explanation = PaneReading(lambda: self._inquiry.of(self._url))
         self.reads = (self._explanation,)
 
     def body(self) -> Iterable[Widget]:
@@ -80,11 +79,11 @@ class WhyScreen(RowsScreen):
         return Situation(Where.why, urls=(shown.normalized,) if shown is not None and shown.known else ())
 
     def crumbs(self) -> tuple[str, ...]:
-        return (*self.came_from, "why", self._url)
+        return (*self.place.came_from, "why", self._url)
 
     def open_selected(self) -> None:
         for url in self.situation().urls:
-            self.console.dispatcher.go_to_url(url)
+            self.console.go_to(Where.url, url)
 
     action_open_url = open_selected
 

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.dialogs.choose import ChooseScreen
-from tui_crawler.console.keys import only_at
 from tui_crawler.console.panes.lines import FactsPane
 from tui_crawler.console.reading.reading import AnyReading
 from tui_crawler.console.screen.base import title
@@ -45,7 +43,6 @@ class UrlsScreen(LiveFilterScreen):
     WHERE = Where.urls
     CRUMBS = ("URLs",)
     HERE = frozenset({"origin.add"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.urls)]
     AUTO_FOCUS = "#urls"
     MARKS = "#urls"
 
@@ -230,7 +227,7 @@ class UrlsScreen(LiveFilterScreen):
         if argument in dict(options):
             self._sort_by(argument)
         else:
-            self.console.push_screen(ChooseScreen("Order by", options, here), self._sort_by)
+            self.app.push_screen(ChooseScreen("Order by", options, here), self._sort_by)
 
     def _sort_by(self, chosen: object) -> None:
         """All rows in an order that the database keeps, or those held by any column."""
@@ -261,11 +258,11 @@ class UrlsScreen(LiveFilterScreen):
         self.show_facts()
         self.show_titles()
         if not keyset.started:
-            self.console.read_instead()
+            self.console.read_soon(instead=True)
             return
-        self.call_after_refresh(self.console.read_instead)  # first the rows that are there
+        self.call_after_refresh(self.console.read_soon, instead=True)  # first the rows that are there
         self.go_on()
-        self.console.let_keys_go_on()
+        self.let_keys_go_on()
 
     def _filter(self, text: str) -> None:
         """Narrows to what a text means; while it means nothing, what was shown stays."""
@@ -281,7 +278,7 @@ class UrlsScreen(LiveFilterScreen):
         """Opens the page; where others are being read, the first of them then."""
         page = self._page()
         if page is not None:
-            self.console.dispatcher.go_to_url(page.url)
+            self.console.go_to(Where.url, page.url)
         else:
             self.open_when_read()
 

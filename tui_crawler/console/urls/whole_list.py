@@ -186,7 +186,7 @@ class UrlPivot(_Piecewise[Ask[PageCounts]]):
         column = next(column for column in URLS.columns if column.id == column_id)
         self._field, self._ask = field, page_counts_of(self._screen.keyset.narrowing, field)
         self._dialog = PivotScreen("ORIGIN" if field == "origin" else column.title, None)
-        self._screen.console.push_screen(self._dialog, self._chosen)
+        self._screen.app.push_screen(self._dialog, self._chosen)
         self._screen.console.read_soon()
         return True
 
@@ -249,7 +249,7 @@ class PageExport(_Piecewise[PageAsk]):
         self._format, self._path, self._written = format_id, path, 0
         self._ask = export_window(keyset.narrowing, newest_first=keyset.newest_first)
         self._dialog = ExportingScreen(path.absolute())
-        self._screen.console.push_screen(self._dialog, self._left)
+        self._screen.app.push_screen(self._dialog, self._left)
         self._screen.console.read_soon()
 
     def _go_on(self, ask: PageAsk, window: PageWindow) -> None:

@@ -8,12 +8,12 @@ _HERE = frozenset({Where.welcome})
 
 WELCOME: tuple[Action, ...] = (
     Action("welcome.add", "a", "Add seeds", "Begin with seeds and default settings: one URL per line, as many as you "
-           "paste", Topic.crawl, _HERE, command="tui-crawler crawl URL…"),
+           "paste", Topic.crawl, _HERE, cli="crawl URL…"),
     Action("welcome.load", "l", "Load a configuration", "Begin with a configuration file", Topic.crawl, _HERE,
-           command="tui-crawler CONFIG"),
+           cli="CONFIG"),
     Action("welcome.demo", "D", "Demo", "Begin with the built-in demo web", Topic.crawl, _HERE,
-           command="tui-crawler demo"),
+           cli="demo"),
     Action("welcome.open", "o", "Open a crawl", "Open a database of this folder", Topic.crawl, _HERE,
-           command="tui-crawler --db PATH"),
+           cli="--db PATH"),
     Action("welcome.leave", "q,ctrl+q", "Quit", "Leave; nothing was written", Topic.console, _HERE),
 )  # fmt: skip

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Sequence
-from typing import TYPE_CHECKING, ClassVar
+from typing import TYPE_CHECKING
 
-from textual.binding import BindingType
 from textual.containers import Vertical
 from textual.widget import Widget
 
-from tui_crawler.console.actions import Situation, Where
+from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
-from tui_crawler.console.handlers import handles_both, handles_selected
-from tui_crawler.console.keys import only_at
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.overview.rows import OriginLine
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import FactsPane
@@ -50,7 +48,6 @@ class WorkersScreen(RowsScreen):
     WHERE = Where.workers
     CRUMBS = ("Workers",)
     HERE = frozenset({"origin.add"})
-    BINDINGS: ClassVar[list[BindingType]] = [*only_at(Where.workers)]
     AUTO_FOCUS = "#workers"
     MARKS = "#workers #held"
 
@@ -142,30 +139,30 @@ class WorkersScreen(RowsScreen):
     def open_selected(self) -> None:
         """Opens an origin; shows all origins that a worker holds."""
         if self.focused is self._held and self._held.cursor_key is not None:
-            self.console.dispatcher.go_to_origin(str(self._held.cursor_key))
+            self.console.go_to(Where.origin, str(self._held.cursor_key))
             return
         if (worker := self._worker()) is not None:
-            self.console.dispatcher.do(Where.overview.goes_there)
-            self.console.dispatcher.do("filter.open", needle_for("worker", worker.name))
+            self.console.do(Where.overview.goes_there)
+            self.console.do("filter.open", needle_for("worker", worker.name))
 
-    @handles_selected("worker.toggle_pause")
+    @handles("worker.toggle_pause")
     def _toggle_pause(self, now: Situation) -> None:
         self._carry_out(toggle_pause(now.workers), PAUSE_WORKERS.word)
 
-    @handles_selected("worker.pause", PAUSE_WORKERS)
-    @handles_selected("worker.resume", RESUME_WORKERS)
+    @handles("worker.pause", PAUSE_WORKERS)
+    @handles("worker.resume", RESUME_WORKERS)
     def _steer(self, now: Situation, order: Order) -> None:
         self._carry_out(steer(now.workers, order), order.word)
 
-    @handles_selected("worker.drain", DRAIN_WORKERS)
-    @handles_selected("worker.stop", STOP_WORKERS)
+    @handles("worker.drain", DRAIN_WORKERS)
+    @handles("worker.stop", STOP_WORKERS)
     def _leave(self, now: Situation, order: Order) -> None:
         if (asked := leave(order, now.workers, self._workers)) is None:
             self._carry_out(None, order.word)
         else:
             self.console.command_queue.ask(asked, self._table.clear_marks)
 
-    @handles_both("worker.tags")
+    @handles("worker.tags")
     def _tag(self, typed: str, now: Situation) -> None:
         words = worker_words([one.name for one in now.workers])
 
