@@ -21,6 +21,7 @@ from tui_crawler.console.tree.screen import TreeScreen
 from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.domain.command import RetryPages
 from tui_crawler.domain.pattern import Pattern
+from tui_crawler.domain.site_tree import OWN_PAGES, BranchCounts, BranchList, BranchPiece
 
 CALENDAR, PRODUCTS = (NodeKind.branch, f"{API}/calendar/"), (NodeKind.branch, f"{API}/products/")
 
@@ -178,6 +179,14 @@ def test_patterns_name_what_is_below_and_nothing_else(held: Stage | None = None)
         meant = sum(pattern.search(url) for url, counts in SITE.items() if counts.known)
         assert node.counts is not None
         assert meant == node.counts.known, node
+
+
+def test_a_page_whose_url_is_the_prefix_of_its_branch_is_called_itself() -> None:
+    branch = OpenBranch(f"{API}/a/")
+    branch.listed = BranchList((), {f"{API}/a/": BranchCounts(known=1), f"{API}/a/b": BranchCounts(known=1)}, False)
+    branch.shown = branch.shown.plus(BranchPiece({OWN_PAGES: BranchCounts(known=2)}, 2, "", True))
+    found = nodes(branch.prefix, {branch.prefix: branch}, frozenset())
+    assert [node.name for node in found if node.url] == ["(itself)", "b"]
 
 
 async def test_a_real_database_is_shown(database: Path) -> None:  # noqa: F811

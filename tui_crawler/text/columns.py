@@ -108,7 +108,7 @@ class Relation(Generic[R]):
     columns: tuple[Column[R, Any], ...]
     key: Callable[[R], Hashable]
     nothing: str = ""
-    source: Callable[[R], object | None] = staticmethod(lambda record: record)
+    source: Callable[[R], object | None] = lambda record: record
     json: str = ""
     text: tuple[str | Column[R, Any], ...] = ()
 

@@ -39,8 +39,8 @@ def by_value(of: Callable[[V], Cell]) -> Show[V, object]:
     return lambda value, _, __: of(value)
 
 
-def itself(cell: Cell) -> Cell:
-    """Return a value that is a cell already."""
+def itself(cell: Cell, _record: object, _present: Present) -> Cell:
+    """Show a value that is a cell already."""
     return cell
 
 

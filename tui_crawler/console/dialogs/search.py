@@ -63,7 +63,7 @@ def entries_of(*columns: Column[Any, Any]) -> Relation[SearchEntry]:
     def cell(at: int) -> Callable[[SearchEntry], Cell]:
         return lambda entry: entry.cells[at] if at < len(entry.cells) else ""
 
-    made = (replace(column, show=shown.by_value(shown.itself), value=cell(at)) for at, column in enumerate(columns))
+    made = (replace(column, show=shown.itself, value=cell(at)) for at, column in enumerate(columns))
     return Relation(key=lambda entry: entry.key, nothing="nothing fits", columns=tuple(made))
 
 

@@ -246,9 +246,10 @@ def delay_note(commands: Sequence[Command], results: Sequence[ActionResult]) -> 
 def seeds_note(news: News) -> str:
     """How many of the pages are new, and how many were known; empty of all that adds no seeds."""
     notes: list[str] = []
-    for command, result in zip(news.intent.commands, news.results, strict=False):
-        match command, json.loads(result.after or "{}"):
-            case AddSeeds(), {"added": int(added), "known": int(known)}:
+    pairs = zip(news.intent.commands, news.results, strict=False)
+    for after in (result.after for command, result in pairs if isinstance(command, AddSeeds) and result.after):
+        match json.loads(after):
+            case {"added": int(added), "known": int(known)}:
                 more = f", {count(known)} {'was' if known == 1 else 'were'} known already" if known else ""
                 notes.append(f"{plural(added, 'page')} {'is' if added == 1 else 'are'} new{more}")
     return "; ".join(notes)

@@ -192,7 +192,7 @@ TODO: Relation[TodoLine] = Relation(
         Column("nice", "NICE", shown.words(str, "", "faint"), 4, 8, "right", value=lambda line: line.item.nice),
         Column("due", "DUE", lambda at, line, moment: due_cell(line.outlook, at - moment.now), 8, 4, "right",
                value=lambda line: line.item.not_before),
-        Column("from", "FROM", shown.by_value(shown.itself), 20, 1, min_width=12, kind="place", value=_source),
+        Column("from", "FROM", shown.itself, 20, 1, min_width=12, kind="place", value=_source),
         Column("title", "TITLE", shown.plain("muted"), None, 7, min_width=20, value=lambda line: line.item.title),
     ),
 )  # fmt: skip

@@ -68,13 +68,13 @@ EVENTS: Relation[EventLine] = Relation(
     source=lambda line: None if isinstance(line.event, ReportedError) else line.event,
     columns=(
         Column("time", "TIME", shown.time_of_day(), 8, 1, value=lambda line: line.at),
-        Column("origin", "ORIGIN", shown.by_value(shown.itself), 22, 2, min_width=14, kind="place"),
-        Column("exit", "EXIT", shown.by_value(shown.itself), 15, 0, min_width=14, kind="word",
+        Column("origin", "ORIGIN", shown.itself, 22, 2, min_width=14, kind="place"),
+        Column("exit", "EXIT", shown.itself, 15, 0, min_width=14, kind="word",
                value=lambda line: line.what),
         Column("status", "ST", _only(status_cell), 3, 5, "right"),
         Column("took", "TOOK", _only(lambda ms: Styled(seconds(ms), "muted")), 6, 6, "right"),
-        Column("url", "URL", shown.by_value(shown.itself), None, 0, min_width=16, kind="place",
+        Column("url", "URL", shown.itself, None, 0, min_width=16, kind="place",
                value=lambda line: line.about),
-        Column("note", "NOTE", shown.by_value(shown.itself), None, 4, min_width=20),
+        Column("note", "NOTE", shown.itself, None, 4, min_width=20),
     ),
 )  # fmt: skip

@@ -49,11 +49,11 @@ RULE_ENTRIES: Relation[RuleLine] = Relation(
     nothing="no rules",
     source=lambda _: None,
     columns=(
-        Column("section", "SECTION", shown.by_value(shown.itself), 14, 1, min_width=13),
-        Column("entry", "ENTRY", shown.by_value(shown.itself), None, 0, min_width=34),
+        Column("section", "SECTION", shown.itself, 14, 1, min_width=13),
+        Column("entry", "ENTRY", shown.itself, None, 0, min_width=34),
         Column("fired", "FIRED", shown.by_record(attrgetter("fired")), 7, 1, "right", 6, value=attrgetter("count")),
-        Column("why", "WHY", shown.by_value(shown.itself), 20, 3, min_width=18),
-        Column("source", "WRITTEN", shown.by_value(shown.itself), 12, 2, min_width=10),
+        Column("why", "WHY", shown.itself, 20, 3, min_width=18),
+        Column("source", "WRITTEN", shown.itself, 12, 2, min_width=10),
     ),
 )
 VERSIONS: Relation[Ruleset] = Relation(

@@ -144,7 +144,7 @@ def _below(branch: OpenBranch, opened: Mapping[str, OpenBranch], turned: frozens
     own = tally.counts.get(OWN_PAGES)
     yield Node(NodeKind.own_pages, branch.prefix, "pages here", level, own, tally.ended, unfolded)
     for url, counts in here.pages.items() if unfolded else ():
-        name = url.removeprefix(branch.prefix) or "(shown.itself)"
+        name = url.removeprefix(branch.prefix) or "(itself)"
         yield Node(NodeKind.page, branch.prefix, name, level + 1, counts, url=url)
     if unfolded and own is not None and own.known + own.refused > len(here.pages):
         yield Node(NodeKind.rest, branch.prefix, "… further pages", level + 1, None)
@@ -179,7 +179,7 @@ TREE: Relation[Node] = Relation(
     key=lambda node: node.key,
     nothing="no URL of this origin is known",
     columns=(
-        Column("path", "PATH", shown.by_value(shown.itself), None, 0, min_width=18, kind="place", value=_path),
+        Column("path", "PATH", shown.itself, None, 0, min_width=18, kind="place", value=_path),
         Column("known", "KNOWN", _counted("", Styled("…", "faint")), 10, 0, "right", min_width=5, value=_of("known")),
         Column("done", "DONE", _counted("ok"), 10, 2, "right", min_width=5, value=_of("done")),
         Column("failed", "FAILED", _counted("error"), 8, 1, "right", min_width=5, short="FAIL", value=_of("failed")),

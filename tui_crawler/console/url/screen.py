@@ -56,6 +56,7 @@ from tui_crawler.text.format import READING, count, plural, size
 
 if TYPE_CHECKING:
     from tui_crawler.console.url.explanation import ExplanationQuery
+    from tui_crawler.domain.attempt import RequestRecord
     from tui_crawler.text.cells import Present
 
 
@@ -159,8 +160,8 @@ class UrlScreen(TabScreen):
         self._trace = FactsPane(self._trace_facts, id="url-trace")
         self._attempts = CrawlTable(TRIES, id="url-attempts", classes="pane")
         self._requests = CrawlTable(REQUESTS, id="url-requests", classes="pane")
-        sent = FactsPane(lambda: sent_lines(self._requests.current), "Sent", id="url-sent")
-        self._received = FactsPane(lambda: received_lines(self._requests.current), "Received", id="url-received")
+        sent = FactsPane(lambda: self._of_request(sent_lines), "Sent", id="url-sent")
+        self._received = FactsPane(lambda: self._of_request(received_lines), "Received", id="url-received")
         self._redirects = FactsPane(self._redirect_facts, "Redirects", id="url-redirects")
         content = FactsPane(self._content_facts, "Document", id="url-content")
         self._body_pane = PageTextPane(id="url-body", classes="pane")
@@ -283,6 +284,9 @@ class UrlScreen(TabScreen):
         key = self._attempts.cursor_key
         mine = [one for one in detail.requests if one.attempt_id == key]
         self._requests.fill(mine, present(self.console.clock))
+
+    def _of_request(self, lines: Callable[[RequestRecord | None], Sequence[Line]]) -> Sequence[Line]:
+        return lines(self._requests.current) if self._detail is not None else []
 
     def _show_body(self) -> None:
         body, width = self._body.latest, self._body_pane.scrollable_content_region.width

@@ -104,7 +104,7 @@ PROCESSES: Relation[Process] = Relation(
     source=lambda process: process.source,
     columns=(
         Column("state", "STATE", shown.state(), 10, 0, value=_mark),
-        Column("worker", "WORKER", shown.by_value(shown.itself), None, 0, min_width=10, value=_name),
+        Column("worker", "WORKER", shown.itself, None, 0, min_width=10, value=_name),
         Column("flight", "IN FLIGHT", _flight, 9, 1, "right", min_width=5, short="FLY", value=_of_worker("in_flight")),
         Column("rate", "PAGES/MIN", shown.words(compact, "", "faint"), 9, 0, "right", min_width=5, short="P/MIN",
                value=_of_worker("pages_per_minute")),
