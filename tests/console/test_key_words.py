@@ -88,6 +88,8 @@ FIXED = {
     ("rows.py", "! inverts"),
     ("help.toml", "- stands"),  # signs in columns
     ("help.toml", "+ marks"),
+    ("help.toml", "+ is"),
+    ("help.toml", "ctrl+z takes"),  # a key of the text of rules
     ("exit_summary.py", "; pages"),
     ("wishes.py", ": waits"),
     ("screen.py", "/ does"),
