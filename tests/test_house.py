@@ -244,7 +244,7 @@ HOUSE = {  # what was counted when issue 25 began (commit f64befc), unless it ha
     small_functions_used_once: 336,
     constructors_that_only_assign: 130,
     pairs_of_records: 115,
-    lives_of_panes: 38,
+    lives_of_panes: 35,
     kinds_of_asks: 2,
 }
 """The most that may be counted. A number may only fall."""

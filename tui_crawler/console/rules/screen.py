@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Iterable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, ClassVar
+from typing import TYPE_CHECKING, ClassVar
 
 from textual.app import ComposeResult
 from textual.binding import Binding, BindingType
@@ -14,7 +14,7 @@ from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.reading.refresh import Snapshot
+from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.rules.draft import RuleDraft, Start, start_with_rule
 from tui_crawler.console.rules.entries import Entry, entries_of, moved, section_word, without
 from tui_crawler.console.rules.exclusion import readmit
@@ -59,6 +59,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.panes.line import Line
     from tui_crawler.console.ports import RuleQueries
     from tui_crawler.console.reading.ask import Ask
+    from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.console.screen.base import ConsoleScreen
 
 
@@ -127,7 +128,7 @@ class RuleVersions:
         self._screen, self._table, self._difference = screen, table, difference
         self.history: tuple[Ruleset, ...] | None = None
 
-    def take(self, history: tuple[Ruleset, ...], current_id: int, zone: tzinfo) -> None:
+    def show(self, history: tuple[Ruleset, ...], current_id: int, zone: tzinfo) -> None:
         """Shows a history (newest first). Who stands on the version in force stays on that."""
         selected = self.selected
         self.history = history
@@ -216,16 +217,17 @@ class RulesScreen(WaitingScreen):
 
     def __init__(self) -> None:
         super().__init__()
-        self._in_force: RulesInForce | None = None
+        self._rules = PaneReading(lambda: RULES, lambda _: self._show_rules())
+        self._counts = PaneReading(lambda: refusals(self._asked), lambda _: self._show_rules())
+        self._history = PaneReading(self._ask_history, self._show_history)
+        self.reads = (self._rules, self._counts, self._history)
         self._drafted_from: Ruleset | None = None
         self._up_to_date = False  # nothing was read yet, or before a draft that may have changed it
         self._exclusions = ExclusionEntry(self, self._added, ("#rules-info", "Exclude"), self._leave_line)
         self._by_key: dict[Hashable, Entry] = {}
         self._job = ""
         self._asked = 0
-        self._counted: CountedRefusals | None = None
         self._fired: Mapping[Hashable, RuleHits | None] | None = None
-        self._held: Snapshot | None = None
 
     def body(self) -> Iterable[Widget]:
         """Entries, versions, the difference, and the entry under the cursor."""
@@ -237,42 +239,38 @@ class RulesScreen(WaitingScreen):
         right = Vertical(self._versions, self._difference, id="rules-right")
         yield Vertical(Horizontal(self._entries, right, id="rules-upper"), self._info, id="body")
 
-    def on_mount(self) -> None:
-        self._show_titles()
-
     def on_unmount(self) -> None:
         self._exclusions.close()
 
-    def wants(self) -> tuple[Ask[Any], ...]:
-        """The rules in force, and the versions of the job that is shown."""
+    @property
+    def _in_force(self) -> RulesInForce | None:
+        return self._rules.value
+
+    @property
+    def _counted(self) -> CountedRefusals | None:
+        return self._counts.latest
+
+    def _ask_history(self) -> Ask[tuple[Ruleset, ...]] | None:
+        """The versions of the job that is shown."""
         now = self._current()
-        history = (history_of(now.job, now.ruleset_id),) if now is not None else ()
-        return (RULES, refusals(self._asked), *history)
+        return None if now is None else history_of(now.job, now.ruleset_id)
 
     def take(self, shot: Snapshot) -> None:
-        in_force = RULES.found_in(shot)
-        if in_force is not None:
-            self._take(in_force, shot)
+        super().take(shot)
+        if RULES in shot.parts:
             self._up_to_date = True
             self._point_at_what_was_drafted()
             self.go_on()
 
-    def _take(self, in_force: RulesInForce, shot: Snapshot) -> None:
-        if self.frozen and self._in_force is not None:
-            self.missed += in_force != self._in_force
-            self._held = shot
-            self._show_titles()
-            return
-        counted = refusals(self._asked).found_in(shot) or self._counted
-        counted_anew, self._counted = counted is not self._counted, counted
-        if in_force != self._in_force or counted_anew:
-            self._in_force = in_force
-            self._show_entries()
-            self.console.read_soon()
+    def _show_rules(self) -> None:
+        self._show_entries()
+        if self._current() is None:
+            self._show_history(())
+        self.console.read_soon()
+
+    def _show_history(self, history: tuple[Ruleset, ...]) -> None:
         now = self._current()
-        history = history_of(now.job, now.ruleset_id).found_in(shot) if now is not None else ()
-        if history is not None and history is not self._past.history:
-            self._past.take(history, now.ruleset_id if now is not None else 0, self.console.clock.zone)
+        self._past.show(history, now.ruleset_id if now is not None else 0, self.console.clock.zone)
 
     def _point_at_what_was_drafted(self) -> None:
         """Back from a draft that was applied: the cursor stands on what it put in, edited or moved."""
@@ -286,12 +284,6 @@ class RulesScreen(WaitingScreen):
         changed = next((entry.key for entry in entries_of(now.policies) if entry.line.text in new), None)
         if changed is not None:
             self._entries.move_cursor(key=changed)
-
-    def thaw(self) -> None:
-        if self._held is not None:
-            held, self._held = self._held, None
-            self.take(held)
-        self._show_titles()
 
     def _show_entries(self) -> None:
         now = self._current()
@@ -308,13 +300,11 @@ class RulesScreen(WaitingScreen):
             self._entries.set_relation(replace(RULE_ENTRIES, columns=columns))
         self._entries.fill(lines, Present())
         self._show_entry()
-        self._show_titles()
+        self.show_titles()
 
-    def _show_titles(self) -> None:
-        held = f"‖ frozen · {self.missed} changes" if self.frozen else ""
-        held = held or counted_words(self._counted, self.console.clock.zone, self.key_names)
-        title(self._entries, heading_of(self._current(), self._entries.row_count), held)
-        title(self._info, "Entry")
+    def show_titles(self) -> None:
+        counted = counted_words(self._counted, self.console.clock.zone, self.key_names)
+        title(self._entries, heading_of(self._current(), self._entries.row_count), counted)
         self._past.show_titles()
 
     def _show_entry(self) -> None:
@@ -483,7 +473,6 @@ class RulesScreen(WaitingScreen):
             self._past.show_difference()
         else:
             self._show_entry()
-        self.tell_footer()
 
     def on_crawl_table_marks_changed(self, event: CrawlTable.MarksChanged) -> None:
         if event.table is self._versions:
