@@ -129,10 +129,10 @@ def _load(arguments: argparse.Namespace, printer: Printer) -> int:
             after = value_of(result.after)
             pages = after.get("pages") if isinstance(after, dict) else None
             loaded = {str(origin): int(number) for origin, number in pages.items()} if isinstance(pages, dict) else {}
-            document = {"loaded": loaded, "known": head.urls - sum(loaded.values()), "segment": head.name}
-            documents.append(document)
+            known = head.urls - sum(loaded.values())
+            documents.append({"loaded": loaded, "known": known, "segment": head.name})
             if not arguments.json:
-                printer.lines(_loaded_lines(document))
+                printer.lines(_loaded_lines(loaded, known, head.name))
     finally:
         if arguments.json and (documents or not segments):
             first = documents[0] if documents else {"loaded": {}, "known": 0, "segment": None}
@@ -161,12 +161,9 @@ def _chosen(
     return folder.waiting if arguments.all else folder.waiting[:1]
 
 
-def _loaded_lines(document: dict[str, object]) -> Iterator[str]:
-    loaded, known = document["loaded"], document["known"]
-    if not isinstance(loaded, dict) or not isinstance(known, int):
-        return
+def _loaded_lines(loaded: dict[str, int], known: int, segment: str) -> Iterator[str]:
     known_too = f", {count(known)} known already" if known else ""
-    yield f"{plural(sum(loaded.values()), 'page')} loaded{known_too}  {safe(str(document['segment']))}"
+    yield f"{plural(sum(loaded.values()), 'page')} loaded{known_too}  {safe(segment)}"
     for origin, number in list(loaded.items())[:_ORIGINS_TOLD]:
         yield f"  {count(number)} {safe(origin)}"
     if len(loaded) > _ORIGINS_TOLD:

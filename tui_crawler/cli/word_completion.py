@@ -32,7 +32,7 @@ MOST_VALUES = 1_000
 """So many names of a database are offered; who has more types another letter."""
 
 Values = Callable[[str, argparse.Namespace], Iterable[str]]
-"""What a word may become: from what is typed of it, and the options before it. Others than begin so are left out."""
+"""What a word may become: from what is typed of it, and the options before it. What does not begin so is left out."""
 
 
 def answer(
