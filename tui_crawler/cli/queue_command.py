@@ -27,7 +27,6 @@ from tui_crawler.text.format import count, plural
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.segment import SegmentHead
-    from tui_crawler.storage.scan import Built
 
 PATIENCE_S = 120.0
 """So long a live run may take to load a segment."""
@@ -86,7 +85,14 @@ def _build(arguments: argparse.Namespace, printer: Printer) -> int:
         printer.note(f"warning: {warning}")
     segments = [{"path": str(one.path), "urls": one.urls} for one in built.segments]
     document = picked(built, "scanned found known refused") | {"segments": segments}
-    return printer.answer(arguments.json, document, _built_lines(built))
+    lines = [
+        f"{plural(built.scanned, 'page')} scanned, {plural(built.found, 'URL')} found: {count(built.known)} known "
+        f"already, {count(built.refused)} refused",
+        *(f"{safe(str(one.path), 4_096)}  {plural(one.urls, 'URL')}" for one in built.segments),
+    ]
+    if not built.segments:
+        lines.append("nothing new: no segment was written")
+    return printer.answer(arguments.json, document, lines)
 
 
 def _configured(arguments: argparse.Namespace) -> tuple[Config, DatabasePlace]:
@@ -111,17 +117,6 @@ def _configured(arguments: argparse.Namespace) -> tuple[Config, DatabasePlace]:
     if kept is None:
         raise UsageProblem(f"{database} keeps no configuration of a run", hint="tui-crawler queue build CONFIG")
     return kept, database
-
-
-def _built_lines(built: Built) -> Iterator[str]:
-    yield (
-        f"{plural(built.scanned, 'page')} scanned, {plural(built.found, 'URL')} found: {count(built.known)} known "
-        f"already, {count(built.refused)} refused"
-    )
-    for one in built.segments:
-        yield f"{safe(str(one.path), 4_096)}  {plural(one.urls, 'URL')}"
-    if not built.segments:
-        yield "nothing new: no segment was written"
 
 
 def _load(arguments: argparse.Namespace, printer: Printer) -> int:
