@@ -98,7 +98,6 @@ DECIDED_BY_TEXT = {
     "cli/word_completion.py": 1,  # the name of a parser
     "console/app.py": 1,  # how long a message stays
     "console/panes/notice.py": 1,
-    "console/rules/rows.py": 1,
     "console/stats/rows.py": 1,
     "console/stats/screen.py": 1,
     "domain/explanation.py": 3,

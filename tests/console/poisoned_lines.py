@@ -33,7 +33,7 @@ from tui_crawler.console.rules import impact_lines as rule_impact
 from tui_crawler.console.rules import rows as rule_rows
 from tui_crawler.console.rules import rows as rule_sheet
 from tui_crawler.console.rules.draft import RuleDraft, note_of
-from tui_crawler.console.rules.entries import entries_of
+from tui_crawler.console.rules.entries import added_entries, entries_of
 from tui_crawler.console.rules.exclusion import exclusion_lines
 from tui_crawler.console.rules.impact import ImpactNews
 from tui_crawler.console.rules.pattern import clusters_of, pattern_of
@@ -105,17 +105,13 @@ def lines_of_rules(reports: PoisonedReports, payload: str) -> Iterator[Line]:
     changes = difference(now.policies, other)
     firing = RuleHits(3, 4, payload, 1, 2, links_in_all=3)
     for fired in (None, RuleHits(), firing, dataclasses.replace(firing, count=0, links=True)):
-        for entry in entries_of(now.policies):
+        for entry in (*entries_of(now.policies), *added_entries(reports.added)):
             yield from RULE_ENTRIES.cells(rule_rows.entry_line(entry, {entry.key: fired}, whole=False), Present())
             yield from rule_rows.entry_lines(entry)
-        for place, one in enumerate(reports.added):
-            line = rule_rows.operator_line(place, one, {("operator", place): fired}, whole=False)
-            yield from RULE_ENTRIES.cells(line, Present())
         yield rule_rows.rule_hits_line(fired, reports.refusal_counts(9), UTC, query=True)
-        for entry in (*entries_of(now.policies), *reports.added):
+        for entry in (*entries_of(now.policies), *added_entries(reports.added)):
             yield from rule_sheet.sheet_lines(entry, now, (fired, reports.refusal_counts(9)), UTC)
     yield from rule_rows.comparison_lines(now, dataclasses.replace(now, policies=other))
-    yield from rule_rows.entry_lines(reports.added[0])
     for one in reports.versions:
         yield from rule_rows.difference_lines(one, now)
     merged = draft.merged(dataclasses.replace(now, policies=other))

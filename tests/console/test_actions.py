@@ -14,7 +14,7 @@ from tests.console.support import stage
 from tests.support.keys_page import keys_markdown
 from tui_crawler import console
 from tui_crawler.console.action import Frame, Need, Situation, Where, why_not
-from tui_crawler.console.actions import ACTIONS, BY_ID, actions_at, find_action
+from tui_crawler.console.actions import ACTIONS, BY_ID, actions_at, find_actions
 from tui_crawler.console.appearance import Appearance
 from tui_crawler.console.dispatcher import Dispatcher
 from tui_crawler.console.handlers import Handles, handles
@@ -133,8 +133,8 @@ def test_reasons_are_words_for_every_need() -> None:
 
 def test_the_prompt_finds_words_ids_and_unique_beginnings() -> None:
     def found(word: str) -> str:
-        action = find_action(word, Where.overview)
-        return action.id if action else ""
+        meant = find_actions(word, Where.overview)
+        return meant[0].id if len(meant) == 1 else ""
 
     assert found("pause") == "origin.pause"
     assert found("PAUSE") == "origin.pause"

@@ -16,7 +16,7 @@ from tests.console.sample_rules import ADDED, FIRST, THIRD, versions
 from tests.console.support import Stage, stage
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines, lay_out_line
-from tui_crawler.console.rules.entries import entries_of
+from tui_crawler.console.rules.entries import added_entries, entries_of
 from tui_crawler.console.rules.rows import rule_hits_line
 from tui_crawler.console.rules.rule_hits import RuleHits, firings, without_entry
 from tui_crawler.console.table.cells import cell_text
@@ -37,7 +37,7 @@ def text_of(line: Line, width: int = 200) -> str:
 def by_words(policies: PolicySet, counts: RefusalCounts, *links: RefusedView) -> dict[str, RuleHits | None]:
     """What each entry has done, by its words."""
     entries = entries_of(policies)
-    found = firings(entries, (), counts, links)
+    found = firings(entries, counts, links)
     return {entry.line.text: found[entry.key] for entry in entries}
 
 
@@ -70,8 +70,8 @@ def test_refusals_are_counted_for_the_entry_whose_words_they_carry() -> None:
 
 
 def test_an_exclusion_that_an_operator_added_is_counted_by_its_place() -> None:
-    found = firings((), ADDED, refusal_counts())
-    assert found["operator", 0] == RuleHits(212, NOW - 5 * 60_000, f"{API}/refused/5", 11, 13)
+    (found,) = firings(added_entries(ADDED), refusal_counts()).values()
+    assert found == RuleHits(212, NOW - 5 * 60_000, f"{API}/refused/5", 11, 13)
 
 
 def refused(source: str, parameter: str, url: str, number: int = 5) -> RefusalCount:

@@ -115,7 +115,9 @@ def test_workers_share_the_crawl_of_a_console_and_are_shown(crawl):
         terminal.press("8")
         terminal.read_until("Workers · 2 at work")
         terminal.read_while(lambda: re.search(r"worker-[12] .* \d+%", terminal.text()) is None)
-        (second,) = (one for one in first.children(recursive=True) if "--join" in one.cmdline())
+        (second,) = (
+            one for one in first.children(recursive=True) if any(word.startswith("--join=") for word in one.cmdline())
+        )
         second.kill()
         terminal.read_until("Workers · 1 at work")
         await_more(terminal, log)

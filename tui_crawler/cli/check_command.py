@@ -50,6 +50,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         return _check_as_json(arguments, printer, elsewhere=elsewhere)
 
     from tui_crawler.config.document import effective
+    from tui_crawler.config.units import show_duration
 
     config = read_config(arguments.file, allow_impolite=arguments.allow_impolite, elsewhere=elsewhere)
     tell_warnings(config, printer)
@@ -59,7 +60,10 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         f"{setting.key}: {json.dumps(setting.value, ensure_ascii=False)}  ({setting.source})"
         for setting in effective(config)
     )
-    printer.note(_estimate_line(_estimate(config)))
+    estimate = _estimate(config)
+    times = ", ".join(f"{duration(one['least_s'] * 1_000)} at {show_duration(one['delay_ms'])}" for one in estimate)
+    pages = count(estimate[0]["pages_per_origin"])
+    printer.note(f"estimate: {pages} pages of an origin take at least {times}; origins are crawled side by side")
     printer.note(f"{arguments.file} is valid")
     return ExitStatus.ok
 
@@ -92,14 +96,6 @@ def _estimate(config: Config) -> list[dict[str, int]]:
         {"pages_per_origin": pages, "delay_ms": ms, "least_s": pages * ms // 1_000}
         for ms in dict.fromkeys(max(floor, ms) for ms in given)
     ]
-
-
-def _estimate_line(estimate: list[dict[str, int]]) -> str:
-    from tui_crawler.config.units import show_duration
-
-    times = (f"{duration(one['least_s'] * 1_000)} at {show_duration(one['delay_ms'])}" for one in estimate)
-    pages = count(estimate[0]["pages_per_origin"])
-    return f"estimate: {pages} pages of an origin take at least {', '.join(times)}; origins are crawled side by side"
 
 
 def _keymap_problems(config: Config) -> tuple[ConfigProblem, ...]:

@@ -11,7 +11,6 @@ from tui_crawler.cli.known_names import named_database
 from tui_crawler.cli.options import CommandSet, add_common, port
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import CannotRun, UsageProblem
-from tui_crawler.domain.database_place import DatabasePlace
 
 _HELP = "see tui-crawler demo --help"
 
@@ -48,10 +47,24 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         need_terminal("tui-crawler demo --headless crawls without it")
     database = named_database(arguments)
 
+    from tui_crawler.cli.run_watch import watch
     from tui_crawler.demo.process import DemoUnavailable
+    from tui_crawler.wiring import demo_console, demo_headless, demo_serve
+
+    def announce(seeds: Sequence[str]) -> None:
+        if arguments.json:
+            printer.document({"seeds": list(seeds)})
+            return
+        printer.lines(seeds)
+        printer.note("serving the demo web; ctrl+c ends it")
 
     try:
-        return _start(arguments, database, printer)
+        if arguments.serve_only:
+            access_log = Path(arguments.access_log) if arguments.access_log else None
+            return demo_serve(arguments.port, access_log, announce)
+        if arguments.headless:
+            return watch(printer, arguments.json, lambda listener: demo_headless(database, arguments.port, listener))
+        return demo_console(database, arguments.port)
     except DemoUnavailable as error:
         raise CannotRun(str(error)) from error
 
@@ -62,22 +75,3 @@ def open_demo(printer: Printer) -> int:
         access_log=None, serve_only=False, headless=False, json=False, port=None, db=None, config=None
     )
     return execute(plain, printer)
-
-
-def _start(arguments: argparse.Namespace, database: DatabasePlace | None, printer: Printer) -> int:
-    from tui_crawler.cli.run_watch import watch
-    from tui_crawler.wiring import demo_console, demo_headless, demo_serve
-
-    def announce(seeds: Sequence[str]) -> None:
-        if arguments.json:
-            printer.document({"seeds": list(seeds)})
-            return
-        printer.lines(seeds)
-        printer.note("serving the demo web; ctrl+c ends it")
-
-    if arguments.serve_only:
-        access_log = Path(arguments.access_log) if arguments.access_log else None
-        return demo_serve(arguments.port, access_log, announce)
-    if arguments.headless:
-        return watch(printer, arguments.json, lambda listener: demo_headless(database, arguments.port, listener))
-    return demo_console(database, arguments.port)

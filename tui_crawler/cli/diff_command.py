@@ -62,24 +62,21 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             return printer.answer(arguments.json, _one_document(page, span), _one_lines(page))
         origin = known_origin(arguments.origin, reports) if arguments.origin else ""
         where = reports.origin_id(origin) if origin else 0
-        document = _document(reports, span, where, arguments.limit)
-        return printer.answer(arguments.json, document, _lines(reports, span, where, arguments.limit or SHOWN))
-
-
-def _document(reports: Reports, span: RunSpan, origin_id: int, limit: int | None) -> dict[str, object]:
-    paces = (reports.run_pace(run) for run in (span.older, span.newer))
-    robots = reports.robots_diffs(span, origin_id)
-    return {
-        "runs": [span.older, span.newer],
-        "origins": (picked(one, _COUNTS) for one in reports.origin_diffs(span, origin_id)),
-        "pages": map(_page_document, reports.page_changes(span, origin_id, limit=limit)),
-        "robots": ({"origin": one.origin, "diff": "\n".join(one.diff)} for one in robots),
-        "failures": (
-            {"url": one.url, "failing": one.difference.failing and one.difference.failing.word, **_ends(one)}
-            for one in islice(reports.failure_changes(span, origin_id), limit)
-        ),
-        "speed": (picked(one, "run_id requests worked_ms bytes response_ms failed") for one in paces),
-    }
+        limit, paces = arguments.limit, (reports.run_pace(run) for run in (span.older, span.newer))
+        document = {
+            "runs": [span.older, span.newer],
+            "origins": (picked(one, _COUNTS) for one in reports.origin_diffs(span, where)),
+            "pages": map(_page_document, reports.page_changes(span, where, limit=limit)),
+            "robots": (
+                {"origin": one.origin, "diff": "\n".join(one.diff)} for one in reports.robots_diffs(span, where)
+            ),
+            "failures": (
+                {"url": one.url, "failing": one.difference.failing and one.difference.failing.word, **_ends(one)}
+                for one in islice(reports.failure_changes(span, where), limit)
+            ),
+            "speed": (picked(one, "run_id requests worked_ms bytes response_ms failed") for one in paces),
+        }
+        return printer.answer(arguments.json, document, _lines(reports, span, where, limit or SHOWN))
 
 
 def _lines(reports: Reports, span: RunSpan, origin_id: int, limit: int) -> Iterator[str]:

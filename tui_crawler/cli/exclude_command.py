@@ -49,7 +49,14 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         with reports_of(existing_database(arguments)) as reports:
             entries = (*_of_rules(reports), *reports.exclusions())
         documents = (picked(entry, "kind value reason who source") for entry in entries)
-        return printer.answer(arguments.json, {"exclusions": documents}, _lines(entries))
+        rows = [
+            (one.kind, safe(one.value), safe(one.source) or "-", safe(one.who) or "-", safe(one.reason, 1_000))
+            for one in entries
+        ]
+        lines = columns(("KIND", "VALUE", "SOURCE", "WHO", "REASON"), rows, frozenset())
+        return printer.answer(
+            arguments.json, {"exclusions": documents}, lines if rows else ("the exclusion list is empty",)
+        )
     if arguments.kind is None or arguments.value is None:
         raise UsageProblem(
             f"name a kind ({', '.join(KINDS)}) and a value, or --list",
@@ -117,14 +124,3 @@ def _outcome(command: Exclude, after: object) -> Iterator[str]:
     origins = after.get("origins")
     for origin in origins if isinstance(origins, list) else ():
         yield f"  {'goes on' if command.remove else 'finished'}: {safe(str(origin))}"
-
-
-def _lines(entries: tuple[Exclusion, ...]) -> Iterator[str]:
-    if not entries:
-        yield "the exclusion list is empty"
-        return
-    rows = [
-        (entry.kind, safe(entry.value), safe(entry.source) or "-", safe(entry.who) or "-", safe(entry.reason, 1_000))
-        for entry in entries
-    ]
-    yield from columns(("KIND", "VALUE", "SOURCE", "WHO", "REASON"), rows, frozenset())

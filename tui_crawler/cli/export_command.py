@@ -26,7 +26,6 @@ from tui_crawler.text.format import plural, size
 if TYPE_CHECKING:
     from tui_crawler.export.output import Output
     from tui_crawler.storage.reports.reports import Reports
-    from tui_crawler.wiring.export import ExportPlan
 
 WHAT = ("pages", "documents", "attempts", "links", "redirects", "failures", "data", "bodies")
 FORMATS = ("jsonl", "csv", "parquet", "warc")
@@ -99,11 +98,22 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             hint="name a file with --output, or pipe it",
         )
 
+    from tui_crawler.storage.reports.export import Narrowing
     from tui_crawler.wiring import write_export
+    from tui_crawler.wiring.export import ExportPlan
 
     began = time.monotonic()
     with reports_of(database) as reports:
-        plan = _plan(arguments, reports, code, path)
+        origin = known_origin(arguments.origin, reports) if arguments.origin else ""
+        plan = ExportPlan(
+            arguments.what,
+            arguments.format,
+            _columns(arguments, reports),
+            Narrowing(origin, code, arguments.since),
+            path.name if path else "",
+            gzip=path is None or path.suffix.lower() != ".warc",
+            bom=arguments.bom,
+        )
         with output_of(path, arguments) as output:
             count = write_export(reports, plan, output)
     if path is not None and plan.index:
@@ -154,22 +164,6 @@ def target_of(arguments: argparse.Namespace, database: DatabasePlace) -> Path | 
     except BadTarget as problem:
         raise UsageProblem(str(problem), hint=problem.hint) from problem
     return path
-
-
-def _plan(arguments: argparse.Namespace, reports: Reports, exit_code: str, path: Path | None) -> ExportPlan:
-    from tui_crawler.storage.reports.export import Narrowing
-    from tui_crawler.wiring.export import ExportPlan
-
-    origin = known_origin(arguments.origin, reports) if arguments.origin else ""
-    return ExportPlan(
-        arguments.what,
-        arguments.format,
-        _columns(arguments, reports),
-        Narrowing(origin, exit_code, arguments.since),
-        path.name if path else "",
-        gzip=path is None or path.suffix.lower() != ".warc",
-        bom=arguments.bom,
-    )
 
 
 def _columns(arguments: argparse.Namespace, reports: Reports) -> tuple[str, ...]:

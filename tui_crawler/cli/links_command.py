@@ -85,7 +85,13 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         "inlinks": [picked(link, _COLUMNS) for link in inlinks],
         "outlinks": [picked(link, _COLUMNS) for link in outlinks],
     }
-    return printer.answer(arguments.json, document, _lines(inlinks, outlinks, counts))
+    lines = chain(
+        [f"{plural(counts[0], 'link')} to it"],
+        _table("FROM", [(link.from_url, link) for link in inlinks], counts[0]),
+        ["", f"{plural(counts[1], 'link')} from it"],
+        _table("TO", [(link.to_url, link) for link in outlinks], counts[1]),
+    )
+    return printer.answer(arguments.json, document, lines)
 
 
 def referrers_document(referrers: Referrers) -> dict[str, object]:
@@ -126,14 +132,6 @@ def _named_lines(one: BrokenLink) -> Iterator[str]:
     fragment = f"#{safe(one.fragment, _TEXT_LENGTH)}" if one.fragment else ""
     yield f"{safe(what):<24} {status:>3}  {safe(one.url, _URL_LENGTH)}{fragment}{_arrows(one.leads_to)}"
     yield from referrer_lines(one.referrers)
-
-
-def _lines(inlinks: Sequence[LinkView], outlinks: Sequence[LinkView], counts: tuple[int, int]) -> Iterator[str]:
-    yield f"{plural(counts[0], 'link')} to it"
-    yield from _table("FROM", [(link.from_url, link) for link in inlinks], counts[0])
-    yield ""
-    yield f"{plural(counts[1], 'link')} from it"
-    yield from _table("TO", [(link.to_url, link) for link in outlinks], counts[1])
 
 
 def _table(name: str, links: Sequence[tuple[str, LinkView]], total: int) -> Iterator[str]:

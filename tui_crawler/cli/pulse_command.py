@@ -30,6 +30,7 @@ if TYPE_CHECKING:
 
 _WIDTH, _LARGEST = 100, 160
 _HEIGHT = 7
+_SHARES = ("p50", 0.5), ("p95", 0.95)
 
 
 def declare(commands: CommandSet) -> None:
@@ -76,7 +77,10 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 def _document(pulse: Pulse, charts: Charts) -> dict[str, object]:
     rows = []
     for place, count in enumerate(pulse.counts):
-        latency = {phase.name: _percentiles(pulse, place, phase) for phase in LatencyPhase}
+        latency = {
+            phase.name: {name: count.percentile(share, phase) if count else None for name, share in _SHARES}
+            for phase in LatencyPhase
+        }
         gauges = pulse.gauges[place]
         rows.append(
             {
@@ -98,11 +102,6 @@ def _document(pulse: Pulse, charts: Charts) -> dict[str, object]:
         "rows": rows,
         "marks": marks,
     }
-
-
-def _percentiles(pulse: Pulse, place: int, phase: LatencyPhase) -> dict[str, float | None]:
-    count = pulse.counts[place]
-    return {name: count.percentile(share, phase) if count else None for name, share in (("p50", 0.5), ("p95", 0.95))}
 
 
 def _lines(charts: Charts) -> Iterator[str]:

@@ -27,7 +27,6 @@ from tui_crawler.text.format import count, plural
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.segment import SegmentHead
-    from tui_crawler.storage.scan import Built
 
 PATIENCE_S = 120.0
 """So long a live run may take to load a segment."""
@@ -86,7 +85,14 @@ def _build(arguments: argparse.Namespace, printer: Printer) -> int:
         printer.note(f"warning: {warning}")
     segments = [{"path": str(one.path), "urls": one.urls} for one in built.segments]
     document = picked(built, "scanned found known refused") | {"segments": segments}
-    return printer.answer(arguments.json, document, _built_lines(built))
+    lines = [
+        f"{plural(built.scanned, 'page')} scanned, {plural(built.found, 'URL')} found: {count(built.known)} known "
+        f"already, {count(built.refused)} refused",
+        *(f"{safe(str(one.path), 4_096)}  {plural(one.urls, 'URL')}" for one in built.segments),
+    ]
+    if not built.segments:
+        lines.append("nothing new: no segment was written")
+    return printer.answer(arguments.json, document, lines)
 
 
 def _configured(arguments: argparse.Namespace) -> tuple[Config, DatabasePlace]:
@@ -113,17 +119,6 @@ def _configured(arguments: argparse.Namespace) -> tuple[Config, DatabasePlace]:
     return kept, database
 
 
-def _built_lines(built: Built) -> Iterator[str]:
-    yield (
-        f"{plural(built.scanned, 'page')} scanned, {plural(built.found, 'URL')} found: {count(built.known)} known "
-        f"already, {count(built.refused)} refused"
-    )
-    for one in built.segments:
-        yield f"{safe(str(one.path), 4_096)}  {plural(one.urls, 'URL')}"
-    if not built.segments:
-        yield "nothing new: no segment was written"
-
-
 def _load(arguments: argparse.Namespace, printer: Printer) -> int:
     database = existing_database(arguments)
     segments = _chosen(arguments, database, printer)
@@ -134,10 +129,10 @@ def _load(arguments: argparse.Namespace, printer: Printer) -> int:
             after = value_of(result.after)
             pages = after.get("pages") if isinstance(after, dict) else None
             loaded = {str(origin): int(number) for origin, number in pages.items()} if isinstance(pages, dict) else {}
-            document = {"loaded": loaded, "known": head.urls - sum(loaded.values()), "segment": head.name}
-            documents.append(document)
+            known = head.urls - sum(loaded.values())
+            documents.append({"loaded": loaded, "known": known, "segment": head.name})
             if not arguments.json:
-                printer.lines(_loaded_lines(document))
+                printer.lines(_loaded_lines(loaded, known, head.name))
     finally:
         if arguments.json and (documents or not segments):
             first = documents[0] if documents else {"loaded": {}, "known": 0, "segment": None}
@@ -166,12 +161,9 @@ def _chosen(
     return folder.waiting if arguments.all else folder.waiting[:1]
 
 
-def _loaded_lines(document: dict[str, object]) -> Iterator[str]:
-    loaded, known = document["loaded"], document["known"]
-    if not isinstance(loaded, dict) or not isinstance(known, int):
-        return
+def _loaded_lines(loaded: dict[str, int], known: int, segment: str) -> Iterator[str]:
     known_too = f", {count(known)} known already" if known else ""
-    yield f"{plural(sum(loaded.values()), 'page')} loaded{known_too}  {safe(str(document['segment']))}"
+    yield f"{plural(sum(loaded.values()), 'page')} loaded{known_too}  {safe(segment)}"
     for origin, number in list(loaded.items())[:_ORIGINS_TOLD]:
         yield f"  {count(number)} {safe(origin)}"
     if len(loaded) > _ORIGINS_TOLD:

@@ -41,16 +41,13 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     config = read_config(arguments.file, allow_impolite=arguments.allow_impolite, elsewhere=True, resolves=False)
     named = place_named(arguments.stored) if arguments.stored else named_database(arguments)
     took_ms, origins = rehearse(config, existing(named or configured_database(config)))
-    return printer.answer(arguments.json, _document(took_ms, origins), _lines(took_ms, origins))
-
-
-def _document(took_ms: int, origins: Sequence[Rehearsed]) -> dict[str, object]:
     by_origin = [
         picked(one, "origin", _COUNTS) | {"virtual_s": one.took_ms / 1000, "finish_reason": one.finish_reason}
         for one in origins
     ]
     sums = {name: sum(getattr(one, name) for one in origins) for name in _COUNTS.split()}
-    return {**sums, "virtual_s": took_ms / 1000, "by_origin": by_origin}
+    document = {**sums, "virtual_s": took_ms / 1000, "by_origin": by_origin}
+    return printer.answer(arguments.json, document, _lines(took_ms, origins))
 
 
 def _lines(took_ms: int, origins: Sequence[Rehearsed]) -> Iterator[str]:

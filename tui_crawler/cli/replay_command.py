@@ -62,8 +62,18 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
         raise no_run(database, arguments.run)
     if not isinstance(found, tuple):
         return _again(found, arguments.speed, printer, as_json=arguments.json)
+    from tui_crawler.domain.record import asdict
+
     run_id, findings = found
-    status = printer.answer(arguments.json, _document(run_id, findings), _lines(run_id, findings))
+    document = {
+        "ok": not findings.found,
+        "run": run_id,
+        "attempts": findings.attempts,
+        "differences": [asdict(one) for one in findings.differences],
+        "found": findings.found,
+        "unproven": dict(findings.unproven),
+    }
+    status = printer.answer(arguments.json, document, _lines(run_id, findings))
     return status or (ExitStatus.gave_up if findings.found else ExitStatus.ok)
 
 
@@ -102,19 +112,6 @@ def _speed(text: str) -> float:
     if not 0 <= found <= _FASTEST:
         raise argparse.ArgumentTypeError(f"{text!r} is neither max nor a number from 0 to {_FASTEST:,}")
     return found
-
-
-def _document(run_id: int, findings: Findings) -> dict[str, object]:
-    from tui_crawler.domain.record import asdict
-
-    return {
-        "ok": not findings.found,
-        "run": run_id,
-        "attempts": findings.attempts,
-        "differences": [asdict(one) for one in findings.differences],
-        "found": findings.found,
-        "unproven": dict(findings.unproven),
-    }
 
 
 def _lines(run_id: int, findings: Findings) -> Iterator[str]:

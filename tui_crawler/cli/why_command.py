@@ -58,13 +58,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
             known_jobs((arguments.job,), reports)
         asked = Explainer(reports, zone=zone, you=operator_name(database))
         explanation = asked.explain(meant_url(arguments.url, reports), time.time_ns() // 1_000_000, arguments.job)
-    width = max(60, terminal_width() or LINE_LIMIT)
-    lines = _lines(explanation, width, zone, verbose=arguments.verbose)
-    return printer.answer(arguments.json, _document(explanation), lines)
-
-
-def _document(explanation: Explanation) -> dict[str, object]:
-    return {
+    document = {
         "url": explanation.url,
         "normalized": explanation.normalized or None,
         "known": explanation.known,
@@ -79,6 +73,8 @@ def _document(explanation: Explanation) -> dict[str, object]:
         "due_at": explanation.due_at,
         "queue_position": explanation.queue_position,
     } | ({"cut": explanation.cut} if explanation.cut else {})
+    width = max(60, terminal_width() or LINE_LIMIT)
+    return printer.answer(arguments.json, document, _lines(explanation, width, zone, verbose=arguments.verbose))
 
 
 def _lines(explanation: Explanation, width: int, zone: tzinfo, *, verbose: bool) -> Iterator[str]:

@@ -32,7 +32,7 @@ MOST_VALUES = 1_000
 """So many names of a database are offered; who has more types another letter."""
 
 Values = Callable[[str, argparse.Namespace], Iterable[str]]
-"""What a word may become: from what is typed of it, and the options before it."""
+"""What a word may become: from what is typed of it, and the options before it. What does not begin so is left out."""
 
 
 def answer(
@@ -88,7 +88,7 @@ def _attach(parser: argparse.ArgumentParser, *, first: bool = False) -> None:
 def _completed(values: Values, prefix: str, parsed_args: argparse.Namespace, **_: object) -> list[str]:
     """The values that begin with what is typed, without those a terminal would obey. Called by argcomplete."""
     try:
-        return [value for value in values(prefix, parsed_args) if value.isprintable()]
+        return [value for value in values(prefix, parsed_args) if value.startswith(prefix) and value.isprintable()]
     except Exception:  # completion stays silent, whatever is wrong with a database or folder
         return []
 
@@ -115,29 +115,29 @@ def _paths(prefix: str, _: argparse.Namespace, suffixes: tuple[str, ...] = (), *
 _configurations: Values = partial(_paths, suffixes=(".yaml", ".yml"))
 
 
-def _exit_codes(prefix: str, _: argparse.Namespace) -> Iterator[str]:
+def _exit_codes(_: str, _arguments: argparse.Namespace) -> Iterable[str]:
     from tui_crawler.domain.exit_code import ExitCode
 
-    return (name for name in ExitCode.__members__ if name.startswith(prefix))
+    return ExitCode.__members__
 
 
-def _commands(prefix: str, _: argparse.Namespace) -> Iterator[str]:
+def _commands(_: str, _arguments: argparse.Namespace) -> Iterable[str]:
     from tui_crawler.cli.main import completed_by
 
     found = (action for action in completed_by([])._actions if isinstance(action, argparse._SubParsersAction))
-    return (name for action in found for name in action.choices if name.startswith(prefix))
+    return (name for action in found for name in action.choices)
 
 
-def _export_formats(prefix: str, arguments: argparse.Namespace) -> Iterator[str]:
+def _export_formats(_: str, arguments: argparse.Namespace) -> Iterable[str]:
     from tui_crawler.cli.export_command import formats_of
 
-    return (form for form in formats_of(getattr(arguments, "what", None)) if form.startswith(prefix))
+    return formats_of(getattr(arguments, "what", None))
 
 
-def _groupings(prefix: str, _: argparse.Namespace) -> Iterator[str]:
+def _groupings(_: str, _arguments: argparse.Namespace) -> Iterable[str]:
     from tui_crawler.cli.failures_command import GROUPINGS
 
-    return (name for name in GROUPINGS if name.startswith(prefix))
+    return GROUPINGS
 
 
 def _origins(prefix: str, arguments: argparse.Namespace) -> list[str]:
@@ -150,20 +150,14 @@ def _origins(prefix: str, arguments: argparse.Namespace) -> list[str]:
         return list(dict.fromkeys(islice((host for host in hosts if host.startswith(prefix)), MOST_VALUES)))
 
 
-def _urls(prefix: str, arguments: argparse.Namespace) -> list[str]:
+def _stored(view: str, column: str, end: str, prefix: str, arguments: argparse.Namespace) -> list[str]:
     with _reports(arguments) as reports:
-        return [f"{origin}/" for origin in _names(reports, "v_origin", "origin", prefix)]
+        return [name + end for name in _names(reports, view, column, prefix)]
 
 
-def _jobs(prefix: str, arguments: argparse.Namespace) -> list[str]:
+def _stashes(_: str, arguments: argparse.Namespace) -> Iterable[str]:
     with _reports(arguments) as reports:
-        return _names(reports, "v_job", "job", prefix)
-
-
-def _stashes(prefix: str, arguments: argparse.Namespace) -> list[str]:
-    with _reports(arguments) as reports:
-        names = dict.fromkeys(stash.stash for stash in reports.stashes())
-    return [name for name in names if name.startswith(prefix)]
+        return dict.fromkeys(stash.stash for stash in reports.stashes())
 
 
 def _names(reports: Reports, view: str, column: str, prefix: str) -> list[str]:
@@ -178,8 +172,8 @@ def _reports(arguments: argparse.Namespace) -> closing[Reports]:
 
 _BY_PLACEHOLDER: Mapping[str, Values] = {
     "ORIGIN": _origins,
-    "URL": _urls,
-    "JOB": _jobs,
+    "URL": partial(_stored, "v_origin", "origin", "/"),
+    "JOB": partial(_stored, "v_job", "job", ""),
     "STASH": _stashes,
     "CONFIG": _configurations,
     "FILE": _paths,

@@ -47,10 +47,7 @@ def declare(commands: CommandSet) -> None:
     parser.add_argument("--slots", type=positive, metavar="N", help="turns at once; by default crawl.max_in_flight")
     add_watching(parser)
     add_common(parser, "one JSON object per event; the last is run_finished")
-    _declare_group(commands)
 
-
-def _declare_group(commands: CommandSet) -> None:
     group = commands.group(
         "workers",
         "list the workers of a crawl, pause, drain or stop them",

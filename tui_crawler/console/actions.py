@@ -558,13 +558,6 @@ def actions_at(where: Where) -> tuple[Action, ...]:
     return tuple(action for action in ACTIONS if action.at(where))
 
 
-def find_action(word: str, where: Where) -> Action | None:
-    """The action of one screen that the prompt means by a word: its word, short form or id, or the only one that begins
-    so."""
-    meant = find_actions(word, where)
-    return meant[0] if len(meant) == 1 else None
-
-
 def find_actions(word: str, where: Where) -> tuple[Action, ...]:
     """The actions of one screen that a word may mean: the one whose word, short form or id it is, else all that begin
     so."""

@@ -14,10 +14,11 @@ from textual.message import Message
 from textual.screen import Screen
 
 from tui_crawler.console.action import NOTHING_TO_UNDO, Need, Where
+from tui_crawler.console.actions import ACTIONS
 from tui_crawler.console.appearance import Appearance
 from tui_crawler.console.clock import ConsoleClock, MachineClock
 from tui_crawler.console.dispatcher import Dispatcher
-from tui_crawler.console.keys import OPENS_ENTRY, everywhere, key_name
+from tui_crawler.console.keys import OPENS_ENTRY, bindings_of, key_name
 from tui_crawler.console.navigation import Navigation
 from tui_crawler.console.operator.engine_host import EngineEnd, HostedEngine, host_engine
 from tui_crawler.console.operator.shutdown import ExitActions
@@ -111,7 +112,7 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
     TITLE = "tui-crawler"
     CSS_PATH: ClassVar[list[str | PurePath]] = [_FOLDER / "console.tcss", _FOLDER / "overview/style.tcss"]
     ENABLE_COMMAND_PALETTE = False
-    BINDINGS: ClassVar[list[BindingType]] = [*everywhere()]
+    BINDINGS: ClassVar[list[BindingType]] = [*bindings_of(action for action in ACTIONS if not action.where)]
 
     class Delivered(Message):
         """A reading has come back."""

@@ -139,11 +139,6 @@ def bindings_of(actions: Iterable[Action]) -> list[Binding]:
     ]
 
 
-def everywhere() -> list[Binding]:
-    """The bindings that every screen has."""
-    return bindings_of(action for action in ACTIONS if not action.where)
-
-
 def only_at(where: Where) -> list[Binding]:
     """The bindings of one screen that not all have."""
     return bindings_of(action for action in actions_at(where) if action.where)

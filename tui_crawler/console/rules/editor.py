@@ -352,7 +352,7 @@ class RuleEditorScreen(WaitingScreen):
         if draft is None or entry is None or counted is None:
             return lines
         if self._hits is None or self._hits[0] is not draft.base:
-            found = firings(entries_of(draft.base.policies), (), counted.counts, counted.links)
+            found = firings(entries_of(draft.base.policies), counted.counts, counted.links)
             self._hits = draft.base, found
         zone, query = self.console.clock.zone, isinstance(entry.value, QueryPolicy)
         known = entry.key in self._hits[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
@@ -11,10 +11,10 @@ from tui_crawler.domain.policy import PolicySet, Whitelist
 from tui_crawler.domain.ruleset import RulesetEntry, RulesetLine, Section, bare_entry, line_of, sections_of
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable
+    from tui_crawler.domain.exclusion import Exclusion
 
-    EntryKey = tuple[Section, Hashable, int]
-    """Section, entry without the place where it was written, how often the section has it before."""
+EntryKey = tuple[str, "Hashable", int]
+"""Section, entry without the place where it was written, how often the section has it before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +28,8 @@ class Entry:
     line: RulesetLine
     key: EntryKey
     place: int
+    added: bool = False
+    """Whether an operator added it to every version: it is an exclusion of no ruleset."""
 
     @property
     def section(self) -> Section:
@@ -45,6 +47,14 @@ def entries_of(policies: PolicySet) -> tuple[Entry, ...]:
             entries.append(Entry(value, line_of(section, value, added=True), (*bare, seen[bare]), place))
             seen[bare] += 1
     return tuple(entries)
+
+
+def added_entries(added: Iterable[Exclusion]) -> tuple[Entry, ...]:
+    """Return the exclusions that operators added to every version as entries."""
+    return tuple(
+        Entry(one, line_of("exclusions", one, added=True), ("operator", one, place), place, added=True)
+        for place, one in enumerate(added)
+    )
 
 
 def is_in(policies: PolicySet, entry: Entry) -> bool:

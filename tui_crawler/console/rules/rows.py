@@ -82,17 +82,17 @@ Hits = Mapping[Hashable, RuleHits | None]
 
 def entry_line(entry: Entry, hits: Hits | None, whole: bool) -> RuleLine:
     """An entry. `hits` None: not counted yet; `whole`: in the whole log."""
-    cells = Styled(section_word(entry.section), "muted"), Styled(entry_words(entry), "strong")
-    why, source = Styled(reason_of(entry), "muted"), Styled(entry.line.source, "muted")
-    return RuleLine(entry.key, *cells, _hits_cell(entry.key, hits, whole), why, source, _number(entry.key, hits))
-
-
-def operator_line(place: int, one: Exclusion, hits: Hits | None, whole: bool) -> RuleLine:
-    """An exclusion that was added beside the rulesets: it holds for all versions."""
-    key = ("operator", place)
-    cells = Styled("✎ exclusion", "paused"), Styled(f"{one.kind} {one.value}", "strong")
-    why, source = Styled(_why(one), "muted"), Styled(one.source or "by an operator", "paused")
-    return RuleLine(key, *cells, _hits_cell(key, hits, whole), why, source, _number(key, hits))
+    section = f"{'✎ ' if entry.added else ''}{section_word(entry.section)}"
+    role, one = "paused" if entry.added else "muted", hits.get(entry.key) if hits is not None else None
+    return RuleLine(
+        entry.key,
+        Styled(section, role),
+        Styled(entry_words(entry), "strong"),
+        Styled("…", "faint") if hits is None else _hits_cell(one, whole),
+        Styled(reason_of(entry), "muted"),
+        Styled(source_of(entry), role),
+        one.count if one is not None else None,
+    )
 
 
 def without_empty(columns: Sequence[AnyColumn], lines: Sequence[RuleLine]) -> tuple[AnyColumn, ...]:
@@ -105,15 +105,7 @@ def without_empty(columns: Sequence[AnyColumn], lines: Sequence[RuleLine]) -> tu
     )
 
 
-def _number(key: Hashable, hits: Hits | None) -> int | None:
-    one = hits.get(key) if hits is not None else None
-    return one.count if one is not None else None
-
-
-def _hits_cell(key: Hashable, fired: Hits | None, whole: bool) -> Cell:
-    if fired is None:
-        return Styled("…", "faint")
-    one = fired.get(key)
+def _hits_cell(one: RuleHits | None, whole: bool) -> Cell:
     if one is None:
         return Styled("-", "faint")
     if one.count:
@@ -165,11 +157,6 @@ def counted_words(counted: CountedRefusals | None, zone: tzinfo, keys: KeyNames)
     return f"fired in {at} · {keys('rules.count')} counts again"
 
 
-def selected_exclusion(key: Hashable, added: Sequence[Exclusion]) -> Exclusion | None:
-    """The exclusion of a row of `operator_rows`; None for another row."""
-    return next((one for place, one in enumerate(added) if key == ("operator", place)), None)
-
-
 def entry_words(entry: Entry) -> str:
     """An entry in words, without reason and who asked; raw text."""
     if isinstance(entry.value, Exclusion):
@@ -179,27 +166,27 @@ def entry_words(entry: Entry) -> str:
 
 def reason_of(entry: Entry) -> str:
     """Why it is there and who asked; raw text."""
-    return _why(entry.value) if isinstance(entry.value, Exclusion) else ""
+    if not isinstance(one := entry.value, Exclusion):
+        return ""
+    return " · ".join(part for part in (one.reason, f"asked by {one.who}" if one.who else "") if part)
 
 
-def entry_lines(entry: Entry | Exclusion | None) -> list[Line]:
+def source_of(entry: Entry) -> str:
+    """Where it was written; raw text."""
+    return entry.line.source or ("by an operator" if entry.added else "")
+
+
+def entry_lines(entry: Entry | None) -> list[Line]:
     """The entry under the cursor, whole, and what its section means."""
-    match entry:
-        case None:
-            return []
-        case Exclusion():
-            held = Styled("  Added by an operator beside the rulesets: it holds with every version.", "paused")
-            why = f"  {_why(entry)}" if _why(entry) else ""
-            return [
-                (Styled(f"{entry.kind} {entry.value}", "strong"), Styled(why, "")),
-                (Styled(_MEANINGS["exclusions"], "muted"), held),
-            ]
-        case _:
-            why = f"  {reason_of(entry)}" if reason_of(entry) else ""
-            return [
-                (Styled(entry_words(entry), "strong"), why),
-                (Styled(f"{_MEANINGS[entry.section]}  ", "muted"), Styled(entry.line.source, "faint")),
-            ]
+    if entry is None:
+        return []
+    why = f"  {reason_of(entry)}" if reason_of(entry) else ""
+    held = Styled("Added by an operator beside the rulesets: it holds with every version.", "paused")
+    source = held if entry.added else Styled(entry.line.source, "faint")
+    return [
+        (Styled(entry_words(entry), "strong"), why),
+        (Styled(f"{_MEANINGS[entry.section]}  ", "muted"), source),
+    ]
 
 
 def difference_lines(one: Ruleset | None, before: Ruleset | None) -> list[Line]:
@@ -272,37 +259,28 @@ def no_rules_lines() -> list[Line]:
     return [Paragraph("There is no ruleset yet: the first run writes one from the configuration.", "muted")]
 
 
-def _why(one: Exclusion) -> str:
-    return " · ".join(part for part in (one.reason, f"asked by {one.who}" if one.who else "") if part)
-
-
 _LONGEST = 12
 
 
 def sheet_lines(
-    entry: Entry | Exclusion, since: Ruleset | None, fired: tuple[RuleHits | None, RefusalCounts | None], zone: tzinfo
+    entry: Entry, since: Ruleset | None, fired: tuple[RuleHits | None, RefusalCounts | None], zone: tzinfo
 ) -> list[Line]:
     """What is known of an entry. `since` is the version that brought it in, None: an earlier one than is known; `fired`
     what it refused, and the counts that tell it."""
     firing, counted = fired
-    if isinstance(entry, Exclusion):
-        words, reasons, written = f"{entry.kind} {entry.value}", _why(entry), entry.source or "by an operator"
-        held = "beside the rulesets, with every version"
-    else:
-        words, reasons, written = entry_words(entry), reason_of(entry), entry.line.source
-        held = "longer than the versions that are shown"
-        if since is not None:
-            held = f"ruleset {since.ruleset_id} by {since.who}, {date_time(since.at, zone)[:16]}"
-    query = not isinstance(entry, Exclusion) and isinstance(entry.value, QueryPolicy)
+    reasons, written = reason_of(entry), source_of(entry)
+    held = "beside the rulesets, with every version" if entry.added else "longer than the versions that are shown"
+    if since is not None:
+        held = f"ruleset {since.ruleset_id} by {since.who}, {date_time(since.at, zone)[:16]}"
     return [
-        Paragraph(words, "strong", most=_LONGEST),
-        Paragraph(_MEANINGS["exclusions" if isinstance(entry, Exclusion) else entry.section], "muted"),
+        Paragraph(entry_words(entry), "strong", most=_LONGEST),
+        Paragraph(_MEANINGS[entry.section], "muted"),
         "",
         *([fact("reason", reasons)] if reasons else []),
         *([fact("written", written)] if written else []),
         fact("since", held),
         "",
-        *_fired_lines(rule_hits_line(firing, counted, zone, query=query)),
+        *_fired_lines(rule_hits_line(firing, counted, zone, query=isinstance(entry.value, QueryPolicy))),
     ]
 
 

@@ -57,15 +57,14 @@ class RuleHits:
 
 
 def firings(
-    entries: Iterable[Entry], added: Sequence[Exclusion], counts: RefusalCounts, links: Sequence[RefusedView] = ()
+    entries: Iterable[Entry], counts: RefusalCounts, links: Sequence[RefusedView] = ()
 ) -> Mapping[Hashable, RuleHits | None]:
-    """What the log says of each entry, by its key, and of each added exclusion, by its place; None: it cannot say.
+    """What the log says of each entry, by its key; None: it cannot say.
 
     `links` are the links that filters refused; at most MOST_SAMPLES of their samples are judged.
     """
     held = list(entries)
     values: dict[Hashable, object] = {entry.key: entry.value for entry in held}
-    values |= {("operator", place): one for place, one in enumerate(added)}
     said: dict[tuple[str, str], list[RefusalCount]] = {}
     for row in counts.rows:
         said.setdefault((row.exit_code, row.message.removeprefix(_SEED)), []).append(row)

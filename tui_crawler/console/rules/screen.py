@@ -16,7 +16,7 @@ from tui_crawler.console.panes.entry import EntryLine, EntryUse
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.rules.draft import RuleDraft, Start, start_with_rule
-from tui_crawler.console.rules.entries import Entry, entries_of, moved, section_word, without
+from tui_crawler.console.rules.entries import Entry, added_entries, entries_of, moved, section_word, without
 from tui_crawler.console.rules.exclusion import readmit
 from tui_crawler.console.rules.exclusions import ExclusionEntry
 from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews, impact_counter
@@ -32,9 +32,7 @@ from tui_crawler.console.rules.rows import (
     entry_lines,
     heading_of,
     no_rules_lines,
-    operator_line,
     rule_hits_line,
-    selected_exclusion,
     sheet_lines,
     since_of,
     without_empty,
@@ -287,14 +285,13 @@ class RulesScreen(WaitingScreen):
 
     def _show_entries(self) -> None:
         now = self._current()
-        entries = entries_of(now.policies if now is not None else EMPTY)
+        entries = (*entries_of(now.policies if now is not None else EMPTY), *added_entries(self._added()))
         self._by_key = {entry.key: entry for entry in entries}
-        counted, added = self._counted, self._added()
+        counted = self._counted
         counts = counted.counts if counted is not None else None
-        self._fired = None if counted is None else firings(entries, added, counted.counts, counted.links)
+        self._fired = None if counted is None else firings(entries, counted.counts, counted.links)
         whole = counts is not None and counts.looked_at >= counts.known
         lines = [entry_line(entry, self._fired, whole) for entry in entries]
-        lines += [operator_line(place, one, self._fired, whole) for place, one in enumerate(added)]
         columns = without_empty(RULE_ENTRIES.columns, lines)
         if columns != self._entries.columns:
             self._entries.set_relation(replace(RULE_ENTRIES, columns=columns))
@@ -329,9 +326,9 @@ class RulesScreen(WaitingScreen):
     def _added(self) -> tuple[Exclusion, ...]:
         return self._in_force.added if self._in_force is not None else ()
 
-    def _entry(self) -> Entry | Exclusion | None:
+    def _entry(self) -> Entry | None:
         key = self._entries.cursor_key
-        return self._by_key.get(key) or selected_exclusion(key, self._added())
+        return self._by_key.get(key)
 
     def situation(self) -> Situation:
         entry = self._entry()
@@ -393,21 +390,21 @@ class RulesScreen(WaitingScreen):
         elif entry is not None:
             self.app.push_screen(self._sheet(entry), lambda chosen: self._chosen(chosen, entry))
 
-    def _chosen(self, action_id: object, entry: Entry | Exclusion) -> None:
+    def _chosen(self, action_id: object, entry: Entry) -> None:
         if isinstance(action_id, str) and action_id:
             self._change(action_id, entry)
 
-    def _sheet(self, entry: Entry | Exclusion) -> RuleSheetScreen:
+    def _sheet(self, entry: Entry) -> RuleSheetScreen:
         now, may_write = self._current(), self.console.rules is not None and not self.console.live_state.readonly
         counts = self._counted.counts if self._counted is not None else None
         fired = self._fired.get(self._entries.cursor_key) if self._fired is not None else None
         since, less, offers = None, None, {"rule.delete": "takes it off the list"}
-        if isinstance(entry, Entry) and now is not None:
+        if not entry.added and now is not None:
             since = since_of(entry, self._past.line_back(now))
             less = RuleDraft(now, "\n".join(rules_lines(without(now.policies, entry))))
             offers = {"rule.edit": "edits", "rule.delete": "deletes"}
         lines = sheet_lines(entry, since, (fired, counts), self.console.clock.zone)
-        heading = section_word(entry.section) if isinstance(entry, Entry) else "exclusion of an operator"
+        heading = "exclusion of an operator" if entry.added else section_word(entry.section)
         return RuleSheetScreen(heading, lines, offers if may_write else None, self.console.rules, less)
 
     def _edit(self, start: Start) -> None:
@@ -417,26 +414,28 @@ class RulesScreen(WaitingScreen):
             self._drafted_from = self._current()
             self.console.go_to(Where.rule_draft, self._job, start)
 
-    def _change(self, action_id: str, entry: Entry | Exclusion | None) -> None:
+    def _change(self, action_id: str, entry: Entry | None) -> None:
         """Begins a draft with a change of the entry; what stands on the operators' list is no matter of a draft."""
         now = self._current()
-        match entry:
-            case Entry() if now is not None:
-                policies = now.policies
-                number = next(n for n, one in enumerate(entries_of(policies)) if one.key == entry.key)
-                by = {"rule.up": -1, "rule.down": 1}.get(action_id, 0)
-                changed = moved(policies, entry, by) if by else without(policies, entry)
-                if action_id == "rule.edit":
-                    self._edit(Start(now, entry=number))
-                elif isinstance(changed, str):
-                    self.console.tell("no", changed, "muted")
-                else:
-                    self._edit(Start(now, changed, number + by))
-            case Exclusion() if action_id == "rule.delete":
-                self.console.command_queue.ask(readmit(entry))
-            case Exclusion():
-                words = "it stands on the operators' exclusion list: {rule.delete} takes it off"
+        if entry is None or now is None:
+            return
+        if entry.added:
+            words = "it stands on the operators' exclusion list: {rule.delete} takes it off"
+            if action_id == "rule.delete" and isinstance(entry.value, Exclusion):
+                self.console.command_queue.ask(readmit(entry.value))
+            else:
                 self.console.tell("no", self.key_names.said(words), "muted")
+            return
+        policies = now.policies
+        number = next(n for n, one in enumerate(entries_of(policies)) if one.key == entry.key)
+        by = {"rule.up": -1, "rule.down": 1}.get(action_id, 0)
+        changed = moved(policies, entry, by) if by else without(policies, entry)
+        if action_id == "rule.edit":
+            self._edit(Start(now, entry=number))
+        elif isinstance(changed, str):
+            self.console.tell("no", changed, "muted")
+        else:
+            self._edit(Start(now, changed, number + by))
 
     @handles("rules.bring_back")
     def _bring_back(self) -> None:

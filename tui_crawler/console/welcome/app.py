@@ -138,9 +138,8 @@ class StepDialog(Dialog):
 
     def show_problems(self, problems: Sequence[str]) -> None:
         """Show what is wrong with the step, in the order it was found."""
-        lines = self.query_one("#step-problems", Lines)
-        lines.display = bool(problems)
-        lines.show([Paragraph(f"✗ {problem}", "error", indent=2) for problem in problems])
+        lines = [Paragraph(f"✗ {problem}", "error", indent=2) for problem in problems]
+        self.query_one("#step-problems", Lines).show(lines)
 
     def on_input_changed(self, event: Input.Changed) -> None:
         """Something else was typed: nothing is known to be wrong with it."""
@@ -164,6 +163,11 @@ class FirstSeedsScreen(StepDialog, AddScreen):
         yield PlainInput(self._user_agent, placeholder=_WHO_HINT, id="who", compact=True, select_on_focus=False)
         yield Lines(id="who-nameless", still=True)
         yield Lines(id="step-problems", still=True)
+
+    def show_problems(self, problems: Sequence[str]) -> None:
+        """Show them where there is room only when there are some."""
+        self.query_one("#step-problems").display = bool(problems)
+        super().show_problems(problems)
 
     def on_mount(self) -> None:
         box = self.query_one(".dialog")
