@@ -108,7 +108,8 @@ def check_target(path: Path, *, force: bool, protected: Sequence[Path] = ()) -> 
         is_database = any(_is_same(path, file) for file in own)
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) else error
-        raise BadTarget(f"{_shown(path)} cannot be the file of an export: {reason}") from error
+        shown = str(path) if len(str(path)) <= 200 else f"{str(path)[:200]}…"
+        raise BadTarget(f"{shown} cannot be the file of an export: {reason}") from error
     if not folder_is_there:
         raise BadTarget(f"there is no folder {path.parent}", "an export makes no folders")
     if standing is not None and stat.S_ISDIR(standing):
@@ -211,21 +212,15 @@ def _put_in_place(draft: Path, path: Path, *, force: bool) -> None:
             draft.chmod(stat.S_IMODE(standing))
         draft.replace(path)
     else:
-        _give_name(draft, path)
+        try:
+            path.hardlink_to(draft)
+        except OSError as error:
+            if isinstance(error, FileExistsError) or (error.errno in _NO_LINKS and _standing_at(path) is not None):
+                raise CannotWrite(f"{path} has appeared meanwhile and was left alone") from error
+            if error.errno not in _NO_LINKS:
+                raise
+            draft.rename(path)
     sync_folder(path.parent)
-
-
-def _give_name(draft: Path, path: Path) -> None:
-    try:
-        path.hardlink_to(draft)
-    except FileExistsError:
-        raise CannotWrite(f"{path} has appeared meanwhile and was left alone") from None
-    except OSError as error:
-        if error.errno not in _NO_LINKS:
-            raise
-        if _standing_at(path) is not None:
-            raise CannotWrite(f"{path} has appeared meanwhile and was left alone") from error
-        draft.rename(path)
 
 
 def _standing_at(path: Path) -> int | None:
@@ -242,8 +237,3 @@ def _is_same(one: Path, other: Path) -> bool:
         return one.samefile(other)
     except OSError:
         return False
-
-
-def _shown(path: Path) -> str:
-    text = str(path)
-    return text if len(text) <= 200 else f"{text[:200]}…"

@@ -29,28 +29,23 @@ def write_parquet(windows: Iterable[Sequence[Row]], columns: Sequence[str], outp
     """Writes all rows; answers how many. Raises CannotWrite, ReaderGone."""
     schema = pa.schema([pa.field(column, _TYPES[kind_of(column)]) for column in columns])
     writer = pq.ParquetWriter(output, schema, compression="zstd")
+    count = waiting = 0
+    group: list[Any] = []
     try:
-        count = _write_groups(windows, columns, schema, writer)
+        for window in windows:
+            cells = zip(*window, strict=True)
+            arrays = [_array(values, kind_of(column)) for values, column in zip(cells, columns, strict=True)]
+            group.append(pa.RecordBatch.from_arrays(arrays, schema=schema))
+            waiting += len(window)
+            if waiting >= GROUP_ROWS or sum(batch.nbytes for batch in group) >= _GROUP_BYTES:
+                writer.write_table(pa.Table.from_batches(group, schema), row_group_size=waiting)
+                count, waiting, group = count + waiting, 0, []
+        if group:
+            writer.write_table(pa.Table.from_batches(group, schema), row_group_size=waiting)
         writer.close()
     except BaseException:
         output.drop()  # the writer writes a footer when it goes: half an export would look like a whole one
         raise
-    return count
-
-
-def _write_groups(windows: Iterable[Sequence[Row]], columns: Sequence[str], schema: Any, writer: Any) -> int:
-    count = waiting = 0
-    group: list[Any] = []
-    for window in windows:
-        cells = zip(*window, strict=True)
-        arrays = [_array(values, kind_of(column)) for values, column in zip(cells, columns, strict=True)]
-        group.append(pa.RecordBatch.from_arrays(arrays, schema=schema))
-        waiting += len(window)
-        if waiting >= GROUP_ROWS or sum(batch.nbytes for batch in group) >= _GROUP_BYTES:
-            writer.write_table(pa.Table.from_batches(group, schema), row_group_size=waiting)
-            count, waiting, group = count + waiting, 0, []
-    if group:
-        writer.write_table(pa.Table.from_batches(group, schema), row_group_size=waiting)
     return count + waiting
 
 

@@ -269,9 +269,10 @@ def timeline_svg(timeline: Timeline) -> str:
     """The picture with its scale, and what happened as a list, which says the same in words."""
     span, cells = timeline.span, timeline.cells
     top = round_top(1.2 * timeline.longest_ms)
+    promised = "".join(f"V{_height(cell.delay_ms or 0, top)}H{at}" for at, cell in enumerate(cells, 1))
     drawn = "".join(
         (
-            *_promised(cells, top),
+            f'<path class="promised" d="M0 {_GAPS}{promised}V{_GAPS}Z"/>',  # the delay in force, filled from zero up
             *_kept(cells, top),
             *_asked(cells),
             _patience(cells),
@@ -292,12 +293,6 @@ def timeline_svg(timeline: Timeline) -> str:
         f'<p class="axis"><span>{date_time(span.since)}</span><span>up to {phase(top)}</span>'
         f"<span>{date_time(span.until)}</span></p>{f'<details>{said}</details>' if told else ''}</div>"
     )
-
-
-def _promised(cells: tuple[LaneCell, ...], top: float) -> Iterator[str]:
-    """The delay in force, filled from zero up."""
-    points = "".join(f"V{_height(cell.delay_ms or 0, top)}H{at}" for at, cell in enumerate(cells, 1))
-    yield f'<path class="promised" d="M0 {_GAPS}{points}V{_GAPS}Z"/>'
 
 
 def _kept(cells: tuple[LaneCell, ...], top: float) -> Iterator[str]:

@@ -273,17 +273,16 @@ def _former(size: int) -> Any:
     return Document.select(*chosen).where(among(Document.page, size))
 
 
-def _waiting() -> Any:
-    chosen = (Document.page, Url.href, Document.sha256, Document.content_type, Document.charset, Body.size, Body.zstd)
-    return (
-        Document.select(*chosen)
-        .join(Page, on=(Page.id == Document.page))
-        .join(Url, on=(Url.id == Page.url))
-        .join(Body, on=(Body.sha256 == Document.sha256))
-        .where(Document.parsed_at < peewee.SQL("0"))
-        .order_by(Document.page)
-        .limit(peewee.SQL("8"))
-    )
+_WAITING = (Document.page, Url.href, Document.sha256, Document.content_type, Document.charset, Body.size, Body.zstd)
+_waiting = builds(
+    Document.select(*_WAITING)
+    .join(Page, on=(Page.id == Document.page))
+    .join(Url, on=(Url.id == Page.url))
+    .join(Body, on=(Body.sha256 == Document.sha256))
+    .where(Document.parsed_at < peewee.SQL("0"))
+    .order_by(Document.page)
+    .limit(peewee.SQL("8"))
+)
 
 
 def _store_message() -> Any:
@@ -318,20 +317,16 @@ def store_fragments(
     elif packed is not None and (former is None or former[0] != packed):
         transaction.insert(_store_anchors, [(url_id, packed)])
     if packed != (former[0] if former else None):
-        _judge_again(transaction, url_id, packed)
+        names = _unpacked(packed)
+        for name, missing in transaction.all(_named_fragments, {"url_id": url_id}):
+            if _is_missing(name, names) != missing:
+                transaction.run(_mark_fragment, {"missing": int(not missing), "to_url_id": url_id, "fragment": name})
     transaction.run(_delete_fragments, {"from_page_id": page_id})
     targets = [(ids[one.url.hash], clean(one.url.fragment), clean(one.text)) for one in found]
     named = transaction.all_among(_anchors_among, sorted({to_url for to_url, _, _ in targets}))
     known = {row[0]: _unpacked(row[1]) for row in named}
     rows = [(to_url, name, page_id, text, _is_missing(name, known.get(to_url))) for to_url, name, text in targets]
     transaction.insert(_insert_fragments, [row for row in rows if row[4] or row[0] != url_id])
-
-
-def _judge_again(transaction: Transaction, url_id: int, packed: bytes | None) -> None:
-    names = _unpacked(packed)
-    for name, missing in transaction.all(_named_fragments, {"url_id": url_id}):
-        if _is_missing(name, names) != missing:
-            transaction.run(_mark_fragment, {"missing": int(not missing), "to_url_id": url_id, "fragment": name})
 
 
 def lacks(packed: bytes, fragment: str) -> bool:

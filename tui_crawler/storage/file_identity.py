@@ -143,8 +143,8 @@ def examine(path: DatabasePlace, settings: OpenSettings | None = None) -> FileSt
     """
     settings = settings or OpenSettings()
     if isinstance(path, PostgresPlace):
-        found: FileState = server_module().examine_server(path, settings)
-        return found
+        state: FileState = server_module().examine_server(path, settings)
+        return state
     try:
         status = path.stat()
     except FileNotFoundError:
@@ -159,7 +159,13 @@ def examine(path: DatabasePlace, settings: OpenSettings | None = None) -> FileSt
         return FileState.absent
     if status.st_size < _SMALLEST:
         raise NotOurDatabase(f"{path} is not a database of tui-crawler; it was not touched")
-    return _state_of(path, _identity(path, settings), settings.version)
+    try:
+        found = open_to_read(path, partial(_read_identity, settings), (sqlite3.Error,))
+    except sqlite3.Error as error:
+        if is_no_database(error):
+            raise NotOurDatabase(f"{path} is not a database of tui-crawler; it was not touched") from error
+        raise storage_failure(error, path) from error
+    return _state_of(path, found, settings.version)
 
 
 def check_current(path: DatabasePlace, settings: OpenSettings | None = None) -> None:
@@ -189,15 +195,6 @@ class _Identity:
     application: int
     version: int
     schema: int
-
-
-def _identity(path: Path, settings: OpenSettings) -> _Identity:
-    try:
-        return open_to_read(path, partial(_read_identity, settings), (sqlite3.Error,))
-    except sqlite3.Error as error:
-        if is_no_database(error):
-            raise NotOurDatabase(f"{path} is not a database of tui-crawler; it was not touched") from error
-        raise storage_failure(error, path) from error
 
 
 def _read_identity(settings: OpenSettings, location: str) -> _Identity:

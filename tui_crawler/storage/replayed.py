@@ -491,7 +491,14 @@ class ReplayedTables:
         span = self.span()
         to = self._meant(goal, span)
         if self._stand is None or to != self.moment:
-            self._move(to, whole=to == span.last)
+            page_id = self._last_by("page", "created_at", to.at)
+            recent_id = self._last_by("attempt", "ended_at", (to.at // MINUTE_MS - RECENT_MINUTES) * MINUTE_MS)
+            with self._reader.scratch() as execute:
+                execute("DELETE FROM temp.moment")
+                values = (to.at, to.attempt_id, recent_id, to == span.last)
+                execute("INSERT INTO temp.moment (at, attempt_id, recent_id, whole) VALUES (?, ?, ?, ?)", values)
+                stand = Move(execute, self._stand, to, page_id, self._moves + 1).carry_out()
+            self._stand, self._moves = stand, self._moves + 1
         return self.moment
 
     def _meant(self, goal: ReplayGoal, span: ReplaySpan) -> ReplayMoment:
@@ -540,16 +547,6 @@ class ReplayedTables:
             else:
                 high = middle - 1
         return low
-
-    def _move(self, to: ReplayMoment, *, whole: bool) -> None:
-        page_id = self._last_by("page", "created_at", to.at)
-        recent_id = self._last_by("attempt", "ended_at", (to.at // MINUTE_MS - RECENT_MINUTES) * MINUTE_MS)
-        with self._reader.scratch() as execute:
-            execute("DELETE FROM temp.moment")
-            values = (to.at, to.attempt_id, recent_id, whole)
-            execute("INSERT INTO temp.moment (at, attempt_id, recent_id, whole) VALUES (?, ?, ?, ?)", values)
-            stand = Move(execute, self._stand, to, page_id, self._moves + 1).carry_out()
-        self._stand, self._moves = stand, self._moves + 1
 
 
 def _create(execute: Execute) -> None:

@@ -227,20 +227,18 @@ def put_first(transaction: Transaction, claim: Claim, placed: Iterable[tuple[Ori
     require(transaction, claim)
     for record, page_ids in placed:
         row = origins.ensure(transaction, record.origin)
-        added = _put_first(transaction, claim, row.id, page_ids) if page_ids else 0
+        added = 0
+        if page_ids:
+            first, before = transaction.one(_todo_list, {"origin_id": row.id}) or (None, 0)
+            start = (TODO_BASE if first is None else first) - len(page_ids)
+            places = [
+                {"page_id": page_id, "run_id": claim.run_id, "todo_order": todo_order}
+                for todo_order, page_id in enumerate(page_ids, start)
+            ]
+            transaction.run_many(put_on_lists, places)
+            _, after = transaction.one(_todo_list, {"origin_id": row.id}) or (None, 0)
+            added = int(after - before)
         origins.write(transaction, row, record, Tally(), origins.Counted(todo=added))
-
-
-def _put_first(transaction: Transaction, claim: Claim, origin_id: int, page_ids: Sequence[int]) -> int:
-    first, before = transaction.one(_todo_list, {"origin_id": origin_id}) or (None, 0)
-    start = (TODO_BASE if first is None else first) - len(page_ids)
-    places = (
-        {"page_id": page_id, "run_id": claim.run_id, "todo_order": start + place}
-        for place, page_id in enumerate(page_ids)
-    )
-    transaction.run_many(put_on_lists, places)
-    _, after = transaction.one(_todo_list, {"origin_id": origin_id}) or (None, 0)
-    return int(after - before)
 
 
 @dataclass(frozen=True, slots=True)

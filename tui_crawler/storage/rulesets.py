@@ -45,6 +45,12 @@ from tui_crawler.storage.transaction import Row, Transaction
 CONFIGURATION = "configuration"
 """Who wrote a version that was read from the configuration."""
 _VERSION = ("ruleset_id", "job", "policies", "parent_id", "at", "who", "note", "from_config", "current")
+_VERSIONS = RulesetRow.select(
+    RulesetRow.id,
+    Job.name,
+    *columns(RulesetRow, "rules parent_id at who note from_config"),
+    Job.ruleset_id == RulesetRow.id,
+).join(Job, on=(Job.id == RulesetRow.job))
 
 
 @dataclass(frozen=True, slots=True)
@@ -197,7 +203,7 @@ def _begin_job(transaction: Transaction, claim: Claim, job_id: int, current_id: 
     if not current_id:
         return _load(transaction, _write(transaction, job_id, policies, 0, None, "read from the configuration"))
     of_configuration = (Job.id == job_id) & (RulesetRow.from_config == 1)
-    rows = transaction.fetch(_versions().where(of_configuration).order_by(RulesetRow.id.desc()).limit(1))
+    rows = transaction.fetch(_VERSIONS.where(of_configuration).order_by(RulesetRow.id.desc()).limit(1))
     read_last = dict(zip(_VERSION, rows[0], strict=True)) if rows else None
     if read_last is not None and _says(read_last, policies):
         if read_last["ruleset_id"] != current_id:
@@ -270,19 +276,10 @@ def _write(
 
 
 def _load(transaction: Transaction, ruleset_id: int) -> Ruleset:
-    rows = transaction.fetch(_versions().where(RulesetRow.id == ruleset_id))
+    rows = transaction.fetch(_VERSIONS.where(RulesetRow.id == ruleset_id))
     if not rows:
         raise StorageFailure(f"ruleset {ruleset_id} is not in the database")
     return RULESET.of(_VERSION)(rows[0])
-
-
-def _versions() -> Any:
-    return RulesetRow.select(
-        RulesetRow.id,
-        Job.name,
-        *columns(RulesetRow, "rules parent_id at who note from_config"),
-        Job.ruleset_id == RulesetRow.id,
-    ).join(Job, on=(Job.id == RulesetRow.job))
 
 
 def _jobs(transaction: Transaction) -> list[Row]:

@@ -15,7 +15,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import partial
 from pathlib import Path
-from typing import Any
 
 import peewee
 
@@ -42,7 +41,7 @@ from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.seen import SeenIndex, SeenSettings, open_seen, pages_among
 from tui_crawler.storage.segments import ReadySegment, SegmentStore
 from tui_crawler.storage.sorter import Sorter
-from tui_crawler.storage.statements import columns, slot, updates
+from tui_crawler.storage.statements import builds, columns, slot, updates
 from tui_crawler.storage.transaction import Texts, Transaction
 from tui_crawler.storage.writing import writing_of
 
@@ -158,28 +157,22 @@ def _by_page(rows: Iterable[Row]) -> dict[int, list[Named]]:
     return found
 
 
-def _unscanned() -> Any:
-    return (
-        Page.select(*_PARENT, Document.stored_at)
-        .join(Document, on=(Document.page == Page.id))
-        .switch(Page)
-        .join(Url, on=(Url.id == Page.url))
-        .where((Document.scanned_at == ZERO) & (Document.page > slot("after")))
-        .order_by(Document.page)
-        .limit(slot("limit"))
-    )
-
-
-def _bare() -> Any:
-    return (
-        Page.select(*_PARENT, Page.last_contentful_at)
-        .join(Url, on=(Url.id == Page.url))
-        .where((Page.unscanned == _ONE) & (Page.id > slot("after")))
-        .order_by(Page.id)
-        .limit(slot("limit"))
-    )
-
-
+_unscanned = builds(
+    Page.select(*_PARENT, Document.stored_at)
+    .join(Document, on=(Document.page == Page.id))
+    .switch(Page)
+    .join(Url, on=(Url.id == Page.url))
+    .where((Document.scanned_at == ZERO) & (Document.page > slot("after")))
+    .order_by(Document.page)
+    .limit(slot("limit"))
+)
+_bare = builds(
+    Page.select(*_PARENT, Page.last_contentful_at)
+    .join(Url, on=(Url.id == Page.url))
+    .where((Page.unscanned == _ONE) & (Page.id > slot("after")))
+    .order_by(Page.id)
+    .limit(slot("limit"))
+)
 _mark_page = updates([Page.id, Page.last_contentful_at], to={Page.unscanned: ZERO})
 _mark_document = updates([Document.page, Document.stored_at], Document.scanned_at)
 _REMEMBERED = 16_384  # URLs that were parsed: navigation repeats itself

@@ -139,7 +139,13 @@ class BloomSeen:
 
     def __init__(self, transaction: Transaction, settings: SeenSettings) -> None:
         self._settings = settings
-        self._filter = _new_filter(settings)
+        size = math.ceil(-settings.capacity * math.log(settings.error_rate) / math.log(2) ** 2 / 8)
+        if size > _LONGEST_VALUE:
+            raise StorageFailure(
+                f"seen_index: a Bloom filter for {settings.capacity} URLs at error_rate {settings.error_rate:g} takes "
+                f"{size >> 20} MiB, the database keeps {_LONGEST_VALUE >> 20} MiB: lower capacity or raise error_rate"
+            )
+        self._filter = Bloom(settings.capacity, settings.error_rate, operator.index)
         self._count = 0
         self._last_page = 0
         self.after_segment = 0
@@ -198,17 +204,6 @@ class BloomSeen:
         self._count = rows[0][2]
         self._last_page = mark(transaction, _PAGE_MARK)
         self.after_segment = mark(transaction, _SEGMENT_MARK)
-
-
-def _new_filter(settings: SeenSettings) -> Bloom:
-    """An empty filter. Raises StorageFailure when it would not fit into one value of the database."""
-    size = math.ceil(-settings.capacity * math.log(settings.error_rate) / math.log(2) ** 2 / 8)
-    if size > _LONGEST_VALUE:
-        raise StorageFailure(
-            f"seen_index: a Bloom filter for {settings.capacity} URLs at error_rate {settings.error_rate:g} takes "
-            f"{size >> 20} MiB, the database keeps {_LONGEST_VALUE >> 20} MiB: lower capacity or raise error_rate"
-        )
-    return Bloom(settings.capacity, settings.error_rate, operator.index)
 
 
 def _spread(job_id: int, key: int) -> int:

@@ -360,14 +360,13 @@ def _pending_pages(transaction: Transaction, claim: Claim) -> Iterator[tuple[int
                 yield job_id, entry_of(href, key, origin, values)
 
 
-def _is_open() -> Any:
-    return is_pending(Page) & (Page.external == ZERO)
+_IS_OPEN = is_pending(Page) & (Page.external == ZERO)
 
 
 def _open(size: int) -> Any:
     meant = Page.url.in_(ids_of(size)) & (Page.job == slot("job_id"))
     chosen = columns(Page, "id origin last_exit_code attempts_remaining todo_order")
-    return Page.select(*chosen).where(meant & _is_open())
+    return Page.select(*chosen).where(meant & _IS_OPEN)
 
 
 def _pages(size: int) -> Any:
@@ -389,5 +388,5 @@ def _pages(size: int) -> Any:
 
 
 _find_ids = pages_by_hash(Url.hash, Page.id)
-_open_ids = builds(Page.select(Page.id).where((Page.origin == slot("origin_id")) & _is_open()))
+_open_ids = builds(Page.select(Page.id).where((Page.origin == slot("origin_id")) & _IS_OPEN))
 _put_aside = updates([Page.id], Page.stash, to={Page.status: _STASHED, Page.todo_order: ZERO})

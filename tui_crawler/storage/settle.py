@@ -325,22 +325,17 @@ def _store(
         return Tally(), 0
     if attempt.exit_code in UNTOUCHED:
         return _give_back(transaction, page, outcome, attempt_id, attempt.exit_code)
-    if outcome.stays:
-        return _keep_listed(transaction, page, outcome), 0
+    if outcome.stays:  # GET asks for a checked page next; its last result stays
+        after = replace(page, status=int(outcome.status), attempts_remaining=outcome.attempts_remaining)
+        left = {"status": after.status, "attempts": outcome.attempts, "attempts_remaining": after.attempts_remaining}
+        transaction.run(_wait_for_get, {"page_id": outcome.page_id, **left})
+        return after.tally().minus(page.tally()), 0
     (keeper := Keeper(transaction, claim)).ended([(page.ended(), outcome)])
     transaction.run(update_page, page_values(claim, page, outcome, attempt_id))
     canonicals.attempted(transaction, [(outcome, settle)])
     if outcome.unlinks and page.last_attempt_id and not page.unscanned:
         documents.drop_links(transaction, [outcome.page_id], keeper)
     return page.tally_after(outcome).minus(page.tally()), int(page.todo_order > 0)
-
-
-def _keep_listed(transaction: Transaction, page: PageState, outcome: PageOutcome) -> Tally:
-    """Store that GET asks for a checked page next; return how the counters change. Its last result stays."""
-    after = replace(page, status=int(outcome.status), attempts_remaining=outcome.attempts_remaining)
-    left = {"status": after.status, "attempts": outcome.attempts, "attempts_remaining": after.attempts_remaining}
-    transaction.run(_wait_for_get, {"page_id": outcome.page_id, **left})
-    return after.tally().minus(page.tally())
 
 
 def _give_back(

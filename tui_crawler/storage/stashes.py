@@ -38,6 +38,9 @@ _COLUMNS = (
     *columns(Page, "status attempts_remaining last_exit_code beyond_depth todo_order stash job"),
     Url.href,
 )
+_PAGES = (
+    Page.select(*_COLUMNS).join(Origin, on=(Origin.id == Page.origin)).switch(Page).join(Url, on=(Url.id == Page.url))
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,7 +173,7 @@ def reclaim(transaction: Transaction, claim: Claim, command: ReclaimPages) -> Qu
     else:
         conditions = [claimed & (Page.claimed_at <= transaction.now - command.older_ms)]
     for condition in conditions:
-        rows = transaction.fetch(_pages().where(condition).order_by(Page.id))
+        rows = transaction.fetch(_PAGES.where(condition).order_by(Page.id))
         moving.move(transaction, [_Moved(*row) for row in rows], PageStatus.READY, None)
     if moving.total:
         note(transaction, "pages_reclaimed", f"{moving.total} pages: {reason}", run_id=claim.run_id)
@@ -204,7 +207,7 @@ def _ready(transaction: Transaction, job_id: int, command: StashPages) -> Iterat
     for chosen in _with_urls(command.urls) if command.urls else [None]:
         condition = meant if chosen is None else meant & chosen
         last = 0
-        while rows := transaction.fetch(_pages().where(condition & (Page.id > last)).order_by(Page.id).limit(_CHUNK)):
+        while rows := transaction.fetch(_PAGES.where(condition & (Page.id > last)).order_by(Page.id).limit(_CHUNK)):
             last = rows[-1][0]
             pages = [_Moved(*row) for row in rows]
             yield [page for page in pages if pattern is None or pattern.search(page.url)]
@@ -215,7 +218,7 @@ def _stashed(transaction: Transaction, job_id: int, stash: str, limit: int) -> I
     left = limit or -1
     while left:
         size = _CHUNK if left < 0 else min(_CHUNK, left)
-        rows = transaction.fetch(_pages().where(_in_stash(job_id, stash)).order_by(Page.id).limit(size))
+        rows = transaction.fetch(_PAGES.where(_in_stash(job_id, stash)).order_by(Page.id).limit(size))
         if not rows:
             return
         yield [_Moved(*row) for row in rows]
@@ -256,15 +259,6 @@ def _require_stash(transaction: Transaction, job_id: int, stash: str) -> None:
         raise ValueError(f"there is no stash named {stash!r} in this job; {hint}")
 
 
-def _pages() -> Any:
-    return (
-        Page.select(*_COLUMNS)
-        .join(Origin, on=(Origin.id == Page.origin))
-        .switch(Page)
-        .join(Url, on=(Url.id == Page.url))
-    )
-
-
 def _in_stash(job_id: Any, stash: Any) -> Any:
     return (Page.status == _STASHED) & (Page.job == job_id) & (Page.stash == stash)
 
@@ -283,7 +277,7 @@ def _dripped() -> Any:
 
 def _next_out() -> Any:
     waiting = _in_stash(slot("job_id"), slot("stash")) & (Page.beyond_depth == ZERO)
-    return _pages().where(waiting).order_by(Page.id).limit(slot("limit"))
+    return _PAGES.where(waiting).order_by(Page.id).limit(slot("limit"))
 
 
 _OFF_LISTS = dict.fromkeys(columns(Page, "todo_order ignored_run claimed_at claimed_by"), ZERO)

@@ -78,18 +78,17 @@ class WriteTurn:
             self._path.unlink()
 
     def _live(self) -> None:
-        while self._is_wanted():
+        while True:
+            with self._changed:
+                self._changed.wait_for(lambda: self._asked_at or self._closing)
+                if self._closing:
+                    break
             _flock(self._file, fcntl.LOCK_EX)
             with self._changed:
                 self._held, self._asked_at = True, 0.0
                 self._changed.notify_all()
             self._came()
         os.close(self._file)
-
-    def _is_wanted(self) -> bool:
-        with self._changed:
-            self._changed.wait_for(lambda: self._asked_at or self._closing)
-            return not self._closing
 
 
 def _flock(file: int, operation: int) -> bool:

@@ -178,11 +178,9 @@ class ServerWriting(Writing):
             self._database.close()
 
 
-def _next_change() -> Any:
-    raised = {Meta.value: Meta.value + peewee.SQL("1")}
-    return Meta.update(raised).where(Meta.name == slot("name")).returning(Meta.value)
-
-
+_next_change = builds(
+    Meta.update({Meta.value: Meta.value + peewee.SQL("1")}).where(Meta.name == slot("name")).returning(Meta.value)
+)
 _noted = reads([Meta.name], Meta.value)
 _note = upserts([Meta.name], [Meta.value])
 _next_change_and_time = builds(

@@ -245,11 +245,6 @@ def _holds(row: _Failed, sought: Sequence[str]) -> bool:
 _ALIKE = ("count", "recoverable", "sample_url", "first_at", "last_at", "recent", "found")
 
 
-def _group(key: tuple[tuple[str, str], ...], group: _Group) -> FailureGroup:
-    same = {name: getattr(group, name) for name in _ALIKE}
-    return FailureGroup(key, trend=tuple(group.trend), origins=tuple(group.origins.most_common()), **same)
-
-
 def _code_of(name: str) -> int | None:
     if name.isdecimal():
         return int(name)
@@ -305,9 +300,16 @@ class FailureReports(SubjectReports):
             _gather_titles(groups, by.index("pattern"))
         largest = sorted(groups.items(), key=lambda item: (-item[1].count, item[0]))
         failed = self._reader.number("SELECT COALESCE(SUM(failed), 0) FROM origin")
-        return FailureCount(
-            tuple(_group(tuple(zip(by, key, strict=True)), group) for key, group in largest), looked_at, failed
+        found = tuple(
+            FailureGroup(
+                tuple(zip(by, key, strict=True)),
+                trend=tuple(group.trend),
+                origins=tuple(group.origins.most_common()),
+                **{name: getattr(group, name) for name in _ALIKE},
+            )
+            for key, group in largest
         )
+        return FailureCount(found, looked_at, failed)
 
     def failure_pages(
         self, exit_code: str = "", origin: str = "", after_id: int = 0, limit: int = 200

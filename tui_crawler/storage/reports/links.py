@@ -4,7 +4,7 @@ check: URLs that are named and cannot be had."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from tui_crawler.domain.exit_code import BLOCKED, UNLINKED, WALLS, ExitCode
@@ -13,7 +13,6 @@ from tui_crawler.domain.page_view import BrokenLink, LinkEnd, LinkView, Referrer
 from tui_crawler.domain.site_audit import chains
 from tui_crawler.domain.standing import Referral
 from tui_crawler.domain.verdict import Refusal
-from tui_crawler.storage.driver import Row
 from tui_crawler.storage.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
 from tui_crawler.storage.reports.overview import exit_name
 from tui_crawler.storage.views import IS_FRAME, LINK_KIND
@@ -356,14 +355,11 @@ class LinkAuditReports(SubjectReports):
     def _named(self, query: str, limit: int, external: bool) -> Iterator[BrokenLink]:
         after, without = 0, -1 if external else EXTERNAL
         while rows := self._reader.all(query, (after, without, _WINDOW)):
-            yield from self._with_referrers(rows, limit)
+            for page_id, url_id, href, code, http_status, leaves in rows:
+                named_by = referrers_of(self._reader, page_id, url_id, limit)
+                if named_by.first:
+                    yield BrokenLink(href, exit_name(code), http_status, named_by, external=leaves == EXTERNAL)
             after = rows[-1][0]
-
-    def _with_referrers(self, rows: Iterable[Row], limit: int) -> Iterator[BrokenLink]:
-        for page_id, url_id, href, code, http_status, leaves in rows:
-            named_by = referrers_of(self._reader, page_id, url_id, limit)
-            if named_by.first:
-                yield BrokenLink(href, exit_name(code), http_status, named_by, external=leaves == EXTERNAL)
 
     def requisites_left_out(self) -> int:
         """How many images, styles, scripts and media files that pages name are not part of the crawl."""

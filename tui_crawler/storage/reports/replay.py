@@ -125,7 +125,9 @@ class ReplayLog:
 
     def stored(self, origin_id: int, newest_run: int) -> StoredState:
         """What the row of an origin says."""
-        text, values = _record_query(origin_id)
+        with_robots = RobotsText.origin == Origin.id
+        query = Origin.select(*origins.record_columns()).join(RobotsText, "LEFT OUTER JOIN", on=with_robots)
+        text, values = query.where(Origin.id == origin_id).sql()
         record = origins.record_of(next(self._ask(text, values)))
         joined, participates, held_by, *counted = next(self._ask(_ROW, (origin_id,)))
         counters = dict(zip(_COUNTERS.split(), counted, strict=True))
@@ -165,12 +167,6 @@ class ReplayLog:
             headers=headers_of(exchanges[-1][4]) if http_status in _ASKED_TO_WAIT and exchanges else (),
             crawl_delay_ms=delays[0] if delays else None,
         )
-
-
-def _record_query(origin_id: int) -> tuple[str, Sequence[Any]]:
-    on = RobotsText.origin == Origin.id
-    query = Origin.select(*origins.record_columns()).join(RobotsText, "LEFT OUTER JOIN", on=on)
-    return query.where(Origin.id == origin_id).sql()
 
 
 class ReplayReports(SubjectReports):

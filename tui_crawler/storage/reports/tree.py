@@ -94,15 +94,14 @@ class TreeReports(SubjectReports):
         until = time.monotonic() + LOOK_S
         tally = BranchTally(last=after)
         while not tally.ended and (not tally.urls or time.monotonic() < until):
-            tally = tally.plus(self._step(prefix, tally.last))
+            after = tally.last
+            values = {**_place(prefix), "low": after or prefix, "limit": STEP, "since": self._now() - GROWTH_MS}
+            rows = self._reader.all(_PIECE.format(sign=">" if after else ">="), values)
+            counts = {name: BranchCounts(*numbers) for name, _, _, *numbers in rows}
+            urls = sum(row[2] for row in rows)
+            last = max((row[1] for row in rows), default=after)
+            tally = tally.plus(BranchPiece(counts, urls, last, urls < STEP))
         return BranchPiece(tally.counts, tally.urls, tally.last, tally.ended)
-
-    def _step(self, prefix: str, after: str) -> BranchPiece:
-        values = {**_place(prefix), "low": after or prefix, "limit": STEP, "since": self._now() - GROWTH_MS}
-        rows = self._reader.all(_PIECE.format(sign=">" if after else ">="), values)
-        counts = {name: BranchCounts(*numbers) for name, _, _, *numbers in rows}
-        urls = sum(row[2] for row in rows)
-        return BranchPiece(counts, urls, max((row[1] for row in rows), default=after), urls < STEP)
 
     def _counts_of(self, urls: Sequence[str]) -> Mapping[str, BranchCounts]:
         named = {f"url{'_' * at}": url for at, url in enumerate(urls)}
