@@ -190,7 +190,6 @@ def _answer_line(answer: dict[str, Any]) -> str:
 
 
 def _name(text: str) -> str:
-    """The name of a stash. Raises UsageProblem."""
     name = one_line("the name of the stash", text, LONGEST_NAME)
     if not name:
         raise UsageProblem("the name of the stash is empty")

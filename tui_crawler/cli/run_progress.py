@@ -48,7 +48,13 @@ _NARROW_CELLS = 70
 def frame(ledger: RunTotals, now: int, columns: int, rows: int) -> list[Text]:
     """The lines to show at `now` (epoch ms): no more than fit, none as wide as the terminal, so none wraps."""
     width = columns - 1
-    lines = [_fitted(_totals(ledger, now), width, "bold")]
+    totals = (  # what the summary counts, too; the clock is that of this process
+        f"{elapsed(max(0, now - ledger.started_at) if ledger.started_at else 0)}  "
+        f"{plural(ledger.turns, 'turn')} {'in this run' if ledger.continued else 'with a request'}, "
+        f"{rate(ledger.rate(now))}/s  "
+        f"{plural(ledger.pages_done, 'page')} done  {count(ledger.pages_failed)} failed  {count(ledger.todo)} todo"
+    )
+    lines = [_fitted(totals, width, "bold")]
     if trouble := ledger.trouble or next(reversed(ledger.complaints), ""):
         lines.append(_fitted(f"⚠ {safe(trouble)}", width, "red"))
     room = max(0, min(rows - 1 - len(lines), MOST_ORIGINS))
@@ -62,16 +68,6 @@ def frame(ledger: RunTotals, now: int, columns: int, rows: int) -> list[Text]:
         told = ", ".join(f"{number} {word}" for word, number in states.items())
         lines.append(_fitted(f"… and {plural(len(rest), 'more origin')}: {told}", width, "dim"))
     return lines
-
-
-def _totals(ledger: RunTotals, now: int) -> str:
-    """What the summary counts, too; the clock is that of this process."""
-    what = "in this run" if ledger.continued else "with a request"
-    return (
-        f"{elapsed(max(0, now - ledger.started_at) if ledger.started_at else 0)}  "
-        f"{plural(ledger.turns, 'turn')} {what}, {rate(ledger.rate(now))}/s  "
-        f"{plural(ledger.pages_done, 'page')} done  {count(ledger.pages_failed)} failed  {count(ledger.todo)} todo"
-    )
 
 
 def _mark(one: OriginProgress) -> StateGlyph:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import argparse
 from collections.abc import Mapping
-from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import reports_of
 from tui_crawler.cli.options import CommandSet
@@ -12,9 +11,6 @@ from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.report_command import ENDINGS, FORMATS, audit_of, write_report
 from tui_crawler.cli.run_command import add_fail_on
 from tui_crawler.cli.seed_crawl import ENDING, add_seed_run, run_seeds, site_of
-
-if TYPE_CHECKING:
-    from tui_crawler.domain.site_audit import SiteAudit
 
 SETTINGS: Mapping[str, object] = {
     "crawl.check_fragments": True,
@@ -60,17 +56,16 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     if audit is None:
         return status
     write_report(audit, path, arguments, printer)
-    found = {} if arguments.fail_on else _faults_in(audit)
+    if arguments.fail_on:
+        return status
+
+    from tui_crawler.domain.site_audit import FindingSeverity
+
+    # failed pages that nothing names are no fault, but seeds without content are
+    sections = (one for one in audit.sections if one.key != "failed_unnamed" and one.total)
+    found = {one.key: one.total for one in sections if one.severity is FindingSeverity.fault}
+    if audit.coverage and audit.coverage.seeds_lost:
+        found["seeds"] = audit.coverage.seeds_lost
     if found:
         printer.error(f"faults: {', '.join(f'{count} {name}' for name, count in found.items())}")
     return status or int(bool(found))
-
-
-def _faults_in(audit: SiteAudit) -> dict[str, int]:
-    """Return the number of faults by section, and of seeds without content; other pages that nothing names are none."""
-    from tui_crawler.domain.site_audit import FindingSeverity
-
-    sections = (one for one in audit.sections if one.key != "failed_unnamed")
-    counts = {one.key: one.total for one in sections if one.severity is FindingSeverity.fault}
-    counts["seeds"] = audit.coverage.seeds_lost if audit.coverage else 0
-    return {name: count for name, count in counts.items() if count}

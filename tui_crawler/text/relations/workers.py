@@ -54,7 +54,6 @@ def _mark(process: Process) -> StateGlyph:
 
 
 def _of_worker(name: str) -> Callable[[Process], Any]:
-    """Return how to read what only a worker has."""
     return lambda process: getattr(process.source, name, None)
 
 
