@@ -86,7 +86,11 @@ class TreeReports(SubjectReports):
             else:
                 own.append(row[0])
             place["low"] = end_of(prefix + name) if name else f"{row[0]}\1"  # in no URL is a lesser one
-        return BranchList(tuple(names[:branches]), self._counts_of(own), more)
+        urls = {f"url{'_' * at}": url for at, url in enumerate(own)}
+        text = _PAGES.format(", ".join(f":{slot}" for slot in urls))
+        rows = self._reader.all(text, urls | {"since": self._now() - GROWTH_MS}) if own else []
+        counts = {url: BranchCounts(*numbers) for url, *numbers in sorted(rows)}
+        return BranchList(tuple(names[:branches]), counts, more)
 
     def branch_piece(self, prefix: str, after: str = "") -> BranchPiece:
         """Counts of the branches right below a prefix, of the URLs after one (empty: from the first on); as many as can
@@ -102,12 +106,6 @@ class TreeReports(SubjectReports):
             last = max((row[1] for row in rows), default=after)
             tally = tally.plus(BranchPiece(counts, urls, last, urls < STEP))
         return BranchPiece(tally.counts, tally.urls, tally.last, tally.ended)
-
-    def _counts_of(self, urls: Sequence[str]) -> Mapping[str, BranchCounts]:
-        named = {f"url{'_' * at}": url for at, url in enumerate(urls)}
-        slots = ", ".join(f":{name}" for name in named)
-        rows = self._reader.all(_PAGES.format(slots), named | {"since": self._now() - GROWTH_MS}) if urls else []
-        return {url: BranchCounts(*numbers) for url, *numbers in sorted(rows)}
 
     def branch_traps(self, prefixes: Sequence[str]) -> Mapping[str, TrapSuspicion]:
         """Which of these branches look like a trap, by the last attempts at their first pages."""
