@@ -5,6 +5,7 @@ from __future__ import annotations
 from base64 import b64encode
 from collections.abc import Callable, Container, Iterable
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
@@ -16,7 +17,7 @@ from tui_crawler.domain.job import JobPlan
 from tui_crawler.domain.page import NewPage
 from tui_crawler.domain.robots import product_token
 from tui_crawler.domain.run import RunPlan
-from tui_crawler.domain.scheduler import politeness_key
+from tui_crawler.domain.scheduler import PolitenessMode, politeness_key
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.engine.origin_table import EngineSettings
 from tui_crawler.fetch.address_guard import AddressGuard
@@ -46,6 +47,15 @@ _PRIVATE: dict[str, Literal["auto"] | bool] = {"auto": "auto", "always": True, "
 def _pages(seeds: Iterable[str], config: Config, nice: int = 0) -> tuple[NewPage, ...]:
     urls = urls_of(seeds, config)
     return tuple(NewPage(url.href, url.hash, url.origin, depth=0, nice=nice, seed=True) for url in urls)
+
+
+def _key(mode: PolitenessMode, origin: str, address: str | None = None) -> str:
+    url = normalise(origin)
+    host = url.host if isinstance(url, CrawlUrl) else origin
+    return politeness_key(mode, origin, host, registrable, address)
+
+
+_site = partial(_key, "registrable_domain")
 
 
 def _job_plan(job: JobConfig, config: Config) -> JobPlan:
@@ -94,33 +104,22 @@ def sites(config: Config) -> Callable[[str], str]:
     by_origin = config.crawl.politeness_key == "origin"
 
     def site_of(origin: str) -> str:
-        url = normalise(origin)
-        host = url.host if isinstance(url, CrawlUrl) else origin
-        domain = politeness_key("registrable_domain", origin, host, registrable, None)
+        domain = _site(origin)
         alone = by_origin and registrable(domain) != domain
         return origin if alone else domain
 
     return site_of
 
 
-def _follows(config: Config) -> Callable[[CrawlUrl, CrawlUrl], bool]:
-    def site(url: CrawlUrl) -> str:
-        return politeness_key("registrable_domain", url.origin, url.host, registrable, None)
-
-    mode = config.crawl.follow_seed_redirects
-    return lambda one, other: mode == "any" or (mode == "same_site" and site(one) == site(other))
-
-
 def engine_settings(config: Config, launch: Launch) -> EngineSettings:
     """What the engine is told."""
-    mode = config.crawl.politeness_key
+    mode, redirects = config.crawl.politeness_key, config.crawl.follow_seed_redirects
 
     def key_of(origin: str, address: str | None) -> str:
-        if mode == "origin":
-            return origin
-        url = normalise(origin)
-        host = url.host if isinstance(url, CrawlUrl) else origin
-        return politeness_key(mode, origin, host, registrable, address)
+        return origin if mode == "origin" else _key(mode, origin, address)
+
+    def follows(one: CrawlUrl, other: CrawlUrl) -> bool:
+        return redirects == "any" or (redirects == "same_site" and _site(one.origin) == _site(other.origin))
 
     return EngineSettings(
         **same_named(EngineSettings, config.crawl, config.queue, but=("sitemaps", "link_kinds_queued")),
@@ -134,7 +133,7 @@ def engine_settings(config: Config, launch: Launch) -> EngineSettings:
         heartbeat_ms=config.storage.lease_ms // 4,
         sitemaps=_SITEMAPS[config.crawl.sitemaps][0],
         finds_sitemaps=_SITEMAPS[config.crawl.sitemaps][1],
-        follows=_follows(config),
+        follows=follows,
         registrable=registrable,
         offline=config.crawl.mode == "offline",
         load_next=config.queue.on_few_origins == "load_next",
