@@ -51,7 +51,14 @@ def join(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Cla
     live = [one for one in members(transaction) if one.hold.is_live(starter.owner, transaction.now)]
     if not live:
         raise StorageFailure("there is no live run to join")
-    _take_name(transaction, plan, starter, live)
+    for one in live:  # no two workers have one name
+        if plan.worker and one.name == clean(plan.worker):
+            if not starter.token_hash or one.token_hash != starter.token_hash:
+                raise StorageFailure(
+                    f"a live worker is named {one.name} ({one.hold.owner.describe()}): choose another name"
+                )
+            # who has the token of a live worker is that one, started again: it takes over
+            bury(transaction, one.session_id, one.run_id, f"started again as {starter.owner.describe()}")
     chosen = (Run.id, Run.job, Run.started_at, Run.continued_at, Run.config_text)
     run_id, job_id, started_at, continued_at, text = transaction.fetch(
         Run.select(*chosen).where(Run.id == live[0].run_id)
@@ -67,18 +74,6 @@ def join(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Cla
         rulesets=rulesets.current(transaction),
     )
     return claim, start
-
-
-def _take_name(transaction: Transaction, plan: RunPlan, starter: Starter, live: Sequence[Member]) -> None:
-    """No two workers have one name. Who has the token of a live one is that worker, started again: it takes over."""
-    for one in live:
-        if not plan.worker or one.name != clean(plan.worker):
-            continue
-        if not starter.token_hash or one.token_hash != starter.token_hash:
-            raise StorageFailure(
-                f"a live worker is named {one.name} ({one.hold.owner.describe()}): choose another name"
-            )
-        bury(transaction, one.session_id, one.run_id, f"started again as {starter.owner.describe()}")
 
 
 def is_leading(transaction: Transaction, claim: Claim) -> bool:

@@ -127,7 +127,11 @@ def _window(
 def _add_text(search: _Search, text: str) -> None:
     """Only attempts that have a text, in any of the words that the console searches."""
     tried = [among("a.exit_code", codes)] if (codes := [code for code in ExitCode if text in code.name]) else []
-    has, value = _text_condition(text)
+    has, value = "instr(lower({}), ?) > 0", text
+    if (
+        not text.isascii() and len(text) <= _LONGEST_PATTERN
+    ):  # `lower` of SQLite, and maybe a server's, is of ASCII only
+        has, value = "glob(?, {})", f"*{''.join(map(_either_case, text))}*"
     tried += [has.format(column) for column in _SEARCHED]
     values = [value] * len(_SEARCHED)
     if _NUMERIC.issuperset(text):
@@ -139,14 +143,6 @@ def _add_text(search: _Search, text: str) -> None:
         values += [text, text]
     search.conditions.append(f"({' OR '.join(tried)})")
     search.values += values
-
-
-def _text_condition(text: str) -> tuple[str, str]:
-    """When a column (`{}`) has a text (lower case), and the value of the condition. SQLite knows upper and lower case
-    of ASCII only, and so may a server."""
-    if text.isascii() or len(text) > _LONGEST_PATTERN:
-        return "instr(lower({}), ?) > 0", text
-    return "glob(?, {})", f"*{''.join(map(_either_case, text))}*"
 
 
 def _either_case(char: str) -> str:
