@@ -329,7 +329,11 @@ def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bo
     wanted = dict.fromkeys(clean(seed.origin) for seed in seeds)
     known = transaction.fetch(Origin.select(Origin.id, Origin.origin, Origin.joined, Origin.participates))
     left_out = 0
-    checked = _with_checks(transaction, plan)
+    asked = [1] * plan.finds_sitemaps + [0] * plan.check_external
+    before = transaction.now if plan.force_recrawl else transaction.now - plan.recrawl_interval_ms
+    waits = (Page.attempts_remaining > 0) | (Page.last_crawled_at <= before) | (Page.sitemap == ONE)
+    to_check = (Page.external == ONE) & (Page.status == ZERO) & waits & Page.sitemap.in_(asked)
+    checked = {row[0] for row in transaction.fetch(Page.select(Page.origin).where(to_check).distinct())}
     for origin_id, name, joined, participates in known:
         if name in wanted:
             continue
@@ -351,14 +355,6 @@ def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bo
             origins.start_afresh(transaction, claim, row.id)
     _set_start_paths(transaction, claim)
     return left_out
-
-
-def _with_checks(transaction: Transaction, plan: RunPlan) -> set[int]:
-    asked = [1] * plan.finds_sitemaps + [0] * plan.check_external
-    before = transaction.now if plan.force_recrawl else transaction.now - plan.recrawl_interval_ms
-    waits = (Page.attempts_remaining > 0) | (Page.last_crawled_at <= before) | (Page.sitemap == ONE)
-    found = (Page.external == ONE) & (Page.status == ZERO) & waits & Page.sitemap.in_(asked)
-    return {row[0] for row in transaction.fetch(Page.select(Page.origin).where(found).distinct())}
 
 
 def _set_start_paths(transaction: Transaction, claim: Claim) -> None:

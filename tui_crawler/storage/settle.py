@@ -192,7 +192,11 @@ def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> Se
     logged: list[CountedAttempt] = []
     dripping: set[tuple[int, str]] = set()
     for refusal in record.refusals:
-        page, moved = _store_refusal(transaction, claim, refusal, row)
+        if refusal.page is None:
+            raise ValueError("a refusal is of a page")
+        page = _page_of(transaction, refusal.page.page_id, row)
+        moved, _ = _store(transaction, claim, refusal, row, page, url_ids(transaction, _hrefs(refusal)), 0)
+        add_to_job(transaction, page.job_id, moved)
         change = change.plus(moved)
         logged.append(CountedAttempt(row.id, page.job_id, refusal.attempt))
         if page.stash:
@@ -278,16 +282,6 @@ def _note_late(transaction: Transaction, claim: Claim, settle: Settle, origin_id
     note(transaction, "late_write", message, origin_id, claim.run_id)
     claim.lost.append(settle.origin.origin)
     return Settled(stolen=True)
-
-
-def _store_refusal(transaction: Transaction, claim: Claim, refusal: Settle, row: OriginRow) -> tuple[PageState, Tally]:
-    if refusal.page is None:
-        raise ValueError("a refusal is of a page")
-    page = _page_of(transaction, refusal.page.page_id, row)
-    ids = url_ids(transaction, _hrefs(refusal))
-    change, _ = _store(transaction, claim, refusal, row, page, ids, 0)
-    add_to_job(transaction, page.job_id, change)
-    return page, change
 
 
 def _page_of(transaction: Transaction, page_id: int, row: OriginRow) -> PageState:

@@ -174,7 +174,8 @@ class RunDiffReports(SubjectReports):
         ]
         states = (before, after)
         bodies = [self._body(state.sha256) for state in states]
-        redirects = [self._href(state.redirect) for state in states]
+        of_url = "SELECT href FROM url WHERE id = ?"
+        redirects = [(self._reader.one(of_url, (state.redirect,)) or ("",))[0] for state in states]
         return PageDiff(href, change, states, redirects, bodies, charset, *ends)
 
     def _walk(
@@ -194,7 +195,8 @@ class RunDiffReports(SubjectReports):
 
     def _links(self, span: RunSpan, key: str, number: int, limit: int) -> LinkDiff:
         """The links that came and went, of a page or to a URL. What came later than the runs is left out."""
-        since, until = (self._began_after(run) for run in (span.older, span.newer))
+        text = "SELECT started_at FROM run WHERE id > ? ORDER BY id LIMIT 1"
+        since, until = ((self._reader.one(text, (run,)) or (_END,))[0] for run in (span.older, span.newer))
         values = {"number": number, "since": since, "until": until, "n": limit}
         new = self._reader.records(_LINK, LINKS_NEW.format(key=key), values)
         runs = ", ".join(str(run) for run in self._runs_after(span) if run <= span.newer)
@@ -203,10 +205,6 @@ class RunDiffReports(SubjectReports):
     def _runs_after(self, span: RunSpan) -> list[int]:
         rows = self._reader.all("SELECT id FROM run WHERE id > ? ORDER BY id", (span.older,))
         return [int(row[0]) for row in rows]
-
-    def _began_after(self, run: int) -> int:
-        row = self._reader.one("SELECT started_at FROM run WHERE id > ? ORDER BY id LIMIT 1", (run,))
-        return row[0] if row else _END
 
     def _first_attempt(self, run: int) -> int:
         """The first attempt of a run or of one after it: runs come one after the other, and so do their attempts."""
@@ -221,10 +219,6 @@ class RunDiffReports(SubjectReports):
     def _body(self, sha256: str) -> bytes | None:
         row = self._reader.one("SELECT zstd, size FROM body WHERE sha256 = ?", (sha256,))
         return None if row is None else zstandard.ZstdDecompressor().decompress(row[0], max_output_size=row[1])
-
-    def _href(self, url_id: int | None) -> str:
-        row = self._reader.one("SELECT href FROM url WHERE id = ?", (url_id,))
-        return row[0] if row else ""
 
 
 def _change_of(span: RunSpan, rows: Sequence[Row]) -> tuple[PageChange, PageVersion, PageVersion]:
