@@ -107,7 +107,7 @@ def lane(
     if height - len(lines) > _CHART:
         lines.insert(1, _line("patience", _patience(cells), cursor))
     if height - len(lines) > _CHART:
-        lines.append([(" " * LABEL, ""), *beside(width, [*_marks(timeline), *_times(timeline, zone)])])
+        lines.append([(" " * LABEL, ""), *beside(width, _marks(timeline, zone))])
     if height - len(lines) > 1:
         lines = _gaps(timeline, height - len(lines), dots, cursor) + lines
     lines = lines[:height]
@@ -159,16 +159,12 @@ def _patience(cells: Iterable[LaneCell]) -> Iterable[tuple[str, str]]:
         before = left
 
 
-def _marks(timeline: Timeline) -> Iterable[Mark]:
+def _marks(timeline: Timeline, zone: tzinfo) -> Iterable[Mark]:
+    """What happened, and times of day wherever there is room; with the day where the span is long."""
     span = timeline.span
     for mark in sorted(timeline.marks, key=lambda one: (one.event not in _TELLING, one.event)):
         ended = end_mark(mark.reason)
         glyph, role = _EVENTS.get(mark.event, (ended.glyph, ended.role))
         yield Mark((span.cell(mark.at) + 0.5) / span.cells, "", glyph, role)
-
-
-def _times(timeline: Timeline, zone: tzinfo) -> Iterable[Mark]:
-    """Times of day, wherever there is room; with the day where the span is long."""
-    span = timeline.span
     shown = slice(5, 16) if span.until - span.since > _LONG_MS else slice(11, 19)
-    return (Mark(at / span.cells, date_time(span.at(at), zone)[shown]) for at in range(0, span.cells, 16))
+    yield from (Mark(at / span.cells, date_time(span.at(at), zone)[shown]) for at in range(0, span.cells, 16))
