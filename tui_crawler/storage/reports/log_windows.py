@@ -128,9 +128,7 @@ def _add_text(search: _Search, text: str) -> None:
     """Only attempts that have a text, in any of the words that the console searches."""
     tried = [among("a.exit_code", codes)] if (codes := [code for code in ExitCode if text in code.name]) else []
     has, value = "instr(lower({}), ?) > 0", text
-    if (
-        not text.isascii() and len(text) <= _LONGEST_PATTERN
-    ):  # `lower` of SQLite, and maybe a server's, is of ASCII only
+    if not text.isascii() and len(text) <= _LONGEST_PATTERN:  # `lower` may know the letters of ASCII only
         has, value = "glob(?, {})", f"*{''.join(map(_either_case, text))}*"
     tried += [has.format(column) for column in _SEARCHED]
     values = [value] * len(_SEARCHED)
