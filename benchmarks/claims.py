@@ -12,20 +12,20 @@ import time
 from pathlib import Path
 
 from benchmarks.contestants import new_database
-from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
-from tui_crawler.domain.page import NewPage
-from tui_crawler.domain.run import RunPlan
+from tui_crawler.domain.crawl.run import RunPlan
+from tui_crawler.domain.records.database_place import DatabasePlace, PostgresPlace
+from tui_crawler.domain.records.page import NewPage
 from tui_crawler.domain.url import CrawlUrl, normalise
-from tui_crawler.storage import leases, peers, sessions
-from tui_crawler.storage.clock import wall_clock
-from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.driver import connection_of
-from tui_crawler.storage.leases import Peers
-from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.owner import Owner
-from tui_crawler.storage.sessions import Starter
-from tui_crawler.storage.transaction import Texts, Transaction
-from tui_crawler.storage.writing import writing_of
+from tui_crawler.storage.db.clock import wall_clock
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.db.owner import Owner
+from tui_crawler.storage.db.transaction import Texts, Transaction
+from tui_crawler.storage.db.writing import writing_of
+from tui_crawler.storage.drivers.driver import connection_of
+from tui_crawler.storage.workers import leases, peers, sessions
+from tui_crawler.storage.workers.leases import Peers
+from tui_crawler.storage.workers.sessions import Starter
 
 WORKERS = 4
 

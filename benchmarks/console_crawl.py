@@ -14,8 +14,8 @@ from types import TracebackType
 from typing import Self
 
 from tests.storage.making import plan
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.run import RunPlan
+from tui_crawler.domain.crawl.run import RunPlan
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage.models import Attempt, Origin, Page, Url
 from tui_crawler.storage.store import SqliteStore

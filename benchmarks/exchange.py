@@ -13,7 +13,7 @@ import time
 import httpx
 
 from tests.support.hostile_web import HostileWeb, Send
-from tui_crawler.domain.attempt import FetchRequest
+from tui_crawler.domain.records.attempt import FetchRequest
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.client import HttpFetcher

@@ -12,7 +12,7 @@ import sys
 import time
 from collections.abc import Callable, Sequence
 
-from tui_crawler.domain.exclusion import Exclusion, ExclusionIndex
+from tui_crawler.domain.rules.exclusion import Exclusion, ExclusionIndex
 from tui_crawler.domain.url import CrawlUrl, normalise
 
 LOOPED = 500  # URLs for the loop, which is slow

@@ -28,8 +28,8 @@ from typing import TypeVar
 
 from benchmarks.measured import run_measured
 from tests.storage.making import T0, crawled, fill_of, plan
-from tui_crawler.domain.attempt import Settle
-from tui_crawler.domain.page import TodoPage
+from tui_crawler.domain.records.attempt import Settle
+from tui_crawler.domain.records.page import TodoPage
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore
 

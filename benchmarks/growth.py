@@ -22,7 +22,7 @@ import psycopg
 
 from benchmarks.contestants import new_database
 from tests.storage.making import T0, crawled, document, fill_of, plan
-from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
+from tui_crawler.domain.records.database_place import DatabasePlace, PostgresPlace
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore
 

@@ -22,13 +22,13 @@ from typing import Any
 import tests.console.support as support
 from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, plan
-from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.wiring.console_reports import ConsoleReports
 from tui_crawler.wiring.steering import SteeredJournal
 
 HANDED_IN = "console/operator/journal.py:JournalWriter.hand_in", "console/dispatcher.py:Dispatcher.do"
-COMMITTED = "console/app.py:CrawlerApp.JournalNews.__init__", "storage/journal.py:Journal.send"
+COMMITTED = "console/app.py:CrawlerApp.JournalNews.__init__", "storage/workers/journal.py:Journal.send"
 """What the two ways end with, once they have come by the other: the wish is handed over; that it is committed is told,
 which does not belong to the way any more."""
 PACKAGE = str(Path(support.__file__).parents[2] / "tui_crawler")

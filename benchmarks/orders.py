@@ -22,9 +22,9 @@ import psycopg
 
 from benchmarks.contestants import Keeping, new_database, write_config
 from benchmarks.site import Site, serving
-from tui_crawler.domain.command import PauseOrigins, ResumeOrigins
-from tui_crawler.domain.database_place import PostgresPlace
-from tui_crawler.storage.journal import Journal
+from tui_crawler.domain.records.command import PauseOrigins, ResumeOrigins
+from tui_crawler.domain.records.database_place import PostgresPlace
+from tui_crawler.storage.workers.journal import Journal
 
 _BETWEEN_S = 1.6
 _ORIGINS = 40

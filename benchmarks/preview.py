@@ -19,11 +19,11 @@ from multiprocessing.connection import Connection
 from pathlib import Path
 
 from tests.storage.making import T0, crawled, failed, fill_of, plan
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.matcher import Test
-from tui_crawler.domain.policy import DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
-from tui_crawler.domain.ruleset import RulesetChange
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.matcher import Test
+from tui_crawler.domain.rules.policy import DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
+from tui_crawler.domain.rules.ruleset import RulesetChange
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore
 from tui_crawler.wiring.rules import WINDOW, RuleQueries

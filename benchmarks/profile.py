@@ -37,7 +37,12 @@ STAGES: tuple[tuple[str, tuple[str, ...]], ...] = (
     ("reading", ("tui_crawler/fetch/", "tui_crawler/domain/url.py")),
     (
         "events",
-        ("tui_crawler/engine/events.py", "tui_crawler/domain/event.py", "tui_crawler/cli/", "tui_crawler/wiring/"),
+        (
+            "tui_crawler/engine/events.py",
+            "tui_crawler/domain/crawl/event.py",
+            "tui_crawler/cli/",
+            "tui_crawler/wiring/",
+        ),
     ),
     ("decisions and fold", ("tui_crawler/domain/", "tui_crawler/engine/")),
     ("storing", ("tui_crawler/storage/",)),

@@ -20,8 +20,7 @@ from contextlib import closing
 from pathlib import Path
 
 from tests.storage.making import plan
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.pulse import (
+from tui_crawler.domain.history.pulse import (
     HOUR_MS,
     KEPT_MS,
     MINUTE_MS,
@@ -32,6 +31,7 @@ from tui_crawler.domain.pulse import (
     packed,
     pulse_span,
 )
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore
 from tui_crawler.text.format import coarse

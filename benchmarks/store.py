@@ -14,7 +14,7 @@ from dataclasses import replace
 from pathlib import Path
 
 from tests.storage.making import T0, crawled, document, fill_of, plan, request
-from tui_crawler.domain.page import TodoPage
+from tui_crawler.domain.records.page import TodoPage
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore
 

@@ -19,7 +19,7 @@ import peewee
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tui_crawler.storage.transaction import Texts
+from tui_crawler.storage.db.transaction import Texts
 
 os.environ.pop("PYTHONDONTWRITEBYTECODE", None)
 """Programs begin hundreds of times in these tests: each would compile all of its sources anew."""

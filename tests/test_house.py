@@ -93,15 +93,15 @@ def test_only_one_module_needs_what_an_extra_installs(extra: str, module: str):
 
 DECIDED_BY_TEXT = {
     "cli/jobs_command.py": 1,  # `none` is typed by a person
-    "domain/run_totals.py": 2,  # states of its own
+    "domain/history/run_totals.py": 2,  # states of its own
     "cli/why_command.py": 1,  # steps of the chain that are no refusals
     "cli/word_completion.py": 1,  # the name of a parser
     "console/app.py": 1,  # how long a message stays
     "console/panes/notice.py": 1,
     "console/stats/rows.py": 1,
     "console/stats/screen.py": 1,
-    "domain/explanation.py": 3,
-    "storage/database.py": 1,  # what SQLite says
+    "domain/history/explanation.py": 3,
+    "storage/db/database.py": 1,  # what SQLite says
     "storage/reports/failures.py": 1,
     "wiring/console.py": 1,
 }

@@ -19,11 +19,11 @@ from tui_crawler.cli.main import main
 from tui_crawler.config.load import config_from_seeds
 from tui_crawler.console.welcome.first_step import Cancelled, FirstStep, FromSeeds
 from tui_crawler.demo.process import DemoUnavailable
-from tui_crawler.domain.audit import SentRequest
-from tui_crawler.domain.command import ActionResult, Command
-from tui_crawler.domain.coverage import Coverage
-from tui_crawler.domain.page_view import FailureGroup, PageView
-from tui_crawler.domain.view import OriginChanges, OriginView, RunView, TotalsView
+from tui_crawler.domain.history.audit import SentRequest
+from tui_crawler.domain.history.coverage import Coverage
+from tui_crawler.domain.records.command import ActionResult, Command
+from tui_crawler.domain.records.page_view import FailureGroup, PageView
+from tui_crawler.domain.records.view import OriginChanges, OriginView, RunView, TotalsView
 from tui_crawler.wiring import operator_name
 from tui_crawler.wiring.launch import Launch
 

@@ -10,9 +10,9 @@ from typing import Any
 
 from tests.cli.conftest import CONFIG
 from tests.storage.making import A, B, plan, seed
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.job import JobPlan
-from tui_crawler.domain.policy import PolicySet
+from tui_crawler.domain.crawl.job import JobPlan
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.policy import PolicySet
 from tui_crawler.storage.store import SqliteStore
 
 SEEDS = (f"{A}/", f"{A}/one", f"{A}/two", f"{B}/")

@@ -17,7 +17,7 @@ from tests.cli.conftest import Said
 from tests.cli.crawls import store_crawl
 from tests.storage.making import A, B
 from tui_crawler.cli import steer_command
-from tui_crawler.domain.operator_view import ActionView
+from tui_crawler.domain.records.operator_view import ActionView
 from tui_crawler.engine import commands
 from tui_crawler.text.same_as import command_line_of
 
@@ -26,7 +26,7 @@ ROOT = Path(__file__).parents[2]
 KILLED = """
 import os, signal, sys
 from tui_crawler.cli import main, steer_command
-from tui_crawler.storage.journal import Journal
+from tui_crawler.storage.workers.journal import Journal
 
 steer_command.BULK, sent, made = 10, [], getattr(Journal, sys.argv[1])
 

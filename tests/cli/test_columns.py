@@ -14,7 +14,7 @@ from rich.cells import cell_len
 from tests.cli.conftest import ORIGIN, Said, Terminal, Wiring, origin_view
 from tui_crawler.cli import status_command
 from tui_crawler.cli.printer import ColumnFit, columns, terminal_width
-from tui_crawler.domain.view import RunView
+from tui_crawler.domain.records.view import RunView
 
 Say = Callable[..., Said]
 HEADER = ("STATE", "ORIGIN", "TODO", "DONE", "WHY")

@@ -22,8 +22,8 @@ from tui_crawler.cli.completion_command import SHELLS
 from tui_crawler.cli.main import completed_by, main
 from tui_crawler.cli.options import COMPLETION_VARIABLE
 from tui_crawler.cli.word_completion import answer
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.job import JobPlan
+from tui_crawler.domain.crawl.job import JobPlan
+from tui_crawler.domain.records.exit_code import ExitCode
 
 Complete = Callable[[str], list[str]]
 Say = Callable[..., Said]

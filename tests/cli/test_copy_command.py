@@ -12,7 +12,7 @@ import pytest
 
 from tests.cli.conftest import Said
 from tests.cli.crawls import store_crawl
-from tui_crawler.domain.failure import StorageHeldUp
+from tui_crawler.domain.records.failure import StorageHeldUp
 from tui_crawler.storage import database_copy
 
 Say = Callable[..., Said]

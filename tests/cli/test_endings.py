@@ -13,11 +13,11 @@ from tui_crawler.console.logs.rows import LOG, LogEntry, activity_line
 from tui_crawler.console.operator.engine_host import EngineEnd, EnginePhase, HostedEngine
 from tui_crawler.console.operator.exit_summary import ExitSummary
 from tui_crawler.console.table.cells import cell_text
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.idle_reason import idle_reason, idle_reason_of_run
-from tui_crawler.domain.operator_view import ActivityView
-from tui_crawler.domain.run_totals import RunTotals
-from tui_crawler.domain.status_words import (
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.history.idle_reason import idle_reason, idle_reason_of_run
+from tui_crawler.domain.history.run_totals import RunTotals
+from tui_crawler.domain.records.operator_view import ActivityView
+from tui_crawler.domain.records.status_words import (
     BROKEN_OFF,
     FinishReason,
     RunReason,
@@ -30,7 +30,7 @@ from tui_crawler.domain.status_words import (
     run_word,
     what_happened,
 )
-from tui_crawler.domain.view import TotalsView
+from tui_crawler.domain.records.view import TotalsView
 from tui_crawler.text.cells import Present
 from tui_crawler.text.relations.runs import RUNS
 from tui_crawler.text.standing import standing

@@ -9,9 +9,9 @@ import pytest
 
 from tests.cli.conftest import Said, Wiring
 from tests.cli.crawls import A, asked_of, store_crawl
-from tui_crawler.domain.command import Exclude
-from tui_crawler.domain.failure import NotTakenUp
-from tui_crawler.domain.policy import EMPTY
+from tui_crawler.domain.records.command import Exclude
+from tui_crawler.domain.records.failure import NotTakenUp
+from tui_crawler.domain.rules.policy import EMPTY
 from tui_crawler.wiring import operator_name
 
 Say = Callable[..., Said]

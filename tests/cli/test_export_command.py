@@ -29,7 +29,7 @@ from tui_crawler import wiring
 from tui_crawler.cli import export_command
 from tui_crawler.cli.export_command import FORMATS, WHAT
 from tui_crawler.cli.main import main
-from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.domain.records.failure import StorageFailure
 from tui_crawler.export.output import CannotWrite
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore

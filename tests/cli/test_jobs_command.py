@@ -9,7 +9,7 @@ import pytest
 
 from tests.cli.conftest import Said, Wiring
 from tests.cli.crawls import asked_of, store_crawl
-from tui_crawler.domain.command import Command, SetJob, SteerJobs
+from tui_crawler.domain.records.command import Command, SetJob, SteerJobs
 
 Say = Callable[..., Said]
 V_JOB = ("job", "status", "nice", "depth", "concurrency", "tag", "pending", "claimed", "done", "ruleset_id")

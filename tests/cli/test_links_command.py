@@ -12,9 +12,9 @@ import pytest
 from tests.cli.conftest import Said
 from tests.storage.making import T0, A, B, crawled, failed, fill_of, link, new_page, plan
 from tui_crawler.cli import links_command
-from tui_crawler.domain.attempt import FoundLink, RedirectRecord, RedirectSource
-from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.records.attempt import FoundLink, RedirectRecord, RedirectSource
+from tui_crawler.domain.records.content_kind import LinkKind
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.storage.store import SqliteStore
 
 Say = Callable[..., Said]

@@ -17,12 +17,12 @@ from tests.cli.conftest import Said
 from tests.cli.crawls import A, B, store_crawl
 from tests.export.crawl import store_crawl as store_attempts
 from tui_crawler.cli.log_command import ActivityLog, follow
-from tui_crawler.domain.command import PauseOrigins
-from tui_crawler.domain.failure import StorageHeldUp
-from tui_crawler.domain.operator_view import ActionView, ActivityView
-from tui_crawler.domain.view import AttemptView
-from tui_crawler.storage.journal import Journal
+from tui_crawler.domain.records.command import PauseOrigins
+from tui_crawler.domain.records.failure import StorageHeldUp
+from tui_crawler.domain.records.operator_view import ActionView, ActivityView
+from tui_crawler.domain.records.view import AttemptView
 from tui_crawler.storage.reports.reports import Reports
+from tui_crawler.storage.workers.journal import Journal
 
 Say = Callable[..., Said]
 

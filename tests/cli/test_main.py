@@ -15,7 +15,7 @@ from tests.cli.crawls import store_crawl
 from tests.support.patience import PATIENT_S
 from tui_crawler import __version__
 from tui_crawler.cli.main import main, parse
-from tui_crawler.domain.failure import NotOurDatabase, RunHeld, StorageFailure
+from tui_crawler.domain.records.failure import NotOurDatabase, RunHeld, StorageFailure
 
 Say = Callable[..., Said]
 

@@ -19,7 +19,7 @@ from tests.support.older_schema import OLDER, make_older
 from tui_crawler.cli import console_command
 from tui_crawler.console.app import Operator
 from tui_crawler.console.operator.exit_summary import ExitSummary
-from tui_crawler.storage.faults import OlderDatabase, ReadOnlyDatabase
+from tui_crawler.storage.drivers.faults import OlderDatabase, ReadOnlyDatabase
 from tui_crawler.storage.migrations import latest_version
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring import console

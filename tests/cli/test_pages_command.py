@@ -11,7 +11,7 @@ import pytest
 
 from tests.cli.conftest import CONFIG, ORIGIN, Said, Wiring, origin_view
 from tests.cli.crawls import A, B, asked_of, claim_pages, store_crawl
-from tui_crawler.domain.command import (
+from tui_crawler.domain.records.command import (
     ActionResult,
     Command,
     ProbeUrls,

@@ -11,10 +11,10 @@ import pytest
 
 import tui_crawler.wiring.offline as offline_mode
 from tests.cli.conftest import CONFIG, Said, Wiring
-from tui_crawler.domain.command import ActionResult, LoadSegment
-from tui_crawler.domain.failure import BadSegment, NotTakenUp, StorageFailure
-from tui_crawler.domain.segment import SegmentHead
-from tui_crawler.storage.scan import Built, BuiltSegment
+from tui_crawler.domain.records.command import ActionResult, LoadSegment
+from tui_crawler.domain.records.failure import BadSegment, NotTakenUp, StorageFailure
+from tui_crawler.domain.records.segment import SegmentHead
+from tui_crawler.storage.queue.scan import Built, BuiltSegment
 from tui_crawler.wiring import origin_settings
 from tui_crawler.wiring.offline import SegmentFolder
 

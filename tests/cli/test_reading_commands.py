@@ -11,15 +11,15 @@ import pytest
 
 from tests.cli.conftest import CONFIG, ORIGIN, Said, Wiring, origin_view, page_view
 from tests.cli.test_printer import HOSTILE
-from tui_crawler.domain.audit import SentRequest
-from tui_crawler.domain.page_view import FailureGroup
-from tui_crawler.domain.status_words import FinishReason
-from tui_crawler.domain.view import RunView
-from tui_crawler.storage import database as checkup
-from tui_crawler.storage import database as storage_database
-from tui_crawler.storage.database import IntegrityCheck, Upgrade, open_writable
+from tui_crawler.domain.history.audit import SentRequest
+from tui_crawler.domain.records.page_view import FailureGroup
+from tui_crawler.domain.records.status_words import FinishReason
+from tui_crawler.domain.records.view import RunView
+from tui_crawler.storage.db import database as checkup
+from tui_crawler.storage.db import database as storage_database
+from tui_crawler.storage.db.database import IntegrityCheck, Upgrade, open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.storage.migrations import latest_version
-from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.text.standing import standing
 
 Say = Callable[..., Said]

@@ -21,7 +21,9 @@ from markdown_it import MarkdownIt
 from tests.cli.conftest import Said, Terminal, environment
 from tests.storage.making import T0, WEEK, A, attempt, crawled, document, failed, fill_of, link, outcome, plan, record
 from tui_crawler.cli.main import main
-from tui_crawler.domain.attempt import (
+from tui_crawler.domain.history.coverage import Coverage
+from tui_crawler.domain.history.site_audit import LISTED, SECTIONS, FindingSeverity, coverage_sections
+from tui_crawler.domain.records.attempt import (
     DocumentRecord,
     RedirectRecord,
     RedirectSource,
@@ -29,10 +31,8 @@ from tui_crawler.domain.attempt import (
     Validation,
     ValidationError,
 )
-from tui_crawler.domain.coverage import Coverage
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page import TodoPage
-from tui_crawler.domain.site_audit import LISTED, SECTIONS, FindingSeverity, coverage_sections
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.page import TodoPage
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 
 Say = Callable[..., Said]

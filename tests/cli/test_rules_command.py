@@ -17,12 +17,12 @@ from tests.cli.conftest import CONFIG, Said, Terminal
 from tests.cli.crawls import NEWS, OF_RULES, SEEDS, asked_of, store_crawl
 from tests.storage.making import A, B
 from tui_crawler.cli import printer
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.job import JobPlan
-from tui_crawler.domain.matcher import Test
-from tui_crawler.domain.policy import DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
-from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.domain.crawl.job import JobPlan
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.matcher import Test
+from tui_crawler.domain.rules.policy import DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring import operator_name
 from tui_crawler.wiring import rules as wiring_rules

@@ -18,8 +18,8 @@ from tests.support.patience import PATIENT_S
 from tui_crawler.cli import run_command
 from tui_crawler.cli.main import main
 from tui_crawler.cli.options import CommandParser, CommandSet
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.failure import RunHeld
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.records.failure import RunHeld
 from tui_crawler.wiring.launch import Launch
 
 Say = Callable[..., Said]
@@ -169,7 +169,7 @@ def test_a_dumb_terminal_gets_plain_lines(config: Path, wiring: Wiring, monkeypa
 _ENDLESS_RUN = """
 import itertools, sys
 from types import ModuleType
-from tui_crawler.domain.event import Event
+from tui_crawler.domain.crawl.event import Event
 from tui_crawler.__main__ import main
 
 wiring = ModuleType("tui_crawler.wiring")

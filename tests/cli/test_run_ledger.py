@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.support.event_names import EVENT_NAMES
 from tui_crawler.cli.run_progress import frame
 from tui_crawler.cli.run_watch import NAMED, summary
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.run_totals import RATE_SECONDS, RunTotals, costs_patience
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.history.run_totals import RATE_SECONDS, RunTotals, costs_patience
 
 A = "https://a.example.org"
 B = "https://b.example.org"

@@ -12,8 +12,8 @@ from tests.cli.test_printer import HOSTILE, Broken
 from tests.support.event_names import EVENT_NAMES
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.run_watch import JsonLines, PlainLines, event_line
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.run_totals import RunTotals
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.history.run_totals import RunTotals
 
 A = "https://a.example.org"
 

@@ -19,9 +19,9 @@ from tests.cli.test_run_ledger import attempt, event, ledger_of
 from tests.console.sample_crawl import origin
 from tests.support.patience import PATIENT_S
 from tui_crawler.cli.run_progress import MOST_ORIGINS, Painter, ProgressDisplay, frame, terminal_size
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.run_totals import RunTotals
-from tui_crawler.domain.status_words import FinishReason
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.history.run_totals import RunTotals
+from tui_crawler.domain.records.status_words import FinishReason
 from tui_crawler.text.standing import standing
 
 A = "https://a.example.org"

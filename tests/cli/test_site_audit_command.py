@@ -19,7 +19,7 @@ from tui_crawler.cli.archive_command import SETTINGS as ARCHIVE
 from tui_crawler.cli.main import main
 from tui_crawler.cli.site_audit_command import OF_OWN_SITES, SETTINGS
 from tui_crawler.config.load import config_from_seeds, load_config, read_config
-from tui_crawler.domain.failure import RunHeld
+from tui_crawler.domain.records.failure import RunHeld
 
 Say = Callable[..., Said]
 ROOT = Path(__file__).parents[2]

@@ -15,7 +15,7 @@ from tests.cli.conftest import ORIGIN, Said, Terminal, Wiring, origin_view
 from tui_crawler.cli import printer, steer_command
 from tui_crawler.config.units import show_duration
 from tui_crawler.console.operator.retry_start import gave_up_words
-from tui_crawler.domain.command import (
+from tui_crawler.domain.records.command import (
     ActionResult,
     AddSeeds,
     Command,
@@ -27,8 +27,8 @@ from tui_crawler.domain.command import (
     StopOrigins,
     TopUpPatience,
 )
-from tui_crawler.domain.database_place import PostgresPlace
-from tui_crawler.domain.view import RunView
+from tui_crawler.domain.records.database_place import PostgresPlace
+from tui_crawler.domain.records.view import RunView
 from tui_crawler.wiring import operator_name
 
 Say = Callable[..., Said]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from tui_crawler.config.sections import AlarmsConfig
-from tui_crawler.domain.alarm import Alarm, AlarmKind
+from tui_crawler.domain.history.alarm import Alarm, AlarmKind
 from tui_crawler.text.terminal_signals import TerminalSignals
 
 ALARM = Alarm(20_000, AlarmKind.origin_gave_up, "https://a.example", "no patience is left", 2, 1)

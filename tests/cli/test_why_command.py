@@ -15,16 +15,16 @@ from tests.cli.crawls import NEWS
 from tests.storage.making import T0, A, B, attempt, crawled, failed, fill_of, link, plan, refusal, robots, url
 from tui_crawler.cli import why_command
 from tui_crawler.config.load import read_config
-from tui_crawler.domain.admission import Admission, Limits, Scope
-from tui_crawler.domain.attempt import RefusedCount, Settle
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.exit_code import AttemptKind, ExitCode
-from tui_crawler.domain.explanation import query_advice
-from tui_crawler.domain.matcher import Test
-from tui_crawler.domain.policy import DoNotCrawl, PolicySet, QueryPolicy
-from tui_crawler.domain.verdict import Cleared
-from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.domain.history.explanation import query_advice
+from tui_crawler.domain.records.attempt import RefusedCount, Settle
+from tui_crawler.domain.records.exit_code import AttemptKind, ExitCode
+from tui_crawler.domain.rules.admission import Admission, Limits, Scope
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.matcher import Test
+from tui_crawler.domain.rules.policy import DoNotCrawl, PolicySet, QueryPolicy
+from tui_crawler.domain.rules.verdict import Cleared
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.storage.store import SqliteStore
 
 Say = Callable[..., Said]

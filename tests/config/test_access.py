@@ -12,7 +12,7 @@ from tests.config.written import SEEDS, load_text, problem_of
 from tui_crawler.config.document import effective
 from tui_crawler.config.load import load_config, read_config
 from tui_crawler.config.problem import BadValue
-from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.domain.records.failure import StorageFailure
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.fetch.tls import Trust
 from tui_crawler.wiring.origin_settings import settings_by_origin

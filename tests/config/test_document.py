@@ -18,7 +18,7 @@ from tui_crawler.config.kinds import Nullable
 from tui_crawler.config.load import load_config
 from tui_crawler.config.schema import ROOT, Config
 from tui_crawler.config.table import Table, walk_keys
-from tui_crawler.domain.content_kind import PAGE_KINDS
+from tui_crawler.domain.records.content_kind import PAGE_KINDS
 
 PROJECT = Path(__file__).parents[2]
 SAMPLE = PROJECT / "sample_config.yaml"

@@ -14,11 +14,11 @@ from tui_crawler.config.load import load_rules
 from tui_crawler.config.policies import FIELDS, OPS, MatcherKind, exclusion_value
 from tui_crawler.config.problem import ConfigErrors
 from tui_crawler.config.url_tests import check_possible
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.matcher import All, AnyOf, Matcher, Not, Test
-from tui_crawler.domain.pattern import BadPattern
-from tui_crawler.domain.policy import CompiledPolicies, DoNotCrawl, QueryPolicy, Rule, Whitelist
-from tui_crawler.domain.ruleset import RulesetChange
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.matcher import All, AnyOf, Matcher, Not, Test
+from tui_crawler.domain.rules.pattern import BadPattern
+from tui_crawler.domain.rules.policy import CompiledPolicies, DoNotCrawl, QueryPolicy, Rule, Whitelist
+from tui_crawler.domain.rules.ruleset import RulesetChange
 from tui_crawler.text.rules_text import rules_document
 
 

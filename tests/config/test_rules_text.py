@@ -11,11 +11,11 @@ from hypothesis import strategies as st
 
 from tui_crawler.config.load import read_rules
 from tui_crawler.config.problem import ConfigErrors
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.matcher import All, AnyOf, Not, Test
-from tui_crawler.domain.pattern import escape
-from tui_crawler.domain.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
-from tui_crawler.domain.ruleset import RulesetChange, same_rules
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.matcher import All, AnyOf, Not, Test
+from tui_crawler.domain.rules.pattern import escape
+from tui_crawler.domain.rules.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
+from tui_crawler.domain.rules.ruleset import RulesetChange, same_rules
 from tui_crawler.text.rules_text import bare_line, rules_difference, rules_lines
 from tui_crawler.text.safe_text import without_unseen
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from tests.config.written import SEEDS, load_text, problem_of
 from tui_crawler.config.policies import FIELDS
 from tui_crawler.config.url_tests import check_possible
-from tui_crawler.domain.matcher import Test, matches
-from tui_crawler.domain.pattern import BadPattern, escape
+from tui_crawler.domain.rules.matcher import Test, matches
+from tui_crawler.domain.rules.pattern import BadPattern, escape
 from tui_crawler.domain.url import CrawlUrl, normalise
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from tests.console.sample_crawl import API, NOW
 from tests.support.patience import PATIENT_S
-from tui_crawler.domain.operator_view import QueryAnswer
+from tui_crawler.domain.records.operator_view import QueryAnswer
 
 SCHEMA = (
     ("v_page", ("url", "origin", "status", "depth", "last_exit_code")),

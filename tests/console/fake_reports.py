@@ -30,11 +30,15 @@ from tests.console.sample_log import (
 from tests.console.sample_pulse import pulse
 from tests.console.sample_rules import ADDED, versions
 from tests.console.sample_timeline import timeline
-from tui_crawler.domain.contract import Contract
-from tui_crawler.domain.coverage import Coverage
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.domain.operator_view import (
+from tui_crawler.domain.crawl.contract import Contract
+from tui_crawler.domain.history.coverage import Coverage
+from tui_crawler.domain.history.pulse import Pulse, PulseOf
+from tui_crawler.domain.history.site_tree import BranchList, BranchPiece
+from tui_crawler.domain.history.span import TimeSpan
+from tui_crawler.domain.history.timeline import Timeline
+from tui_crawler.domain.history.trap import TrapSuspicion
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.domain.records.operator_view import (
     ActionView,
     ActivityView,
     JobView,
@@ -43,8 +47,7 @@ from tui_crawler.domain.operator_view import (
     StashView,
     ValidationTotals,
 )
-from tui_crawler.domain.page_filter import PageCounts, PageFilter, PageTally, PageWindow, state_of
-from tui_crawler.domain.page_view import (
+from tui_crawler.domain.records.page_view import (
     ExitCountView,
     FailureCount,
     LinkEnd,
@@ -57,13 +60,7 @@ from tui_crawler.domain.page_view import (
     RefusedView,
     TodoView,
 )
-from tui_crawler.domain.pulse import Pulse, PulseOf
-from tui_crawler.domain.ruleset import Ruleset
-from tui_crawler.domain.site_tree import BranchList, BranchPiece
-from tui_crawler.domain.span import TimeSpan
-from tui_crawler.domain.timeline import Timeline
-from tui_crawler.domain.trap import TrapSuspicion
-from tui_crawler.domain.view import (
+from tui_crawler.domain.records.view import (
     AttemptView,
     LogReach,
     LogStretch,
@@ -73,7 +70,10 @@ from tui_crawler.domain.view import (
     RunView,
     TotalsView,
 )
-from tui_crawler.domain.worker import WorkerView
+from tui_crawler.domain.records.worker import WorkerView
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.page_filter import PageCounts, PageFilter, PageTally, PageWindow, state_of
+from tui_crawler.domain.rules.ruleset import Ruleset
 
 STORED = (
     b"<!doctype html>\n<html lang=en>\n<head>\n\t<title>Items page 18</title>\n</head>\n<body>\n"

@@ -7,8 +7,8 @@ from typing import TypeVar
 
 from tui_crawler.console.logs.attempts import is_problem
 from tui_crawler.console.logs.rows import attempt_line
-from tui_crawler.domain.operator_view import ActivityView
-from tui_crawler.domain.view import AttemptView, LogReach, LogStretch, LogTerms
+from tui_crawler.domain.records.operator_view import ActivityView
+from tui_crawler.domain.records.view import AttemptView, LogReach, LogStretch, LogTerms
 
 T = TypeVar("T")
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from typing import assert_never
 
-from tui_crawler.domain.page_filter import (
+from tui_crawler.domain.records.page_view import PageView
+from tui_crawler.domain.rules.page_filter import (
     ExitTerm,
     Measure,
     NumberTerm,
@@ -17,8 +18,7 @@ from tui_crawler.domain.page_filter import (
     TitleTerm,
     state_of,
 )
-from tui_crawler.domain.page_view import PageView
-from tui_crawler.domain.pattern import Pattern
+from tui_crawler.domain.rules.pattern import Pattern
 
 
 def passes(narrowing: PageFilter, page: PageView, origins: frozenset[str]) -> bool:

@@ -29,13 +29,11 @@ from tests.console.sample_rules import ADDED, FakeImpact, FakeRules, versions
 from tests.console.sample_trace import SampleExplainer
 from tests.console.support import FakeReports, Stage
 from tui_crawler.console.welcome.first_step import FirstStep, FolderFound, FoundFile
-from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
-from tui_crawler.domain.contract import Contract
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.explanation import Explanation
-from tui_crawler.domain.operator_view import QueryAnswer
-from tui_crawler.domain.page_filter import PageCounts, PageFilter, PageWindow
-from tui_crawler.domain.page_view import (
+from tui_crawler.domain.crawl.contract import Contract
+from tui_crawler.domain.history.explanation import Explanation
+from tui_crawler.domain.records.attempt import DataValue, Validation, ValidationError
+from tui_crawler.domain.records.operator_view import QueryAnswer
+from tui_crawler.domain.records.page_view import (
     ExitCountView,
     FailureCount,
     FailureGroup,
@@ -48,8 +46,10 @@ from tui_crawler.domain.page_view import (
     RefusedView,
     TodoView,
 )
-from tui_crawler.domain.preview import OriginImpact, Preview, Sample
-from tui_crawler.domain.ruleset import RulesetChange, RulesProblem
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.page_filter import PageCounts, PageFilter, PageWindow
+from tui_crawler.domain.rules.preview import OriginImpact, Preview, Sample
+from tui_crawler.domain.rules.ruleset import RulesetChange, RulesProblem
 from tui_crawler.text.safe_text import safe
 
 CASES: dict[str, str] = {

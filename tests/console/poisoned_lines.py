@@ -47,16 +47,16 @@ from tui_crawler.console.urls import rows as url_rows
 from tui_crawler.console.welcome import app as first_step
 from tui_crawler.console.welcome.first_step import FolderFound, FoundFile
 from tui_crawler.console.workers import rows as worker_rows
-from tui_crawler.domain.command import PauseOrigins, RetryPages, to_json
-from tui_crawler.domain.contract import Contract
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.operator_view import ActionView
-from tui_crawler.domain.page_view import OriginHistory
-from tui_crawler.domain.preview import OriginImpact, Preview, Sample
-from tui_crawler.domain.robots import RobotsDecision
-from tui_crawler.domain.ruleset import RulesProblem, difference
-from tui_crawler.domain.trap import TrapSuspicion
-from tui_crawler.domain.view import OriginView, RunView
+from tui_crawler.domain.crawl.contract import Contract
+from tui_crawler.domain.history.trap import TrapSuspicion
+from tui_crawler.domain.records.command import PauseOrigins, RetryPages, to_json
+from tui_crawler.domain.records.operator_view import ActionView
+from tui_crawler.domain.records.page_view import OriginHistory
+from tui_crawler.domain.records.view import OriginView, RunView
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.preview import OriginImpact, Preview, Sample
+from tui_crawler.domain.rules.robots import RobotsDecision
+from tui_crawler.domain.rules.ruleset import RulesProblem, difference
 from tui_crawler.text.cells import Present
 from tui_crawler.text.glyphs import StateGlyph
 from tui_crawler.text.same_as import command_line_of, same_as

@@ -17,8 +17,8 @@ from tests.console.support import FakeHost, FakeJournal, FakeReports
 from tui_crawler.console.app import CrawlerApp, EngineAccess, Operator, Presentation, ReadingSources
 from tui_crawler.console.welcome.app import WelcomeApp
 from tui_crawler.console.welcome.first_step import FolderFound, FoundFile
-from tui_crawler.domain.contract import Contract
-from tui_crawler.domain.operator_view import QueryAnswer
+from tui_crawler.domain.crawl.contract import Contract
+from tui_crawler.domain.records.operator_view import QueryAnswer
 
 CASES = list(NAMED.values())
 ALL = " ".join(one for one in CASES if "\n" not in one)

@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import Any
 
-from tui_crawler.domain.attempt import RequestRecord
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page_view import LinkView, PageDetail, PageView, TodoView
-from tui_crawler.domain.recovery import is_recoverable
-from tui_crawler.domain.status import PageStatus
-from tui_crawler.domain.view import AttemptView, OriginView, RunView
+from tui_crawler.domain.crawl.recovery import is_recoverable
+from tui_crawler.domain.records.attempt import RequestRecord
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.page_view import LinkView, PageDetail, PageView, TodoView
+from tui_crawler.domain.records.status import PageStatus
+from tui_crawler.domain.records.view import AttemptView, OriginView, RunView
 
 NOW = 1_767_609_667_000  # 2026-01-05 10:41:07 UTC
 SECOND, MINUTE, HOUR = 1_000, 60_000, 3_600_000

@@ -6,9 +6,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from tests.console.sample_crawl import API, DOCS, NOW, WWW
-from tui_crawler.domain.failure import NotComparable
-from tui_crawler.domain.page_view import LinkView
-from tui_crawler.domain.run_diff import (
+from tui_crawler.domain.history.run_diff import (
     LinkDiff,
     OriginDiff,
     PageChange,
@@ -19,6 +17,8 @@ from tui_crawler.domain.run_diff import (
     RunSpan,
     difference,
 )
+from tui_crawler.domain.records.failure import NotComparable
+from tui_crawler.domain.records.page_view import LinkView
 
 FOUND = PageVersion(20, 200, "b" * 64, "Deer", "", None)
 STATES: dict[str, tuple[PageVersion, PageVersion]] = {

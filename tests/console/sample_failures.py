@@ -6,7 +6,7 @@ from collections import Counter
 from collections.abc import Sequence
 
 from tests.console.sample_crawl import API, MINUTE, NOW
-from tui_crawler.domain.page_view import FailureGroup, LinkEnd, LinkView, PageView, RefusalCount, RefusalCounts
+from tui_crawler.domain.records.page_view import FailureGroup, LinkEnd, LinkView, PageView, RefusalCount, RefusalCounts
 
 SPAN = 5 * MINUTE
 

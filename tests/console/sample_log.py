@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import Any
 
 from tests.console.sample_crawl import API, DOCS, HOUR, MINUTE, NOW, SECOND, WHO, WWW, run_view
-from tui_crawler.domain.command import PauseOrigins, RetryPages, to_json
-from tui_crawler.domain.operator_view import (
+from tui_crawler.domain.records.command import PauseOrigins, RetryPages, to_json
+from tui_crawler.domain.records.operator_view import (
     ActionView,
     ActivityView,
     JobView,
@@ -15,9 +15,9 @@ from tui_crawler.domain.operator_view import (
     StashView,
     ValidationTotals,
 )
-from tui_crawler.domain.page_view import ExitCountView, RefusedView
-from tui_crawler.domain.view import RunView
-from tui_crawler.domain.worker import WorkerState, WorkerView
+from tui_crawler.domain.records.page_view import ExitCountView, RefusedView
+from tui_crawler.domain.records.view import RunView
+from tui_crawler.domain.records.worker import WorkerState, WorkerView
 
 
 def activities() -> tuple[ActivityView, ...]:

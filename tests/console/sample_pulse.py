@@ -5,10 +5,10 @@ from __future__ import annotations
 from math import sin
 
 from tests.console.sample_crawl import API, MINUTE, NOW, SECOND, WHO
-from tui_crawler.domain.attempt import RequestRecord
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.pulse import Gauges, MarkKind, Pulse, PulseCount, PulseMark, PulseOf, PulseScope
-from tui_crawler.domain.span import TimeSpan
+from tui_crawler.domain.history.pulse import Gauges, MarkKind, Pulse, PulseCount, PulseMark, PulseOf, PulseScope
+from tui_crawler.domain.history.span import TimeSpan
+from tui_crawler.domain.records.attempt import RequestRecord
+from tui_crawler.domain.records.exit_code import ExitCode
 
 BEGAN = NOW - 52 * MINUTE
 _TROUBLE = range(NOW - 30 * MINUTE, NOW - 14 * MINUTE)

@@ -29,8 +29,8 @@ from tui_crawler.console.tree.rows import TREE, OpenBranch, nodes
 from tui_crawler.console.url.rows import LINKS, REQUESTS, TRIES, LinkLine, tries_of
 from tui_crawler.console.urls.rows import URLS, PageLine
 from tui_crawler.console.workers.rows import HELD
-from tui_crawler.domain.recovery import NextTry
-from tui_crawler.domain.run_diff import RunSpan
+from tui_crawler.domain.crawl.recovery import NextTry
+from tui_crawler.domain.history.run_diff import RunSpan
 from tui_crawler.text.cells import Present, cell_text
 from tui_crawler.text.columns import Relation
 from tui_crawler.text.relations.actions import ACTIONS

@@ -9,12 +9,12 @@ from pathlib import Path
 
 from tests.console.sample_crawl import API, NOW, WHO, WWW
 from tests.support.patience import PATIENT_S
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.domain.matcher import Test
-from tui_crawler.domain.policy import DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
-from tui_crawler.domain.preview import Comparison, Impact, KnownUrl, Preview
-from tui_crawler.domain.ruleset import Ruleset, RulesetChange, RulesProblem
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.matcher import Test
+from tui_crawler.domain.rules.policy import DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
+from tui_crawler.domain.rules.preview import Comparison, Impact, KnownUrl, Preview
+from tui_crawler.domain.rules.ruleset import Ruleset, RulesetChange, RulesProblem
 from tui_crawler.wiring.console_rules import ConsoleRules
 
 JOB = "my-index"

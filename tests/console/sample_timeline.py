@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from tests.console.sample_crawl import API, MINUTE, NOW, SECOND, WWW
-from tui_crawler.domain.audit import SentRequest, judged
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.span import TimeSpan
-from tui_crawler.domain.timeline import Lane, LaneEvents, Timeline
+from tui_crawler.domain.history.audit import SentRequest, judged
+from tui_crawler.domain.history.span import TimeSpan
+from tui_crawler.domain.history.timeline import Lane, LaneEvents, Timeline
+from tui_crawler.domain.records.exit_code import ExitCode
 
 STARTED = NOW - 42 * MINUTE
 LIMITED, SLOW = STARTED + 18 * MINUTE, NOW - 5 * MINUTE

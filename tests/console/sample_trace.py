@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tests.console.sample_crawl import API, MINUTE, NOW, attempt
 from tui_crawler.console.ports import Reports
-from tui_crawler.domain.explanation import Answer, Explanation
-from tui_crawler.domain.standing import Hop
-from tui_crawler.domain.verdict import Step
+from tui_crawler.domain.crawl.standing import Hop
+from tui_crawler.domain.history.explanation import Answer, Explanation
+from tui_crawler.domain.rules.verdict import Step
 
 KNOWN = f"{API}/v2/items?page=18"
 

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from tests.console.sample_crawl import API
-from tui_crawler.domain.site_tree import BranchCounts, BranchList, BranchPiece, name_below, total
-from tui_crawler.domain.trap import TrapSuspicion
+from tui_crawler.domain.history.site_tree import BranchCounts, BranchList, BranchPiece, name_below, total
+from tui_crawler.domain.history.trap import TrapSuspicion
 
 EVIL = "%1b[31m\x1b]52;c;aGk=\x07\u202e[b]"
 DONE = BranchCounts(1, done=1, bytes=18_000, timed=1, response_ms=310)

@@ -34,8 +34,8 @@ from tui_crawler.console.ports import Explainer, Journal, Reports
 from tui_crawler.console.reading.poll_loop import Answer
 from tui_crawler.console.replay.player import Replays
 from tui_crawler.console.session import SessionFile
-from tui_crawler.domain.command import ActionResult, Command, PauseOrigins, ResumeOrigins
-from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.domain.records.command import ActionResult, Command, PauseOrigins, ResumeOrigins
+from tui_crawler.domain.records.failure import StorageFailure
 
 
 class FrozenClock:

@@ -29,9 +29,9 @@ from tui_crawler.console.replay.player import ReplayControls
 from tui_crawler.console.routes import ROUTES
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.table.row_actions import RowActions
-from tui_crawler.domain.command import ActionResult, PauseOrigins, ResumeOrigins, RetryPages, SetDelay
-from tui_crawler.domain.operator_view import JobView
-from tui_crawler.domain.page_view import FailureGroup
+from tui_crawler.domain.records.command import ActionResult, PauseOrigins, ResumeOrigins, RetryPages, SetDelay
+from tui_crawler.domain.records.operator_view import JobView
+from tui_crawler.domain.records.page_view import FailureGroup
 
 
 @pytest.mark.parametrize("where", Where)

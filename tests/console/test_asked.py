@@ -13,8 +13,8 @@ from tests.console.test_overview import select
 from tui_crawler.console.operator import intent as intents
 from tui_crawler.console.operator.commands import READ_MS, UNHEARD_MS, PendingCommands
 from tui_crawler.console.operator.journal import IntentOutcome
-from tui_crawler.domain.command import PauseOrigins, ResumeOrigins, SetDelay
-from tui_crawler.domain.view import OriginView
+from tui_crawler.domain.records.command import PauseOrigins, ResumeOrigins, SetDelay
+from tui_crawler.domain.records.view import OriginView
 
 VIEW = origin(WWW, delay_ms=1_000)
 

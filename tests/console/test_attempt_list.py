@@ -13,7 +13,7 @@ from tui_crawler.console.panes.tabs import TabBar
 from tui_crawler.console.reading import window
 from tui_crawler.console.reading.ask import WINDOW
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.domain.view import AttemptView
+from tui_crawler.domain.records.view import AttemptView
 
 KEPT = 500
 

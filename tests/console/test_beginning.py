@@ -9,7 +9,7 @@ from tests.console.support import FakeHost, FakeReports, FrozenClock, stage
 from tui_crawler.console.operator.engine_host import HostedEngine
 from tui_crawler.console.reading.ask import ReadingRequest
 from tui_crawler.console.reading.refresh import ORIGINS, SnapshotReader
-from tui_crawler.domain.view import RunView
+from tui_crawler.domain.records.view import RunView
 
 ENDED = run_view(run_id=6, live=False, finished_at=NOW - 1, finish_reason="exhausted")
 NONE_YET = "no run has started yet"

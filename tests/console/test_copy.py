@@ -29,7 +29,7 @@ from tui_crawler.console.table import row_actions as row_desk
 from tui_crawler.console.table.cells import rows_of
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.export import TableText, export
-from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail
+from tui_crawler.domain.records.page_view import LinkEnd, LinkView, PageDetail
 from tui_crawler.text.cells import Present
 from tui_crawler.text.columns import Column, Relation
 

@@ -14,7 +14,7 @@ from tui_crawler.console.sql.queries import QuerySession
 from tui_crawler.console.stats.queries import LEDGER_ASKS
 from tui_crawler.console.urls.queries import PageListWindow, page_counts_of
 from tui_crawler.console.workers.queries import SESSIONS
-from tui_crawler.domain.page_filter import PageFilter
+from tui_crawler.domain.rules.page_filter import PageFilter
 from tui_crawler.storage.reports.sql import QueryRunner
 from tui_crawler.wiring.console_reports import ConsoleReports
 

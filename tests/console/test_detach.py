@@ -13,7 +13,7 @@ from tui_crawler.console.actions import ACTIONS
 from tui_crawler.console.operator.detach import Departure
 from tui_crawler.console.operator.engine_host import DRAIN_MS, GRACE_MS, EnginePhase
 from tui_crawler.console.operator.exit_summary import ExitSummary
-from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.domain.records.failure import StorageFailure
 
 
 class InterruptedHost(FakeHost):

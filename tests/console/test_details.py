@@ -13,8 +13,8 @@ from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.rules.editor import RuleEditorScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.screen import UrlScreen
-from tui_crawler.domain.command import PauseOrigins, RetryPages
-from tui_crawler.domain.operator_view import ActionView
+from tui_crawler.domain.records.command import PauseOrigins, RetryPages
+from tui_crawler.domain.records.operator_view import ActionView
 
 
 def rows(held: Stage, name: str) -> CrawlTable:

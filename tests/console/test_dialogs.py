@@ -14,7 +14,7 @@ from tui_crawler.console.failures.screen import FailuresScreen
 from tui_crawler.console.origin.screen import OriginScreen
 from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.screen.dialog import Dialog
-from tui_crawler.domain.command import AddSeeds, PauseOrigins
+from tui_crawler.domain.records.command import AddSeeds, PauseOrigins
 from tui_crawler.domain.url import scheme_words
 
 PASTED = ("https://one.example/", "https://two.example/x#part", "https://one.example/", "ftp://three.example", "# no")

@@ -16,9 +16,9 @@ from tui_crawler.console.failures.queries import CountedFailures, failure_groups
 from tui_crawler.console.rules.queries import refusals
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.urls.queries import FIRST_LINKS, links_of
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.wiring.console_reports import ConsoleReports
 
 ITEMS = (("pattern", "/items/{n}"),)

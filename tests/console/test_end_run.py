@@ -8,7 +8,7 @@ from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW, run_view
 from tests.console.support import FakeHost, Stage, stage
 from tui_crawler.console.dialogs.choose import ConfirmScreen
-from tui_crawler.domain.command import StopOrigins
+from tui_crawler.domain.records.command import StopOrigins
 
 
 async def type_end(held: Stage) -> None:

@@ -15,7 +15,7 @@ from tui_crawler.console.overview.event_rows import line_of
 from tui_crawler.console.panes.notice import TROUBLES_KEPT, ReportedError, add_trouble
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.domain.command import (
+from tui_crawler.domain.records.command import (
     ActionResult,
     ApplyRules,
     Exclude,
@@ -32,7 +32,7 @@ from tui_crawler.domain.command import (
     UnstashPages,
     to_json,
 )
-from tui_crawler.domain.operator_view import ActionView
+from tui_crawler.domain.records.operator_view import ActionView
 from tui_crawler.text.cells import Present
 from tui_crawler.text.relations.actions import ACTIONS, action_mark
 from tui_crawler.text.same_as import command_line_of, same_as

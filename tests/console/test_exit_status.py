@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from tests.console.sample_crawl import API, NOW, run_view
 from tests.console.support import GONE
 from tui_crawler.console.operator.exit_summary import ExitSummary
-from tui_crawler.domain.coverage import Coverage, SeedEnd
-from tui_crawler.domain.status_words import RunReason
-from tui_crawler.domain.view import RunView, TotalsView
+from tui_crawler.domain.history.coverage import Coverage, SeedEnd
+from tui_crawler.domain.records.status_words import RunReason
+from tui_crawler.domain.records.view import RunView, TotalsView
 
 RAW = st.sampled_from(["", "disk I/O error\x1b[31m"])
 RUNS = st.sampled_from(

@@ -14,8 +14,8 @@ from tui_crawler.console.failures.rows import pages_nothing, place_words
 from tui_crawler.console.reading import window as page_book
 from tui_crawler.console.reading.ask import WINDOW
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.domain.command import RetryPages
-from tui_crawler.domain.page_filter import PageWindow
+from tui_crawler.domain.records.command import RetryPages
+from tui_crawler.domain.rules.page_filter import PageWindow
 
 TIMEOUT = (("exit_code", "request_timeout"),)
 

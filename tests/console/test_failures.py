@@ -34,11 +34,11 @@ from tui_crawler.console.rules.pattern import clusters_of
 from tui_crawler.console.table.cells import cell_text
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.screen import UrlScreen
-from tui_crawler.domain.command import RetryPages, TopUpPatience
-from tui_crawler.domain.contract import Contract
+from tui_crawler.domain.crawl.contract import Contract
 from tui_crawler.domain.moment import HELD
-from tui_crawler.domain.page_view import PageView
-from tui_crawler.domain.view import OriginView
+from tui_crawler.domain.records.command import RetryPages, TopUpPatience
+from tui_crawler.domain.records.page_view import PageView
+from tui_crawler.domain.records.view import OriginView
 
 
 def table(held: Stage, name: str) -> CrawlTable:

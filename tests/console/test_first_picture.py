@@ -32,8 +32,8 @@ from tui_crawler.console.pulse.chart_pane import ChartPane
 from tui_crawler.console.reading.ask import WINDOW
 from tui_crawler.console.session import ConsoleSession, SessionFile
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.wiring.console_reports import ConsoleReports
 
 EMPTY = (

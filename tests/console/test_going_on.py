@@ -7,7 +7,7 @@ import pytest
 from tests.console.support import FakeHost, Stage, stage
 from tui_crawler.console.operator.engine_host import EnginePhase
 from tui_crawler.console.operator.intent import Intent
-from tui_crawler.domain.command import ApplyRules, Command, Exclude, PauseOrigins, ResumeOrigins
+from tui_crawler.domain.records.command import ApplyRules, Command, Exclude, PauseOrigins, ResumeOrigins
 
 ON, OFF = Exclude("domain", "example"), Exclude("domain", "example", remove=True)
 RULES = ApplyRules("{}", 3)

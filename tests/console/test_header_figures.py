@@ -24,9 +24,9 @@ from tui_crawler.console.panes.header import Chip, HeaderState, chip, fit_chips,
 from tui_crawler.console.panes.line import Split
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.domain.eta import Eta, Limit
-from tui_crawler.domain.page_view import ExitCountView
-from tui_crawler.domain.view import TotalsView
+from tui_crawler.domain.history.eta import Eta, Limit
+from tui_crawler.domain.records.page_view import ExitCountView
+from tui_crawler.domain.records.view import TotalsView
 from tui_crawler.text.format import count
 from tui_crawler.text.glyphs import StateGlyph, state_mark
 

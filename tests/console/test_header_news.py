@@ -9,7 +9,7 @@ from textual.widgets import TextArea
 from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW, WWW, run_view
 from tests.console.support import stage
-from tui_crawler.domain.coverage import Coverage, SeedEnd
+from tui_crawler.domain.history.coverage import Coverage, SeedEnd
 
 
 async def test_an_engine_that_broke_off_is_called_so_and_nothing_looks_alive() -> None:

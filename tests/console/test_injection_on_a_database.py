@@ -19,13 +19,13 @@ from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, crawled, failed, fill_of, plan
 from tui_crawler.console.failures.rows import GROUPINGS
 from tui_crawler.console.stats.rows import STATS_TABLES
-from tui_crawler.domain.command import PauseOrigins
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.policy import PolicySet
-from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.journal import Journal
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.domain.records.command import PauseOrigins
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.rules.policy import PolicySet
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.storage.reports.sql import QueryRunner
+from tui_crawler.storage.workers.journal import Journal
 from tui_crawler.wiring.console_reports import ConsoleReports
 
 PAYLOAD = WORST[0] + "\u202e[@click=app.bell]x[/]" + "\u0301" * 9

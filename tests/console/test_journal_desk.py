@@ -11,8 +11,8 @@ from tests.console.support import FakeJournal, stage
 from tests.support.patience import PATIENT_S
 from tui_crawler.console.operator.intent import Intent
 from tui_crawler.console.operator.journal import IntentOutcome, JournalWriter, News
-from tui_crawler.domain.command import ActionResult, Command, PauseOrigins, RefetchRobots, ResumeOrigins
-from tui_crawler.domain.failure import NotTakenUp, StorageFailure
+from tui_crawler.domain.records.command import ActionResult, Command, PauseOrigins, RefetchRobots, ResumeOrigins
+from tui_crawler.domain.records.failure import NotTakenUp, StorageFailure
 
 BOTH = Intent((PauseOrigins((WWW,)), RefetchRobots((WWW,))), "both", (ResumeOrigins((WWW,)),))
 FULL = "the disk is full"

@@ -17,8 +17,8 @@ from tui_crawler.console.operator.exit_summary import ExitSummary
 from tui_crawler.console.operator.intent import Intent
 from tui_crawler.console.operator.journal import CLOSE_MS, IntentOutcome, JournalWriter, News
 from tui_crawler.console.reading.refresh import LONG_MS, Lock, LockWatch, lock_words
-from tui_crawler.domain.command import ActionResult, Command, PauseOrigins, RefetchRobots, ResumeOrigins
-from tui_crawler.domain.failure import DatabaseLocked
+from tui_crawler.domain.records.command import ActionResult, Command, PauseOrigins, RefetchRobots, ResumeOrigins
+from tui_crawler.domain.records.failure import DatabaseLocked
 
 
 def test_only_a_lock_that_lasts_without_a_commit_is_one() -> None:

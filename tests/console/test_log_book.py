@@ -17,9 +17,9 @@ from tui_crawler.console.logs.queries import BEGINNING, END, LogEntries, LogPlac
 from tui_crawler.console.logs.window import LogListWindow
 from tui_crawler.console.reading import window as log_book
 from tui_crawler.console.reading.ask import Ask
-from tui_crawler.domain.exit_code import Severity
-from tui_crawler.domain.operator_view import ActionView, ActivityView
-from tui_crawler.domain.view import AttemptView
+from tui_crawler.domain.records.exit_code import Severity
+from tui_crawler.domain.records.operator_view import ActionView, ActivityView
+from tui_crawler.domain.records.view import AttemptView
 
 KEPT, PAGE = 40, 10
 

@@ -17,9 +17,9 @@ from tui_crawler.console.logs.queries import BEGINNING, END, LogPlace, LogScope,
 from tui_crawler.console.logs.rows import LogLine, action_line, activity_line, attempt_line
 from tui_crawler.console.logs.seeking import FEWEST, MOST, LogSearch, SearchTerms
 from tui_crawler.console.logs.window import LogListWindow
-from tui_crawler.domain.exit_code import Severity
-from tui_crawler.domain.operator_view import ActionView, ActivityView
-from tui_crawler.domain.view import AttemptView
+from tui_crawler.domain.records.exit_code import Severity
+from tui_crawler.domain.records.operator_view import ActionView, ActivityView
+from tui_crawler.domain.records.view import AttemptView
 
 ALL = frozenset(Severity)
 ENDS = ("file_ingested", "file_not_found", "server_internal_error", "request_timeout", "file_ingested", "redirect")

@@ -11,7 +11,7 @@ from tests.console.sample_crawl import API, DOCS, WWW, origin
 from tests.console.support import Stage, stage
 from tests.console.test_overview import select, table
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.domain.command import PauseOrigins
+from tui_crawler.domain.records.command import PauseOrigins
 
 
 def titles(held: Stage) -> str:

@@ -7,7 +7,7 @@ import pytest
 from tui_crawler.console.reading.ask import ReadingRequest
 from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.urls.whole_list import RECOUNT_MS, MatchCount
-from tui_crawler.domain.page_filter import PageFilter, PageTally, read_page_filter
+from tui_crawler.domain.rules.page_filter import PageFilter, PageTally, read_page_filter
 
 KNOWN = 1_000
 

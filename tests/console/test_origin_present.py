@@ -23,10 +23,10 @@ from tui_crawler.console.origin.rows import (
 from tui_crawler.console.overview.rows import OVERVIEW, OriginLine, delay_cell, next_cell
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import lay_out_line
-from tui_crawler.domain.contract import Contract
+from tui_crawler.domain.crawl.contract import Contract
 from tui_crawler.domain.moment import HELD
-from tui_crawler.domain.operator_view import ActionView
-from tui_crawler.domain.view import OriginView
+from tui_crawler.domain.records.operator_view import ActionView
+from tui_crawler.domain.records.view import OriginView
 
 CONTRACT = Contract("bot-crawler (for https://example.net/why)")
 

@@ -15,7 +15,7 @@ from tui_crawler.console.panes.bars import HeaderBar
 from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.domain.command import (
+from tui_crawler.domain.records.command import (
     PauseOrigins,
     ResumeOrigins,
     RetryPages,
@@ -23,8 +23,8 @@ from tui_crawler.domain.command import (
     StopOrigins,
     TopUpPatience,
 )
-from tui_crawler.domain.page_view import TodoView
-from tui_crawler.domain.status_words import UNCONFIGURED_USER_AGENT, WARNING
+from tui_crawler.domain.records.page_view import TodoView
+from tui_crawler.domain.records.status_words import UNCONFIGURED_USER_AGENT, WARNING
 
 
 def table(held: Stage) -> CrawlTable:

@@ -15,7 +15,7 @@ from tui_crawler.console.reading.ask import PageAsk
 from tui_crawler.console.urls import queries as url_queries
 from tui_crawler.console.urls.queries import PageListWindow, url_window
 from tui_crawler.console.urls.rows import position_words
-from tui_crawler.domain.page_filter import PageFilter, PageWindow, read_page_filter
+from tui_crawler.domain.rules.page_filter import PageFilter, PageWindow, read_page_filter
 
 KEPT, WINDOW = 40, 10
 

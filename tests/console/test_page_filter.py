@@ -20,8 +20,10 @@ from tui_crawler.console.keys import KeyNames
 from tui_crawler.console.operator.retry_start import NextRequest
 from tui_crawler.console.urls.queries import PageListWindow
 from tui_crawler.console.urls.rows import URLS, PageLine, nothing_words, position_words
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page_filter import (
+from tui_crawler.domain.crawl.recovery import NextTry
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.page_view import PageView
+from tui_crawler.domain.rules.page_filter import (
     ExitTerm,
     FilterProblem,
     Measure,
@@ -37,10 +39,8 @@ from tui_crawler.domain.page_filter import (
     read_page_filter,
     state_of,
 )
-from tui_crawler.domain.page_view import PageView
-from tui_crawler.domain.recovery import NextTry
-from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.storage.reports import page_windows
 from tui_crawler.storage.reports.reports import Reports
 

@@ -16,9 +16,9 @@ from tui_crawler.console.logs.window import LogListWindow
 from tui_crawler.console.origin.queries import contract_of, robots_file, top_ups_of
 from tui_crawler.console.overview.queries import next_page_of, recent_actions, summary_of, suspicions
 from tui_crawler.console.stats.queries import JOBS_ASK, LEDGER_ASKS, exit_counts_of
-from tui_crawler.domain.command import PauseOrigins, TopUpPatience
-from tui_crawler.domain.operator_view import ValidationTotals
-from tui_crawler.storage.journal import Journal
+from tui_crawler.domain.records.command import PauseOrigins, TopUpPatience
+from tui_crawler.domain.records.operator_view import ValidationTotals
+from tui_crawler.storage.workers.journal import Journal
 from tui_crawler.text.same_as import command_line_of
 from tui_crawler.wiring.console_reports import ConsoleReports
 

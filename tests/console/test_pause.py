@@ -21,8 +21,8 @@ from tui_crawler.console.operator.intent import (
     toggle_pause,
     toggle_pause_all,
 )
-from tui_crawler.domain.command import PauseOrigins, ResumeOrigins
-from tui_crawler.domain.view import OriginView
+from tui_crawler.domain.records.command import PauseOrigins, ResumeOrigins
+from tui_crawler.domain.records.view import OriginView
 
 TINY, SMALL, OLD = "https://tiny.example", "https://small.example", "https://old.example.org"
 PAUSE = BY_ID["origin.toggle_pause"]

@@ -27,10 +27,10 @@ from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.reading.snapshot import OriginMeters, RateMeter
 from tui_crawler.console.table.cells import lay_out
 from tui_crawler.console.urls.cells import host_of, path_of, whole_url
-from tui_crawler.domain.eta import Eta, Limit
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.idle_reason import at_rest
+from tui_crawler.domain.history.eta import Eta, Limit
+from tui_crawler.domain.history.idle_reason import at_rest
 from tui_crawler.domain.moment import HELD
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.text.cells import Present
 from tui_crawler.text.glyphs import StateGlyph
 from tui_crawler.text.safe_text import clip_left

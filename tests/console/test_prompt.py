@@ -14,7 +14,7 @@ from tui_crawler.console.dialogs.jump import pane_name
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.why import AskUrlScreen
-from tui_crawler.domain.command import PauseOrigins, ResumeOrigins
+from tui_crawler.domain.records.command import PauseOrigins, ResumeOrigins
 
 
 def entry(held: Stage) -> EntryLine:

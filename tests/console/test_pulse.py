@@ -18,7 +18,7 @@ from tui_crawler.console.pulse.chart_pane import ChartPane
 from tui_crawler.console.pulse.rows import Charts, drawn, marks_of
 from tui_crawler.console.pulse.screen import PulseScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.domain.pulse import HOUR_MS, MINUTE_MS, LatencyPhase, PulseCount, PulseOf, PulseScope
+from tui_crawler.domain.history.pulse import HOUR_MS, MINUTE_MS, LatencyPhase, PulseCount, PulseOf, PulseScope
 from tui_crawler.text.charts import Dots
 from tui_crawler.text.format import count
 

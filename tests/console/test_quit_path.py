@@ -18,8 +18,8 @@ from tui_crawler.console.operator.exit_summary import ExitSummary
 from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.reading.poll_loop import ReadFailed
 from tui_crawler.console.reading.refresh import Snapshot
-from tui_crawler.domain.failure import RunHeld, StorageFailure
-from tui_crawler.domain.view import TotalsView
+from tui_crawler.domain.records.failure import RunHeld, StorageFailure
+from tui_crawler.domain.records.view import TotalsView
 
 
 async def test_without_an_engine_q_leaves_at_once_and_says_that_the_crawl_goes_on() -> None:

@@ -20,10 +20,10 @@ from tui_crawler.console.reading.ask import Ask, ReadingRequest, asks
 from tui_crawler.console.reading.poll_loop import Answer, Poller, PollPace, ReadFailed
 from tui_crawler.console.reading.refresh import EVENTS, ORIGINS, TOTALS, Snapshot, SnapshotReader
 from tui_crawler.console.urls.queries import page_of
-from tui_crawler.domain.exit_code import Severity
-from tui_crawler.domain.failure import BadKeptConfig, ReadingStopped, StorageFailure
-from tui_crawler.domain.page_view import PageDetail
-from tui_crawler.domain.view import OriginView
+from tui_crawler.domain.records.exit_code import Severity
+from tui_crawler.domain.records.failure import BadKeptConfig, ReadingStopped, StorageFailure
+from tui_crawler.domain.records.page_view import PageDetail
+from tui_crawler.domain.records.view import OriginView
 
 OVERVIEW = ReadingRequest((ORIGINS, EVENTS))
 OF_API = ReadingRequest((history_of(API), todo_of(API), contract_of(API)))

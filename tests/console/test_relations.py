@@ -19,8 +19,8 @@ from tui_crawler.console.table.cells import lay_out, rows_of
 from tui_crawler.console.table.crawl_table import ordered
 from tui_crawler.console.table.export import FORMATS, TableText, export
 from tui_crawler.console.urls.rows import PageLine
-from tui_crawler.domain.page_view import FailureGroup
-from tui_crawler.domain.recovery import NextTry
+from tui_crawler.domain.crawl.recovery import NextTry
+from tui_crawler.domain.records.page_view import FailureGroup
 from tui_crawler.text.cells import Present
 from tui_crawler.text.columns import Relation, is_missing, order_of
 from tui_crawler.text.relations.workers import PROCESSES, process_of

@@ -15,8 +15,8 @@ from tests.console.support import FakeJournal, FrozenClock, Stage, StageApp
 from tests.storage.lives import Life
 from tui_crawler.console.app import EngineAccess, Operator, Presentation, ReadingSources
 from tui_crawler.console.replay.player import ReplayPlayer, Replays
+from tui_crawler.domain.history.replayed import ReplayGoal
 from tui_crawler.domain.record import replace
-from tui_crawler.domain.replayed import ReplayGoal
 from tui_crawler.wiring.replay_console import ReplayedReports
 
 

@@ -10,8 +10,8 @@ from tui_crawler.console.origin.queries import robots_sheet
 from tui_crawler.console.origin.rows import decide, wanted_url
 from tui_crawler.console.origin.screen import OriginScreen, RobotsLines, RobotsScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.domain.command import RefetchRobots
-from tui_crawler.domain.contract import Contract
+from tui_crawler.domain.crawl.contract import Contract
+from tui_crawler.domain.records.command import RefetchRobots
 
 
 async def open_robots(held: Stage, *keys: str) -> None:

@@ -19,9 +19,9 @@ from tui_crawler.console.rules.draft import RuleDraft, apply_intent
 from tui_crawler.console.rules.editor import RuleEditorScreen
 from tui_crawler.console.rules.rule_area import RuleArea
 from tui_crawler.console.rules.screen import RulesScreen
-from tui_crawler.domain.command import ActionResult, ApplyRules
-from tui_crawler.domain.policy import Rule
-from tui_crawler.domain.ruleset import from_json
+from tui_crawler.domain.records.command import ActionResult, ApplyRules
+from tui_crawler.domain.rules.policy import Rule
+from tui_crawler.domain.rules.ruleset import from_json
 
 MINE = replace(THIRD, do_not_crawl=(), rules=(*THIRD.rules, Rule("/mine/", skip=True, source="console")))
 

@@ -11,7 +11,7 @@ from tests.console.sample_rules import THIRD
 from tests.console.support import Stage, stage
 from tui_crawler.console.rules.screen import RulesScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.domain.policy import PolicySet, Rule
+from tui_crawler.domain.rules.policy import PolicySet, Rule
 
 MINE = Rule("/mine/", skip=True, source="console")
 WITH_MINE = replace(THIRD, rules=(*THIRD.rules, MINE))

@@ -25,9 +25,9 @@ from tui_crawler.console.rules.draft import (
 from tui_crawler.console.rules.entries import entries_of, moved, without
 from tui_crawler.console.rules.merge import merge
 from tui_crawler.console.rules.queries import RulesInForce
-from tui_crawler.domain.command import ActionResult, ApplyRules
-from tui_crawler.domain.policy import EMPTY, PolicySet, Rule
-from tui_crawler.domain.ruleset import Ruleset, difference, same_rules, to_json
+from tui_crawler.domain.records.command import ActionResult, ApplyRules
+from tui_crawler.domain.rules.policy import EMPTY, PolicySet, Rule
+from tui_crawler.domain.rules.ruleset import Ruleset, difference, same_rules, to_json
 from tui_crawler.text.rules_text import rules_lines
 from tui_crawler.text.same_as import same_as
 from tui_crawler.wiring.console_rules import ConsoleRules

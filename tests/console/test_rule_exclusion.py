@@ -13,8 +13,8 @@ from tests.console.support import stage
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.rules.exclusion import exclude, exclude_origins, readmit
 from tui_crawler.console.rules.screen import RulesScreen
-from tui_crawler.domain.command import Exclude
-from tui_crawler.domain.exclusion import Exclusion
+from tui_crawler.domain.records.command import Exclude
+from tui_crawler.domain.rules.exclusion import Exclusion
 
 
 async def test_the_exclusion_list_is_extended_and_shortened_with_a_question() -> None:

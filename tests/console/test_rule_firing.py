@@ -22,10 +22,10 @@ from tui_crawler.console.rules.rule_hits import RuleHits, firings, without_entry
 from tui_crawler.console.table.cells import cell_text
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.why import WhyScreen
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.matcher import Test
-from tui_crawler.domain.page_view import RefusalCount, RefusalCounts, RefusedView
-from tui_crawler.domain.policy import DoNotCrawl, PolicySet, QueryPolicy, Rule
+from tui_crawler.domain.records.page_view import RefusalCount, RefusalCounts, RefusedView
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.matcher import Test
+from tui_crawler.domain.rules.policy import DoNotCrawl, PolicySet, QueryPolicy, Rule
 
 NONE = RefusalCounts((), 10, 10)
 

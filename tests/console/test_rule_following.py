@@ -21,8 +21,8 @@ from tui_crawler.console.rules.draft import RuleDraft
 from tui_crawler.console.rules.editor import RuleEditorScreen
 from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews, Timing
 from tui_crawler.console.rules.impact_lines import age_words
-from tui_crawler.domain.command import ApplyRules
-from tui_crawler.domain.preview import KnownUrl
+from tui_crawler.domain.records.command import ApplyRules
+from tui_crawler.domain.rules.preview import KnownUrl
 
 
 def found(number: int, path: str = "/feed/", seed: int = 0) -> list[KnownUrl]:

@@ -21,7 +21,7 @@ from tui_crawler.console.overview.screen import OverviewScreen
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.rules.editor import RuleEditorScreen
 from tui_crawler.console.rules.screen import RulesScreen
-from tui_crawler.domain.command import Exclude
+from tui_crawler.domain.records.command import Exclude
 
 TEXT = "/2024/q:Dz-X p/"
 """Among these characters are keys that leave, quit, delete, undo and open a prompt."""

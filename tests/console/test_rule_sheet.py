@@ -18,8 +18,8 @@ from tui_crawler.console.rules.impact_lines import impact_words
 from tui_crawler.console.rules.rows import since_of
 from tui_crawler.console.rules.screen import RuleSheetScreen, RulesScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.domain.policy import PolicySet, Rule
-from tui_crawler.domain.preview import Preview
+from tui_crawler.domain.rules.policy import PolicySet, Rule
+from tui_crawler.domain.rules.preview import Preview
 
 CALENDAR = "/calendar/: skip true"
 

@@ -25,10 +25,10 @@ from tui_crawler.console.rules.entries import entries_of
 from tui_crawler.console.rules.impact import ImpactCounter, ImpactNews
 from tui_crawler.console.rules.pattern import pattern_of
 from tui_crawler.console.rules.screen import RulesScreen
-from tui_crawler.domain.command import ApplyRules
-from tui_crawler.domain.pattern import Pattern
-from tui_crawler.domain.policy import Rule
-from tui_crawler.domain.ruleset import from_json, same_rules
+from tui_crawler.domain.records.command import ApplyRules
+from tui_crawler.domain.rules.pattern import Pattern
+from tui_crawler.domain.rules.policy import Rule
+from tui_crawler.domain.rules.ruleset import from_json, same_rules
 
 PRODUCTS = "match: '/products/1[0-9]$', skip: true"
 MOST = "match: /products/, skip: true"

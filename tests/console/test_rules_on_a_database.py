@@ -26,9 +26,9 @@ from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.rules.screen import RulesScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.domain.command import ApplyRules, Exclude
-from tui_crawler.domain.policy import PolicySet, Rule
-from tui_crawler.domain.ruleset import to_json
+from tui_crawler.domain.records.command import ApplyRules, Exclude
+from tui_crawler.domain.rules.policy import PolicySet, Rule
+from tui_crawler.domain.rules.ruleset import to_json
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring.steering import carry_out
 

@@ -12,8 +12,8 @@ from tui_crawler.console.reading.ask import ReadingRequest
 from tui_crawler.console.reading.refresh import TOTALS as ASKED_TOTALS
 from tui_crawler.console.reading.refresh import Snapshot
 from tui_crawler.console.reading.snapshot import EngineStanding, LiveState
-from tui_crawler.domain.idle_reason import SILENT_MS
-from tui_crawler.domain.view import RunView
+from tui_crawler.domain.history.idle_reason import SILENT_MS
+from tui_crawler.domain.records.view import RunView
 from tui_crawler.text.glyphs import StateGlyph
 
 _ENGINE = EngineStanding(StateGlyph("▶", "running", "active"))

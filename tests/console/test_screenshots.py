@@ -31,7 +31,7 @@ from tui_crawler.console.dialogs import choose
 from tui_crawler.console.replay.player import ReplayPlayer, Replays
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.theme import DARK, LIGHT
-from tui_crawler.domain.replayed import ReplayGoal, ReplayMoment, ReplaySpan
+from tui_crawler.domain.history.replayed import ReplayGoal, ReplayMoment, ReplaySpan
 
 PICTURES = Path(__file__).parents[2] / "screenshots"
 TEXTS = Path(__file__).parent / "screens"

@@ -27,7 +27,7 @@ from tui_crawler.console.session import MOST_BYTES, ConsoleSession, SessionFile,
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.filter_terms import read_needle
 from tui_crawler.console.url.screen import UrlScreen
-from tui_crawler.domain.command import (
+from tui_crawler.domain.records.command import (
     AddSeeds,
     PauseOrigins,
     ResumeOrigins,

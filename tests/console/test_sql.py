@@ -28,7 +28,7 @@ from tui_crawler.console.sql.rows import (
 from tui_crawler.console.sql.screen import SqlEditor, SqlScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.export import as_json
-from tui_crawler.domain.operator_view import QueryAnswer
+from tui_crawler.domain.records.operator_view import QueryAnswer
 from tui_crawler.text.cells import Present
 
 

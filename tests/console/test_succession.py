@@ -11,7 +11,7 @@ from tests.console.fake_reports import FakeReports
 from tests.console.sample_crawl import NOW, run_view
 from tests.console.support import FakeHost, stage
 from tests.support.patience import PATIENT_S
-from tui_crawler.domain.failure import RunHeld, StorageFailure
+from tui_crawler.domain.records.failure import RunHeld, StorageFailure
 
 BROKEN_OFF = run_view(live=False)
 ENDED = replace(BROKEN_OFF, finished_at=NOW, finish_reason="exhausted")

@@ -32,7 +32,7 @@ from tui_crawler.console.theme import (
     role_colours,
     role_variables,
 )
-from tui_crawler.domain.exit_code import Group
+from tui_crawler.domain.records.exit_code import Group
 from tui_crawler.text import charts, glyphs
 from tui_crawler.text.safe_text import safe
 from tui_crawler.text.terminal_charset import has_utf8

@@ -14,8 +14,8 @@ from tui_crawler.console.origin.screen import OriginScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.timeline.lanes import LanePane
 from tui_crawler.console.timeline.screen import TimelineScreen
-from tui_crawler.domain.span import TimeSpan
-from tui_crawler.domain.timeline import LaneEvent, LaneMark
+from tui_crawler.domain.history.span import TimeSpan
+from tui_crawler.domain.history.timeline import LaneEvent, LaneMark
 from tui_crawler.text.charts import Dots
 from tui_crawler.text.timeline import LABEL, cell_words, kept_words, lane, mark_words
 

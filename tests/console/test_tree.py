@@ -19,9 +19,9 @@ from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.tree.rows import NodeKind, OpenBranch, branch_pattern, nodes
 from tui_crawler.console.tree.screen import TreeScreen
 from tui_crawler.console.url.screen import UrlScreen
-from tui_crawler.domain.command import RetryPages
-from tui_crawler.domain.pattern import Pattern
-from tui_crawler.domain.site_tree import OWN_PAGES, BranchCounts, BranchList, BranchPiece
+from tui_crawler.domain.history.site_tree import OWN_PAGES, BranchCounts, BranchList, BranchPiece
+from tui_crawler.domain.records.command import RetryPages
+from tui_crawler.domain.rules.pattern import Pattern
 
 CALENDAR, PRODUCTS = (NodeKind.branch, f"{API}/calendar/"), (NodeKind.branch, f"{API}/products/")
 

@@ -27,7 +27,7 @@ from tui_crawler.console.stats.screen import StatsScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.console.urls.screen import UrlsScreen
-from tui_crawler.domain.command import RetryPages, SetJob
+from tui_crawler.domain.records.command import RetryPages, SetJob
 
 TEXT = "q1xX4z"
 """Among these characters are keys that quit, stop, exclude, undo and lead to other views."""

@@ -7,7 +7,7 @@ from tests.console.support import Stage, stage
 from tui_crawler.console.operator import intent as intents
 from tui_crawler.console.operator.commands import UndoStack
 from tui_crawler.console.operator.intent import Intent
-from tui_crawler.domain.command import PauseOrigins, ResumeOrigins, StopOrigins
+from tui_crawler.domain.records.command import PauseOrigins, ResumeOrigins, StopOrigins
 
 PAUSE = Intent((PauseOrigins((API,)),), "pause api", (ResumeOrigins((API,)),))
 SEEDS = intents.add_seeds(("https://a/", "https://b/"))

@@ -24,8 +24,8 @@ from tui_crawler.console.url.rows import (
     tries_of,
 )
 from tui_crawler.console.urls.queries import MOST_LINKS
-from tui_crawler.domain.attempt import RequestRecord
-from tui_crawler.domain.page_view import LinkEnd, LinkView
+from tui_crawler.domain.records.attempt import RequestRecord
+from tui_crawler.domain.records.page_view import LinkEnd, LinkView
 
 URL = f"{API}/v2/items?page=18"
 

@@ -31,14 +31,14 @@ from tui_crawler.console.urls import whole_list as mark_beyond
 from tui_crawler.console.urls.queries import FIELDS_MS, SCAN_MS, url_window
 from tui_crawler.console.urls.rows import URLS, PageLine
 from tui_crawler.console.urls.screen import UrlsScreen
-from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
-from tui_crawler.domain.command import RetryPages
-from tui_crawler.domain.page_filter import (
+from tui_crawler.domain.crawl.recovery import NextTry
+from tui_crawler.domain.records.attempt import DataValue, Validation, ValidationError
+from tui_crawler.domain.records.command import RetryPages
+from tui_crawler.domain.records.page_view import LinkEnd, LinkView, RedirectView
+from tui_crawler.domain.rules.page_filter import (
     PageFilter,
     read_page_filter,
 )
-from tui_crawler.domain.page_view import LinkEnd, LinkView, RedirectView
-from tui_crawler.domain.recovery import NextTry
 
 
 def rows(held: Stage, name: str = "#urls") -> CrawlTable:

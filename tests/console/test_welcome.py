@@ -31,8 +31,8 @@ from tui_crawler.console.welcome.first_step import (
     FromDemo,
     FromSeeds,
 )
-from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.wiring.welcome import Folder
 
 FOUND = FolderFound(

@@ -21,7 +21,7 @@ from tests.support.patience import PATIENT_S
 from tests.support.postgres_database import made_database
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.workers.steering import leave, move_origins, steer, tag_workers, toggle_pause
-from tui_crawler.domain.command import (
+from tui_crawler.domain.records.command import (
     DRAIN_WORKERS,
     RESUME_WORKERS,
     STOP_WORKERS,
@@ -31,11 +31,11 @@ from tui_crawler.domain.command import (
     SteerWorkers,
     TagWorker,
 )
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.worker import WorkerState, WorkerView
-from tui_crawler.storage.journal import Journal
-from tui_crawler.storage.owner import this_process
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.domain.records.worker import WorkerState, WorkerView
+from tui_crawler.storage.db.owner import this_process
 from tui_crawler.storage.store import SqliteStore, StoreSettings
+from tui_crawler.storage.workers.journal import Journal
 from tui_crawler.text.same_as import same_as
 
 W1, SILENT, PAUSED, LEAVING = workers()

@@ -21,8 +21,8 @@ from tui_crawler.console.workers.rows import (
     held_origins,
     session_lines,
 )
-from tui_crawler.domain.operator_view import SessionView
-from tui_crawler.domain.worker import WorkerView
+from tui_crawler.domain.records.operator_view import SessionView
+from tui_crawler.domain.records.worker import WorkerView
 from tui_crawler.text.relations.workers import PROCESSES, process_of
 
 W1, SILENT, PAUSED, LEAVING = workers()

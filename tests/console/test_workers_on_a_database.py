@@ -10,7 +10,7 @@ from typing import Any
 from tests.console.support import stage
 from tests.storage.making import plan
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.storage.owner import this_process
+from tui_crawler.storage.db.owner import this_process
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 from tui_crawler.wiring.console_reports import ConsoleReports
 

@@ -24,23 +24,23 @@ from unittest.mock import patch
 from tests.designs.web import Site, Web
 from tui_crawler.cli.main import main
 from tui_crawler.config.load import load_config
-from tui_crawler.domain.attempt import Exchange, FetchRequest, Reading, WaitingDocument
-from tui_crawler.domain.command import Command
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.status_words import Ended, RunReason
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.records.attempt import Exchange, FetchRequest, Reading, WaitingDocument
+from tui_crawler.domain.records.command import Command
+from tui_crawler.domain.records.status_words import Ended, RunReason
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.engine.clock import WALL_0, VirtualClock, VirtualLoop
 from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.client import HttpFetcher
 from tui_crawler.fetch.extract import PageReader, ReaderSetup
 from tui_crawler.fetch.second_reading import SecondReader, read_again
-from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.journal import Journal
-from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.owner import Owner, this_process
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.db.owner import Owner, this_process
+from tui_crawler.storage.db.writer import WriterSettings
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
-from tui_crawler.storage.writer import WriterSettings
+from tui_crawler.storage.workers.journal import Journal
 from tui_crawler.wiring import crawl as wiring_crawl
 from tui_crawler.wiring import settings as wiring_settings
 from tui_crawler.wiring.crawl import Crawl

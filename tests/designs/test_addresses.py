@@ -5,8 +5,8 @@ from __future__ import annotations
 
 from tests.designs.crawling import SECOND, Crawling
 from tests.designs.web import Site
-from tui_crawler.domain.command import AddSeeds
-from tui_crawler.domain.event import Event
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.records.command import AddSeeds
 
 
 def adding(crawl: Crawling, *urls: str) -> None:

@@ -6,8 +6,8 @@ from typing import Any
 
 from tests.designs.crawling import WEEK, Crawling
 from tests.designs.web import Answer
-from tui_crawler.domain.command import ProbeUrls
-from tui_crawler.domain.event import Event
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.records.command import ProbeUrls
 
 QUICK = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"
 

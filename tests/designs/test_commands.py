@@ -14,7 +14,7 @@ from warcio.archiveiterator import ArchiveIterator
 
 from tests.designs.crawling import Crawling
 from tests.designs.web import HTML, Answer, Site
-from tui_crawler.domain.event import Event
+from tui_crawler.domain.crawl.event import Event
 
 EVIL = "=HYPERLINK(1)"
 

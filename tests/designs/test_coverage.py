@@ -10,7 +10,7 @@ import pytest
 
 from tests.designs.crawling import GONE, WEEK, Crawling
 from tests.designs.web import Answer, Site
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.records.exit_code import ExitCode
 
 QUICK = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"
 SHOP = tuple(f"/article.php?id={number}" for number in range(39))

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tui_crawler.cli.main import parse
-from tui_crawler.storage.views import VIEWS
+from tui_crawler.storage.db.views import VIEWS
 
 ROOT = Path(__file__).parents[2]
 TEXT = (ROOT / "docs" / "designs.md").read_text(encoding="utf-8")

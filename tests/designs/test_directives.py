@@ -9,7 +9,7 @@ import pytest
 from tests.designs.crawling import WEEK, Crawling
 from tests.designs.web import HTML, Answer, Site
 from tui_crawler.cli.run_watch import summary
-from tui_crawler.domain.run_totals import RunTotals
+from tui_crawler.domain.history.run_totals import RunTotals
 
 
 @dataclass(frozen=True)

@@ -11,8 +11,8 @@ import pytest
 
 from tests.designs.crawling import WEEK, Crawling
 from tests.designs.web import HTML, Answer, Site
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.status_words import RunReason
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.status_words import RunReason
 from tui_crawler.wiring.crawl import Crawl
 
 BODY = b"<!DOCTYPE html><title>x</title>"

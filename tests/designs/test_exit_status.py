@@ -13,7 +13,7 @@ import pytest
 from tests.designs.crawling import Crawling
 from tests.designs.web import Answer
 from tests.support.patience import PATIENT_S
-from tui_crawler.domain.event import Event
+from tui_crawler.domain.crawl.event import Event
 
 QUICK = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"
 

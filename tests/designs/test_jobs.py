@@ -7,9 +7,9 @@ from typing import Any
 
 from tests.designs.crawling import SECOND, Crawling
 from tests.designs.web import Site
-from tui_crawler.domain.command import SetJob, SteerJobs
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.status_words import RunReason
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.records.command import SetJob, SteerJobs
+from tui_crawler.domain.records.status_words import RunReason
 
 
 def chain(site: Site, *paths: str, takes_ms: int = 0) -> Site:

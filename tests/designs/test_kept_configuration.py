@@ -10,7 +10,7 @@ import pytest
 
 from tests.designs.crawling import Crawling
 from tests.designs.web import Site
-from tui_crawler.domain.failure import BadKeptConfig
+from tui_crawler.domain.records.failure import BadKeptConfig
 from tui_crawler.wiring.console_reports import ConsoleReports
 from tui_crawler.wiring.origin_settings import kept_config, settings_by_origin
 

@@ -14,7 +14,7 @@ from lxml import etree
 from tests.designs.crawling import GONE, WEEK, Crawling
 from tests.designs.web import HTML, Answer, Site
 from tests.storage.whole import assert_counted
-from tui_crawler.domain.command import AddSeeds
+from tui_crawler.domain.records.command import AddSeeds
 
 CHECKED = "crawl: {check_external: true}"
 QUICK = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"

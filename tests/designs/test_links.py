@@ -6,8 +6,8 @@ import zstandard
 
 from tests.designs.crawling import WEEK, Crawling
 from tests.designs.web import HTML, Answer, Site
-from tui_crawler.domain.command import AddSeeds
-from tui_crawler.domain.event import Event
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.records.command import AddSeeds
 
 EVERYTHING = """<!DOCTYPE html><html><head><base href="/base/">
 <link rel="stylesheet" href="style.css"><link rel="alternate stylesheet" href="print.css">

@@ -6,9 +6,9 @@ import pytest
 
 from tests.designs.crawling import SECOND, WEEK, Crawling
 from tests.designs.web import Answer, Site
-from tui_crawler.domain.command import PauseOrigins, ResumeOrigins, StopOrigins, TopUpPatience
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.status_words import RunReason
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.records.command import PauseOrigins, ResumeOrigins, StopOrigins, TopUpPatience
+from tui_crawler.domain.records.status_words import RunReason
 from tui_crawler.wiring.crawl import Crawl
 
 

@@ -8,8 +8,8 @@ from collections import Counter
 
 from tests.designs.crawling import HOUR, WEEK, Crawling
 from tests.designs.web import Answer, Site
-from tui_crawler.domain.command import RetryPages
-from tui_crawler.domain.event import Event
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.records.command import RetryPages
 
 
 def test_attempts_and_what_remains_of_them(crawl: Crawling) -> None:

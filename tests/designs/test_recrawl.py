@@ -13,7 +13,7 @@ import pytest
 from tests.designs.crawling import DAY, GONE, HOUR, MINUTE, WEEK, Crawling
 from tests.designs.web import HTML, Answer, Site
 from tests.support.postgres_database import made_database
-from tui_crawler.domain.event import Event
+from tui_crawler.domain.crawl.event import Event
 from tui_crawler.wiring.launch import Launch
 
 TAG, DATE = '"a-1"', "Tue, 01 Dec 2026 08:00:00 GMT"

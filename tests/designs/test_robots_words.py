@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from tests.designs.crawling import DAY, WEEK, Crawling
 from tests.designs.web import Answer
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.idle_reason import idle_reason
-from tui_crawler.domain.view import OriginView
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.history.idle_reason import idle_reason
+from tui_crawler.domain.records.view import OriginView
 
 NOBODY = "User-agent: *\nDisallow: /"
 

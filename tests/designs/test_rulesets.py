@@ -7,9 +7,9 @@ from typing import Any
 
 from tests.designs.crawling import WEEK, Crawling, Said
 from tests.designs.web import Site
-from tui_crawler.domain.command import ApplyRules
-from tui_crawler.domain.policy import PolicySet, Rule
-from tui_crawler.domain.ruleset import to_json
+from tui_crawler.domain.records.command import ApplyRules
+from tui_crawler.domain.rules.policy import PolicySet, Rule
+from tui_crawler.domain.rules.ruleset import to_json
 
 
 def crawled(crawl: Crawling, text: str = "") -> Site:

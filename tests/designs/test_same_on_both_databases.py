@@ -17,16 +17,16 @@ import pytest
 from tests.designs.crawling import SECOND, Crawling
 from tests.designs.web import Answer
 from tests.support.postgres_database import made_database
-from tui_crawler.domain.database_place import PostgresPlace, parse_server_url
-from tui_crawler.domain.page_filter import PageFilter, read_page_filter
-from tui_crawler.domain.replayed import ReplayGoal
-from tui_crawler.domain.span import TimeSpan
-from tui_crawler.domain.view import LogReach, LogTerms
+from tui_crawler.domain.history.replayed import ReplayGoal
+from tui_crawler.domain.history.span import TimeSpan
+from tui_crawler.domain.records.database_place import PostgresPlace, parse_server_url
+from tui_crawler.domain.records.view import LogReach, LogTerms
+from tui_crawler.domain.rules.page_filter import PageFilter, read_page_filter
 from tui_crawler.engine.clock import WALL_0
-from tui_crawler.storage.replayed import ReplayedReader, ReplayedTables
+from tui_crawler.storage.crawl.replayed import ReplayedReader, ReplayedTables
+from tui_crawler.storage.db.views import VIEWS
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.reports.sql import QueryRunner
-from tui_crawler.storage.views import VIEWS
 from tui_crawler.wiring.coverage import coverage_of
 from tui_crawler.wiring.replay_console import crawl_in_file
 

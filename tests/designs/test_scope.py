@@ -9,8 +9,8 @@ import pytest
 
 from tests.designs.crawling import WEEK, Crawling
 from tests.designs.web import Site
-from tui_crawler.domain.command import AddSeeds, Exclude
-from tui_crawler.domain.event import Event
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.records.command import AddSeeds, Exclude
 
 
 def linking(crawl: Crawling, *links: str) -> Site:

@@ -6,8 +6,8 @@ from typing import Any
 
 from tests.designs.crawling import DAY, GONE, HOUR, Crawling
 from tests.designs.web import Answer, Site
-from tui_crawler.domain.command import StashPages
-from tui_crawler.domain.event import Event
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.records.command import StashPages
 
 
 def found_only(crawl: Crawling, *paths: str) -> Site:

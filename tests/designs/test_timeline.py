@@ -9,11 +9,11 @@ import pytest
 from tests.designs.crawling import GONE, MINUTE, SECOND, Crawling
 from tests.designs.test_delays import slow
 from tests.designs.web import HTML, Answer, Site
-from tui_crawler.domain.audit import audit, judged
-from tui_crawler.domain.command import PauseOrigins, ResumeOrigins
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.span import TimeSpan
-from tui_crawler.domain.timeline import LaneEvent, LanePhase, Timeline
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.history.audit import audit, judged
+from tui_crawler.domain.history.span import TimeSpan
+from tui_crawler.domain.history.timeline import LaneEvent, LanePhase, Timeline
+from tui_crawler.domain.records.command import PauseOrigins, ResumeOrigins
 from tui_crawler.storage.reports.reports import Reports
 
 Lived = tuple[Crawling, Site]

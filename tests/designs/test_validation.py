@@ -10,8 +10,8 @@ import pytest
 from tests.designs.crawling import GONE, HOUR, Crawling
 from tests.designs.web import Answer, Site
 from tests.storage.reading import validation_of
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.status_words import RunReason
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.records.status_words import RunReason
 from tui_crawler.wiring.crawl import Crawl
 
 RSS = """<?xml version="1.0"?><rss version="2.0"><channel><title>t</title><link>/</link><description>d</description>

@@ -8,15 +8,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.admission import Admission, Discovered, Limits, Scope
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.matcher import Test
-from tui_crawler.domain.pattern import BadPattern
-from tui_crawler.domain.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
-from tui_crawler.domain.robots import ALLOW_ALL, parse_robots
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.rules.admission import Admission, Discovered, Limits, Scope
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.matcher import Test
+from tui_crawler.domain.rules.pattern import BadPattern
+from tui_crawler.domain.rules.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
+from tui_crawler.domain.rules.robots import ALLOW_ALL, parse_robots
+from tui_crawler.domain.rules.verdict import Admitted, Cleared, Denied, Refusal, Refused, Step
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
-from tui_crawler.domain.verdict import Admitted, Cleared, Denied, Refusal, Refused, Step
 
 ORIGIN = "https://example.org"
 SCOPE = Scope(frozenset({ORIGIN}))

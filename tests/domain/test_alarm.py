@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tui_crawler.domain.alarm import Alarm, AlarmKind, AlarmWatch
-from tui_crawler.domain.coverage import Coverage, CoverageEvent, SeedEnd
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.trap import TrapSuspicion
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.history.alarm import Alarm, AlarmKind, AlarmWatch
+from tui_crawler.domain.history.coverage import Coverage, CoverageEvent, SeedEnd
+from tui_crawler.domain.history.trap import TrapSuspicion
 
 A, B = "https://a.example", "https://b.example"
 ALL = [kind.value for kind in AlarmKind]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.audit import LISTED, TOLERANCE_MS, Fault, SentRequest, audit
+from tui_crawler.domain.history.audit import LISTED, TOLERANCE_MS, Fault, SentRequest, audit
 
 A = "https://a.example.org"
 B = "https://b.example.org"

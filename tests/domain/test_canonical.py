@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from tui_crawler.domain.canonical import CanonicalHop, ClaimState, decide
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.crawl.canonical import CanonicalHop, ClaimState, decide
+from tui_crawler.domain.records.exit_code import ExitCode
 
 X, S = ExitCode, ClaimState
 PAGE = 1  # the page that claims; it names the URL 2, which is that of page 2

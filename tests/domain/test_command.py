@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import get_args
 
-from tui_crawler.domain.command import OF_JOBS, OF_ORIGINS, OF_WORKERS, VERBS, Command
+from tui_crawler.domain.records.command import OF_JOBS, OF_ORIGINS, OF_WORKERS, VERBS, Command
 
 
 def test_every_command_has_one_verb() -> None:

@@ -5,9 +5,9 @@ from __future__ import annotations
 import pytest
 
 from tests.console.sample_crawl import origin
-from tui_crawler.domain.contract import Contract, contact_of, least_delay
-from tui_crawler.domain.delay import Delay, DelaySettings
-from tui_crawler.domain.status import DelayReason
+from tui_crawler.domain.crawl.contract import Contract, contact_of, least_delay
+from tui_crawler.domain.crawl.delay import Delay, DelaySettings
+from tui_crawler.domain.records.status import DelayReason
 
 
 @pytest.mark.parametrize(

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tui_crawler.domain.cut import CUTS, cut_names, cut_words
+from tui_crawler.domain.crawl.cut import CUTS, cut_names, cut_words
 
 DOCS = Path(__file__).parents[2] / "docs"
 FETCH = Path(__file__).parents[2] / "tui_crawler" / "fetch"

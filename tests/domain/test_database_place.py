@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tui_crawler.domain.database_place import location_of, parse_server_url
+from tui_crawler.domain.records.database_place import location_of, parse_server_url
 
 
 @pytest.mark.parametrize(

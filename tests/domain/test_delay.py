@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.delay import AnswerKind, DelaySettings, Pace, after_request, minimum
-from tui_crawler.domain.status import DelayReason
+from tui_crawler.domain.crawl.delay import AnswerKind, DelaySettings, Pace, after_request, minimum
+from tui_crawler.domain.records.status import DelayReason
 
 S = DelaySettings()
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tui_crawler.domain.status_words import elsewhere_words
+from tui_crawler.domain.records.status_words import elsewhere_words
 
 
 @pytest.mark.parametrize(

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.console.sample_crawl import API, NOW, WWW, origin
-from tui_crawler.domain.eta import Eta, Limit, estimate, estimate_run
+from tui_crawler.domain.history.eta import Eta, Limit, estimate, estimate_run
 
 PLAIN = origin(
     API, pending=100, done=100, requests=100, delay_ms=1_000, last_response_ms=200, next_request_at=NOW, discovered=50

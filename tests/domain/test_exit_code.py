@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.support.exit_codes_page import exit_codes_markdown
-from tui_crawler.domain.exit_code import (
+from tui_crawler.domain.records.exit_code import (
     BLOCKED,
     CRAWLED,
     DISPOSITIONS,

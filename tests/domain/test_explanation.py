@@ -10,19 +10,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.admission import Admission, Limits, Scope
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.explanation import Answer, Explanation, Question, RobotsKnown, explain, query_advice
-from tui_crawler.domain.matcher import Test
-from tui_crawler.domain.page_view import RefusedView
-from tui_crawler.domain.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
-from tui_crawler.domain.robots import ALLOW_ALL, parse_robots
-from tui_crawler.domain.standing import Hop, PageStanding, Referral, Schedule, UrlStanding, length, moment
-from tui_crawler.domain.status import PageStatus
+from tui_crawler.domain.crawl.standing import Hop, PageStanding, Referral, Schedule, UrlStanding, length, moment
+from tui_crawler.domain.history.explanation import Answer, Explanation, Question, RobotsKnown, explain, query_advice
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.page_view import RefusedView
+from tui_crawler.domain.records.status import PageStatus
+from tui_crawler.domain.records.view import AttemptView, OriginView, RunView
+from tui_crawler.domain.rules.admission import Admission, Limits, Scope
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.matcher import Test
+from tui_crawler.domain.rules.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
+from tui_crawler.domain.rules.robots import ALLOW_ALL, parse_robots
+from tui_crawler.domain.rules.verdict import Denied, Step
 from tui_crawler.domain.url import CrawlUrl, normalise
-from tui_crawler.domain.verdict import Denied, Step
-from tui_crawler.domain.view import AttemptView, OriginView, RunView
 
 ORIGIN = "https://example.org"
 NOW = 1_800_000_000_000

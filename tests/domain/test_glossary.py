@@ -8,8 +8,8 @@ from pathlib import Path
 import tui_crawler
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.dialogs.help import help_entries
-from tui_crawler.domain.status import PageStatus
-from tui_crawler.domain.status_words import FinishReason, RunReason
+from tui_crawler.domain.records.status import PageStatus
+from tui_crawler.domain.records.status_words import FinishReason, RunReason
 
 PACKAGE = Path(tui_crawler.__file__).parent
 PAGE = (PACKAGE.parent / "docs" / "glossary.md").read_text(encoding="utf-8")

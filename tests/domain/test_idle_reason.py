@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.console.sample_crawl import API, NOW, WHO, WWW, origin, run_view
-from tui_crawler.domain.idle_reason import (
+from tui_crawler.domain.history.idle_reason import (
     at_rest,
     delay_words,
     end_of_run,
@@ -20,9 +20,9 @@ from tui_crawler.domain.idle_reason import (
     idle_reason_of_run,
 )
 from tui_crawler.domain.moment import HELD
-from tui_crawler.domain.status import DelayReason
-from tui_crawler.domain.status_words import FinishReason
-from tui_crawler.domain.view import OriginView
+from tui_crawler.domain.records.status import DelayReason
+from tui_crawler.domain.records.status_words import FinishReason
+from tui_crawler.domain.records.view import OriginView
 
 RUN = run_view()
 SOME = origin(API, next_request_at=NOW + 3_200, delay_ms=4_000)

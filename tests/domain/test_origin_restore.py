@@ -7,11 +7,11 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.attempt import OriginRecord
-from tui_crawler.domain.delay import DelaySettings, Pace
+from tui_crawler.domain.crawl.delay import DelaySettings, Pace
+from tui_crawler.domain.crawl.origin import CrawlSettings, OriginState, Takeover, record_of, restore, says_all
 from tui_crawler.domain.moment import Moment
-from tui_crawler.domain.origin import CrawlSettings, OriginState, Takeover, record_of, restore, says_all
-from tui_crawler.domain.status import DelayReason
+from tui_crawler.domain.records.attempt import OriginRecord
+from tui_crawler.domain.records.status import DelayReason
 
 A = "http://a.test"
 NOW = 1_800_000_000_000

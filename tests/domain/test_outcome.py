@@ -6,20 +6,20 @@ from dataclasses import replace
 
 import pytest
 
-from tui_crawler.domain.admission import Admission, Limits, Scope
-from tui_crawler.domain.attempt import Exchange, FoundLink, Reading, RedirectSource, RefusedCount, RequestRecord
-from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.delay import Pace
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.intake import Intake
+from tui_crawler.domain.crawl.delay import Pace
+from tui_crawler.domain.crawl.intake import Intake
+from tui_crawler.domain.crawl.origin import OriginState
+from tui_crawler.domain.crawl.outcome import Crawled, final_code, queue_of, settle_crawl, settle_refusal
 from tui_crawler.domain.moment import Moment
-from tui_crawler.domain.origin import OriginState
-from tui_crawler.domain.outcome import Crawled, final_code, queue_of, settle_crawl, settle_refusal
-from tui_crawler.domain.page import Tally, TodoPage, tally
-from tui_crawler.domain.policy import EMPTY
-from tui_crawler.domain.status import PageStatus
+from tui_crawler.domain.records.attempt import Exchange, FoundLink, Reading, RedirectSource, RefusedCount, RequestRecord
+from tui_crawler.domain.records.content_kind import LinkKind
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.page import Tally, TodoPage, tally
+from tui_crawler.domain.records.status import PageStatus
+from tui_crawler.domain.rules.admission import Admission, Limits, Scope
+from tui_crawler.domain.rules.policy import EMPTY
+from tui_crawler.domain.rules.verdict import Denied
 from tui_crawler.domain.url import normalise
-from tui_crawler.domain.verdict import Denied
 
 T0 = Moment(0, 1_700_000_000_000)
 A = "http://a.test"

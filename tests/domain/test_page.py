@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import pytest
 
-from tui_crawler.domain.attempt import Exchange, RequestRecord
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page import Candidates, KnownPage, NewPage, TodoPage
+from tui_crawler.domain.records.attempt import Exchange, RequestRecord
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.page import Candidates, KnownPage, NewPage, TodoPage
 
 KNOWN = KnownPage(nice=0, depth=2, redirect_hops=1, seed=False, lastmod=10, external=0)
 SAME = {"depth": 2, "redirect_hops": 1, "lastmod": 10}

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.pattern import BadPattern, Pattern, PatternSet, escape, glob
+from tui_crawler.domain.rules.pattern import BadPattern, Pattern, PatternSet, escape, glob
 
 
 def test_the_first_and_all_that_match() -> None:

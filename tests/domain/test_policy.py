@@ -6,10 +6,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.exclusion import Exclusion, ExclusionIndex, host_name, parse_network
-from tui_crawler.domain.matcher import All, AnyOf, Field, Matcher, MatcherSet, Not, Op, Test, describe, matches
-from tui_crawler.domain.pattern import BadPattern
-from tui_crawler.domain.policy import EMPTY, CompiledPolicies, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
+from tui_crawler.domain.rules.exclusion import Exclusion, ExclusionIndex, host_name, parse_network
+from tui_crawler.domain.rules.matcher import All, AnyOf, Field, Matcher, MatcherSet, Not, Op, Test, describe, matches
+from tui_crawler.domain.rules.pattern import BadPattern
+from tui_crawler.domain.rules.policy import EMPTY, CompiledPolicies, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
 from tui_crawler.domain.url import CrawlUrl, normalise
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from tui_crawler.domain.scheduler import PolitenessMode, politeness_key
+from tui_crawler.domain.crawl.scheduler import PolitenessMode, politeness_key
 
 
 def registrable(host: str) -> str | None:

@@ -8,15 +8,24 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.admission import Admission, Discovered, Limits, Scope
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.matcher import Test
-from tui_crawler.domain.pattern import BadPattern
-from tui_crawler.domain.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
-from tui_crawler.domain.preview import ALLOWED, Comparison, Impact, KnownUrl, OriginImpact, Preview, RuleSide, Sample
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.rules.admission import Admission, Discovered, Limits, Scope
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.matcher import Test
+from tui_crawler.domain.rules.pattern import BadPattern
+from tui_crawler.domain.rules.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
+from tui_crawler.domain.rules.preview import (
+    ALLOWED,
+    Comparison,
+    Impact,
+    KnownUrl,
+    OriginImpact,
+    Preview,
+    RuleSide,
+    Sample,
+)
+from tui_crawler.domain.rules.verdict import Denied, Refusal, Refused
 from tui_crawler.domain.url import CrawlUrl, normalise
-from tui_crawler.domain.verdict import Denied, Refusal, Refused
 
 A, B = "https://a.example", "http://b.example:8080"
 ANY_QUERY = (QueryPolicy(allow_any=True),)

@@ -6,9 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.attempt import RequestRecord
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.pulse import (
+from tui_crawler.domain.history.pulse import (
     HOUR_MS,
     MOST_STEPS,
     SPANS_MS,
@@ -21,6 +19,8 @@ from tui_crawler.domain.pulse import (
     total,
     unpacked,
 )
+from tui_crawler.domain.records.attempt import RequestRecord
+from tui_crawler.domain.records.exit_code import ExitCode
 
 MS = st.integers(0, 3_600_000)
 LISTS = st.lists(st.tuples(MS, st.sampled_from([None, *ExitCode])), max_size=60)

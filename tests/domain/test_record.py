@@ -11,7 +11,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain import attempt, command, origin, page, record, turn
+from tui_crawler.domain import record
+from tui_crawler.domain.crawl import origin, turn
+from tui_crawler.domain.records import attempt, command, page
 
 
 def _pairs(decorator: Callable[..., Any]) -> tuple[type, type]:

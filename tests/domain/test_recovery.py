@@ -8,10 +8,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.exit_code import FAILURES, ExitCode, attempts_left, is_final
-from tui_crawler.domain.page_view import PageView
-from tui_crawler.domain.recovery import NextTry, is_recoverable, next_try, next_try_of, next_try_on_list
-from tui_crawler.domain.status import PageStatus
+from tui_crawler.domain.crawl.recovery import NextTry, is_recoverable, next_try, next_try_of, next_try_on_list
+from tui_crawler.domain.records.exit_code import FAILURES, ExitCode, attempts_left, is_final
+from tui_crawler.domain.records.page_view import PageView
+from tui_crawler.domain.records.status import PageStatus
 
 NOW = 1_000_000
 FAILED = sorted(FAILURES)

@@ -8,8 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.page import TodoPage
-from tui_crawler.domain.recrawl import (
+from tui_crawler.domain.crawl.recrawl import (
     LONGEST_VALIDATOR,
     MAX_FRESHNESS_MS,
     condition_of,
@@ -19,6 +18,7 @@ from tui_crawler.domain.recrawl import (
     parse_http_date,
     validator_of,
 )
+from tui_crawler.domain.records.page import TodoPage
 
 NOW = 1_700_000_000_000
 KNOWN = TodoPage(1, 1, "http://a.test/", etag='W/"v1"', last_contentful_at=NOW, body_kept=True)

@@ -7,14 +7,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.domain.test_preview import A, policy_sets, url
-from tui_crawler.domain.admission import Admission, Limits, Scope
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.exit_code import REFUSED_BY_RULES, ExitCode
-from tui_crawler.domain.matcher import Test
-from tui_crawler.domain.pattern import BadPattern
-from tui_crawler.domain.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
-from tui_crawler.domain.preview import Effect, Rejudgement
-from tui_crawler.domain.verdict import Denied
+from tui_crawler.domain.records.exit_code import REFUSED_BY_RULES, ExitCode
+from tui_crawler.domain.rules.admission import Admission, Limits, Scope
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.matcher import Test
+from tui_crawler.domain.rules.pattern import BadPattern
+from tui_crawler.domain.rules.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
+from tui_crawler.domain.rules.preview import Effect, Rejudgement
+from tui_crawler.domain.rules.verdict import Denied
 
 POLICY, EXCLUDED, SKIPPED = sorted(REFUSED_BY_RULES)
 CALENDAR, FEED = Rule("/cal/", skip=True), Rule("/feed/", skip=True)

@@ -7,11 +7,11 @@ from typing import Any
 
 import pytest
 
-from tui_crawler.domain.command import RefetchRobots, SetDelay, TopUpPatience
-from tui_crawler.domain.delay import DelaySettings
-from tui_crawler.domain.exit_code import AttemptKind, ExitCode
-from tui_crawler.domain.origin import CrawlSettings, SettingsByOrigin, from_json
-from tui_crawler.domain.replay import LoggedAttempt, LoggedCommand, LoggedSession, OriginReplay
+from tui_crawler.domain.crawl.delay import DelaySettings
+from tui_crawler.domain.crawl.origin import CrawlSettings, SettingsByOrigin, from_json
+from tui_crawler.domain.history.replay import LoggedAttempt, LoggedCommand, LoggedSession, OriginReplay
+from tui_crawler.domain.records.command import RefetchRobots, SetDelay, TopUpPatience
+from tui_crawler.domain.records.exit_code import AttemptKind, ExitCode
 
 A = "http://a.test"
 EXPIRY = CrawlSettings().robots_expiry_ms

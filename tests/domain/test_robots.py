@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.robots import ALLOW_ALL, RobotsDecision, RobotsRules, parse_robots, product_token
+from tui_crawler.domain.rules.robots import ALLOW_ALL, RobotsDecision, RobotsRules, parse_robots, product_token
 from tui_crawler.domain.url import CrawlUrl, normalise
 
 CORPUS = Path(__file__).parent / "corpora" / "google_robots.json"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.robots_text import RobotsField, directives, in_force, raw_lines
+from tui_crawler.domain.rules.robots_text import RobotsField, directives, in_force, raw_lines
 
 _PIECES = (
     b"User-agent: *", b"User-agent: bot", b"user agent: Bot/2", b"User-agent: other", b"Disallow: /a", b"Allow: /a/b",

@@ -9,10 +9,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.exclusion import Exclusion, ExclusionKind
-from tui_crawler.domain.matcher import All, AnyOf, Field, Matcher, Not, Op, Test
-from tui_crawler.domain.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
-from tui_crawler.domain.ruleset import (
+from tui_crawler.domain.rules.exclusion import Exclusion, ExclusionKind
+from tui_crawler.domain.rules.matcher import All, AnyOf, Field, Matcher, Not, Op, Test
+from tui_crawler.domain.rules.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
+from tui_crawler.domain.rules.ruleset import (
     MAX_DEPTH,
     BadRuleset,
     RulesetChange,

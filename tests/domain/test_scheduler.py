@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.scheduler import PenaltyBox
+from tui_crawler.domain.crawl.scheduler import PenaltyBox
 
 
 def taken(box, now):

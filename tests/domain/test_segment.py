@@ -8,9 +8,9 @@ import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.failure import BadSegment
-from tui_crawler.domain.page import NewPage
-from tui_crawler.domain.segment import (
+from tui_crawler.domain.records.failure import BadSegment
+from tui_crawler.domain.records.page import NewPage
+from tui_crawler.domain.records.segment import (
     FORMAT,
     HEAD_LINES,
     SegmentHead,

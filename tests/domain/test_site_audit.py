@@ -7,8 +7,8 @@ from itertools import pairwise
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.audit import SentRequest, audit
-from tui_crawler.domain.site_audit import LISTED, SECTIONS, SPANS, chains, over_time, politeness
+from tui_crawler.domain.history.audit import SentRequest, audit
+from tui_crawler.domain.history.site_audit import LISTED, SECTIONS, SPANS, chains, over_time, politeness
 
 PAGES = st.integers(0, 12)
 

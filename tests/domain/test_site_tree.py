@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.site_tree import (
+from tui_crawler.domain.history.site_tree import (
     OWN_PAGES,
     BranchCounts,
     BranchPiece,

@@ -8,13 +8,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.audit import SentRequest, judged, proof
-from tui_crawler.domain.command import PauseOrigins, ResumeOrigins, StopOrigins, to_json
-from tui_crawler.domain.exit_code import ExitCode, Group
-from tui_crawler.domain.operator_view import ActionView, ActivityView
-from tui_crawler.domain.span import TimeSpan
-from tui_crawler.domain.timeline import MARKS, Lane, LaneEvent, LaneEvents, LanePhase, Timeline, lane_events
-from tui_crawler.domain.view import RunView
+from tui_crawler.domain.history.audit import SentRequest, judged, proof
+from tui_crawler.domain.history.span import TimeSpan
+from tui_crawler.domain.history.timeline import MARKS, Lane, LaneEvent, LaneEvents, LanePhase, Timeline, lane_events
+from tui_crawler.domain.records.command import PauseOrigins, ResumeOrigins, StopOrigins, to_json
+from tui_crawler.domain.records.exit_code import ExitCode, Group
+from tui_crawler.domain.records.operator_view import ActionView, ActivityView
+from tui_crawler.domain.records.view import RunView
 
 A, B = "https://a.example.org", "https://b.example.org"
 

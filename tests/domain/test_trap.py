@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from tests.console.sample_crawl import attempt
-from tui_crawler.domain.page_view import RefusedView
-from tui_crawler.domain.trap import LEAST_PAGES, LEAST_REFUSED, guard_suspicions, shape_of, suspect
+from tui_crawler.domain.history.trap import LEAST_PAGES, LEAST_REFUSED, guard_suspicions, shape_of, suspect
+from tui_crawler.domain.records.page_view import RefusedView
 
 A = "https://a.example"
 

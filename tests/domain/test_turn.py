@@ -7,11 +7,8 @@ from dataclasses import replace
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.attempt import OriginRecord
-from tui_crawler.domain.delay import DelaySettings, Pace
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.moment import HELD, Moment
-from tui_crawler.domain.origin import (
+from tui_crawler.domain.crawl.delay import DelaySettings, Pace
+from tui_crawler.domain.crawl.origin import (
     Check,
     CrawlSettings,
     OriginState,
@@ -22,11 +19,7 @@ from tui_crawler.domain.origin import (
     record_of,
     restore,
 )
-from tui_crawler.domain.page import TodoPage
-from tui_crawler.domain.robots import ALLOW_ALL, parse_robots
-from tui_crawler.domain.status import DelayReason
-from tui_crawler.domain.status_words import FinishReason
-from tui_crawler.domain.turn import (
+from tui_crawler.domain.crawl.turn import (
     CheckUrl,
     CrawlAnswer,
     CrawlNext,
@@ -48,6 +41,13 @@ from tui_crawler.domain.turn import (
     top_up,
     touch,
 )
+from tui_crawler.domain.moment import HELD, Moment
+from tui_crawler.domain.records.attempt import OriginRecord
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.page import TodoPage
+from tui_crawler.domain.records.status import DelayReason
+from tui_crawler.domain.records.status_words import FinishReason
+from tui_crawler.domain.rules.robots import ALLOW_ALL, parse_robots
 from tui_crawler.domain.url import CrawlUrl, normalise
 
 T0 = Moment(1_000, 1_700_000_000_000)

@@ -33,7 +33,7 @@ class FullDisk(sqlite3.Connection):
 
 def fill() -> None:
     """From now on this process has such connections."""
-    from tui_crawler.storage import open_settings  # noqa: PLC0415  after the switch is named
+    from tui_crawler.storage.db import open_settings  # noqa: PLC0415  after the switch is named
 
     made = open_settings.OpenSettings.__init__
     made.__defaults__ = tuple(FullDisk if one is sqlite3.Connection else one for one in made.__defaults__ or ())

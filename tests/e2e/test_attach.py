@@ -16,7 +16,7 @@ from tests.e2e.endless_web import endless_config, endless_web
 from tests.e2e.served import ROOT, read_access_log, value
 from tests.support.patience import PATIENT_S
 from tests.support.terminal import Terminal, in_terminal
-from tui_crawler.domain.audit import audit
+from tui_crawler.domain.history.audit import audit
 from tui_crawler.storage.reports.reports import Reports
 
 WATCHES = "this console only watches"

@@ -24,7 +24,7 @@ from tests.e2e.endless_web import endless_config, endless_web
 from tests.e2e.served import read_access_log, value
 from tests.support.patience import PATIENT_S
 from tests.support.terminal import Terminal, in_terminal
-from tui_crawler.storage.database import check_integrity
+from tui_crawler.storage.db.database import check_integrity
 
 pytestmark = pytest.mark.skipif(sys.platform == "win32", reason="pseudo terminals are of POSIX")
 

@@ -18,8 +18,8 @@ from tests.e2e.served import gaps, read_access_log, rows, tui_crawler, value
 from tests.support.patience import PATIENT_S
 from tests.support.terminal import in_terminal
 from tui_crawler.console.operator.detach import CannotDetach
-from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.wiring.detach import DetachedRun
 
 STARTED = "running"

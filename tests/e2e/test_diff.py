@@ -16,9 +16,9 @@ from typing import Any
 import pytest
 
 from tests.e2e.served import KILLED, run_until, tui_crawler, value
-from tui_crawler.domain.replay import OriginReplay
-from tui_crawler.domain.replayed import ReplayGoal
-from tui_crawler.storage.replayed import ReplayedReader, ReplayedTables
+from tui_crawler.domain.history.replay import OriginReplay
+from tui_crawler.domain.history.replayed import ReplayGoal
+from tui_crawler.storage.crawl.replayed import ReplayedReader, ReplayedTables
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring.replay import sessions_of
 

@@ -15,8 +15,8 @@ from tests.e2e.served import read_access_log, value
 from tests.e2e.test_console_breaks import assert_given_back, resize, summary
 from tests.support.patience import PATIENT_S
 from tests.support.terminal import in_terminal
-from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
 
 WELCOME = "How do you want to begin?"
 PASTE = "\x1b[200~{}\x1b[201~"

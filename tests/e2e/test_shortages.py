@@ -20,7 +20,7 @@ import pytest
 
 from tests.e2e.served import ROOT, rows, tui_crawler, value
 from tests.support.patience import PATIENT_S
-from tui_crawler.storage.database import check_integrity
+from tui_crawler.storage.db.database import check_integrity
 
 
 class Site(BaseHTTPRequestHandler):

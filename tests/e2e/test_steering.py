@@ -14,7 +14,7 @@ import pytest
 from tests.e2e.served import rows, value
 from tests.storage.making import T0, A, B, failed, fill_of, plan
 from tests.support.patience import PATIENT_S
-from tui_crawler.domain.command import (
+from tui_crawler.domain.records.command import (
     AddSeeds,
     ApplyRules,
     Exclude,
@@ -24,12 +24,12 @@ from tui_crawler.domain.command import (
     SetDelay,
     StopOrigins,
 )
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.failure import NotTakenUp, StorageFailure
-from tui_crawler.domain.policy import PolicySet, Rule
-from tui_crawler.domain.ruleset import to_json
-from tui_crawler.storage.journal import Journal
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.failure import NotTakenUp, StorageFailure
+from tui_crawler.domain.rules.policy import PolicySet, Rule
+from tui_crawler.domain.rules.ruleset import to_json
 from tui_crawler.storage.store import SqliteStore
+from tui_crawler.storage.workers.journal import Journal
 from tui_crawler.wiring import steering
 from tui_crawler.wiring.steering import SteeredJournal, carry_out
 

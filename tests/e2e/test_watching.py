@@ -18,8 +18,8 @@ import pytest
 from tests.e2e.served import PATIENT_S, ROOT, tui_crawler, value
 from tests.support.terminal import in_terminal
 from tui_crawler.demo.process import DemoProcess, demo_config
-from tui_crawler.domain.alarm import Alarm, AlarmKind
-from tui_crawler.domain.event import Event
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.history.alarm import Alarm, AlarmKind
 from tui_crawler.wiring.alarms import AlarmProgram
 from tui_crawler.wiring.crawl import NullListener
 

@@ -14,8 +14,8 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.served import rows, tui_crawler
-from tui_crawler.domain.exit_code import BLOCKED, ExitCode
-from tui_crawler.domain.explanation import Answer, Explanation
+from tui_crawler.domain.history.explanation import Answer, Explanation
+from tui_crawler.domain.records.exit_code import BLOCKED, ExitCode
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring.explain import Explainer
 

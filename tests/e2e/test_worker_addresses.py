@@ -19,7 +19,7 @@ from tests.e2e.test_worker_command import live, worker
 from tests.e2e.test_workers import wait_for
 from tests.support.patience import PATIENT_S
 from tests.support.postgres_database import made_database
-from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.domain.records.database_place import DatabasePlace
 from tui_crawler.storage.reports.reports import Reports
 
 DELAY_MS, TAKES_MS, PAGES = 100, 10, 16

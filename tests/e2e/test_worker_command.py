@@ -15,8 +15,8 @@ from tests.e2e.served import ROOT, gaps, read_access_log, rows, tui_crawler, val
 from tests.e2e.test_workers import DELAY_MS, configured, is_made, wait_for
 from tests.support.patience import PATIENT_S
 from tui_crawler.demo.process import DemoProcess
-from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
 
 
 @contextlib.contextmanager

@@ -9,13 +9,13 @@ from typing import Any
 
 from tests.support.memory_store import MemoryStore
 from tests.support.simulated_web import Answer, SimulatedWeb
-from tui_crawler.domain.admission import Admission, Limits, Scope
-from tui_crawler.domain.delay import DelaySettings
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.origin import CrawlSettings
-from tui_crawler.domain.page import NewPage
-from tui_crawler.domain.policy import EMPTY, PolicySet
-from tui_crawler.domain.run import RunPlan
+from tui_crawler.domain.crawl.delay import DelaySettings
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.crawl.origin import CrawlSettings
+from tui_crawler.domain.crawl.run import RunPlan
+from tui_crawler.domain.records.page import NewPage
+from tui_crawler.domain.rules.admission import Admission, Limits, Scope
+from tui_crawler.domain.rules.policy import EMPTY, PolicySet
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.engine.clock import VirtualClock
 from tui_crawler.engine.engine import Engine

@@ -11,9 +11,9 @@ import pytest
 
 from tests.engine.crawls import PLAN
 from tests.support.memory_store import MemoryStore
-from tui_crawler.domain.admission import Admission, Limits, Scope
-from tui_crawler.domain.attempt import FillRecord
-from tui_crawler.domain.command import (
+from tui_crawler.domain.crawl.origin import CrawlSettings, OriginState, Takeover, record_of
+from tui_crawler.domain.records.attempt import FillRecord
+from tui_crawler.domain.records.command import (
     AddSeeds,
     Command,
     Exclude,
@@ -22,11 +22,11 @@ from tui_crawler.domain.command import (
     RetryPages,
     StopOrigins,
 )
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.domain.origin import CrawlSettings, OriginState, Takeover, record_of
-from tui_crawler.domain.page import NewPage
-from tui_crawler.domain.policy import EMPTY
-from tui_crawler.domain.status_words import FinishReason
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.domain.records.page import NewPage
+from tui_crawler.domain.records.status_words import FinishReason
+from tui_crawler.domain.rules.admission import Admission, Limits, Scope
+from tui_crawler.domain.rules.policy import EMPTY
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.engine.clock import VirtualClock
 from tui_crawler.engine.commands import CommandExecutor, CommandResult

@@ -12,8 +12,7 @@ import pytest
 from tests.engine.crawls import Crawling
 from tests.support.memory_store import MemoryStore
 from tests.support.simulated_web import Answer, linked_site
-from tui_crawler.domain.admission import Limits
-from tui_crawler.domain.command import (
+from tui_crawler.domain.records.command import (
     AddSeeds,
     Exclude,
     PauseOrigins,
@@ -24,11 +23,12 @@ from tui_crawler.domain.command import (
     StopOrigins,
     TopUpPatience,
 )
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode
-from tui_crawler.domain.failure import OutOfDescriptors
-from tui_crawler.domain.policy import PolicySet, Whitelist
-from tui_crawler.domain.status_words import RunReason
+from tui_crawler.domain.records.exit_code import DISPOSITIONS, ExitCode
+from tui_crawler.domain.records.failure import OutOfDescriptors
+from tui_crawler.domain.records.status_words import RunReason
+from tui_crawler.domain.rules.admission import Limits
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.policy import PolicySet, Whitelist
 from tui_crawler.engine import engine
 from tui_crawler.engine.clock import run_virtual
 

@@ -14,7 +14,7 @@ import pytest
 
 from tests.engine.crawls import Crawling
 from tests.support.simulated_web import linked_site
-from tui_crawler.domain.failure import DatabaseUnusable, StorageFailure
+from tui_crawler.domain.records.failure import DatabaseUnusable, StorageFailure
 from tui_crawler.engine.clock import run_virtual
 
 A, B = "http://a.test", "http://b.test"

@@ -11,9 +11,9 @@ import pytest
 from tests.engine.crawls import Crawling
 from tests.support.memory_store import MemoryStore
 from tests.support.simulated_web import Answer
-from tui_crawler.domain.command import PauseOrigins
-from tui_crawler.domain.policy import PolicySet, Whitelist
-from tui_crawler.domain.worker import WorkerOrders
+from tui_crawler.domain.records.command import PauseOrigins
+from tui_crawler.domain.records.worker import WorkerOrders
+from tui_crawler.domain.rules.policy import PolicySet, Whitelist
 from tui_crawler.engine import origin_table
 from tui_crawler.engine.clock import run_virtual
 from tui_crawler.engine.peers import PeerWorker

@@ -8,12 +8,12 @@ from typing import Any
 
 import pytest
 
-from tui_crawler.domain.attempt import OriginRecord
-from tui_crawler.domain.command import PendingAction, RetryPages
-from tui_crawler.domain.delay import Pace
-from tui_crawler.domain.origin import OriginState
-from tui_crawler.domain.page import PutBack, TodoPage
-from tui_crawler.domain.status_words import FinishReason
+from tui_crawler.domain.crawl.delay import Pace
+from tui_crawler.domain.crawl.origin import OriginState
+from tui_crawler.domain.records.attempt import OriginRecord
+from tui_crawler.domain.records.command import PendingAction, RetryPages
+from tui_crawler.domain.records.page import PutBack, TodoPage
+from tui_crawler.domain.records.status_words import FinishReason
 from tui_crawler.engine import origin_table
 from tui_crawler.engine.commands import CommandExecutor
 from tui_crawler.engine.peers import PeerWorker

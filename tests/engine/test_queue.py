@@ -12,7 +12,8 @@ import pytest
 from tests.engine.crawls import Crawling
 from tests.support.memory_store import MemoryStore
 from tests.support.simulated_web import Answer, SimulatedWeb, linked_site
-from tui_crawler.domain.command import (
+from tui_crawler.domain.crawl.job import JobPlan
+from tui_crawler.domain.records.command import (
     AddSeeds,
     ApplyRules,
     Exclude,
@@ -22,13 +23,12 @@ from tui_crawler.domain.command import (
     SetJob,
     SteerJobs,
 )
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.job import JobPlan
-from tui_crawler.domain.page import NewPage
-from tui_crawler.domain.policy import EMPTY, PolicySet, Rule
-from tui_crawler.domain.ruleset import Ruleset, to_json
-from tui_crawler.domain.status_words import RunReason
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.page import NewPage
+from tui_crawler.domain.records.status_words import RunReason
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.policy import EMPTY, PolicySet, Rule
+from tui_crawler.domain.rules.ruleset import Ruleset, to_json
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.engine.clock import VirtualClock, run_virtual
 

@@ -7,12 +7,12 @@ from hypothesis import strategies as st
 
 from tests.engine.crawls import PLAN, Crawling
 from tests.support.simulated_web import linked_site
-from tui_crawler.domain.admission import Admission, Limits, Scope
-from tui_crawler.domain.delay import Pace
+from tui_crawler.domain.crawl.delay import Pace
+from tui_crawler.domain.crawl.origin import CrawlSettings, OriginState
 from tui_crawler.domain.moment import HELD
-from tui_crawler.domain.origin import CrawlSettings, OriginState
-from tui_crawler.domain.policy import EMPTY
-from tui_crawler.domain.status_words import FinishReason
+from tui_crawler.domain.records.status_words import FinishReason
+from tui_crawler.domain.rules.admission import Admission, Limits, Scope
+from tui_crawler.domain.rules.policy import EMPTY
 from tui_crawler.engine.clock import run_virtual
 from tui_crawler.engine.origin_table import EngineSettings, OriginTable
 

@@ -6,7 +6,7 @@ import asyncio
 
 from tests.engine.crawls import Crawling
 from tests.support.simulated_web import linked_site
-from tui_crawler.domain.command import AddSeeds, PendingAction
+from tui_crawler.domain.records.command import AddSeeds, PendingAction
 from tui_crawler.engine.clock import run_virtual
 from tui_crawler.engine.peers import PeerWorker
 

@@ -15,7 +15,8 @@ import pytest
 
 from tests.engine.crawls import Crawling
 from tests.support.simulated_web import linked_site
-from tui_crawler.domain.command import (
+from tui_crawler.domain.crawl.job import JobPlan
+from tui_crawler.domain.records.command import (
     PauseOrigins,
     ProbeUrls,
     ResumeOrigins,
@@ -24,9 +25,8 @@ from tui_crawler.domain.command import (
     SteerJobs,
     TopUpPatience,
 )
-from tui_crawler.domain.exit_code import DISPOSITIONS
-from tui_crawler.domain.job import JobPlan
-from tui_crawler.domain.page import NewPage
+from tui_crawler.domain.records.exit_code import DISPOSITIONS
+from tui_crawler.domain.records.page import NewPage
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.engine.clock import run_virtual
 

@@ -12,7 +12,7 @@ from tests.engine.crawls import Crawling
 from tests.engine.test_joined import Peers
 from tests.support.memory_store import MemoryStore
 from tests.support.simulated_web import Answer
-from tui_crawler.domain.worker import WorkerOrder, WorkerOrders
+from tui_crawler.domain.records.worker import WorkerOrder, WorkerOrders
 from tui_crawler.engine.clock import run_virtual
 from tui_crawler.engine.peers import PeerWorker
 

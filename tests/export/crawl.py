@@ -22,10 +22,10 @@ from tests.storage.making import (
     record,
     request,
 )
-from tui_crawler.domain.attempt import DataValue, RedirectRecord, RedirectSource, Settle
-from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page import TodoPage
+from tui_crawler.domain.records.attempt import DataValue, RedirectRecord, RedirectSource, Settle
+from tui_crawler.domain.records.content_kind import LinkKind
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.page import TodoPage
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 
 HOME = f"{A}/"

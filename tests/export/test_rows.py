@@ -17,9 +17,9 @@ import pytest
 
 from tests.export.crawl import FORMULA, HOME, LONG_TITLE, PAGE, store_attempts
 from tests.storage.making import T0, A, B, plan
-from tui_crawler.domain.failure import StorageFailure
+from tui_crawler.domain.records.failure import StorageFailure
 from tui_crawler.export.output import open_stream
-from tui_crawler.storage.reader import Reader
+from tui_crawler.storage.db.reader import Reader
 from tui_crawler.storage.reports import export as export_reports
 from tui_crawler.storage.reports.export import Narrowing, StoredBody
 from tui_crawler.storage.reports.reports import Reports

@@ -18,10 +18,10 @@ from warcio.checker import Checker
 
 from tests.export.test_warc import Read
 from tests.storage.making import T0, A, link
-from tui_crawler.domain.attempt import Reading, RequestRecord
-from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.failure import StorageHeldUp
+from tui_crawler.domain.records.attempt import Reading, RequestRecord
+from tui_crawler.domain.records.content_kind import LinkKind
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.failure import StorageHeldUp
 from tui_crawler.export import warc_folder
 from tui_crawler.export.output import lock_file
 from tui_crawler.export.warc import Archive

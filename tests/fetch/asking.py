@@ -11,9 +11,9 @@ from typing import Any
 
 import httpx
 
-from tui_crawler.domain.attempt import Exchange, FetchRequest, Headers
-from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import Moment
+from tui_crawler.domain.records.attempt import Exchange, FetchRequest, Headers
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.client import HttpFetcher

@@ -7,8 +7,8 @@ from datetime import UTC, datetime
 from typing import Any
 
 from tests.fetch.asking import answered, crawl_url
-from tui_crawler.domain.attempt import Headers, Reading, Validation
-from tui_crawler.domain.content_kind import LinkKind
+from tui_crawler.domain.records.attempt import Headers, Reading, Validation
+from tui_crawler.domain.records.content_kind import LinkKind
 from tui_crawler.fetch.extract import PageReader
 from tui_crawler.fetch.limits import FetchLimits
 

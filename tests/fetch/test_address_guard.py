@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.fetch.asking import ask, fetching, whole
 from tests.support.hostile_web import HostileWeb, Send
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.fetch.address_guard import AddressGuard, AddressRefused
 
 PUBLIC = ("93.184.216.34", "8.8.8.8", "2606:2800:220:1::1", "64:ff9b::808:808", "::ffff:8.8.8.8")

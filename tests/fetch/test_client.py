@@ -15,8 +15,8 @@ import pytest
 
 from tests.fetch.asking import CORPORA, SHORT, ask, fetching, head, whole
 from tests.support.hostile_web import HostileWeb, Send, Wait
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.failure import OutOfDescriptors
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.failure import OutOfDescriptors
 from tui_crawler.fetch.address_guard import AddressGuard, resolve_name
 from tui_crawler.fetch.classify import Phase, Trouble, exit_code_of_trouble
 from tui_crawler.fetch.client import system_moment

@@ -18,9 +18,9 @@ from tests.fetch.asking import CORPORA, SHORT, ask, fetching, head, whole
 from tests.support.held_time import HeldTime
 from tests.support.hostile_web import Close, HostileWeb, Pass, Send, Wait
 from tests.support.patience import PATIENT_S
-from tui_crawler.domain.attempt import Exchange, RequestRecord
-from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import Moment
+from tui_crawler.domain.records.attempt import Exchange, RequestRecord
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.engine.clock import VirtualClock, run_virtual
 from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.address_guard import AddressGuard

@@ -13,9 +13,9 @@ from hypothesis import strategies as st
 from tests.fetch.asking import answered
 from tests.fetch.reading import LIMITS, PAGE, hrefs, read
 from tests.support.held_time import HeldTime
-from tui_crawler.domain.attempt import DataValue, Reading
-from tui_crawler.domain.content_kind import DataRule, DataType
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.records.attempt import DataValue, Reading
+from tui_crawler.domain.records.content_kind import DataRule, DataType
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.fetch.data_blocks import BadDataRule, DataBlocks
 from tui_crawler.fetch.extract import GRACE, PageReader
 from tui_crawler.fetch.limits import FetchLimits

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.domain.recrawl import parse_http_date
+from tui_crawler.domain.crawl.recrawl import parse_http_date
 from tui_crawler.fetch.headers import is_rfc_3339, w3c_date_ms
 
 

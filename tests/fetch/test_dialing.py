@@ -12,8 +12,8 @@ import pytest
 
 from tests.fetch.asking import ask, fetching, whole
 from tests.support.hostile_web import HostileWeb, Send
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.failure import OutOfDescriptors
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.failure import OutOfDescriptors
 from tui_crawler.engine.clock import VirtualClock, run_virtual
 from tui_crawler.fetch.address_guard import AddressGuard, AddressRefused
 from tui_crawler.fetch.classify import TransferFailed, Trouble

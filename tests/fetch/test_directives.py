@@ -9,8 +9,8 @@ import pytest
 
 from tests.fetch.asking import answered
 from tests.fetch.reading import LIMITS, PAGE, day, read
-from tui_crawler.domain.attempt import Headers, Reading, RedirectSource, RequestRecord
-from tui_crawler.domain.content_kind import LinkKind
+from tui_crawler.domain.records.attempt import Headers, Reading, RedirectSource, RequestRecord
+from tui_crawler.domain.records.content_kind import LinkKind
 from tui_crawler.fetch.extract import PageReader
 
 

@@ -19,10 +19,10 @@ from hypothesis import strategies as st
 from tests.fetch.asking import CORPORA, SHORT, USER_AGENT, again, ask, fetching, frozen, head, traced_peak, whole
 from tests.support.held_time import HeldTime
 from tests.support.hostile_web import AwaitHangup, Close, Flood, HostileWeb, Pass, Reset, Send, Wait
-from tui_crawler.domain.attempt import Exchange, FetchRequest
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page import TodoPage
-from tui_crawler.domain.recrawl import condition_of, validator_of
+from tui_crawler.domain.crawl.recrawl import condition_of, validator_of
+from tui_crawler.domain.records.attempt import Exchange, FetchRequest
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.page import TodoPage
 from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.client import HttpFetcher

@@ -14,7 +14,7 @@ import zstandard
 from tests.fetch.asking import SHORT, again, ask, fetching, head, whole
 from tests.support.held_time import HeldTime
 from tests.support.hostile_web import Close, Drip, Flood, HostileWeb, Pass, Reset, Send, Wait
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.fetch.address_guard import AddressGuard
 from tui_crawler.fetch.client import HttpFetcher
 

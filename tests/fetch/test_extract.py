@@ -14,9 +14,9 @@ from hypothesis import strategies as st
 
 from tests.fetch.asking import CORPORA, answered
 from tests.fetch.reading import LIMITS, PAGE, hrefs, read
-from tui_crawler.domain.attempt import Exchange
-from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.records.attempt import Exchange
+from tui_crawler.domain.records.content_kind import LinkKind
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.fetch.extract import PageReader
 from tui_crawler.fetch.limits import FetchLimits
 

@@ -8,8 +8,8 @@ import pytest
 
 from tests.fetch.asking import ask, head, whole
 from tests.support.hostile_web import Close, HostileWeb, Send
-from tui_crawler.domain.attempt import FetchRequest
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.records.attempt import FetchRequest
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.fetch.client import HttpFetcher
 
 FORGED = whole(b"forged", "Content-Type: text/html")

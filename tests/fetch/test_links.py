@@ -8,8 +8,8 @@ import pytest
 
 from tests.fetch.asking import answered
 from tests.fetch.reading import LIMITS, PAGE, hrefs, read
-from tui_crawler.domain.attempt import RefusedCount
-from tui_crawler.domain.content_kind import LinkKind
+from tui_crawler.domain.records.attempt import RefusedCount
+from tui_crawler.domain.records.content_kind import LinkKind
 from tui_crawler.fetch.extract import PageReader
 from tui_crawler.fetch.limits import FetchLimits
 

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from tests.fetch.asking import answered
 from tests.fetch.reading import LIMITS, PAGE
-from tui_crawler.domain.attempt import Reading
+from tui_crawler.domain.records.attempt import Reading
 from tui_crawler.domain.url import SiteLinks
 from tui_crawler.fetch.page import PageReading
 from tui_crawler.fetch.plain_html import may_be_deep, plain_tags

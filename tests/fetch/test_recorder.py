@@ -11,8 +11,8 @@ import pytest
 from tests.fetch.asking import SHORT, again, ask, fetching, head, whole
 from tests.support.held_time import HeldTime
 from tests.support.hostile_web import Close, HostileWeb, Pass, Send
-from tui_crawler.domain.attempt import Reading, RequestRecord
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.records.attempt import Reading, RequestRecord
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.fetch.client import HttpFetcher
 from tui_crawler.fetch.headers import RawHeaders
 

@@ -14,8 +14,8 @@ import pytest
 import zstandard
 
 from tests.fetch.reading import LIMITS, PAGE, read
-from tui_crawler.domain.attempt import WaitingDocument
-from tui_crawler.domain.content_kind import DataRule
+from tui_crawler.domain.records.attempt import WaitingDocument
+from tui_crawler.domain.records.content_kind import DataRule
 from tui_crawler.fetch import second_reading
 from tui_crawler.fetch.extract import PageReader, ReaderSetup
 from tui_crawler.fetch.second_reading import SecondReader, read_again

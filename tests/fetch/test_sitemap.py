@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from tests.fetch.asking import answered, traced_peak
 from tests.fetch.reading import LIMITS, PAGE, day, read
-from tui_crawler.domain.attempt import Reading, RefusedCount
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.records.attempt import Reading, RefusedCount
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.fetch.extract import PageReader
 from tui_crawler.fetch.limits import MIB, FetchLimits
 

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from tests.fetch.asking import answered, crawl_url
 from tests.fetch.reading import LIMITS, hrefs, read
-from tui_crawler.domain.attempt import RefusedCount
-from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.records.attempt import RefusedCount
+from tui_crawler.domain.records.content_kind import LinkKind
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.fetch.extract import PageReader
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.page import stylesheet_links

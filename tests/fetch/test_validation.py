@@ -11,8 +11,8 @@ from hypothesis import strategies as st
 
 from tests.fetch.asking import answered
 from tests.fetch.reading import LIMITS, PAGE, judge, read
-from tui_crawler.domain.attempt import Validation, ValidationError
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.records.attempt import Validation, ValidationError
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.fetch.extract import PageReader
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.validation import html as html_validation

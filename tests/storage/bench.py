@@ -11,13 +11,13 @@ import pytest
 from tests.storage.making import T0
 from tests.storage.whole import assert_whole
 from tests.support.memory_store import MemoryStore
-from tui_crawler.domain.command import ActionResult, Command
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.storage.journal import Journal
-from tui_crawler.storage.owner import this_process
+from tui_crawler.domain.records.command import ActionResult, Command
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.storage.db.owner import this_process
+from tui_crawler.storage.db.writer import WriterSettings
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
-from tui_crawler.storage.writer import WriterSettings
+from tui_crawler.storage.workers.journal import Journal
 
 of_sqlite = pytest.mark.parametrize("place", ["sqlite"], indirect=True)
 """Tests of files, locks and query plans, which a server has not, or others."""

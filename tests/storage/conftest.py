@@ -14,10 +14,10 @@ from tests.storage.making import T0
 from tests.storage.whole import assert_whole
 from tests.storage.workbench import Workbench
 from tests.support.postgres_database import EmptiedDatabase, made_database
-from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
-from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.owner import Owner
+from tui_crawler.domain.records.database_place import DatabasePlace, PostgresPlace
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.db.owner import Owner
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 

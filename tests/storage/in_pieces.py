@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tui_crawler.domain.command import RetryPages
-from tui_crawler.domain.page import PutBack
-from tui_crawler.storage import retrying
-from tui_crawler.storage.claim import Claim
-from tui_crawler.storage.transaction import Transaction
+from tui_crawler.domain.records.command import RetryPages
+from tui_crawler.domain.records.page import PutBack
+from tui_crawler.storage.crawl import retrying
+from tui_crawler.storage.db.claim import Claim
+from tui_crawler.storage.db.transaction import Transaction
 
 
 def pieces(transaction: Transaction, named: retrying.RetrySelection) -> Iterator[tuple[int, ...]]:

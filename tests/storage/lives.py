@@ -11,7 +11,9 @@ from pathlib import Path
 from tests.engine.crawls import Crawling
 from tests.storage.bench import GONE
 from tests.support.simulated_web import Answer, linked_site
-from tui_crawler.domain.command import (
+from tui_crawler.domain.crawl.delay import DelaySettings
+from tui_crawler.domain.crawl.origin import CrawlSettings, SettingsByOrigin
+from tui_crawler.domain.records.command import (
     Command,
     Exclude,
     PauseOrigins,
@@ -23,14 +25,12 @@ from tui_crawler.domain.command import (
     StopOrigins,
     TopUpPatience,
 )
-from tui_crawler.domain.delay import DelaySettings
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.origin import CrawlSettings, SettingsByOrigin
-from tui_crawler.domain.status_words import RunReason
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.status_words import RunReason
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.engine.clock import WALL_0, VirtualLoop, run_virtual
-from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.store import SqliteStore, StoreSettings
+from tui_crawler.storage.workers.journal import Journal
 
 ORIGINS = ["http://a.test", "http://b.test", "http://c.test"]
 

@@ -6,7 +6,8 @@ import hashlib
 from dataclasses import replace
 from typing import Any
 
-from tui_crawler.domain.attempt import (
+from tui_crawler.domain.crawl.run import RunPlan
+from tui_crawler.domain.records.attempt import (
     AttemptRecord,
     DocumentRecord,
     FillRecord,
@@ -17,11 +18,17 @@ from tui_crawler.domain.attempt import (
     RobotsRecord,
     Settle,
 )
-from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.exit_code import DISPOSITIONS, AttemptKind, ExitCode, attempts_left, retries_in_run, unlinks
-from tui_crawler.domain.page import NewPage, TodoPage
-from tui_crawler.domain.run import RunPlan
-from tui_crawler.domain.status import PageStatus
+from tui_crawler.domain.records.content_kind import LinkKind
+from tui_crawler.domain.records.exit_code import (
+    DISPOSITIONS,
+    AttemptKind,
+    ExitCode,
+    attempts_left,
+    retries_in_run,
+    unlinks,
+)
+from tui_crawler.domain.records.page import NewPage, TodoPage
+from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.url import CrawlUrl, normalise
 
 A, B, C = "https://a.example", "https://b.example", "https://c.example"

@@ -10,14 +10,14 @@ from typing import Any
 from tests.storage.bench import GONE
 from tests.storage.making import T0, A, attempt, crawled, fill_of, link, outcome, plan, record, url
 from tests.storage.raw import RawRow, rows, value
-from tui_crawler.domain.admission import Admission, Limits, Scope
-from tui_crawler.domain.attempt import RedirectRecord, RedirectSource, Settle
-from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page import TodoPage
-from tui_crawler.domain.policy import EMPTY, PolicySet
-from tui_crawler.storage.scan import BuildSettings, Built, build_queue
+from tui_crawler.domain.records.attempt import RedirectRecord, RedirectSource, Settle
+from tui_crawler.domain.records.content_kind import LinkKind
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.page import TodoPage
+from tui_crawler.domain.rules.admission import Admission, Limits, Scope
+from tui_crawler.domain.rules.policy import EMPTY, PolicySet
+from tui_crawler.storage.queue.scan import BuildSettings, Built, build_queue
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 
 

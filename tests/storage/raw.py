@@ -7,10 +7,10 @@ from typing import Any
 
 import peewee
 
-from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
-from tui_crawler.storage import postgres
-from tui_crawler.storage.driver import execute
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.domain.records.database_place import DatabasePlace, PostgresPlace
+from tui_crawler.storage.db import postgres
+from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.drivers.driver import execute
 
 
 class RawRow(tuple[Any, ...]):

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from tui_crawler.domain.attempt import DataValue, Validation
-from tui_crawler.domain.page_filter import PageFilter
-from tui_crawler.domain.page_view import LinkView, PageView
+from tui_crawler.domain.records.attempt import DataValue, Validation
+from tui_crawler.domain.records.page_view import LinkView, PageView
+from tui_crawler.domain.rules.page_filter import PageFilter
 from tui_crawler.storage.reports.reports import Reports
 
 

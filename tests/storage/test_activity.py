@@ -7,10 +7,11 @@ from dataclasses import replace
 from tests.storage.bench import GONE, DatabaseBench
 from tests.storage.making import T0, A, B, C, plan, record
 from tests.storage.test_jobs import NEWS, change, two_jobs
-from tui_crawler.domain.command import ReclaimPages, SetDripfeed, SetJob, StashPages, SteerJobs
-from tui_crawler.domain.operator_view import ActivityView
-from tui_crawler.storage import activity, origins, sessions, settle
+from tui_crawler.domain.records.command import ReclaimPages, SetDripfeed, SetJob, StashPages, SteerJobs
+from tui_crawler.domain.records.operator_view import ActivityView
+from tui_crawler.storage.crawl import activity, origins, settle
 from tui_crawler.storage.reports.reports import Reports
+from tui_crawler.storage.workers import sessions
 
 
 def told(reports: Reports, **more: object) -> list[tuple[str, str, str]]:

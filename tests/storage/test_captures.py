@@ -11,8 +11,8 @@ import pytest
 from tests.storage.making import A, attempt, failed, record, request, robots
 from tests.storage.test_former import Site
 from tests.storage.workbench import Workbench
-from tui_crawler.domain.attempt import ERROR_BODY, AttemptRecord, AttemptResult, Settle
-from tui_crawler.domain.exit_code import AttemptKind, ExitCode
+from tui_crawler.domain.records.attempt import ERROR_BODY, AttemptRecord, AttemptResult, Settle
+from tui_crawler.domain.records.exit_code import AttemptKind, ExitCode
 from tui_crawler.storage.reports.export import Narrowing, StoredBody
 from tui_crawler.storage.reports.reports import Reports
 

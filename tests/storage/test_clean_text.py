@@ -7,10 +7,10 @@ from hypothesis import strategies as st
 
 from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, attempt, crawled, document, link, outcome, plan, record, request, seed
-from tui_crawler.domain.attempt import RefusedCount, Settle
-from tui_crawler.domain.command import AddSeeds
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.storage.clean_text import clean
+from tui_crawler.domain.records.attempt import RefusedCount, Settle
+from tui_crawler.domain.records.command import AddSeeds
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.storage.db.clean_text import clean
 from tui_crawler.storage.reports.reports import Reports
 
 HOSTILE = "a\0b\ud800c\udfff \U0001f600 \x1b[31m ]"

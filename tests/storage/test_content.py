@@ -15,14 +15,14 @@ from tests.storage.making import T0, WEEK, A, crawled, document, failed, link, n
 from tests.storage.reading import data_of, pages_of, validation_of
 from tests.storage.whole import assert_whole
 from tests.storage.workbench import Workbench
-from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
-from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page import TodoPage
-from tui_crawler.storage import candidates
-from tui_crawler.storage.claim import Claim
-from tui_crawler.storage.driver import columns_of
-from tui_crawler.storage.settle import SettleJob
+from tui_crawler.domain.records.attempt import DataValue, Validation, ValidationError
+from tui_crawler.domain.records.content_kind import LinkKind
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.page import TodoPage
+from tui_crawler.storage.crawl import candidates
+from tui_crawler.storage.crawl.settle import SettleJob
+from tui_crawler.storage.db.claim import Claim
+from tui_crawler.storage.drivers.driver import columns_of
 
 HOME = f"{A}/"
 BAD = Validation("html", False, (ValidationError(3, 7, "a tag that was never closed"), ValidationError(0, 0, "end")))

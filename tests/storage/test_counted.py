@@ -13,8 +13,9 @@ from tests.storage.in_pieces import first, put_back
 from tests.storage.making import A, B, crawled, failed, fill_of, new_page, plan, record, refusal, seed
 from tests.storage.whole import assert_counted
 from tests.storage.workbench import Workbench
-from tui_crawler.domain.attempt import FillRecord
-from tui_crawler.domain.command import (
+from tui_crawler.domain.crawl.job import JobPlan
+from tui_crawler.domain.records.attempt import FillRecord
+from tui_crawler.domain.records.command import (
     ReclaimPages,
     RetryPages,
     SetDripfeed,
@@ -23,12 +24,12 @@ from tui_crawler.domain.command import (
     SteerJobs,
     UnstashPages,
 )
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.job import JobPlan
-from tui_crawler.domain.page import TodoPage
-from tui_crawler.storage import candidates, jobs, operator_actions, retrying, sessions, settle, stashes
-from tui_crawler.storage.settle import SettleJob
-from tui_crawler.storage.transaction import Transaction
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.page import TodoPage
+from tui_crawler.storage.crawl import candidates, jobs, operator_actions, retrying, settle, stashes
+from tui_crawler.storage.crawl.settle import SettleJob
+from tui_crawler.storage.db.transaction import Transaction
+from tui_crawler.storage.workers import sessions
 
 _ORIGINS = (A, B)
 _NAMES = ("main", "one", "two")

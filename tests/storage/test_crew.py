@@ -15,13 +15,14 @@ from hypothesis import strategies as st
 
 from tests.storage.making import T0, plan, seed
 from tests.storage.workbench import Workbench
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.storage import leases, peers, sessions, settle
-from tui_crawler.storage.leases import GATHERING_MS, Peers
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.storage.crawl import settle
+from tui_crawler.storage.db.owner import Owner
 from tui_crawler.storage.models import Job, Origin, Page
-from tui_crawler.storage.owner import Owner
-from tui_crawler.storage.sessions import Starter
 from tui_crawler.storage.store import SqliteStore
+from tui_crawler.storage.workers import leases, peers, sessions
+from tui_crawler.storage.workers.leases import GATHERING_MS, Peers
+from tui_crawler.storage.workers.sessions import Starter
 
 LEASE_MS = 30_000
 SITES = 6

@@ -22,18 +22,18 @@ import pytest
 
 from tests.storage.making import T0, A, plan
 from tests.support.patience import PATIENT_S
-from tui_crawler.domain.failure import NotOurDatabase, RunHeld, StorageFailure
-from tui_crawler.storage.database import check_integrity, open_readonly, open_writable, upgrade
+from tui_crawler.domain.records.failure import NotOurDatabase, RunHeld, StorageFailure
 from tui_crawler.storage.database_copy import copy_crawl
-from tui_crawler.storage.driver import connection_of, execute
-from tui_crawler.storage.faults import ReadOnlyDatabase, storage_failure
-from tui_crawler.storage.file_identity import APPLICATION_ID, FileState, examine
-from tui_crawler.storage.journal import Journal
+from tui_crawler.storage.db.database import check_integrity, open_readonly, open_writable, upgrade
+from tui_crawler.storage.db.file_identity import APPLICATION_ID, FileState, examine
+from tui_crawler.storage.db.open_settings import Durability, OpenSettings
+from tui_crawler.storage.drivers.driver import connection_of, execute
+from tui_crawler.storage.drivers.faults import ReadOnlyDatabase, storage_failure
 from tui_crawler.storage.migrations import MIGRATIONS_DIRECTORY, latest_version, migrate, record_as_migrated
 from tui_crawler.storage.models import create_tables
-from tui_crawler.storage.open_settings import Durability, OpenSettings
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
+from tui_crawler.storage.workers.journal import Journal
 
 ROOT = Path(__file__).parents[2]
 
@@ -286,8 +286,8 @@ import sqlite3
 import sys
 from pathlib import Path
 
-from tui_crawler.storage.database import upgrade
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.storage.db.database import upgrade
+from tui_crawler.storage.db.open_settings import OpenSettings
 
 
 class Killed(sqlite3.Connection):
@@ -366,8 +366,8 @@ import os
 import random
 import sys
 from pathlib import Path
-from tui_crawler.storage.faults import ReadOnlyDatabase
-from tui_crawler.storage.journal import Journal
+from tui_crawler.storage.drivers.faults import ReadOnlyDatabase
+from tui_crawler.storage.workers.journal import Journal
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore
 path = Path(sys.argv[1])

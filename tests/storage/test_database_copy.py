@@ -22,21 +22,21 @@ from tests.storage.bench import GONE
 from tests.storage.making import T0, A, B, crawled, failed, fill_of, plan
 from tests.storage.whole import assert_whole
 from tests.support.postgres_database import made_database
-from tui_crawler.domain.attempt import Settle
-from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.failure import NotOurDatabase, RunHeld, StorageFailure
+from tui_crawler.domain.records.attempt import Settle
+from tui_crawler.domain.records.database_place import DatabasePlace, PostgresPlace
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.failure import NotOurDatabase, RunHeld, StorageFailure
 from tui_crawler.storage import database_copy
-from tui_crawler.storage.database import connect_readonly, open_readonly, open_writable, upgrade
 from tui_crawler.storage.database_copy import CrawlCopy, copy_crawl
-from tui_crawler.storage.driver import execute
-from tui_crawler.storage.faults import OlderDatabase
-from tui_crawler.storage.file_identity import examine
+from tui_crawler.storage.db.database import connect_readonly, open_readonly, open_writable, upgrade
+from tui_crawler.storage.db.file_identity import examine
+from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.db.views import VIEWS
+from tui_crawler.storage.drivers.driver import execute
+from tui_crawler.storage.drivers.faults import OlderDatabase
 from tui_crawler.storage.models import MODELS
-from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
-from tui_crawler.storage.views import VIEWS
 
 ROOT = Path(__file__).parents[2]
 WORDS = ("", "plain", "größer 😀", 'a "quoted" \\ \t\n line', "x" * 5_000)
@@ -231,7 +231,7 @@ def test_it_goes_on_after_any_step(
 def test_killed_it_goes_on(source: Path, target: DatabasePlace) -> None:
     code = (
         "import os, sys; from pathlib import Path; from tui_crawler.storage import database_copy as c\n"
-        "from tui_crawler.domain.database_place import PostgresPlace\n"
+        "from tui_crawler.domain.records.database_place import PostgresPlace\n"
         "c._BATCH_ROWS = 5; where = sys.argv[2]\n"
         "place = PostgresPlace(where) if '://' in where else Path(where)\n"
         "c.copy_crawl(Path(sys.argv[1]), place, lambda rows: rows > 60 and os.kill(os.getpid(), 9))"

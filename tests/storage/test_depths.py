@@ -13,16 +13,17 @@ from tests.storage.bench import GONE
 from tests.storage.making import A, crawled, fill_of, link, new_page, plan, seed
 from tests.storage.whole import assert_counted
 from tests.storage.workbench import Workbench
-from tui_crawler.domain.attempt import RedirectRecord, RedirectSource, Settle
-from tui_crawler.domain.command import SetJob
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.job import JobPlan
-from tui_crawler.domain.page import TodoPage
-from tui_crawler.storage import candidates, operator_actions, sessions, settle
-from tui_crawler.storage.claim import Claim
+from tui_crawler.domain.crawl.job import JobPlan
+from tui_crawler.domain.records.attempt import RedirectRecord, RedirectSource, Settle
+from tui_crawler.domain.records.command import SetJob
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.page import TodoPage
+from tui_crawler.storage.crawl import candidates, operator_actions, settle
+from tui_crawler.storage.crawl.settle import SettleJob
+from tui_crawler.storage.db.claim import Claim
+from tui_crawler.storage.db.transaction import Transaction
 from tui_crawler.storage.models import Page
-from tui_crawler.storage.settle import SettleJob
-from tui_crawler.storage.transaction import Transaction
+from tui_crawler.storage.workers import sessions
 
 _PAGES = 7
 _SEEDS = {"main": (0, 5), "other": (3,)}

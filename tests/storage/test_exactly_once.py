@@ -17,8 +17,8 @@ from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, pr
 from tests.storage.making import T0, A, B, C
 from tests.storage.offline import Crawl, Web, build, rows, urls_of, value
 from tests.storage.whole import assert_whole
-from tui_crawler.domain.failure import BadSegment
-from tui_crawler.storage.seen import SeenSettings
+from tui_crawler.domain.records.failure import BadSegment
+from tui_crawler.storage.queue.seen import SeenSettings
 
 SITE = {
     f"{A}/": (f"{A}/1", f"{A}/2", f"{B}/1"),

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, B, failed, plan
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.storage.reports.failures import _Failed, _gather_titles, _Group, _pattern, is_of_pattern, path_pattern
 from tui_crawler.storage.reports.reports import Reports
 

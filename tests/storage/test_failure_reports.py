@@ -8,7 +8,7 @@ import pytest
 
 from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, B, crawled, failed, plan, refusal
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.storage.reports import failures as failure_reports
 from tui_crawler.storage.reports.failures import SPAN_MS, TREND_SPANS
 from tui_crawler.storage.reports.reports import Reports

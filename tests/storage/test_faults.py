@@ -15,23 +15,23 @@ import pytest
 from tests.storage.bench import GONE
 from tests.storage.making import T0, A, B, crawled, failed, fill_of, plan, record, refusal, robots, seed
 from tests.storage.whole import assert_whole
-from tui_crawler.domain.attempt import FillRecord
-from tui_crawler.domain.command import RetryPages
-from tui_crawler.domain.database_place import PostgresPlace
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.failure import (
+from tui_crawler.domain.records.attempt import FillRecord
+from tui_crawler.domain.records.command import RetryPages
+from tui_crawler.domain.records.database_place import PostgresPlace
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.failure import (
     DatabaseDamaged,
     DatabaseLocked,
     DatabaseUnusable,
     StorageFailure,
     StorageHeldUp,
 )
-from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.driver import DATABASE_ERRORS, execute
-from tui_crawler.storage.faults import ReadOnlyDatabase, storage_failure
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.db.writer import WriterSettings
+from tui_crawler.storage.drivers.driver import DATABASE_ERRORS, execute
+from tui_crawler.storage.drivers.faults import ReadOnlyDatabase, storage_failure
 from tui_crawler.storage.store import SqliteStore, StoreSettings
-from tui_crawler.storage.writer import WriterSettings
 
 
 def made(code: int, text: str = "disk I/O error (made by the test)") -> sqlite3.OperationalError:

@@ -8,15 +8,15 @@ from pathlib import Path
 
 import pytest
 
-from tui_crawler.domain.command import AddSeeds
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.file_identity import FilePlace
-from tui_crawler.storage.journal import Journal
+from tui_crawler.domain.records.command import AddSeeds
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.file_identity import FilePlace
+from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.db.writer import Writer, WriterSettings
 from tui_crawler.storage.models import Job
-from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.reports.reports import Reports
-from tui_crawler.storage.writer import Writer, WriterSettings
+from tui_crawler.storage.workers.journal import Journal
 
 
 def away(path: Path) -> None:

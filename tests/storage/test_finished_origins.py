@@ -13,7 +13,8 @@ import pytest
 from tests.engine.crawls import Crawling
 from tests.storage.bench import GONE
 from tests.support.simulated_web import Answer, linked_site
-from tui_crawler.domain.command import (
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.records.command import (
     AddSeeds,
     ApplyRules,
     Command,
@@ -22,15 +23,14 @@ from tui_crawler.domain.command import (
     SetJob,
     StopOrigins,
 )
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.policy import EMPTY, PolicySet
-from tui_crawler.domain.ruleset import to_json
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.policy import EMPTY, PolicySet
+from tui_crawler.domain.rules.ruleset import to_json
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.engine.clock import WALL_0, VirtualLoop, run_virtual
-from tui_crawler.storage.journal import Journal
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
+from tui_crawler.storage.workers.journal import Journal
 
 BUSY, IDLE = "http://busy.test", "http://idle.test"
 REFUSING = PolicySet(exclusions=(Exclusion("pattern", "/none-of-them/", "not these"),))

@@ -10,16 +10,16 @@ import pytest
 
 from tests.storage.making import A, crawled, document, failed, new_page, plan, record, robots
 from tests.storage.workbench import Workbench
-from tui_crawler.domain.attempt import AttemptRecord, RedirectRecord, RedirectSource, Settle
-from tui_crawler.domain.exit_code import AttemptKind, ExitCode
-from tui_crawler.domain.failure import NotComparable
-from tui_crawler.domain.page import TodoPage
-from tui_crawler.domain.run_diff import OriginDiff, PageChange, RunSpan, changed_lines, text_of
-from tui_crawler.storage import former
-from tui_crawler.storage.claim import Claim
+from tui_crawler.domain.history.run_diff import OriginDiff, PageChange, RunSpan, changed_lines, text_of
+from tui_crawler.domain.records.attempt import AttemptRecord, RedirectRecord, RedirectSource, Settle
+from tui_crawler.domain.records.exit_code import AttemptKind, ExitCode
+from tui_crawler.domain.records.failure import NotComparable
+from tui_crawler.domain.records.page import TodoPage
+from tui_crawler.storage.crawl import former
+from tui_crawler.storage.crawl.settle import SettleJob
+from tui_crawler.storage.crawl.settle_group import settle_together
+from tui_crawler.storage.db.claim import Claim
 from tui_crawler.storage.reports.reports import Reports
-from tui_crawler.storage.settle import SettleJob
-from tui_crawler.storage.settle_group import settle_together
 
 HOUR = 3_600_000
 

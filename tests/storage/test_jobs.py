@@ -9,17 +9,17 @@ import pytest
 
 from tests.storage.making import T0, A, B, C, crawled, failed, fill_of, new_page, plan, seed
 from tests.storage.workbench import Workbench
-from tui_crawler.domain.command import SetJob, SteerJobs
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.failure import NoSuchJob
-from tui_crawler.domain.idle_reason import idle_reason
-from tui_crawler.domain.job import JobChange, JobPlan, JobStatus
+from tui_crawler.domain.crawl.job import JobChange, JobPlan, JobStatus
+from tui_crawler.domain.crawl.run import RunPlan
+from tui_crawler.domain.history.idle_reason import idle_reason
 from tui_crawler.domain.moment import HELD
-from tui_crawler.domain.page import Candidates, NewPage, TodoPage
-from tui_crawler.domain.run import RunPlan
-from tui_crawler.storage import candidates, jobs, operator_actions, settle
-from tui_crawler.storage.claim import Claim
-from tui_crawler.storage.views import JOB_STATUS
+from tui_crawler.domain.records.command import SetJob, SteerJobs
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.failure import NoSuchJob
+from tui_crawler.domain.records.page import Candidates, NewPage, TodoPage
+from tui_crawler.storage.crawl import candidates, jobs, operator_actions, settle
+from tui_crawler.storage.db.claim import Claim
+from tui_crawler.storage.db.views import JOB_STATUS
 
 HOME = f"{A}/"
 NEWS = JobPlan("news", (seed(f"{A}/news", nice=-5), seed(f"{B}/news", nice=-5)), -5, 3, 2, "", "front pages")

@@ -10,7 +10,7 @@ import pytest
 from tests.storage.bench import DatabaseBench, of_sqlite
 from tests.storage.making import A, plan
 from tests.storage.raw import rows
-from tui_crawler.domain.command import (
+from tui_crawler.domain.records.command import (
     ActionResult,
     AddSeeds,
     Exclude,
@@ -22,10 +22,10 @@ from tui_crawler.domain.command import (
     StopOrigins,
     TopUpPatience,
 )
-from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
-from tui_crawler.storage.journal import Journal
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.domain.records.failure import NotOurDatabase, StorageFailure
+from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.storage.reports.reports import Reports
+from tui_crawler.storage.workers.journal import Journal
 
 EVERY = (
     PauseOrigins((A,)),

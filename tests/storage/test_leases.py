@@ -9,12 +9,12 @@ from dataclasses import replace
 import pytest
 
 from tests.storage.making import T0, crawled, fill_of, plan, seed
-from tui_crawler.domain.command import MoveOrigins, SteerWorkers, TagWorker
-from tui_crawler.domain.failure import RunHeld, StorageFailure
-from tui_crawler.domain.job import JobPlan
-from tui_crawler.domain.worker import WorkerOrder, WorkerState
-from tui_crawler.storage.leases import GATHERING_MS
+from tui_crawler.domain.crawl.job import JobPlan
+from tui_crawler.domain.records.command import MoveOrigins, SteerWorkers, TagWorker
+from tui_crawler.domain.records.failure import RunHeld, StorageFailure
+from tui_crawler.domain.records.worker import WorkerOrder, WorkerState
 from tui_crawler.storage.reports.reports import Reports
+from tui_crawler.storage.workers.leases import GATHERING_MS
 
 LEASE_MS = 30_000
 ORIGINS = tuple(f"https://site{number}.example" for number in range(4))

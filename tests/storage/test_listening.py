@@ -7,10 +7,10 @@ from contextlib import closing
 
 from tests.storage.test_lost_connections import end_connections
 from tests.support.patience import PATIENT_S
-from tui_crawler.domain.command import ActionResult, PauseOrigins
-from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
-from tui_crawler.storage.journal import Journal
+from tui_crawler.domain.records.command import ActionResult, PauseOrigins
+from tui_crawler.domain.records.database_place import DatabasePlace, PostgresPlace
 from tui_crawler.storage.store import SqliteStore
+from tui_crawler.storage.workers.journal import Journal
 
 
 class Hints:

@@ -11,12 +11,12 @@ import pytest
 
 from tests.storage.making import T0, A, crawled, fill_of, plan
 from tui_crawler.config.load import load_config, read_config
-from tui_crawler.storage.database import open_readonly, open_writable
-from tui_crawler.storage.file_identity import examine
-from tui_crawler.storage.journal import Journal
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.storage.db.database import open_readonly, open_writable
+from tui_crawler.storage.db.file_identity import examine
+from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore
+from tui_crawler.storage.workers.journal import Journal
 
 LOOK = """
 import sqlite3, sys

@@ -12,9 +12,9 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from tui_crawler.domain.exit_code import ExitCode, is_problem
-from tui_crawler.domain.view import AttemptView, LogReach, LogTerms
-from tui_crawler.storage.driver import connection_of
+from tui_crawler.domain.records.exit_code import ExitCode, is_problem
+from tui_crawler.domain.records.view import AttemptView, LogReach, LogTerms
+from tui_crawler.storage.drivers.driver import connection_of
 from tui_crawler.storage.reports.reports import Reports
 
 A, B = "https://a.example", "https://b.example"

@@ -7,11 +7,11 @@ from contextlib import closing
 import psycopg
 import pytest
 
-from tui_crawler.domain.command import PauseOrigins
-from tui_crawler.domain.database_place import PostgresPlace
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.storage.journal import Journal
+from tui_crawler.domain.records.command import PauseOrigins
+from tui_crawler.domain.records.database_place import PostgresPlace
+from tui_crawler.domain.records.failure import StorageFailure
 from tui_crawler.storage.reports.reports import Reports
+from tui_crawler.storage.workers.journal import Journal
 
 
 def end_connections(place: PostgresPlace) -> None:

@@ -10,10 +10,10 @@ import pytest
 
 from tests.console.page_holds import passes
 from tests.storage.making import T0, A, crawled, fill_of, plan
-from tui_crawler.domain.failure import ReadingStopped
-from tui_crawler.domain.page_filter import PageFilter, read_page_filter, state_of
-from tui_crawler.domain.page_view import PageView
-from tui_crawler.storage.reader import Reader
+from tui_crawler.domain.records.failure import ReadingStopped
+from tui_crawler.domain.records.page_view import PageView
+from tui_crawler.domain.rules.page_filter import PageFilter, read_page_filter, state_of
+from tui_crawler.storage.db.reader import Reader
 from tui_crawler.storage.reports import page_windows
 from tui_crawler.storage.reports.jobs import JobReports
 from tui_crawler.storage.reports.page_windows import PageWindowReports, page_window

@@ -12,12 +12,12 @@ from tests.storage.making import T0, A, B, crawled, failed, fill_of, plan
 from tests.storage.test_query_plans import Told
 from tests.storage.whole import assert_pulse
 from tests.support.older_schema import make_older
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.pulse import HOUR_MS, MINUTE_MS, Gauges, MarkKind, PulseOf, PulseScope, total
-from tui_crawler.domain.span import TimeSpan
-from tui_crawler.storage.database import upgrade
-from tui_crawler.storage.driver import connection_of
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.domain.history.pulse import HOUR_MS, MINUTE_MS, Gauges, MarkKind, PulseOf, PulseScope, total
+from tui_crawler.domain.history.span import TimeSpan
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.storage.db.database import upgrade
+from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.drivers.driver import connection_of
 from tui_crawler.storage.reports.pulse import MOST_LOGGED, PulseReports
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings

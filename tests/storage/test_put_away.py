@@ -11,11 +11,11 @@ from typing import Any
 import pytest
 
 from tui_crawler.console.operator.exit_summary import ExitSummary
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.domain.view import RunView
-from tui_crawler.storage.database import check_integrity, open_readonly, open_writable
-from tui_crawler.storage.file_identity import FilePlace, put_log_away
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.domain.records.view import RunView
+from tui_crawler.storage.db.database import check_integrity, open_readonly, open_writable
+from tui_crawler.storage.db.file_identity import FilePlace, put_log_away
+from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring.console import _put_log_away
 

@@ -6,10 +6,10 @@ import pytest
 
 from tests.storage.making import T0, A, B, C, failed, fill_of, plan, record
 from tests.support import memory_store
-from tui_crawler.domain.command import RetryPages
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page import PutBack
-from tui_crawler.storage import retrying
+from tui_crawler.domain.records.command import RetryPages
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.page import PutBack
+from tui_crawler.storage.crawl import retrying
 
 
 @pytest.fixture(autouse=True)

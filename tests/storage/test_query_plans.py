@@ -14,7 +14,7 @@ import pytest
 
 from tests.cli.test_report_command import store_site
 from tests.storage.making import T0, A, added, crawled, fill_of, plan, record, seed
-from tui_crawler.storage import (
+from tui_crawler.storage.crawl import (
     activity,
     candidates,
     canonicals,
@@ -26,17 +26,19 @@ from tui_crawler.storage import (
     origins,
     rejudging,
     retrying,
-    scan,
     settle,
     settle_group,
     stashes,
     urls,
 )
-from tui_crawler.storage.database import open_readonly
-from tui_crawler.storage.driver import connection_of
+from tui_crawler.storage.db.database import open_readonly
+from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.db.reader import IdSpan, Reader
+from tui_crawler.storage.db.statements import compile_query
+from tui_crawler.storage.db.views import VIEWS
+from tui_crawler.storage.drivers.driver import connection_of
 from tui_crawler.storage.models import Page
-from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.reader import IdSpan, Reader
+from tui_crawler.storage.queue import scan
 from tui_crawler.storage.reports import attempts as attempt_reports
 from tui_crawler.storage.reports import failures as failure_reports
 from tui_crawler.storage.reports import jobs as job_reports
@@ -46,9 +48,7 @@ from tui_crawler.storage.reports import overview as overview_reports
 from tui_crawler.storage.reports import pages as page_reports
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.reports.site_audit import SiteAuditReports
-from tui_crawler.storage.statements import compile_query
 from tui_crawler.storage.store import SqliteStore, StoreSettings
-from tui_crawler.storage.views import VIEWS
 
 SINGLE = (
     documents._anchors,

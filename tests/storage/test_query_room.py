@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from tests.storage.making import plan
-from tui_crawler.domain.database_place import PostgresPlace
-from tui_crawler.domain.failure import QueryProblem, StorageFailure
+from tui_crawler.domain.records.database_place import PostgresPlace
+from tui_crawler.domain.records.failure import QueryProblem, StorageFailure
+from tui_crawler.storage.db.views import VIEWS
 from tui_crawler.storage.reports import sql as query_room
 from tui_crawler.storage.reports.sql import LONGEST_VALUE, QueryRunner, QueryStopped
 from tui_crawler.storage.store import SqliteStore
-from tui_crawler.storage.views import VIEWS
 
 COUNT_FOR_EVER = "WITH RECURSIVE c(x) AS (SELECT 1 UNION ALL SELECT x + 1 FROM c) SELECT COUNT(*) FROM c"
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 import pytest
 
-from tui_crawler.storage.reader import From, RowMapper
+from tui_crawler.storage.db.reader import From, RowMapper
 
 
 @dataclass(frozen=True, slots=True)

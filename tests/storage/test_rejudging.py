@@ -10,20 +10,21 @@ import pytest
 
 from tests.storage.making import T0, A, B, crawled, fill_of, plan, refusal, seed
 from tests.storage.workbench import Workbench
-from tui_crawler.domain.command import ApplyRules
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.domain.job import JobPlan, QueueChange
-from tui_crawler.domain.matcher import Test
-from tui_crawler.domain.policy import EMPTY, DoNotCrawl, PolicySet, Rule
-from tui_crawler.domain.preview import Rejudgement
-from tui_crawler.domain.ruleset import to_json
-from tui_crawler.domain.run import RunPlan
-from tui_crawler.storage import candidates, rejudging, rulesets, settle, transaction
-from tui_crawler.storage.claim import Claim
+from tui_crawler.domain.crawl.job import JobPlan, QueueChange
+from tui_crawler.domain.crawl.run import RunPlan
+from tui_crawler.domain.records.command import ApplyRules
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.matcher import Test
+from tui_crawler.domain.rules.policy import EMPTY, DoNotCrawl, PolicySet, Rule
+from tui_crawler.domain.rules.preview import Rejudgement
+from tui_crawler.domain.rules.ruleset import to_json
+from tui_crawler.storage.crawl import candidates, rejudging, rulesets, settle
+from tui_crawler.storage.db import transaction
+from tui_crawler.storage.db.claim import Claim
+from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.storage.models import Page
-from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.store import foresee
 
 HOME = f"{A}/"

@@ -13,7 +13,7 @@ from pathlib import Path
 import pytest
 
 from tests.storage.lives import Life
-from tui_crawler.domain.replay import Findings
+from tui_crawler.domain.history.replay import Findings
 from tui_crawler.wiring.replay import check_replay
 
 LIVES = int(os.environ.get("TUI_CRAWLER_SIMULATIONS", "8"))

@@ -14,11 +14,11 @@ import pytest
 
 from tests.storage.lives import Life
 from tests.support.simulated_web import Answer
-from tui_crawler.domain.command import Command, Exclude, RetryPages
-from tui_crawler.domain.failure import ReadingStopped
-from tui_crawler.domain.replayed import ReplayGoal, ReplayMoment
+from tui_crawler.domain.history.replayed import ReplayGoal, ReplayMoment
+from tui_crawler.domain.records.command import Command, Exclude, RetryPages
+from tui_crawler.domain.records.failure import ReadingStopped
 from tui_crawler.domain.url import CrawlUrl
-from tui_crawler.storage.replayed import ReplayedReader, ReplayedTables
+from tui_crawler.storage.crawl.replayed import ReplayedReader, ReplayedTables
 
 PAGE = """id, status, attempts, attempts_remaining, failed, last_exit_code, last_http_status, last_crawled_at,
 last_attempt_id"""

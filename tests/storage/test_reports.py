@@ -30,16 +30,16 @@ from tests.storage.making import (
 )
 from tests.storage.raw import rows, value
 from tests.storage.reading import links_of, pages_of
-from tui_crawler.domain.attempt import RedirectRecord, RedirectSource, RefusedCount, Settle
-from tui_crawler.domain.audit import SentRequest
-from tui_crawler.domain.command import PauseOrigins, RetryPages
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.exit_code import AttemptKind, ExitCode
-from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
-from tui_crawler.domain.idle_reason import idle_reason, idle_reason_of_run
-from tui_crawler.domain.page_filter import PageFilter
-from tui_crawler.domain.view import LogReach, LogTerms
-from tui_crawler.storage.reader import SubjectReports
+from tui_crawler.domain.history.audit import SentRequest
+from tui_crawler.domain.history.idle_reason import idle_reason, idle_reason_of_run
+from tui_crawler.domain.records.attempt import RedirectRecord, RedirectSource, RefusedCount, Settle
+from tui_crawler.domain.records.command import PauseOrigins, RetryPages
+from tui_crawler.domain.records.exit_code import AttemptKind, ExitCode
+from tui_crawler.domain.records.failure import NotOurDatabase, StorageFailure
+from tui_crawler.domain.records.view import LogReach, LogTerms
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.page_filter import PageFilter
+from tui_crawler.storage.db.reader import SubjectReports
 from tui_crawler.storage.reports.reports import LATE_SUBJECTS, Reports
 
 HOME = f"{A}/"

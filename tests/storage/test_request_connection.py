@@ -11,11 +11,11 @@ from tests.storage.making import T0, A, crawled, plan, request
 from tests.storage.raw import RawRow, rows
 from tests.storage.workbench import Workbench
 from tests.support.older_schema import make_older
-from tui_crawler.domain.attempt import RequestRecord
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.storage import candidates
-from tui_crawler.storage.database import open_readonly, upgrade
+from tui_crawler.domain.records.attempt import RequestRecord
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.storage.crawl import candidates
+from tui_crawler.storage.db.database import open_readonly, upgrade
 from tui_crawler.storage.reports.reports import Reports
 
 NEW = {"dns_ms": 1, "connect_ms": 20, "tls_ms": 31, "connection_reused": False, "remote_address": "203.0.113.7"}

@@ -14,13 +14,13 @@ import pytest
 from tests.storage.making import T0, A, B, failed, fill_of, new_page
 from tests.storage.offline import Crawl, Web, pages_of, rows, urls_of, value
 from tests.storage.whole import assert_whole
-from tui_crawler.domain.command import UnstashPages
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.failure import BadSegment, StorageFailure
-from tui_crawler.domain.segment import SUFFIX
-from tui_crawler.storage import segment_files
-from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.segment_files import PART, Batch
+from tui_crawler.domain.records.command import UnstashPages
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.failure import BadSegment, StorageFailure
+from tui_crawler.domain.records.segment import SUFFIX
+from tui_crawler.storage.db import segment_files
+from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.db.segment_files import PART, Batch
 
 
 def state(path: Path, *left_out: str) -> dict[str, tuple[Any, ...]]:

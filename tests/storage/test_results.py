@@ -22,13 +22,13 @@ from tests.storage.making import (
 )
 from tests.storage.reading import data_of, links_of
 from tests.storage.workbench import Workbench
-from tui_crawler.domain.attempt import AttemptRecord, AttemptResult, DataValue, Settle
-from tui_crawler.domain.command import SetDripfeed, StashPages
-from tui_crawler.domain.exit_code import AttemptKind, ExitCode
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.domain.page import TodoPage
-from tui_crawler.storage import candidates, crawl_log, settle, stashes
-from tui_crawler.storage.claim import Claim
+from tui_crawler.domain.records.attempt import AttemptRecord, AttemptResult, DataValue, Settle
+from tui_crawler.domain.records.command import SetDripfeed, StashPages
+from tui_crawler.domain.records.exit_code import AttemptKind, ExitCode
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.domain.records.page import TodoPage
+from tui_crawler.storage.crawl import candidates, crawl_log, settle, stashes
+from tui_crawler.storage.db.claim import Claim
 from tui_crawler.storage.models import Page
 from tui_crawler.storage.reports.reports import Reports
 

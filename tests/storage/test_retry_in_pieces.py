@@ -10,11 +10,11 @@ from tests.storage.bench import DatabaseBench
 from tests.storage.in_pieces import put_back
 from tests.storage.making import T0, A, B, C, failed, fill_of, plan, record, refusal
 from tests.storage.workbench import Workbench
-from tui_crawler.domain.command import RetryPages
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page import TodoPage
-from tui_crawler.storage import candidates, retrying, settle
-from tui_crawler.storage.claim import Claim
+from tui_crawler.domain.records.command import RetryPages
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.page import TodoPage
+from tui_crawler.storage.crawl import candidates, retrying, settle
+from tui_crawler.storage.db.claim import Claim
 from tui_crawler.storage.store import SqliteStore
 from tui_crawler.wiring.console_reports import ConsoleReports
 

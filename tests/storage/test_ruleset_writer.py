@@ -8,9 +8,9 @@ from pathlib import Path
 
 from tests.cli.crawls import store_crawl
 from tests.storage.making import A
-from tui_crawler.domain.command import ApplyRules, PauseOrigins
-from tui_crawler.domain.policy import PolicySet, Rule
-from tui_crawler.domain.ruleset import to_json
+from tui_crawler.domain.records.command import ApplyRules, PauseOrigins
+from tui_crawler.domain.rules.policy import PolicySet, Rule
+from tui_crawler.domain.rules.ruleset import to_json
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring.steering import carry_out
 

@@ -14,14 +14,15 @@ from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, A, crawled, plan, seed
 from tests.storage.whole import assert_whole
 from tests.storage.workbench import Workbench
-from tui_crawler.domain.command import ApplyRules
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.failure import NoSuchJob, StorageFailure
-from tui_crawler.domain.job import JobPlan
-from tui_crawler.domain.matcher import Test
-from tui_crawler.domain.pattern import BadPattern
-from tui_crawler.domain.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
-from tui_crawler.domain.ruleset import (
+from tui_crawler.domain.crawl.job import JobPlan
+from tui_crawler.domain.crawl.run import RunPlan
+from tui_crawler.domain.records.command import ApplyRules
+from tui_crawler.domain.records.failure import NoSuchJob, StorageFailure
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.matcher import Test
+from tui_crawler.domain.rules.pattern import BadPattern
+from tui_crawler.domain.rules.policy import EMPTY, DoNotCrawl, PolicySet, QueryPolicy, Rule, Whitelist
+from tui_crawler.domain.rules.ruleset import (
     BadRuleset,
     Ruleset,
     RulesetConflict,
@@ -30,9 +31,8 @@ from tui_crawler.domain.ruleset import (
     same_rules,
     to_json,
 )
-from tui_crawler.domain.run import RunPlan
-from tui_crawler.storage import rejudging, rulesets
-from tui_crawler.storage.claim import Claim
+from tui_crawler.storage.crawl import rejudging, rulesets
+from tui_crawler.storage.db.claim import Claim
 from tui_crawler.storage.reports.reports import Reports
 
 HOME = f"{A}/"

@@ -6,7 +6,7 @@ import pytest
 
 from tests.storage.bench import DatabaseBench
 from tests.storage.making import A, crawled, plan
-from tui_crawler.domain.idle_reason import SILENT_MS, worked_ms
+from tui_crawler.domain.history.idle_reason import SILENT_MS, worked_ms
 from tui_crawler.wiring.console_reports import ConsoleReports
 
 

@@ -25,12 +25,12 @@ from tests.storage.offline import (
     value,
 )
 from tests.storage.whole import assert_whole
-from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.domain.policy import PolicySet, Rule, Whitelist
-from tui_crawler.domain.segment import SegmentPage, parse_line
-from tui_crawler.storage import scan
-from tui_crawler.storage.database import upgrade
+from tui_crawler.domain.records.content_kind import LinkKind
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.domain.records.segment import SegmentPage, parse_line
+from tui_crawler.domain.rules.policy import PolicySet, Rule, Whitelist
+from tui_crawler.storage.db.database import upgrade
+from tui_crawler.storage.queue import scan
 from tui_crawler.storage.store import SqliteStore
 
 KINDS = ("database", "memory", "bloom")

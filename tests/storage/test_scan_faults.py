@@ -13,9 +13,10 @@ import pytest
 
 from tests.storage.making import A, B
 from tests.storage.offline import Web, build, built_urls, crawl_offline, rows, urls_of, value
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.storage import scan, segment_files
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.storage.db import segment_files
+from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.queue import scan
 
 KINDS = ("database", "memory", "bloom")
 

@@ -15,11 +15,11 @@ from hypothesis import strategies as st
 
 from tests.storage.workbench import Workbench
 from tests.support.patience import PATIENT_S
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.storage.counters import mark
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.storage.crawl.counters import mark
 from tui_crawler.storage.models import Job, Origin, Page, SeenFilter, Url
-from tui_crawler.storage.seen import SeenIndex, SeenSettings, open_seen, pages_among
-from tui_crawler.storage.sorter import Sorter
+from tui_crawler.storage.queue.seen import SeenIndex, SeenSettings, open_seen, pages_among
+from tui_crawler.storage.queue.sorter import Sorter
 
 ROOT = Path(__file__).parents[2]
 LOW, HIGH = -(2**63), 2**63 - 1
@@ -197,11 +197,11 @@ def test_a_filter_that_the_database_could_not_keep_is_refused(workbench, sorter)
 
 OTHER_PROCESS = """
 import sys
-from tui_crawler.domain.database_place import PostgresPlace, is_server_url
+from tui_crawler.domain.records.database_place import PostgresPlace, is_server_url
 from pathlib import Path
 from tests.storage.workbench import Workbench
-from tui_crawler.storage.seen import SeenSettings, open_seen
-from tui_crawler.storage.sorter import Sorter
+from tui_crawler.storage.queue.seen import SeenSettings, open_seen
+from tui_crawler.storage.queue.sorter import Sorter
 place = PostgresPlace if is_server_url(sys.argv[1]) else Path
 workbench = Workbench(place(sys.argv[1]))
 index = open_seen(SeenSettings("bloom", 1_000, 0.001), workbench.transaction(), Sorter())
@@ -221,7 +221,7 @@ def test_another_process_knows_the_same(workbench, sorter):
 
 
 def test_pages_are_read_in_windows(workbench, sorter, monkeypatch):
-    monkeypatch.setattr("tui_crawler.storage.seen._WINDOW", 3)
+    monkeypatch.setattr("tui_crawler.storage.queue.seen._WINDOW", 3)
     add_pages(workbench, *((job, key) for key in range(5) for job in (1, 2)))
     for kind in ("memory", "bloom"):
         index = opened(workbench, SeenSettings(kind, 1_000, 1e-9), sorter)

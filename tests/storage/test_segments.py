@@ -13,11 +13,11 @@ import pytest
 from tests.storage.making import T0, A, B, C, new_page
 from tests.storage.offline import Crawl, Web, build, crawl_offline, pages_of, rows, value
 from tests.storage.whole import assert_whole
-from tui_crawler.domain.failure import BadSegment, StorageFailure
-from tui_crawler.domain.segment import SUFFIX, SegmentPage
-from tui_crawler.storage import segment_files
+from tui_crawler.domain.records.failure import BadSegment, StorageFailure
+from tui_crawler.domain.records.segment import SUFFIX, SegmentPage
+from tui_crawler.storage.db import segment_files
+from tui_crawler.storage.db.segment_files import PART, Batch, final_path, part_path, read_head, read_pages, verify
 from tui_crawler.storage.reports.reports import Reports
-from tui_crawler.storage.segment_files import PART, Batch, final_path, part_path, read_head, read_pages, verify
 from tui_crawler.storage.store import SqliteStore
 
 WEB = Web({f"{A}/": (f"{A}/1", f"{A}/2"), f"{A}/1": (f"{A}/3", f"{B}/1")}, seeds=(f"{A}/", f"{B}/"))
@@ -158,7 +158,7 @@ async def test_another_segment_of_the_same_name_is_refused(database_path, segmen
 
 
 async def test_a_damaged_segment_changes_nothing(database_path, tmp_path, monkeypatch):
-    monkeypatch.setattr("tui_crawler.storage.segments._LOADED_AT_ONCE", 2)
+    monkeypatch.setattr("tui_crawler.storage.queue.segments._LOADED_AT_ONCE", 2)
     path = write_segment(tmp_path, *(entry(f"{C}/{n}") for n in range(9)))
     text = path.read_bytes()
     path.write_bytes(text.replace(f"{C}\t/8".encode(), f"{C}\t/9".encode()))

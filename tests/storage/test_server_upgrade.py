@@ -8,10 +8,10 @@ import psycopg
 import pytest
 
 from tests.support.postgres_database import made_database
-from tui_crawler.domain.database_place import PostgresPlace
-from tui_crawler.storage.database import open_writable, upgrade
-from tui_crawler.storage.faults import ReadOnlyDatabase
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.domain.records.database_place import PostgresPlace
+from tui_crawler.storage.db.database import open_writable, upgrade
+from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.drivers.faults import ReadOnlyDatabase
 
 
 def test_views_of_an_earlier_program_are_made_anew(server_place: PostgresPlace) -> None:

@@ -12,21 +12,21 @@ import pytest
 from hypothesis import HealthCheck, example, given, settings
 from hypothesis import strategies as st
 
-from tui_crawler.domain.command import StopOrigins
-from tui_crawler.domain.database_place import PostgresPlace
-from tui_crawler.domain.failure import DatabaseDamaged, StorageFailure
-from tui_crawler.storage import postgres
-from tui_crawler.storage.activity import note
-from tui_crawler.storage.clock import wall_clock
-from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.dialect import text_list
-from tui_crawler.storage.faults import ReadOnlyDatabase
-from tui_crawler.storage.journal import Journal
+from tui_crawler.domain.records.command import StopOrigins
+from tui_crawler.domain.records.database_place import PostgresPlace
+from tui_crawler.domain.records.failure import DatabaseDamaged, StorageFailure
+from tui_crawler.storage.crawl.activity import note
+from tui_crawler.storage.db import postgres
+from tui_crawler.storage.db.clock import wall_clock
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.db.transaction import Transaction
+from tui_crawler.storage.db.writer import Writer, WriterSettings
+from tui_crawler.storage.drivers.dialect import text_list
+from tui_crawler.storage.drivers.faults import ReadOnlyDatabase
 from tui_crawler.storage.models import Meta
-from tui_crawler.storage.open_settings import OpenSettings
 from tui_crawler.storage.reports.reports import Reports
-from tui_crawler.storage.transaction import Transaction
-from tui_crawler.storage.writer import Writer, WriterSettings
+from tui_crawler.storage.workers.journal import Journal
 
 PATIENT = WriterSettings(patience_ms=60_000, patience_at_work_ms=60_000, here=False)
 

@@ -15,15 +15,15 @@ import pytest
 
 from tests.storage.bench import GONE, DatabaseBench
 from tests.storage.making import T0, A, B, added, crawled, fill_of, plan, record, seed
-from tui_crawler.domain.command import AddSeeds, PauseOrigins
-from tui_crawler.domain.failure import RunHeld
-from tui_crawler.domain.page import TodoPage
-from tui_crawler.domain.run import RunPlan
-from tui_crawler.storage.candidates import HEAD
-from tui_crawler.storage.journal import Journal
-from tui_crawler.storage.owner import OpenSession, this_process
+from tui_crawler.domain.crawl.run import RunPlan
+from tui_crawler.domain.records.command import AddSeeds, PauseOrigins
+from tui_crawler.domain.records.failure import RunHeld
+from tui_crawler.domain.records.page import TodoPage
+from tui_crawler.storage.crawl.candidates import HEAD
+from tui_crawler.storage.db.owner import OpenSession, this_process
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
+from tui_crawler.storage.workers.journal import Journal
 from tui_crawler.wiring.console_reports import ConsoleReports
 
 ROOT = Path(__file__).parents[2]

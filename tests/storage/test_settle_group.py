@@ -14,7 +14,8 @@ from hypothesis import strategies as st
 from tests.storage.making import T0, A, B, C, crawled, document, failed, link, new_page, plan, refusal
 from tests.storage.whole import assert_counted
 from tests.storage.workbench import Workbench
-from tui_crawler.domain.attempt import (
+from tui_crawler.domain.crawl.run import Settled
+from tui_crawler.domain.records.attempt import (
     AttemptResult,
     DataValue,
     RedirectRecord,
@@ -22,14 +23,13 @@ from tui_crawler.domain.attempt import (
     RefusedCount,
     Settle,
 )
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page import TodoPage
-from tui_crawler.domain.run import Settled
-from tui_crawler.storage.claim import Claim
-from tui_crawler.storage.memory import Memory
-from tui_crawler.storage.settle import SettleJob
-from tui_crawler.storage.settle_group import settle_together
-from tui_crawler.storage.transaction import Transaction
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.page import TodoPage
+from tui_crawler.storage.crawl.settle import SettleJob
+from tui_crawler.storage.crawl.settle_group import settle_together
+from tui_crawler.storage.db.claim import Claim
+from tui_crawler.storage.db.memory import Memory
+from tui_crawler.storage.db.transaction import Transaction
 
 TABLES = (
     "SELECT href FROM url ORDER BY href",

@@ -11,15 +11,16 @@ from tests.storage.making import T0, A, B, crawled, failed, fill_of, plan, refus
 from tests.storage.reading import pages_of
 from tests.storage.test_jobs import NEWS, add, change, fill, found, paths, two_jobs
 from tests.storage.workbench import Workbench
-from tui_crawler.domain.attempt import FillRecord
-from tui_crawler.domain.command import ReclaimPages, SetDripfeed, SetJob, StashPages, UnstashPages
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.failure import NoSuchJob
-from tui_crawler.domain.job import QueueChange
-from tui_crawler.domain.operator_view import LimboView, StashView
-from tui_crawler.domain.page import Candidates, TodoPage
-from tui_crawler.storage import sessions, settle, stashes
-from tui_crawler.storage.claim import Claim
+from tui_crawler.domain.crawl.job import QueueChange
+from tui_crawler.domain.records.attempt import FillRecord
+from tui_crawler.domain.records.command import ReclaimPages, SetDripfeed, SetJob, StashPages, UnstashPages
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.failure import NoSuchJob
+from tui_crawler.domain.records.operator_view import LimboView, StashView
+from tui_crawler.domain.records.page import Candidates, TodoPage
+from tui_crawler.storage.crawl import settle, stashes
+from tui_crawler.storage.db.claim import Claim
+from tui_crawler.storage.workers import sessions
 
 PAGES = tuple(f"{A}/{number}" for number in range(6))
 

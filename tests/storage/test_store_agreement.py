@@ -12,11 +12,11 @@ import pytest
 from tests.storage.bench import DatabaseBench, MemoryBench
 from tests.storage.making import WEEK, A, B, crawled, failed, fill_of, new_page, plan, record, refusal, seed
 from tests.storage.whole import assert_whole
-from tui_crawler.domain.attempt import FillRecord, RedirectRecord, RedirectSource, Settle
-from tui_crawler.domain.command import RetryPages
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page import TodoPage
-from tui_crawler.storage import retrying
+from tui_crawler.domain.records.attempt import FillRecord, RedirectRecord, RedirectSource, Settle
+from tui_crawler.domain.records.command import RetryPages
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.page import TodoPage
+from tui_crawler.storage.crawl import retrying
 
 _ORIGINS = (A, B)
 _FAILURES = (

@@ -29,14 +29,21 @@ from tests.storage.making import (
     seed,
     url,
 )
-from tui_crawler.domain.attempt import Exchange, FillRecord, RedirectRecord, RedirectSource, RefusedCount, Settle
-from tui_crawler.domain.command import ActionResult, AddSeeds, PauseOrigins, RetryPages, SteerJobs
-from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.failure import NoSuchJob, RunHeld, StorageFailure
-from tui_crawler.domain.job import QueueChange
-from tui_crawler.domain.policy import PolicySet, QueryPolicy
+from tui_crawler.domain.crawl.job import QueueChange
+from tui_crawler.domain.records.attempt import (
+    Exchange,
+    FillRecord,
+    RedirectRecord,
+    RedirectSource,
+    RefusedCount,
+    Settle,
+)
+from tui_crawler.domain.records.command import ActionResult, AddSeeds, PauseOrigins, RetryPages, SteerJobs
+from tui_crawler.domain.records.content_kind import LinkKind
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.failure import NoSuchJob, RunHeld, StorageFailure
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.policy import PolicySet, QueryPolicy
 
 HOME = f"{A}/"
 

@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 
 from tests.storage.making import T0, A, B
-from tui_crawler.domain.audit import judged
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.span import TimeSpan
-from tui_crawler.domain.timeline import Lane, LaneEvents
+from tui_crawler.domain.history.audit import judged
+from tui_crawler.domain.history.span import TimeSpan
+from tui_crawler.domain.history.timeline import Lane, LaneEvents
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.storage.reports import timeline as timelines
 from tui_crawler.storage.reports.reports import Reports
 

@@ -14,10 +14,10 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.storage.making import T0, A, B, crawled, failed, fill_of, link, plan, refusal
-from tui_crawler.domain.attempt import FoundLink
-from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.site_tree import OWN_PAGES, BranchCounts, BranchList, BranchTally, end_of, name_below
+from tui_crawler.domain.history.site_tree import OWN_PAGES, BranchCounts, BranchList, BranchTally, end_of, name_below
+from tui_crawler.domain.records.attempt import FoundLink
+from tui_crawler.domain.records.content_kind import LinkKind
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.storage.reports import tree
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore

@@ -11,12 +11,12 @@ import pytest
 from tests.storage.bench import DatabaseBench, of_sqlite
 from tests.storage.making import T0, WEEK, A, B, attempt, crawled, failed, fill_of, link, new_page, plan, robots, seed
 from tests.storage.reading import links_of
-from tui_crawler.domain.attempt import RedirectRecord, RedirectSource, Settle
-from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.exit_code import AttemptKind, ExitCode
-from tui_crawler.domain.job import JobPlan
-from tui_crawler.domain.standing import Hop, Schedule
-from tui_crawler.domain.status import PageStatus
+from tui_crawler.domain.crawl.job import JobPlan
+from tui_crawler.domain.crawl.standing import Hop, Schedule
+from tui_crawler.domain.records.attempt import RedirectRecord, RedirectSource, Settle
+from tui_crawler.domain.records.content_kind import LinkKind
+from tui_crawler.domain.records.exit_code import AttemptKind, ExitCode
+from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.storage.reports import links as link_reports
 from tui_crawler.storage.reports import pages as page_reports
 from tui_crawler.storage.reports.reports import Reports

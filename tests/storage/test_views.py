@@ -13,12 +13,12 @@ import pytest
 from tests.storage.bench import DatabaseBench
 from tests.storage.making import T0, WEEK, A, B, crawled, document, failed, fill_of, link, outcome, plan, record, seed
 from tests.storage.raw import rows
-from tui_crawler.domain.attempt import RedirectRecord, RedirectSource, RefusedCount
-from tui_crawler.domain.command import Exclude, PauseOrigins, from_json
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.storage.journal import Journal
+from tui_crawler.domain.records.attempt import RedirectRecord, RedirectSource, RefusedCount
+from tui_crawler.domain.records.command import Exclude, PauseOrigins, from_json
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.storage.db.views import VIEWS
 from tui_crawler.storage.reports.reports import Reports
-from tui_crawler.storage.views import VIEWS
+from tui_crawler.storage.workers.journal import Journal
 
 TABLE = Path(__file__).with_name("views.md").read_text(encoding="utf-8")
 PUBLISHED = {  # the four tables of design G, by their published column names, with a `site` column

@@ -10,10 +10,10 @@ from tests.storage.bench import GONE
 from tests.storage.whole import assert_whole
 from tests.support.memory_store import MemoryStore
 from tests.support.simulated_web import linked_site
-from tui_crawler.domain.audit import audit
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.run_totals import RunTotals
-from tui_crawler.domain.status_words import RunReason
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.history.audit import audit
+from tui_crawler.domain.history.run_totals import RunTotals
+from tui_crawler.domain.records.status_words import RunReason
 from tui_crawler.engine.clock import WALL_0, VirtualLoop, run_virtual
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings

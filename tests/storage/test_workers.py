@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from tests.storage.making import A, B, crawled, fill_of, plan
-from tui_crawler.domain.worker import WorkerState
+from tui_crawler.domain.records.worker import WorkerState
 from tui_crawler.storage.reports.reports import Reports
 
 

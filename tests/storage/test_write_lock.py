@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from tui_crawler.storage.file_identity import write_lock_holder
+from tui_crawler.storage.db.file_identity import write_lock_holder
 
 
 @pytest.mark.skipif(sys.platform != "linux", reason="only Linux lists the locks of all processes")

@@ -14,12 +14,12 @@ from pathlib import Path
 import pytest
 
 from tests.support.patience import PATIENT_S
-from tui_crawler.storage import write_turn, writer
-from tui_crawler.storage.database import open_writable
+from tui_crawler.storage.db import write_turn, writer
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.db.write_turn import WriteTurn
+from tui_crawler.storage.db.writer import Writer, WriterSettings
 from tui_crawler.storage.models import Job
-from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.write_turn import WriteTurn
-from tui_crawler.storage.writer import Writer, WriterSettings
 
 ROOT = Path(__file__).parents[2]
 MOST = 100_000
@@ -34,7 +34,7 @@ asyncio.run(work_beside(Path(sys.argv[1]), sys.argv[2], sys.argv[3]))
 HOLDER = """
 import subprocess, sys
 from pathlib import Path
-from tui_crawler.storage.write_turn import WriteTurn
+from tui_crawler.storage.db.write_turn import WriteTurn
 assert WriteTurn(Path(sys.argv[1]), lambda: None).take()
 child = subprocess.Popen([sys.executable, "-c", "input()"], stdin=subprocess.PIPE, close_fds=False)
 print(child.pid, flush=True)

@@ -13,14 +13,14 @@ import pytest
 
 from tests.storage.making import seed
 from tests.support.patience import PATIENT_S
-from tui_crawler.domain.failure import DatabaseDamaged, DatabaseLocked, RunHeld, StorageFailure
-from tui_crawler.storage import documents
-from tui_crawler.storage import writer as writer_module
-from tui_crawler.storage.database import open_writable
+from tui_crawler.domain.records.failure import DatabaseDamaged, DatabaseLocked, RunHeld, StorageFailure
+from tui_crawler.storage.crawl import documents
+from tui_crawler.storage.db import writer as writer_module
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.db.transaction import Transaction
+from tui_crawler.storage.db.writer import Writer, WriterSettings
 from tui_crawler.storage.models import Job, Link
-from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.transaction import Transaction
-from tui_crawler.storage.writer import Writer, WriterSettings
 
 
 class SmallDisk(sqlite3.Connection):

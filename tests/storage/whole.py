@@ -6,12 +6,12 @@ from collections.abc import Callable
 from contextlib import closing
 from typing import Any
 
-from tui_crawler.domain.attempt import RequestRecord
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode, is_problem
-from tui_crawler.domain.pulse import KEPT_MS, PulseCount, unpacked
-from tui_crawler.storage.database import check_integrity, connect_readonly
-from tui_crawler.storage.driver import execute
+from tui_crawler.domain.history.pulse import KEPT_MS, PulseCount, unpacked
+from tui_crawler.domain.records.attempt import RequestRecord
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.domain.records.exit_code import BLOCKED, FAILURES, ExitCode, is_problem
+from tui_crawler.storage.db.database import check_integrity, connect_readonly
+from tui_crawler.storage.drivers.driver import execute
 
 _PENDING = "status IN (0, 2) AND attempts_remaining > 0 AND beyond_depth = 0"
 _BLOCKED = f"last_exit_code IN ({', '.join(str(int(code)) for code in BLOCKED)})"

@@ -9,18 +9,18 @@ from typing import Any, TypeVar
 
 from tests.storage.bench import GONE
 from tests.storage.making import T0
-from tui_crawler.domain.attempt import Settle
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.run import RunPlan, RunStart, Settled
-from tui_crawler.storage import sessions
-from tui_crawler.storage.claim import Claim
-from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.dialect import is_server
-from tui_crawler.storage.driver import connection_of, execute
+from tui_crawler.domain.crawl.run import RunPlan, RunStart, Settled
+from tui_crawler.domain.records.attempt import Settle
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.storage.crawl.settle import SettleJob
+from tui_crawler.storage.db.claim import Claim
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.db.transaction import Row, Texts, Transaction
+from tui_crawler.storage.drivers.dialect import is_server
+from tui_crawler.storage.drivers.driver import connection_of, execute
 from tui_crawler.storage.models import Session
-from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.settle import SettleJob
-from tui_crawler.storage.transaction import Row, Texts, Transaction
+from tui_crawler.storage.workers import sessions
 
 T = TypeVar("T")
 

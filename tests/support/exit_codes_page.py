@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tui_crawler.domain.exit_code import DISPOSITIONS, STATUS_WITHOUT_RETRY, ExitCode, unlinks
+from tui_crawler.domain.records.exit_code import DISPOSITIONS, STATUS_WITHOUT_RETRY, ExitCode, unlinks
 
 
 def exit_codes_markdown() -> str:
@@ -10,7 +10,7 @@ def exit_codes_markdown() -> str:
     lines = [
         "# Exit codes",
         "",
-        "Made from `tui_crawler/domain/exit_code.py`; a test keeps this page equal to it. The name is the",
+        "Made from `tui_crawler/domain/records/exit_code.py`; a test keeps this page equal to it. The name is the",
         "interface, the number is storage. *left* says what becomes of `attempts_remaining`: `keep` means that",
         "the claim has lowered it already; `zero` is final: a failed page that ended so is not recoverable, and only",
         "`retry`, or its recrawl when that is due, asks for it again. Any other failed page is recoverable: with",

@@ -6,13 +6,13 @@ from collections import Counter
 from collections.abc import Container, Iterable
 from dataclasses import dataclass, field, replace
 
-from tui_crawler.domain.attempt import DocumentRecord, Exchange, OriginRecord, RedirectRecord, Settle
-from tui_crawler.domain.canonical import CanonicalHop, ClaimState, decide
-from tui_crawler.domain.exit_code import REFUSED_BY_RULES, ExitCode
-from tui_crawler.domain.page import NewPage, Tally, TodoPage, tally
-from tui_crawler.domain.preview import Effect, Rejudgement
-from tui_crawler.domain.run import RunPlan
-from tui_crawler.domain.status import PageStatus
+from tui_crawler.domain.crawl.canonical import CanonicalHop, ClaimState, decide
+from tui_crawler.domain.crawl.run import RunPlan
+from tui_crawler.domain.records.attempt import DocumentRecord, Exchange, OriginRecord, RedirectRecord, Settle
+from tui_crawler.domain.records.exit_code import REFUSED_BY_RULES, ExitCode
+from tui_crawler.domain.records.page import NewPage, Tally, TodoPage, tally
+from tui_crawler.domain.records.status import PageStatus
+from tui_crawler.domain.rules.preview import Effect, Rejudgement
 from tui_crawler.domain.url import url_hash
 
 _UNTOUCHED = {ExitCode.cancelled, ExitCode.someone_stole_my_work}

@@ -12,8 +12,10 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from tests.support.memory_rows import Rows, StoredCrawler, StoredPage, StoredRun
-from tui_crawler.domain.attempt import AttemptRecord, Exchange, FillRecord, OriginRecord, Settle
-from tui_crawler.domain.command import (
+from tui_crawler.domain.crawl.job import JobChange, JobPlan, JobState, QueueChange
+from tui_crawler.domain.crawl.run import RunPlan, RunStart, Settled, StoredOrigin
+from tui_crawler.domain.records.attempt import AttemptRecord, Exchange, FillRecord, OriginRecord, Settle
+from tui_crawler.domain.records.command import (
     RETRIED_NEXT,
     ActionResult,
     ApplyRules,
@@ -28,16 +30,14 @@ from tui_crawler.domain.command import (
     UnstashPages,
     WorkerCommand,
 )
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.exit_code import CRAWLED, FAILURES, ExitCode
-from tui_crawler.domain.failure import BadSegment, NoSuchJob, RunHeld, StorageFailure, StorageHeldUp
-from tui_crawler.domain.job import JobChange, JobPlan, JobState, QueueChange
-from tui_crawler.domain.page import RETRIED_AT_ONCE, Candidates, KnownPage, NewPage, PutBack, TodoPage
-from tui_crawler.domain.policy import EMPTY, PolicySet
-from tui_crawler.domain.preview import Rejudgement
-from tui_crawler.domain.ruleset import Ruleset, RulesetConflict, from_json
-from tui_crawler.domain.run import RunPlan, RunStart, Settled, StoredOrigin
-from tui_crawler.domain.status import PageStatus
+from tui_crawler.domain.records.exit_code import CRAWLED, FAILURES, ExitCode
+from tui_crawler.domain.records.failure import BadSegment, NoSuchJob, RunHeld, StorageFailure, StorageHeldUp
+from tui_crawler.domain.records.page import RETRIED_AT_ONCE, Candidates, KnownPage, NewPage, PutBack, TodoPage
+from tui_crawler.domain.records.status import PageStatus
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.policy import EMPTY, PolicySet
+from tui_crawler.domain.rules.preview import Rejudgement
+from tui_crawler.domain.rules.ruleset import Ruleset, RulesetConflict, from_json
 from tui_crawler.domain.url import url_hash
 
 

@@ -10,7 +10,7 @@ from tempfile import TemporaryDirectory
 
 import peewee
 
-from tui_crawler.storage.file_identity import APPLICATION_ID
+from tui_crawler.storage.db.file_identity import APPLICATION_ID
 from tui_crawler.storage.migrations import MIGRATIONS_DIRECTORY, migrate
 
 OLDER = 3

@@ -11,9 +11,9 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 
-from tui_crawler.domain.database_place import PostgresPlace
-from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.domain.records.database_place import PostgresPlace
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
 
 _OTHERS = """SELECT pg_terminate_backend(pid, 5000) FROM pg_stat_activity
 WHERE datname = current_database() AND pid <> pg_backend_pid() AND backend_type = 'client backend'"""

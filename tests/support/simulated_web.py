@@ -8,9 +8,9 @@ import random
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from tui_crawler.domain.attempt import Exchange, FetchRequest, FoundLink, Reading, RequestRecord, SitemapEntry
-from tui_crawler.domain.content_kind import LinkKind
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.records.attempt import Exchange, FetchRequest, FoundLink, Reading, RequestRecord, SitemapEntry
+from tui_crawler.domain.records.content_kind import LinkKind
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.engine.ports import Clock
 

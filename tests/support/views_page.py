@@ -7,9 +7,9 @@ import tempfile
 from contextlib import closing
 from pathlib import Path
 
-from tui_crawler.storage.database import open_writable
-from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.views import VIEWS
+from tui_crawler.storage.db.database import open_writable
+from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.db.views import VIEWS
 
 MEANING = {
     "v_origin": "an origin crawler: state, patience, delay, robots.txt, counters",

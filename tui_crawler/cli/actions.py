@@ -7,9 +7,9 @@ from collections.abc import Callable, Iterable
 
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
-from tui_crawler.domain.command import ActionResult, Command, action_of
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.failure import NotTakenUp
+from tui_crawler.domain.records.command import ActionResult, Command, action_of
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.domain.records.failure import NotTakenUp
 
 PATIENCE_S = 3.0
 """So long a live run has to take a command up; it looks several times a second."""

@@ -12,7 +12,7 @@ from tui_crawler.cli.known_names import reports_of
 from tui_crawler.cli.options import CommandSet
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.seed_crawl import ENDING, add_seed_run, run_seeds, site_of
-from tui_crawler.domain.content_kind import PAGE_KINDS
+from tui_crawler.domain.records.content_kind import PAGE_KINDS
 from tui_crawler.text.format import plural
 
 SETTINGS: Mapping[str, object] = {

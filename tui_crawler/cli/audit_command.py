@@ -17,8 +17,8 @@ from tui_crawler.cli.problem import ExitStatus
 from tui_crawler.text.format import clock, count, phase, plural
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.audit import Finding, OriginAudit
-    from tui_crawler.domain.timeline import Timeline
+    from tui_crawler.domain.history.audit import Finding, OriginAudit
+    from tui_crawler.domain.history.timeline import Timeline
     from tui_crawler.storage.reports.reports import Reports
 
     Drawn = tuple[OriginAudit, Timeline | None]
@@ -47,7 +47,7 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.audit import audit
+    from tui_crawler.domain.history.audit import audit
 
     with reports_of(existing_database(arguments)) as reports:
         origins = audit(reports.attempts_for_audit())
@@ -63,8 +63,8 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 def _drawn(reports: Reports, origins: Sequence[OriginAudit]) -> Iterator[Drawn]:
     """Origins with their timelines over the newest run; some are read at a time."""
-    from tui_crawler.domain.idle_reason import end_of_run
-    from tui_crawler.domain.span import TimeSpan
+    from tui_crawler.domain.history.idle_reason import end_of_run
+    from tui_crawler.domain.history.span import TimeSpan
     from tui_crawler.text.timeline import LABEL
 
     run, columns = reports.run(), min(terminal_width() or _COLUMNS, _COLUMNS) - INDENT - LABEL
@@ -104,7 +104,7 @@ def _lines(drawn: Iterable[Drawn], origins: Sequence[OriginAudit], verbose: bool
 
 
 def _lane(timeline: Timeline) -> Iterator[str]:
-    from tui_crawler.domain.timeline import LaneEvent
+    from tui_crawler.domain.history.timeline import LaneEvent
     from tui_crawler.text.charts import dots_of
     from tui_crawler.text.timeline import lane, mark_words
 

@@ -22,7 +22,7 @@ from tui_crawler.cli.options import CommandSet, add_database, add_ignore_databas
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.cli.seed_crawl import add_seeds, config_of_seeds
-from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.domain.records.database_place import DatabasePlace
 from tui_crawler.wiring.launch import Launch
 
 if TYPE_CHECKING:

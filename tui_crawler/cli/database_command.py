@@ -11,7 +11,7 @@ from tui_crawler.cli.known_names import PASSWORD_VARIABLE, chosen_database, exis
 from tui_crawler.cli.options import PROGRAM, CommandSet, add_common
 from tui_crawler.cli.printer import Printer, Progress, picked
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
-from tui_crawler.domain.failure import StorageHeldUp
+from tui_crawler.domain.records.failure import StorageHeldUp
 
 
 def declare(commands: CommandSet) -> None:
@@ -56,7 +56,7 @@ def declare(commands: CommandSet) -> None:
 def _check(arguments: argparse.Namespace, printer: Printer) -> int:
     path = existing_database(arguments)
 
-    from tui_crawler.storage.database import check_integrity
+    from tui_crawler.storage.db.database import check_integrity
 
     found = check_integrity(path)
     older = f" (schema {found.schema}; this program reads {found.latest}: `tui-crawler db upgrade` migrates it)"
@@ -74,7 +74,7 @@ def _check(arguments: argparse.Namespace, printer: Printer) -> int:
 def _upgrade(arguments: argparse.Namespace, printer: Printer) -> int:
     path = existing_database(arguments)
 
-    from tui_crawler.storage.database import upgrade
+    from tui_crawler.storage.db.database import upgrade
 
     done = upgrade(path)
     lines = [f"{path} has the schema of this version already"]

@@ -11,11 +11,11 @@ from tui_crawler.cli.known_names import existing_database, known_origin, reports
 from tui_crawler.cli.options import CommandSet, add_common, positive
 from tui_crawler.cli.printer import Printer, picked, safe
 from tui_crawler.cli.problem import UsageProblem
-from tui_crawler.domain.failure import NotComparable
+from tui_crawler.domain.records.failure import NotComparable
 from tui_crawler.text.format import count
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.run_diff import PageChange, PageDiff, RunSpan
+    from tui_crawler.domain.history.run_diff import PageChange, PageDiff, RunSpan
     from tui_crawler.storage.reports.reports import Reports
 
 SHOWN = 50

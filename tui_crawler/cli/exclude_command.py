@@ -11,12 +11,12 @@ from tui_crawler.cli.known_names import existing_database, one_line, reports_of
 from tui_crawler.cli.options import CommandSet, add_common
 from tui_crawler.cli.printer import Printer, columns, picked, safe
 from tui_crawler.cli.problem import UsageProblem
-from tui_crawler.domain.command import Exclude
-from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.known_word import did_you_mean
+from tui_crawler.domain.records.command import Exclude
+from tui_crawler.domain.records.database_place import DatabasePlace
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.exclusion import Exclusion, ExclusionKind
+    from tui_crawler.domain.rules.exclusion import Exclusion, ExclusionKind
     from tui_crawler.storage.reports.reports import Reports
 
 KINDS: tuple[ExclusionKind, ...] = ("domain", "host", "cidr", "pattern")
@@ -79,7 +79,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 def _value(kind: ExclusionKind, text: str) -> str:
     """The value in the form a configuration keeps it. Raises UsageProblem."""
     from tui_crawler.config.policies import exclusion_value
-    from tui_crawler.domain.pattern import BadPattern
+    from tui_crawler.domain.rules.pattern import BadPattern
     from tui_crawler.domain.url import without_userinfo
 
     shown = f"{kind} {without_userinfo(text)!r}"

@@ -19,8 +19,8 @@ from tui_crawler.cli.known_names import existing_database, exit_code_name, known
 from tui_crawler.cli.options import CommandSet, add_database, moment, words
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
-from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.known_word import did_you_mean
+from tui_crawler.domain.records.database_place import DatabasePlace
 from tui_crawler.text.format import plural, size
 
 if TYPE_CHECKING:

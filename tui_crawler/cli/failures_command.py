@@ -17,7 +17,7 @@ from tui_crawler.domain.known_word import did_you_mean
 from tui_crawler.text.format import count, date_time, plural
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.page_view import FailureGroup, PageView, Referrers
+    from tui_crawler.domain.records.page_view import FailureGroup, PageView, Referrers
     from tui_crawler.storage.reports.reports import Reports
 
     _NamedBy = Callable[[int, int], Referrers]

@@ -11,8 +11,8 @@ from tui_crawler.cli.known_names import existing_database, known_jobs, one_line,
 from tui_crawler.cli.options import CommandSet, add_common, natural
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem
-from tui_crawler.domain.command import OF_JOBS, Order, SetJob
-from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.domain.records.command import OF_JOBS, Order, SetJob
+from tui_crawler.domain.records.database_place import DatabasePlace
 
 NO_LIMIT = -1
 LARGEST = 1_000_000  # of niceness and concurrency, as in a configuration

@@ -14,8 +14,8 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
-from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace, parse_server_url
 from tui_crawler.domain.known_word import did_you_mean
+from tui_crawler.domain.records.database_place import DatabasePlace, PostgresPlace, parse_server_url
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
@@ -183,7 +183,7 @@ _PORT = re.compile(r":\d+$")
 
 def exit_code_name(text: str) -> str:
     """The exit code of that name (any case, `-` for `_`). Raises UsageProblem."""
-    from tui_crawler.domain.exit_code import ExitCode
+    from tui_crawler.domain.records.exit_code import ExitCode
 
     names = ExitCode.__members__
     name = text.strip().lower().replace("-", "_")
@@ -194,7 +194,7 @@ def exit_code_name(text: str) -> str:
 
 def _exit_codes_of(number: str) -> str:
     """What a number typed for an exit code may mean, as the end of a sentence: an HTTP status, or the id of a code."""
-    from tui_crawler.domain.exit_code import ExitCode
+    from tui_crawler.domain.records.exit_code import ExitCode
     from tui_crawler.fetch.classify import exit_code_of_status
 
     status = int(number) if number.isascii() and number.isdigit() and len(number) <= 3 else 0
@@ -207,7 +207,7 @@ def _exit_codes_of(number: str) -> str:
 
 def check_pattern(option: str, text: str) -> None:
     """Raises UsageProblem for a text that is no linear-time regular expression; `option` is how it was given."""
-    from tui_crawler.domain.pattern import BadPattern, Pattern
+    from tui_crawler.domain.rules.pattern import BadPattern, Pattern
 
     try:
         Pattern(text)

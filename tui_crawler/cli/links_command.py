@@ -14,7 +14,7 @@ from tui_crawler.cli.problem import UsageProblem
 from tui_crawler.text.format import count, date_time, plural
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.page_view import BrokenLink, LinkView, Referrers
+    from tui_crawler.domain.records.page_view import BrokenLink, LinkView, Referrers
 
 SHOWN = 50
 """So many links each way a person is shown, unless --limit says otherwise."""

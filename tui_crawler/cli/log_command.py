@@ -14,13 +14,13 @@ from tui_crawler.cli.options import CommandSet, add_common, positive
 from tui_crawler.cli.printer import Printer, local_zone, picked, safe
 from tui_crawler.cli.problem import ExitStatus
 from tui_crawler.cli.why_command import ATTEMPT_COLUMNS
-from tui_crawler.domain.failure import StorageHeldUp
-from tui_crawler.domain.status_words import what_happened
+from tui_crawler.domain.records.failure import StorageHeldUp
+from tui_crawler.domain.records.status_words import what_happened
 from tui_crawler.text.format import date_time
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.operator_view import ActionView, ActivityView
-    from tui_crawler.domain.view import AttemptView
+    from tui_crawler.domain.records.operator_view import ActionView, ActivityView
+    from tui_crawler.domain.records.view import AttemptView
     from tui_crawler.storage.reports.reports import Reports
 
     Entry = ActivityView | ActionView | AttemptView
@@ -154,8 +154,8 @@ def _by_time(
 
 def _document(entry: Entry) -> dict[str, object]:
     from tui_crawler.cli.actions import value_of
-    from tui_crawler.domain.operator_view import ActionView
-    from tui_crawler.domain.view import AttemptView
+    from tui_crawler.domain.records.operator_view import ActionView
+    from tui_crawler.domain.records.view import AttemptView
     from tui_crawler.text.same_as import command_line_of
 
     if isinstance(entry, ActionView):
@@ -168,8 +168,8 @@ def _document(entry: Entry) -> dict[str, object]:
 
 
 def _line(entry: Entry, zone: tzinfo) -> str:
-    from tui_crawler.domain.operator_view import ActionView
-    from tui_crawler.domain.view import AttemptView
+    from tui_crawler.domain.records.operator_view import ActionView
+    from tui_crawler.domain.records.view import AttemptView
     from tui_crawler.text.same_as import command_line_of
 
     if isinstance(entry, AttemptView):

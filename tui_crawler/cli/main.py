@@ -23,8 +23,8 @@ from tui_crawler.cli.options import (
 )
 from tui_crawler.cli.printer import Printer, as_json, standard_printer
 from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
-from tui_crawler.domain.failure import CannotListen, RunHeld, StorageFailure
 from tui_crawler.domain.known_word import did_you_mean
+from tui_crawler.domain.records.failure import CannotListen, RunHeld, StorageFailure
 
 _DESCRIPTION = """\
 A terminal console for polite web crawling. Without a command it opens the console: if a live run

@@ -19,8 +19,8 @@ from tui_crawler.cli.known_names import (
 from tui_crawler.cli.options import CommandSet, add_common, duration, natural, positive
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import UsageProblem
-from tui_crawler.domain.command import Command, ProbeUrls, ReclaimPages, SetDripfeed, StashPages, UnstashPages
-from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.domain.records.command import Command, ProbeUrls, ReclaimPages, SetDripfeed, StashPages, UnstashPages
+from tui_crawler.domain.records.database_place import DatabasePlace
 from tui_crawler.text.format import count, plural, seconds
 
 LONGEST_NAME = 200  # characters

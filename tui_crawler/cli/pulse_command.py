@@ -14,7 +14,7 @@ from tui_crawler.cli.known_names import existing_database, known_jobs, known_ori
 from tui_crawler.cli.options import CommandSet, add_common, duration
 from tui_crawler.cli.printer import Printer, local_zone, picked, safe, terminal_width
 from tui_crawler.cli.problem import UsageProblem
-from tui_crawler.domain.pulse import (
+from tui_crawler.domain.history.pulse import (
     HOUR_MS,
     SPANS_MS,
     LatencyPhase,
@@ -26,7 +26,7 @@ from tui_crawler.domain.pulse import (
 
 if TYPE_CHECKING:
     from tui_crawler.console.pulse.rows import Charts
-    from tui_crawler.domain.pulse import Pulse, PulseCount
+    from tui_crawler.domain.history.pulse import Pulse, PulseCount
 
 _WIDTH, _LARGEST = 100, 160
 _HEIGHT = 7

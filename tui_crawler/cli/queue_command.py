@@ -19,14 +19,14 @@ from tui_crawler.cli.known_names import (
 from tui_crawler.cli.options import CommandSet, add_common, add_ignore_database_name
 from tui_crawler.cli.printer import Printer, picked, safe
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
-from tui_crawler.domain.command import LoadSegment
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.failure import BadSegment
+from tui_crawler.domain.records.command import LoadSegment
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.domain.records.failure import BadSegment
 from tui_crawler.text.format import count, plural
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
-    from tui_crawler.domain.segment import SegmentHead
+    from tui_crawler.domain.records.segment import SegmentHead
 
 PATIENCE_S = 120.0
 """So long a live run may take to load a segment."""

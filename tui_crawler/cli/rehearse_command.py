@@ -12,7 +12,7 @@ from tui_crawler.cli.printer import Printer, picked, safe
 from tui_crawler.text.format import count, duration, plural
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.run_totals import Rehearsed
+    from tui_crawler.domain.history.run_totals import Rehearsed
 
 _COUNTS = "fetched refused not_stored"
 

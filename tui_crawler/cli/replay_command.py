@@ -16,8 +16,8 @@ from tui_crawler.cli.problem import ExitStatus
 from tui_crawler.text.format import count, plural
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.event import Event
-    from tui_crawler.domain.replay import Findings
+    from tui_crawler.domain.crawl.event import Event
+    from tui_crawler.domain.history.replay import Findings
 
 _FASTEST = 1_000_000
 
@@ -80,7 +80,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 def _again(told: Iterator[Event], speed: float, printer: Printer, *, as_json: bool) -> int:
     """Prints the events at the pace of the run, as long as somebody reads them; a signal ends it."""
     from tui_crawler.cli.run_watch import JsonLines, PlainLines, summary
-    from tui_crawler.domain.run_totals import RunTotals
+    from tui_crawler.domain.history.run_totals import RunTotals
 
     _end_by_signals()
     ledger = RunTotals()

@@ -18,7 +18,7 @@ from tui_crawler.text import format as words
 from tui_crawler.text.format import size
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.site_audit import Cell, ReportCell, SiteAudit
+    from tui_crawler.domain.history.site_audit import Cell, ReportCell, SiteAudit
     from tui_crawler.storage.reports.reports import Reports
 
 FORMATS = ("html", "md", "junit", "json")
@@ -91,7 +91,7 @@ def write_report(audit: SiteAudit, path: Path | None, arguments: argparse.Namesp
 
 def shown(kind: ReportCell, cell: Cell) -> str:
     """A value as plain characters; nothing for a text that is unknown, a dash for a number or a time."""
-    from tui_crawler.domain.cut import cut_words
+    from tui_crawler.domain.crawl.cut import cut_words
     from tui_crawler.text.sparkline import sparkline
     from tui_crawler.text.timeline import kept_words
 

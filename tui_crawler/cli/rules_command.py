@@ -14,12 +14,12 @@ from tui_crawler.cli.known_names import existing_database, known_jobs, one_line,
 from tui_crawler.cli.options import CommandSet, add_common, positive
 from tui_crawler.cli.printer import Printer, Progress, columns, local_zone, picked, safe
 from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
-from tui_crawler.domain.command import ApplyRules
+from tui_crawler.domain.records.command import ApplyRules
 from tui_crawler.text.format import count, date_time, plural
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.preview import Preview
-    from tui_crawler.domain.ruleset import Ruleset, RulesetChange
+    from tui_crawler.domain.rules.preview import Preview
+    from tui_crawler.domain.rules.ruleset import Ruleset, RulesetChange
     from tui_crawler.wiring.origin_settings import JobRules
     from tui_crawler.wiring.rules import RuleQueries, RuleTest
 
@@ -230,7 +230,7 @@ def _hand_over(
 
 def _shown_lines(rules: JobRules) -> Iterator[str]:
     """Yield the rules in force as a file that `rules apply` reads; what operators excluded besides is a comment."""
-    from tui_crawler.domain.policy import PolicySet
+    from tui_crawler.domain.rules.policy import PolicySet
     from tui_crawler.text.rules_text import rules_lines
 
     unstored = "the configuration (no version is stored yet)" if rules.kept else "no rules: no configuration is kept"
@@ -246,7 +246,7 @@ def _shown_lines(rules: JobRules) -> Iterator[str]:
 
 
 def _diff_lines(before: Ruleset, after: Ruleset) -> Iterator[str]:
-    from tui_crawler.domain.ruleset import same_rules
+    from tui_crawler.domain.rules.ruleset import same_rules
     from tui_crawler.text.rules_text import rules_difference
 
     if same_rules(before.policies, after.policies):

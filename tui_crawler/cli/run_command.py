@@ -33,17 +33,17 @@ from tui_crawler.cli.options import (
 )
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.failure import StorageFailure
 from tui_crawler.domain.known_word import did_you_mean
-from tui_crawler.domain.status_words import GAVE_UP, RunReason
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.domain.records.status_words import GAVE_UP, RunReason
 from tui_crawler.wiring.launch import Launch
 
 if TYPE_CHECKING:
     from tui_crawler.cli.run_watch import RunListener
     from tui_crawler.config.schema import Config
-    from tui_crawler.domain.coverage import Coverage
-    from tui_crawler.domain.event import Event
+    from tui_crawler.domain.crawl.event import Event
+    from tui_crawler.domain.history.coverage import Coverage
     from tui_crawler.text.terminal_signals import TerminalSignals
 
 FAULTS = ("broken", "external", "fragments", "gave_up", "cut", "slow", "empty", "refused")
@@ -175,7 +175,7 @@ class Faults:
 
     def on_event(self, event: Event) -> None:
         """Hands an event on. Of a run that a signal ends, or whose database cannot be read, nothing is counted."""
-        from tui_crawler.domain.coverage import CoverageEvent
+        from tui_crawler.domain.history.coverage import CoverageEvent
 
         if isinstance(event, CoverageEvent):
             self._coverage = event.coverage
@@ -244,7 +244,7 @@ def check_workers(workers: int, config: Config) -> None:
 
 def check_faults(wanted: Mapping[str, int], config: Config) -> None:
     """Raises UsageProblem for faults that no run of this configuration can find."""
-    from tui_crawler.domain.site_audit import LINK_CHECKS
+    from tui_crawler.domain.history.site_audit import LINK_CHECKS
     from tui_crawler.wiring.origin_settings import switched_off
 
     for check in LINK_CHECKS:

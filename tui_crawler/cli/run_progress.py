@@ -18,15 +18,15 @@ from rich.text import Text
 
 from tui_crawler.cli.printer import LineQueue, Stream
 from tui_crawler.cli.run_watch import run_on
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.run_totals import OriginProgress, RunTotals
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.history.run_totals import OriginProgress, RunTotals
 from tui_crawler.text.format import count, duration, elapsed, plural, rate
 from tui_crawler.text.glyphs import StateGlyph, state_mark
 from tui_crawler.text.safe_text import clip, fit, safe
 from tui_crawler.text.standing import end_mark
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.alarm import Alarm
+    from tui_crawler.domain.history.alarm import Alarm
     from tui_crawler.text.terminal_signals import TerminalSignals
 
 REDRAW_SECONDS = 0.25

@@ -13,9 +13,9 @@ from typing import TYPE_CHECKING, Protocol
 
 from tui_crawler.cli.printer import Printer, local_zone
 from tui_crawler.cli.printer import as_json as json_text
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.run_totals import OriginProgress, RunTotals, complaint_of, number
-from tui_crawler.domain.status_words import FinishReason, elsewhere_words, finish_words, run_end_words
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.history.run_totals import OriginProgress, RunTotals, complaint_of, number
+from tui_crawler.domain.records.status_words import FinishReason, elsewhere_words, finish_words, run_end_words
 from tui_crawler.text.coverage import coverage_lines
 from tui_crawler.text.format import count, date_time, duration, elapsed, plural, seconds
 from tui_crawler.text.safe_text import safe

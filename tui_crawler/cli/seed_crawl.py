@@ -12,7 +12,7 @@ from tui_crawler.cli.known_names import awaited, named_database, tell_warnings
 from tui_crawler.cli.options import add_database, add_json, add_watching, positive
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import ExitStatus, UsageProblem
-from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.domain.records.database_place import DatabasePlace
 from tui_crawler.wiring.launch import Launch
 
 if TYPE_CHECKING:
@@ -107,7 +107,7 @@ def _file_of(seed: str, suffix: str) -> Path:
     """Return the database in the current folder for a seed. Older versions named it after the host alone: such a file
     that has crawled this port is used until there is one of the new name."""
     from tui_crawler.domain.url import InvalidUrl, file_stem, read_seed
-    from tui_crawler.storage.file_identity import knows_origin
+    from tui_crawler.storage.db.file_identity import knows_origin
 
     url = read_seed(seed)
     names = (f"{file_stem(url)}{suffix}.db", f"{file_stem(url, with_port=False)}{suffix}.db")

@@ -56,7 +56,7 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.database_place import location_of
+    from tui_crawler.domain.records.database_place import location_of
     from tui_crawler.domain.url import is_loopback
 
     database, public = existing_database(arguments), _public_url(arguments.public_url)

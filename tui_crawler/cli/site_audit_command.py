@@ -59,7 +59,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     if arguments.fail_on:
         return status
 
-    from tui_crawler.domain.site_audit import FindingSeverity
+    from tui_crawler.domain.history.site_audit import FindingSeverity
 
     # failed pages that nothing names are no fault, but seeds without content are
     sections = (one for one in audit.sections if one.key != "failed_unnamed" and one.total)

@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING
 from tui_crawler.cli.known_names import existing_database, reports_of
 from tui_crawler.cli.options import CommandSet, add_common
 from tui_crawler.cli.printer import ColumnFit, Printer, columns, local_zone, picked, safe, terminal_width
-from tui_crawler.domain.status import OriginPhase
-from tui_crawler.domain.status_words import BROKEN_OFF, run_end_words
+from tui_crawler.domain.records.status import OriginPhase
+from tui_crawler.domain.records.status_words import BROKEN_OFF, run_end_words
 from tui_crawler.text.format import count, date_time, elapsed, plural, seconds, size, span
 from tui_crawler.wiring import operator_name
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.view import OriginView, RunView, TotalsView
+    from tui_crawler.domain.records.view import OriginView, RunView, TotalsView
 
 
 _DROPS = (6, 7, 8, 2, 9, 5, 4, 3)
@@ -47,7 +47,7 @@ def declare(commands: CommandSet) -> None:
 
 
 def execute(arguments: argparse.Namespace, printer: Printer) -> int:
-    from tui_crawler.domain.idle_reason import at_rest, flying, idle_reason
+    from tui_crawler.domain.history.idle_reason import at_rest, flying, idle_reason
     from tui_crawler.text.coverage import coverage_lines
     from tui_crawler.wiring import coverage_of
 
@@ -79,7 +79,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 def _origin_document(one: OriginView, rests: OriginView, reason: str, now: int) -> dict[str, object]:
     """An origin as it is stored, and as it stands when no engine is at work (`rests`)."""
-    from tui_crawler.domain.eta import estimate
+    from tui_crawler.domain.history.eta import estimate
 
     state = one.state
     if state == OriginPhase.busy and rests is not one:  # the engine died; so `v_origin` has it without its request
@@ -139,7 +139,7 @@ def _wrapped(line: str, width: int | None) -> list[str]:
 
 
 def _eta(one: OriginView, now: int) -> str:
-    from tui_crawler.domain.eta import estimate
+    from tui_crawler.domain.history.eta import estimate
 
     eta = estimate(one, now)
     if not eta.low_ms:
@@ -148,7 +148,7 @@ def _eta(one: OriginView, now: int) -> str:
 
 
 def _run_line(run: RunView | None, pending: int, now: int, zone: tzinfo) -> str:
-    from tui_crawler.domain.idle_reason import end_of_run, held_up_words, worked_ms
+    from tui_crawler.domain.history.idle_reason import end_of_run, held_up_words, worked_ms
 
     if run is None:
         return "no run has started yet"

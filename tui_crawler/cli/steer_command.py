@@ -20,8 +20,8 @@ from tui_crawler.cli.known_names import (
 from tui_crawler.cli.options import CommandSet, add_common, duration, moment, words
 from tui_crawler.cli.printer import Printer, Progress, safe
 from tui_crawler.cli.problem import UsageProblem
-from tui_crawler.domain.command import OF_ORIGINS, AddSeeds, Order, RetryPages, SetDelay
-from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.domain.records.command import OF_ORIGINS, AddSeeds, Order, RetryPages, SetDelay
+from tui_crawler.domain.records.database_place import DatabasePlace
 from tui_crawler.text.format import plural
 
 _BESIDE = frozenset({"let_go", "in_force"})

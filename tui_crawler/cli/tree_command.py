@@ -14,7 +14,7 @@ from tui_crawler.domain.record import dataclass
 from tui_crawler.text.format import count, phase, rate, size
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.site_tree import BranchCounts
+    from tui_crawler.domain.history.site_tree import BranchCounts
     from tui_crawler.storage.reports.reports import Reports
 
 SHOWN = 50
@@ -76,7 +76,7 @@ class _Branch:
 
 def _prefix(origin: str, text: str) -> str:
     """The prefix that is meant by a path of an origin, or by a whole one. Raises UsageProblem."""
-    from tui_crawler.domain.site_tree import is_prefix
+    from tui_crawler.domain.history.site_tree import is_prefix
     from tui_crawler.domain.url import CrawlUrl, normalise
 
     whole = text if text.startswith(f"{origin}/") else f"{origin}/{text.removeprefix('/')}"
@@ -93,7 +93,7 @@ def _prefix(origin: str, text: str) -> str:
 
 def _grown(reports: Reports, prefix: str, depth: int, limit: int | None, progress: Progress) -> _Branch | None:
     """A branch counted so many levels deep; None where nothing is known of it."""
-    from tui_crawler.domain.site_tree import OWN_PAGES, BranchTally, total
+    from tui_crawler.domain.history.site_tree import OWN_PAGES, BranchTally, total
 
     tally = BranchTally()
     while not tally.ended:

@@ -16,10 +16,10 @@ from tui_crawler.text.format import date_time, phase
 from tui_crawler.wiring import operator_name
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.explanation import Explanation
-    from tui_crawler.domain.standing import Hop
-    from tui_crawler.domain.verdict import Step
-    from tui_crawler.domain.view import AttemptView
+    from tui_crawler.domain.crawl.standing import Hop
+    from tui_crawler.domain.history.explanation import Explanation
+    from tui_crawler.domain.records.view import AttemptView
+    from tui_crawler.domain.rules.verdict import Step
 
 _MARKS = {"pass": "✓", "refuse": "✗", "unknown": "?"}
 _PAGE_STAGES = ("known", "job", "depth", "status", "tries")
@@ -79,7 +79,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 def _lines(explanation: Explanation, width: int, zone: tzinfo, *, verbose: bool) -> Iterator[str]:
     """The answer on one screen: the verdict first, then the chain, the path and the last attempts."""
-    from tui_crawler.domain.cut import cut_words
+    from tui_crawler.domain.crawl.cut import cut_words
     from tui_crawler.text.safe_text import clip
 
     yield safe(explanation.url, _URL_LENGTH)

@@ -116,7 +116,7 @@ _configurations: Values = partial(_paths, suffixes=(".yaml", ".yml"))
 
 
 def _exit_codes(_: str, _arguments: argparse.Namespace) -> Iterable[str]:
-    from tui_crawler.domain.exit_code import ExitCode
+    from tui_crawler.domain.records.exit_code import ExitCode
 
     return ExitCode.__members__
 

@@ -17,13 +17,13 @@ from tui_crawler.cli.options import CommandSet, add_common, add_watching, positi
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import CannotRun, UsageProblem
 from tui_crawler.cli.run_command import check_workers, terminal_signals
-from tui_crawler.domain.command import OF_WORKERS, Command, MoveOrigins, Order, TagWorker
+from tui_crawler.domain.records.command import OF_WORKERS, Command, MoveOrigins, Order, TagWorker
 from tui_crawler.wiring.launch import Launch
 
 if TYPE_CHECKING:
     from tui_crawler.cli.run_watch import RunListener
     from tui_crawler.config.schema import Config
-    from tui_crawler.domain.database_place import DatabasePlace
+    from tui_crawler.domain.records.database_place import DatabasePlace
 
 IDENTITY_VARIABLE = "TUI_CRAWLER_WORKER_TOKEN"
 MOST_SLOTS = 1_000

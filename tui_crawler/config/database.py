@@ -14,7 +14,13 @@ from tui_crawler.config.kinds import Plain, text_of, text_schema
 from tui_crawler.config.problem import BadValue, SourcePlace, visible
 from tui_crawler.config.reader import ConfigReader
 from tui_crawler.config.tree import Node, describe
-from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace, is_server_url, location_of, parse_server_url
+from tui_crawler.domain.records.database_place import (
+    DatabasePlace,
+    PostgresPlace,
+    is_server_url,
+    location_of,
+    parse_server_url,
+)
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config

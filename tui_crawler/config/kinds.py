@@ -18,8 +18,8 @@ from tui_crawler.config.units import (
     show_size,
 )
 from tui_crawler.domain.known_word import did_you_mean
-from tui_crawler.domain.pattern import BadPattern, Pattern
 from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.rules.pattern import BadPattern, Pattern
 
 LARGEST = 2**53 - 1  # the largest whole number a JSON reader keeps exactly
 

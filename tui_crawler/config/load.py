@@ -35,15 +35,15 @@ from tui_crawler.config.table import ConfigKey, Table, places_of, suggest_key, w
 from tui_crawler.config.tree import Node, compose, node_of
 from tui_crawler.config.units import SECOND, show_duration
 from tui_crawler.config.web_kinds import LONGEST_URL
-from tui_crawler.domain.database_place import DatabasePlace, location_of
-from tui_crawler.domain.exclusion import host_name
-from tui_crawler.domain.kept_config import COMMAND_LINE_MARK
-from tui_crawler.domain.policy import Whitelist
-from tui_crawler.domain.status_words import NOBODY, UNCONFIGURED_USER_AGENT, UNVERIFIED
+from tui_crawler.domain.records.database_place import DatabasePlace, location_of
+from tui_crawler.domain.records.kept_config import COMMAND_LINE_MARK
+from tui_crawler.domain.records.status_words import NOBODY, UNCONFIGURED_USER_AGENT, UNVERIFIED
+from tui_crawler.domain.rules.exclusion import host_name
+from tui_crawler.domain.rules.policy import Whitelist
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, is_loopback, normalise
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.ruleset import RulesetChange
+    from tui_crawler.domain.rules.ruleset import RulesetChange
 
 _ALLOW = "delay.allow_impolite"
 _LONGEST_ESCAPE = 12  # characters that one may become in a URL: four octets
@@ -329,7 +329,7 @@ def read_rules(text: str, name: str, folder: Path) -> RulesetChange:
     """The same for a text; `name` stands where it was written, `folder` is where it looks for files.
 
     A text with markers of a conflict is refused by their lines."""
-    from tui_crawler.domain.ruleset import RulesetChange  # noqa: PLC0415  a start reads no rules by themselves
+    from tui_crawler.domain.rules.ruleset import RulesetChange  # noqa: PLC0415  a start reads no rules by themselves
 
     if markers := list(islice(_CONFLICT_MARKER.finditer(text), MAX_PROBLEMS)):
         places = [SourcePlace(name, text.count("\n", 0, found.start()) + 1, 1) for found in markers]

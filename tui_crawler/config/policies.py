@@ -14,10 +14,10 @@ from tui_crawler.config.table import ConfigKey, ListOf, Table, key, table_of
 from tui_crawler.config.tree import ListNode, MappingNode, Node, Scalar, describe, value_of
 from tui_crawler.config.url_tests import check_possible
 from tui_crawler.config.web_kinds import HostName, UserAgent, host_hint, plain_host
-from tui_crawler.domain.exclusion import Exclusion, ExclusionKind, parse_network
-from tui_crawler.domain.matcher import All, AnyOf, Field, Matcher, Not, Op, Test
-from tui_crawler.domain.pattern import BadPattern, Pattern, glob
-from tui_crawler.domain.policy import DoNotCrawl, QueryPolicy, Rule, Whitelist
+from tui_crawler.domain.rules.exclusion import Exclusion, ExclusionKind, parse_network
+from tui_crawler.domain.rules.matcher import All, AnyOf, Field, Matcher, Not, Op, Test
+from tui_crawler.domain.rules.pattern import BadPattern, Pattern, glob
+from tui_crawler.domain.rules.policy import DoNotCrawl, QueryPolicy, Rule, Whitelist
 
 FIELDS: tuple[Field, ...] = get_args(Field)
 OPS: tuple[Op, ...] = get_args(Op)
@@ -53,7 +53,7 @@ class MatcherKind:
         return parts[0] if len(parts) == 1 else All(tuple(parts))
 
     def show(self, value: Matcher) -> Any:
-        from tui_crawler.domain.ruleset import matcher_document  # noqa: PLC0415  a start shows no matcher
+        from tui_crawler.domain.rules.ruleset import matcher_document  # noqa: PLC0415  a start shows no matcher
 
         return matcher_document(value)
 

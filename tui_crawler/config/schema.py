@@ -43,10 +43,10 @@ from tui_crawler.config.sections import (
 from tui_crawler.config.table import ConfigKey, ListOf, Table, key, need, places_of, section, table_of
 from tui_crawler.config.tree import Node
 from tui_crawler.config.web_kinds import HostName, OriginName, UserAgent
-from tui_crawler.domain.content_kind import DataRule, DataType
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.policy import PolicySet, Rule, Whitelist
-from tui_crawler.domain.status_words import UNCONFIGURED_USER_AGENT
+from tui_crawler.domain.records.content_kind import DataRule, DataType
+from tui_crawler.domain.records.status_words import UNCONFIGURED_USER_AGENT
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.policy import PolicySet, Rule, Whitelist
 
 DEFAULT = "default"
 _EXPRESSIONS = ("css", "xpath", "regex")

@@ -25,10 +25,10 @@ from tui_crawler.config.web_kinds import (
     Seed,
     StartPath,
 )
-from tui_crawler.domain.alarm import AlarmKind
-from tui_crawler.domain.content_kind import OTHER, PAGE_KINDS, CanonicalRule, CookieMode, LinkKind, SitemapRule
-from tui_crawler.domain.policy import Rule
+from tui_crawler.domain.history.alarm import AlarmKind
 from tui_crawler.domain.record import dataclass
+from tui_crawler.domain.records.content_kind import OTHER, PAGE_KINDS, CanonicalRule, CookieMode, LinkKind, SitemapRule
+from tui_crawler.domain.rules.policy import Rule
 
 Mode = Literal["online", "offline"]
 PolitenessKey = Literal["origin", "host", "registrable_domain", "ip"]

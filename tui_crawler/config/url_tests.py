@@ -7,8 +7,8 @@ import re
 from itertools import takewhile
 from urllib.parse import quote
 
-from tui_crawler.domain.matcher import Field, Test, pattern_of
-from tui_crawler.domain.pattern import BadPattern, Pattern
+from tui_crawler.domain.rules.matcher import Field, Test, pattern_of
+from tui_crawler.domain.rules.pattern import BadPattern, Pattern
 from tui_crawler.domain.url import CrawlUrl, normalise
 
 _WEB = ("http://", "https://")

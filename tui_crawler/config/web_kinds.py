@@ -15,9 +15,9 @@ from tui_crawler.config.problem import BadValue, SourcePlace, visible
 from tui_crawler.config.reader import ConfigReader
 from tui_crawler.config.tree import MappingNode, Node, Scalar, describe, is_null
 from tui_crawler.config.url_tests import right_host
-from tui_crawler.domain.exclusion import host_name
-from tui_crawler.domain.pattern import BadPattern
 from tui_crawler.domain.record import dataclass, field
+from tui_crawler.domain.rules.exclusion import host_name
+from tui_crawler.domain.rules.pattern import BadPattern
 from tui_crawler.domain.url import (
     CLIENT_MAX_LENGTH,
     MASK,

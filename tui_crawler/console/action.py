@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Self
 from tui_crawler.domain.record import dataclass, field
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.operator_view import JobView
-    from tui_crawler.domain.view import OriginView
-    from tui_crawler.domain.worker import WorkerView
+    from tui_crawler.domain.records.operator_view import JobView
+    from tui_crawler.domain.records.view import OriginView
+    from tui_crawler.domain.records.worker import WorkerView
 
 NOTHING_TO_UNDO = "nothing of this console to undo; what others did: undo in Rules, or the opposite"
 """Each console undoes what was asked for in it; rulesets stand in the database with all versions."""
@@ -194,7 +194,7 @@ def unfinished(origins: Iterable[OriginView]) -> list[OriginView]:
 
 
 def _ended(now: Situation) -> str:
-    from tui_crawler.domain.status_words import ends_words  # noqa: PLC0415  not before the first paint
+    from tui_crawler.domain.records.status_words import ends_words  # noqa: PLC0415  not before the first paint
 
     words = ends_words((view.finish_reason for view in now.origins), "origin/marked origins", "the origin")
     return words if "," in words or len(now.origins) == 1 else f"all {words}"

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.operator.journal import JournalWriter, News
     from tui_crawler.console.ports import EngineHost, Explainer, Journal, Queries, Reports, RuleQueries
     from tui_crawler.console.table.row_actions import RowActions
-    from tui_crawler.domain.alarm import Alarm
+    from tui_crawler.domain.history.alarm import Alarm
     from tui_crawler.text.terminal_signals import TerminalSignals
 
 

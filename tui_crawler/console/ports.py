@@ -12,23 +12,23 @@ from typing import TYPE_CHECKING, Protocol
 if TYPE_CHECKING:  # they take long to load, and nothing needs them before the first paint
     from collections.abc import Callable
 
-    from tui_crawler.domain.command import ActionResult, Command
-    from tui_crawler.domain.coverage import Coverage
-    from tui_crawler.domain.exclusion import Exclusion
-    from tui_crawler.domain.explanation import Explanation
-    from tui_crawler.domain.operator_view import (
+    from tui_crawler.domain.history.coverage import Coverage
+    from tui_crawler.domain.history.explanation import Explanation
+    from tui_crawler.domain.records.command import ActionResult, Command
+    from tui_crawler.domain.records.operator_view import (
         ActionView,
         QueryAnswer,
     )
-    from tui_crawler.domain.page_view import (
+    from tui_crawler.domain.records.page_view import (
         ExitCountView,
         OriginHistory,
         RefusedView,
         TodoView,
     )
-    from tui_crawler.domain.preview import Preview
-    from tui_crawler.domain.ruleset import RulesetChange, RulesProblem
-    from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
+    from tui_crawler.domain.records.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
+    from tui_crawler.domain.rules.exclusion import Exclusion
+    from tui_crawler.domain.rules.preview import Preview
+    from tui_crawler.domain.rules.ruleset import RulesetChange, RulesProblem
 
 
 class OriginReports(Protocol):

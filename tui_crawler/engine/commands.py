@@ -6,9 +6,11 @@ import asyncio
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
-from tui_crawler.domain.admission import Discovered
-from tui_crawler.domain.attempt import FillRecord, OriginRecord
-from tui_crawler.domain.command import (
+from tui_crawler.domain.crawl.job import QueueChange
+from tui_crawler.domain.crawl.origin import OriginState, record_of
+from tui_crawler.domain.crawl.turn import OriginCommand, obey, reopen
+from tui_crawler.domain.records.attempt import FillRecord, OriginRecord
+from tui_crawler.domain.records.command import (
     ActionResult,
     AddSeeds,
     Command,
@@ -27,15 +29,13 @@ from tui_crawler.domain.command import (
     TopUpPatience,
     WorkerCommand,
 )
-from tui_crawler.domain.exclusion import Exclusion, ExclusionIndex
-from tui_crawler.domain.job import QueueChange
-from tui_crawler.domain.origin import OriginState, record_of
-from tui_crawler.domain.page import NewPage
-from tui_crawler.domain.pattern import BadPattern
-from tui_crawler.domain.status_words import FinishReason
-from tui_crawler.domain.turn import OriginCommand, obey, reopen
+from tui_crawler.domain.records.page import NewPage
+from tui_crawler.domain.records.status_words import FinishReason
+from tui_crawler.domain.rules.admission import Discovered
+from tui_crawler.domain.rules.exclusion import Exclusion, ExclusionIndex
+from tui_crawler.domain.rules.pattern import BadPattern
+from tui_crawler.domain.rules.verdict import Refused
 from tui_crawler.domain.url import CrawlUrl, Href, InvalidUrl, normalise, url_hash
-from tui_crawler.domain.verdict import Refused
 from tui_crawler.engine.origin_table import TOGETHER, OriginTable, fold_origins, pieces
 from tui_crawler.engine.ports import Clock, Store
 from tui_crawler.engine.probes import Probes

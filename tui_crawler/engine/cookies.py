@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from types import SimpleNamespace
 from typing import TYPE_CHECKING, Any, cast
 
-from tui_crawler.domain.attempt import Headers
-from tui_crawler.domain.content_kind import CookieMode
+from tui_crawler.domain.records.attempt import Headers
+from tui_crawler.domain.records.content_kind import CookieMode
 from tui_crawler.domain.url import CrawlUrl
 
 if TYPE_CHECKING:

@@ -9,18 +9,18 @@ from collections.abc import Container, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from types import MappingProxyType
 
-from tui_crawler.domain.admission import Admission
-from tui_crawler.domain.command import Command, PauseOrigins, PendingAction, ResumeOrigins
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.failure import BadSegment, DatabaseUnusable, StorageFailure
-from tui_crawler.domain.job import QueueChange
-from tui_crawler.domain.origin import OriginState, Takeover, record_of, says_all
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.crawl.job import QueueChange
+from tui_crawler.domain.crawl.origin import OriginState, Takeover, record_of, says_all
+from tui_crawler.domain.crawl.run import RunStart, StoredOrigin
+from tui_crawler.domain.crawl.scheduler import PenaltyBox
+from tui_crawler.domain.crawl.turn import finish, reopen
 from tui_crawler.domain.record import replace
-from tui_crawler.domain.run import RunStart, StoredOrigin
-from tui_crawler.domain.scheduler import PenaltyBox
-from tui_crawler.domain.status_words import FinishReason, RunReason
-from tui_crawler.domain.turn import finish, reopen
-from tui_crawler.domain.worker import WorkerOrder, WorkerOrders
+from tui_crawler.domain.records.command import Command, PauseOrigins, PendingAction, ResumeOrigins
+from tui_crawler.domain.records.failure import BadSegment, DatabaseUnusable, StorageFailure
+from tui_crawler.domain.records.status_words import FinishReason, RunReason
+from tui_crawler.domain.records.worker import WorkerOrder, WorkerOrders
+from tui_crawler.domain.rules.admission import Admission
 from tui_crawler.engine import events
 from tui_crawler.engine.commands import CommandExecutor, CommandResult
 from tui_crawler.engine.cookies import ChainCookies

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from tui_crawler.domain.attempt import AttemptRecord
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.origin import OriginState
-from tui_crawler.domain.status_words import RunReason
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.crawl.origin import OriginState
+from tui_crawler.domain.records.attempt import AttemptRecord
+from tui_crawler.domain.records.status_words import RunReason
 from tui_crawler.engine.origin_table import Counts
 
 

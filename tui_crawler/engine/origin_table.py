@@ -9,21 +9,21 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TypeVar
 
-from tui_crawler.domain.admission import Admission
-from tui_crawler.domain.content_kind import CanonicalRule, CookieMode, LinkKind
-from tui_crawler.domain.exclusion import Exclusion, ExclusionKind
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.domain.intake import Intake
-from tui_crawler.domain.job import JobState
+from tui_crawler.domain.crawl.intake import Intake
+from tui_crawler.domain.crawl.job import JobState
+from tui_crawler.domain.crawl.origin import CrawlSettings, OriginState, Takeover, record_of, restore
+from tui_crawler.domain.crawl.run import RunPlan, StoredOrigin
 from tui_crawler.domain.moment import Moment
-from tui_crawler.domain.origin import CrawlSettings, OriginState, Takeover, record_of, restore
-from tui_crawler.domain.page import KnownPage
-from tui_crawler.domain.policy import PolicySet
-from tui_crawler.domain.robots import ALLOW_ALL, RobotsRules, parse_robots, product_token
-from tui_crawler.domain.ruleset import Ruleset
-from tui_crawler.domain.run import RunPlan, StoredOrigin
-from tui_crawler.domain.status import RobotsStatus
-from tui_crawler.domain.status_words import FinishReason
+from tui_crawler.domain.records.content_kind import CanonicalRule, CookieMode, LinkKind
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.domain.records.page import KnownPage
+from tui_crawler.domain.records.status import RobotsStatus
+from tui_crawler.domain.records.status_words import FinishReason
+from tui_crawler.domain.rules.admission import Admission
+from tui_crawler.domain.rules.exclusion import Exclusion, ExclusionKind
+from tui_crawler.domain.rules.policy import PolicySet
+from tui_crawler.domain.rules.robots import ALLOW_ALL, RobotsRules, parse_robots, product_token
+from tui_crawler.domain.rules.ruleset import Ruleset
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.engine.ports import Store
 

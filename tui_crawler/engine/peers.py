@@ -11,7 +11,9 @@ from dataclasses import replace
 from itertools import islice
 from typing import Protocol
 
-from tui_crawler.domain.command import (
+from tui_crawler.domain.crawl.job import JobState, QueueChange
+from tui_crawler.domain.crawl.run import StoredOrigin
+from tui_crawler.domain.records.command import (
     AddSeeds,
     ApplyRules,
     Command,
@@ -29,10 +31,8 @@ from tui_crawler.domain.command import (
     StopOrigins,
     TopUpPatience,
 )
-from tui_crawler.domain.job import JobState, QueueChange
-from tui_crawler.domain.ruleset import Ruleset
-from tui_crawler.domain.run import StoredOrigin
-from tui_crawler.domain.worker import WorkerOrder, WorkerOrders
+from tui_crawler.domain.records.worker import WorkerOrder, WorkerOrders
+from tui_crawler.domain.rules.ruleset import Ruleset
 from tui_crawler.engine.commands import CommandExecutor
 from tui_crawler.engine.origin_table import OriginTable
 

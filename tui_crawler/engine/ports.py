@@ -6,8 +6,12 @@ import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, OriginRecord, Reading, Settle
-from tui_crawler.domain.command import (
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.crawl.job import JobChange, QueueChange
+from tui_crawler.domain.crawl.run import RunPlan, RunStart, Settled, StoredOrigin
+from tui_crawler.domain.moment import Moment
+from tui_crawler.domain.records.attempt import Exchange, FetchRequest, FillRecord, OriginRecord, Reading, Settle
+from tui_crawler.domain.records.command import (
     ActionResult,
     ApplyRules,
     PendingAction,
@@ -20,13 +24,9 @@ from tui_crawler.domain.command import (
     UnstashPages,
     WorkerCommand,
 )
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.job import JobChange, QueueChange
-from tui_crawler.domain.moment import Moment
-from tui_crawler.domain.page import Candidates, KnownPage, NewPage, PutBack, TodoPage
-from tui_crawler.domain.ruleset import Ruleset
-from tui_crawler.domain.run import RunPlan, RunStart, Settled, StoredOrigin
+from tui_crawler.domain.records.page import Candidates, KnownPage, NewPage, PutBack, TodoPage
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.ruleset import Ruleset
 from tui_crawler.domain.url import CrawlUrl
 
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 from dataclasses import dataclass, field, replace
 
-from tui_crawler.domain.attempt import Exchange
-from tui_crawler.domain.command import ActionResult, ProbeUrls
-from tui_crawler.domain.origin import Check
-from tui_crawler.domain.status_words import FinishReason
+from tui_crawler.domain.crawl.origin import Check
+from tui_crawler.domain.records.attempt import Exchange
+from tui_crawler.domain.records.command import ActionResult, ProbeUrls
+from tui_crawler.domain.records.status_words import FinishReason
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 from tui_crawler.engine.origin_table import OriginTable
 from tui_crawler.engine.ports import Clock

@@ -7,7 +7,10 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import assert_never
 
-from tui_crawler.domain.command import (
+from tui_crawler.domain.crawl.job import JobState, QueueChange
+from tui_crawler.domain.crawl.origin import OriginState, Takeover
+from tui_crawler.domain.crawl.turn import finish, reopen
+from tui_crawler.domain.records.command import (
     ApplyRules,
     LoadSegment,
     ReclaimPages,
@@ -17,11 +20,8 @@ from tui_crawler.domain.command import (
     SteerJobs,
     UnstashPages,
 )
-from tui_crawler.domain.job import JobState, QueueChange
-from tui_crawler.domain.origin import OriginState, Takeover
-from tui_crawler.domain.ruleset import Ruleset
-from tui_crawler.domain.status_words import FinishReason
-from tui_crawler.domain.turn import finish, reopen
+from tui_crawler.domain.records.status_words import FinishReason
+from tui_crawler.domain.rules.ruleset import Ruleset
 from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.engine.origin_table import OriginTable, fold_origins, pieces
 from tui_crawler.engine.ports import Clock, Store

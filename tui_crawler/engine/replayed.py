@@ -5,18 +5,18 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from tui_crawler.domain.attempt import AttemptRecord
-from tui_crawler.domain.command import BadCommand, PauseOrigins, ResumeOrigins, from_json
-from tui_crawler.domain.delay import Pace
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.exit_code import UNTOUCHED, AttemptKind, ExitCode
-from tui_crawler.domain.operator_view import ActionView, ActivityView
-from tui_crawler.domain.origin import OriginState
-from tui_crawler.domain.page import tally
+from tui_crawler.domain.crawl.delay import Pace
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.crawl.origin import OriginState
 from tui_crawler.domain.record import replace
-from tui_crawler.domain.status import PageStatus
-from tui_crawler.domain.status_words import FinishReason, RunReason
-from tui_crawler.domain.view import AttemptView
+from tui_crawler.domain.records.attempt import AttemptRecord
+from tui_crawler.domain.records.command import BadCommand, PauseOrigins, ResumeOrigins, from_json
+from tui_crawler.domain.records.exit_code import UNTOUCHED, AttemptKind, ExitCode
+from tui_crawler.domain.records.operator_view import ActionView, ActivityView
+from tui_crawler.domain.records.page import tally
+from tui_crawler.domain.records.status import PageStatus
+from tui_crawler.domain.records.status_words import FinishReason, RunReason
+from tui_crawler.domain.records.view import AttemptView
 from tui_crawler.engine import events
 from tui_crawler.engine.origin_table import Counts
 

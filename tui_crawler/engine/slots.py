@@ -7,11 +7,20 @@ from collections.abc import Callable, Iterable
 from dataclasses import dataclass, field
 from typing import assert_never
 
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.failure import DatabaseUnusable, OutOfDescriptors, StorageFailure, StorageHeldUp
-from tui_crawler.domain.page import TodoPage
-from tui_crawler.domain.scheduler import Released
-from tui_crawler.domain.turn import CheckUrl, CrawlAnswer, CrawlNext, FetchRobots, FillTodo, Finish, Sleep, after_crawl
+from tui_crawler.domain.crawl.scheduler import Released
+from tui_crawler.domain.crawl.turn import (
+    CheckUrl,
+    CrawlAnswer,
+    CrawlNext,
+    FetchRobots,
+    FillTodo,
+    Finish,
+    Sleep,
+    after_crawl,
+)
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.failure import DatabaseUnusable, OutOfDescriptors, StorageFailure, StorageHeldUp
+from tui_crawler.domain.records.page import TodoPage
 from tui_crawler.engine import events
 from tui_crawler.engine.origin_table import OriginTable
 from tui_crawler.engine.peers import PeerWorker

@@ -8,13 +8,10 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from tui_crawler.domain.attempt import Exchange, FetchRequest, FillRecord, RequestRecord, Settle
-from tui_crawler.domain.content_kind import OTHER
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.exit_code import FAILURES, ExitCode
-from tui_crawler.domain.intake import Find, Queue, admit, is_sitemap, may_be_sitemap, sitemaps_of
-from tui_crawler.domain.origin import Check, OriginState, RobotsHop, record_of
-from tui_crawler.domain.outcome import (
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.crawl.intake import Find, Queue, admit, is_sitemap, may_be_sitemap, sitemaps_of
+from tui_crawler.domain.crawl.origin import Check, OriginState, RobotsHop, record_of
+from tui_crawler.domain.crawl.outcome import (
     Crawled,
     asked_by_get,
     final_code,
@@ -25,13 +22,9 @@ from tui_crawler.domain.outcome import (
     settle_refusal,
     settle_robots,
 )
-from tui_crawler.domain.page import EMBEDDED, EXTERNAL, TodoPage
-from tui_crawler.domain.record import replace
-from tui_crawler.domain.recrawl import condition_of
-from tui_crawler.domain.robots import RobotsRules, parse_robots
-from tui_crawler.domain.run import Settled
-from tui_crawler.domain.status_words import FinishReason
-from tui_crawler.domain.turn import (
+from tui_crawler.domain.crawl.recrawl import condition_of
+from tui_crawler.domain.crawl.run import Settled
+from tui_crawler.domain.crawl.turn import (
     CrawlAnswer,
     FetchRobots,
     RobotsAnswer,
@@ -43,8 +36,15 @@ from tui_crawler.domain.turn import (
     finish,
     touch,
 )
+from tui_crawler.domain.record import replace
+from tui_crawler.domain.records.attempt import Exchange, FetchRequest, FillRecord, RequestRecord, Settle
+from tui_crawler.domain.records.content_kind import OTHER
+from tui_crawler.domain.records.exit_code import FAILURES, ExitCode
+from tui_crawler.domain.records.page import EMBEDDED, EXTERNAL, TodoPage
+from tui_crawler.domain.records.status_words import FinishReason
+from tui_crawler.domain.rules.robots import RobotsRules, parse_robots
+from tui_crawler.domain.rules.verdict import Cleared, Denied
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
-from tui_crawler.domain.verdict import Cleared, Denied
 from tui_crawler.engine import events
 from tui_crawler.engine.cookies import Chain, ChainCookies
 from tui_crawler.engine.origin_table import Counts, OriginTable

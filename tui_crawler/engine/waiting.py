@@ -5,12 +5,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
+from tui_crawler.domain.crawl.origin import OriginState
+from tui_crawler.domain.crawl.scheduler import PenaltyBox, Released
+from tui_crawler.domain.crawl.turn import FillTodo, Finish, RestReason, Sleep, Turn, next_turn
 from tui_crawler.domain.moment import Moment
-from tui_crawler.domain.origin import OriginState
-from tui_crawler.domain.page import TodoPage
-from tui_crawler.domain.scheduler import PenaltyBox, Released
-from tui_crawler.domain.status_words import FinishReason
-from tui_crawler.domain.turn import FillTodo, Finish, RestReason, Sleep, Turn, next_turn
+from tui_crawler.domain.records.page import TodoPage
+from tui_crawler.domain.records.status_words import FinishReason
 from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.engine import events
 from tui_crawler.engine.origin_table import Counts, OriginTable

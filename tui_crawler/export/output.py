@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from tui_crawler.storage.segment_files import sync_folder
+from tui_crawler.storage.db.segment_files import sync_folder
 
 _BUFFER_BYTES = 256 * 1024
 _DRAFT = re.compile(r"\.[0-9a-f]{16}\.export")

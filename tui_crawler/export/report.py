@@ -20,9 +20,9 @@ from typing import Any
 from urllib.parse import quote
 
 from tui_crawler import __version__
-from tui_crawler.domain.exit_code import FAILURES, Group
-from tui_crawler.domain.site_audit import Cell, CheckOutcome, FindingSeverity, ReportCell, Section, SiteAudit
-from tui_crawler.domain.timeline import LaneCell, LaneEvent, LanePhase, Timeline
+from tui_crawler.domain.history.site_audit import Cell, CheckOutcome, FindingSeverity, ReportCell, Section, SiteAudit
+from tui_crawler.domain.history.timeline import LaneCell, LaneEvent, LanePhase, Timeline
+from tui_crawler.domain.records.exit_code import FAILURES, Group
 from tui_crawler.text.charts import round_top
 from tui_crawler.text.format import date_time, phase, plural
 from tui_crawler.text.safe_text import safe

@@ -27,14 +27,14 @@ from typing import Any, BinaryIO
 
 from warcio.archiveiterator import ArchiveIterator  # type: ignore[import-untyped]  # warcio ships no types
 
-from tui_crawler.domain.attempt import Reading, RequestRecord
-from tui_crawler.domain.failure import StorageHeldUp
+from tui_crawler.domain.records.attempt import Reading, RequestRecord
+from tui_crawler.domain.records.failure import StorageHeldUp
 from tui_crawler.export.output import CannotWrite, Output, lock_file
 from tui_crawler.export.warc import INDEXED, Archive, Captures, WarcFile
 from tui_crawler.export.warc_index import index_line, index_path
 from tui_crawler.fetch.headers import RawHeaders
+from tui_crawler.storage.db.segment_files import sync_folder
 from tui_crawler.storage.reports.export import StoredBody
-from tui_crawler.storage.segment_files import sync_folder
 
 MOST_BYTES = 1 << 30
 _log = logging.getLogger(__name__)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import Enum
 from typing import assert_never
 
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl
 
 

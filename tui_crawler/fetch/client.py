@@ -7,9 +7,9 @@ import ssl
 import time
 from collections.abc import Callable, Sequence
 
-from tui_crawler.domain.attempt import Exchange, FetchRequest, Reading
-from tui_crawler.domain.content_kind import DataRule
 from tui_crawler.domain.moment import Moment, read_moment
+from tui_crawler.domain.records.attempt import Exchange, FetchRequest, Reading
+from tui_crawler.domain.records.content_kind import DataRule
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch.address_guard import AddressGuard, Resolver, bare_host, is_address, resolve_name
 from tui_crawler.fetch.connection_log import ConnectionLogs

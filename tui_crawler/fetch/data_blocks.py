@@ -15,8 +15,8 @@ from typing import Any
 import re2
 from lxml import etree
 
-from tui_crawler.domain.attempt import DataValue
-from tui_crawler.domain.content_kind import DataRule
+from tui_crawler.domain.records.attempt import DataValue
+from tui_crawler.domain.records.content_kind import DataRule
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch.headers import clean_message
 from tui_crawler.fetch.limits import FetchLimits

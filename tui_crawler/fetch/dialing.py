@@ -11,8 +11,8 @@ from dataclasses import dataclass, field
 from itertools import zip_longest
 from typing import Any, TypeVar
 
-from tui_crawler.domain.failure import OutOfDescriptors
 from tui_crawler.domain.moment import Moment
+from tui_crawler.domain.records.failure import OutOfDescriptors
 from tui_crawler.fetch.address_guard import AddressGuard, Resolver, bare_host, is_address, is_out_of_descriptors
 from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
 from tui_crawler.fetch.connection_log import ConnectionLog, ConnectionStep

@@ -8,7 +8,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
-from tui_crawler.domain.recrawl import parse_http_date
+from tui_crawler.domain.crawl.recrawl import parse_http_date
 from tui_crawler.fetch.headers import w3c_date_ms
 from tui_crawler.fetch.links import clean_text
 from tui_crawler.fetch.plain_html import PlainTag

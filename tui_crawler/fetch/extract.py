@@ -8,10 +8,10 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from typing import Any, TypeVar
 
-from tui_crawler.domain.attempt import Exchange, Reading, Validation
-from tui_crawler.domain.content_kind import OTHER, DataRule
-from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.record import replace
+from tui_crawler.domain.records.attempt import Exchange, Reading, Validation
+from tui_crawler.domain.records.content_kind import OTHER, DataRule
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.url import CrawlUrl, LinkResolver, SiteLinks
 from tui_crawler.fetch.data_blocks import DataBlocks
 from tui_crawler.fetch.headers import clean_message, content_type

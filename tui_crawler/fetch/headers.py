@@ -9,8 +9,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from datetime import UTC, datetime, timedelta, timezone
 from functools import lru_cache
 
-from tui_crawler.domain.attempt import Headers, first_values, is_field_value
-from tui_crawler.domain.recrawl import parse_http_date
+from tui_crawler.domain.crawl.recrawl import parse_http_date
+from tui_crawler.domain.records.attempt import Headers, first_values, is_field_value
 from tui_crawler.domain.url import without_userinfo
 from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
 

@@ -19,9 +19,9 @@ from typing import cast
 
 import httptools
 
-from tui_crawler.domain.attempt import Headers
-from tui_crawler.domain.failure import OutOfDescriptors
 from tui_crawler.domain.moment import Moment
+from tui_crawler.domain.records.attempt import Headers
+from tui_crawler.domain.records.failure import OutOfDescriptors
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch import connection_log
 from tui_crawler.fetch.address_guard import AddressGuard, AddressRefused, Resolver, bare_host, check_name

@@ -21,7 +21,7 @@ except ModuleNotFoundError:  # its maintained successor, with the same interface
     import httpcore2 as httpcore  # type: ignore[no-redef]
     import httpx2 as httpx  # type: ignore[no-redef]
 
-from tui_crawler.domain.failure import OutOfDescriptors
+from tui_crawler.domain.records.failure import OutOfDescriptors
 from tui_crawler.domain.url import CrawlUrl
 from tui_crawler.fetch.address_guard import AddressGuard, Resolver, bare_host, check_name
 from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble

@@ -8,10 +8,10 @@ from typing import Any
 
 from lxml import etree
 
-from tui_crawler.domain.attempt import FoundLink, RefusedCounts
-from tui_crawler.domain.content_kind import LinkKind
+from tui_crawler.domain.records.attempt import FoundLink, RefusedCounts
+from tui_crawler.domain.records.content_kind import LinkKind
+from tui_crawler.domain.rules.verdict import Refusal
 from tui_crawler.domain.url import InvalidUrl, LinkResolver, in_xml_base, without_fragment, without_userinfo, xml_base
-from tui_crawler.domain.verdict import Refusal
 from tui_crawler.fetch.plain_html import PlainTag
 
 Element = Any  # an lxml element (lxml ships no types), or what a `PlainTag` has in its place

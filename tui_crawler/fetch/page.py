@@ -13,9 +13,9 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass, field, replace
 from itertools import chain
 
-from tui_crawler.domain.attempt import Exchange, Reading, RedirectSource, ValidationError
-from tui_crawler.domain.content_kind import OTHER, LinkKind
-from tui_crawler.domain.exit_code import ExitCode
+from tui_crawler.domain.records.attempt import Exchange, Reading, RedirectSource, ValidationError
+from tui_crawler.domain.records.content_kind import OTHER, LinkKind
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, LinkResolver, SiteLinks
 from tui_crawler.fetch.charset import choose_encoding, encoding_of_label, first_illegal_byte, to_utf8, with_query_in
 from tui_crawler.fetch.document import (

@@ -21,10 +21,17 @@ from typing import Any, BinaryIO
 
 import zstandard
 
-from tui_crawler.domain.attempt import DataValue, Exchange, Reading, Validation, ValidationError, WaitingDocument
-from tui_crawler.domain.content_kind import OTHER
-from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.record import replace
+from tui_crawler.domain.records.attempt import (
+    DataValue,
+    Exchange,
+    Reading,
+    Validation,
+    ValidationError,
+    WaitingDocument,
+)
+from tui_crawler.domain.records.content_kind import OTHER
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.fetch.child import child_environment, child_words
 from tui_crawler.fetch.extract import GRACE, PageReader, ReaderSetup

@@ -8,11 +8,11 @@ from dataclasses import dataclass, field
 
 from lxml import etree
 
-from tui_crawler.domain.attempt import Exchange, Reading, RefusedCounts, SitemapEntry
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.recrawl import parse_http_date
+from tui_crawler.domain.crawl.recrawl import parse_http_date
+from tui_crawler.domain.records.attempt import Exchange, Reading, RefusedCounts, SitemapEntry
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.rules.verdict import Refusal
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, LinkResolver, in_xml_base
-from tui_crawler.domain.verdict import Refusal
 from tui_crawler.fetch.charset import choose_encoding, utf8_slices
 from tui_crawler.fetch.coding import BodyDecoder, BodyTooLarge, IllegalCoding, TruncatedCoding
 from tui_crawler.fetch.headers import clean_message, content_type, w3c_date_ms

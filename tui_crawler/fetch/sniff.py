@@ -5,7 +5,7 @@ from __future__ import annotations
 import codecs
 import re
 
-from tui_crawler.domain.content_kind import OTHER
+from tui_crawler.domain.records.content_kind import OTHER
 
 HTML, XML, CSS, RSS = "html", "xml", "css", "rss"
 

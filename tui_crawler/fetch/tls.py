@@ -14,7 +14,7 @@ from pathlib import Path
 
 import certifi
 
-from tui_crawler.domain.attempt import Headers
+from tui_crawler.domain.records.attempt import Headers
 
 _BUNDLES = ("/etc/ssl/certs/ca-certificates.crt", "/etc/pki/tls/certs/ca-bundle.crt", "/etc/ssl/cert.pem")
 

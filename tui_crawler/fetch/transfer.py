@@ -11,9 +11,9 @@ from contextlib import aclosing, suppress
 from dataclasses import dataclass, field
 from typing import Protocol
 
-from tui_crawler.domain.attempt import Exchange, FetchRequest, Headers, Reading, RequestRecord, first_values
-from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import Moment
+from tui_crawler.domain.records.attempt import Exchange, FetchRequest, Headers, Reading, RequestRecord, first_values
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.url import MASK, CrawlUrl, InvalidUrl, normalise
 from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble, exit_code_of_status, exit_code_of_trouble
 from tui_crawler.fetch.coding import ACCEPT_ENCODING, BodyDecoder, BodyTooLarge, IllegalCoding, TruncatedCoding

@@ -9,7 +9,7 @@ from typing import Any
 
 from lxml import etree
 
-from tui_crawler.domain.attempt import ValidationError
+from tui_crawler.domain.records.attempt import ValidationError
 from tui_crawler.fetch.headers import clean_message
 from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.markup import GuardedMarkup, guard_html, guard_xml

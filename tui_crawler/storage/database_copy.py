@@ -16,17 +16,17 @@ from typing import Any
 
 import peewee
 
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.failure import NotOurDatabase, StorageFailure
-from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.database import is_private, open_readonly, open_writable
-from tui_crawler.storage.dialect import dialect_of, is_server
-from tui_crawler.storage.driver import connection_of, execute, stream, told_of
-from tui_crawler.storage.file_identity import FileState, examine, put_log_away
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.domain.records.failure import NotOurDatabase, StorageFailure
+from tui_crawler.storage.db.clean_text import clean
+from tui_crawler.storage.db.database import is_private, open_readonly, open_writable
+from tui_crawler.storage.db.file_identity import FileState, examine, put_log_away
+from tui_crawler.storage.db.open_settings import Durability, OpenSettings
+from tui_crawler.storage.db.owner import check_at_rest
+from tui_crawler.storage.drivers.dialect import dialect_of, is_server
+from tui_crawler.storage.drivers.driver import connection_of, execute, stream, told_of
 from tui_crawler.storage.models import MODELS, create_indexes
-from tui_crawler.storage.open_settings import Durability, OpenSettings
-from tui_crawler.storage.owner import check_at_rest
-from tui_crawler.storage.segments import SegmentStore
+from tui_crawler.storage.queue.segments import SegmentStore
 
 _COPY = OpenSettings(durability=Durability.full, unfinished=True)
 _VERSION = OpenSettings().version

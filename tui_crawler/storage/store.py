@@ -11,8 +11,11 @@ from functools import partial
 from pathlib import Path
 from typing import Any, TypeVar, TypeVarTuple
 
-from tui_crawler.domain.attempt import Exchange, FillRecord, OriginRecord, Reading, Settle, WaitingDocument
-from tui_crawler.domain.command import (
+from tui_crawler.domain.crawl.job import JobChange, JobState, QueueChange
+from tui_crawler.domain.crawl.run import RunPlan, RunStart, Settled, StoredOrigin
+from tui_crawler.domain.history.pulse import MINUTE_MS
+from tui_crawler.domain.records.attempt import Exchange, FillRecord, OriginRecord, Reading, Settle, WaitingDocument
+from tui_crawler.domain.records.command import (
     ActionResult,
     ApplyRules,
     PendingAction,
@@ -25,46 +28,41 @@ from tui_crawler.domain.command import (
     UnstashPages,
     WorkerCommand,
 )
-from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.domain.job import JobChange, JobState, QueueChange
-from tui_crawler.domain.page import Candidates, KnownPage, NewPage, PutBack, TodoPage
-from tui_crawler.domain.pulse import MINUTE_MS
-from tui_crawler.domain.ruleset import Ruleset
-from tui_crawler.domain.run import RunPlan, RunStart, Settled, StoredOrigin
-from tui_crawler.domain.worker import WorkerOrders
-from tui_crawler.storage import (
+from tui_crawler.domain.records.database_place import DatabasePlace, PostgresPlace
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.domain.records.page import Candidates, KnownPage, NewPage, PutBack, TodoPage
+from tui_crawler.domain.records.worker import WorkerOrders
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.ruleset import Ruleset
+from tui_crawler.storage.crawl import (
     canonicals,
     former,
     jobs,
-    leases,
     operator_actions,
-    peers,
     rejudging,
     retrying,
     rulesets,
-    segments,
-    sessions,
     settle,
     stashes,
 )
-from tui_crawler.storage.candidates import awake, candidates
-from tui_crawler.storage.claim import Claim, require
-from tui_crawler.storage.clock import mono_clock, wall_clock
-from tui_crawler.storage.counters import measure
-from tui_crawler.storage.database import connect_readonly, open_writable
-from tui_crawler.storage.documents import store_second_reading, waiting_documents
-from tui_crawler.storage.driver import DATABASE_ERRORS, connection_of
-from tui_crawler.storage.file_identity import server_module
-from tui_crawler.storage.heartbeat import MOST_MS, Heartbeat, Lease, lease_clock
-from tui_crawler.storage.leases import Peers
-from tui_crawler.storage.open_settings import Durability, OpenSettings
-from tui_crawler.storage.owner import Owner, this_process
-from tui_crawler.storage.retrying import Retrying
-from tui_crawler.storage.segments import PendingSegments, SegmentStore
-from tui_crawler.storage.transaction import Texts, Transaction
-from tui_crawler.storage.writer import Writer, WriterSettings
+from tui_crawler.storage.crawl.candidates import awake, candidates
+from tui_crawler.storage.crawl.counters import measure
+from tui_crawler.storage.crawl.documents import store_second_reading, waiting_documents
+from tui_crawler.storage.crawl.retrying import Retrying
+from tui_crawler.storage.db.claim import Claim, require
+from tui_crawler.storage.db.clock import mono_clock, wall_clock
+from tui_crawler.storage.db.database import connect_readonly, open_writable
+from tui_crawler.storage.db.file_identity import server_module
+from tui_crawler.storage.db.open_settings import Durability, OpenSettings
+from tui_crawler.storage.db.owner import Owner, this_process
+from tui_crawler.storage.db.transaction import Texts, Transaction
+from tui_crawler.storage.db.writer import Writer, WriterSettings
+from tui_crawler.storage.drivers.driver import DATABASE_ERRORS, connection_of
+from tui_crawler.storage.queue import segments
+from tui_crawler.storage.queue.segments import PendingSegments, SegmentStore
+from tui_crawler.storage.workers import leases, peers, sessions
+from tui_crawler.storage.workers.heartbeat import MOST_MS, Heartbeat, Lease, lease_clock
+from tui_crawler.storage.workers.leases import Peers
 
 
 def foresee(

@@ -7,15 +7,15 @@ from collections import Counter
 from collections.abc import Awaitable, Callable
 from typing import Any
 
-from tui_crawler.domain.attempt import Exchange, FetchRequest, FoundLink, Headers, Reading, RedirectSource
-from tui_crawler.domain.attempt import RequestRecord as Request
-from tui_crawler.domain.content_kind import OTHER, CanonicalRule, LinkKind
-from tui_crawler.domain.exit_code import ExitCode
 from tui_crawler.domain.moment import Moment
 from tui_crawler.domain.record import dataclass, field, replace
-from tui_crawler.domain.status import RobotsStatus
+from tui_crawler.domain.records.attempt import Exchange, FetchRequest, FoundLink, Headers, Reading, RedirectSource
+from tui_crawler.domain.records.attempt import RequestRecord as Request
+from tui_crawler.domain.records.content_kind import OTHER, CanonicalRule, LinkKind
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.status import RobotsStatus
 from tui_crawler.domain.url import CrawlUrl, normalise
-from tui_crawler.storage.reader import Reader, headers_of
+from tui_crawler.storage.db.reader import Reader, headers_of
 from tui_crawler.storage.reports.reports import Reports
 
 _PAGE = """SELECT p.id, a.exit_code, a.http_status, a.response_ms, a.bytes, COALESCE(r.response_headers, ''), d.kind,

@@ -9,7 +9,7 @@ from tui_crawler.text.format import count, plural
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.coverage import Coverage
+    from tui_crawler.domain.history.coverage import Coverage
 
 _SHOWN = 5  # entries of each list that are named; the others are counted
 

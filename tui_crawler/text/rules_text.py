@@ -6,8 +6,8 @@ import re
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
-from tui_crawler.domain.policy import PolicySet, Whitelist
-from tui_crawler.domain.ruleset import RulesetEntry, matcher_document
+from tui_crawler.domain.rules.policy import PolicySet, Whitelist
+from tui_crawler.domain.rules.ruleset import RulesetEntry, matcher_document
 from tui_crawler.text.safe_text import without_unseen, yaml_quoted
 
 _PLAIN = re.compile(r"[A-Za-z/^(\\][A-Za-z0-9/^.()\\$+*?=&_;~|-]*(?: [A-Za-z0-9/^.()\\$+*?=&_;~|-]+)*")

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.run_diff import ChangeKind, LinkDiff, OriginDiff, PageChange, PageVersion, RunPace
+from tui_crawler.domain.history.run_diff import ChangeKind, LinkDiff, OriginDiff, PageChange, PageVersion, RunPace
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.text.format import ABSENT, count, duration, phase, plural, rate, size
 
 NO_BODY, NO_LINE = "no body is stored of one of both runs", "no line differs"

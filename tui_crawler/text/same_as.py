@@ -6,10 +6,19 @@ import shlex
 from collections.abc import Iterable, Iterator
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.command import VERBS, ApplyRules, BadCommand, Command, MoveOrigins, Names, from_json, shortened
+from tui_crawler.domain.records.command import (
+    VERBS,
+    ApplyRules,
+    BadCommand,
+    Command,
+    MoveOrigins,
+    Names,
+    from_json,
+    shortened,
+)
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.operator_view import ActionView
+    from tui_crawler.domain.records.operator_view import ActionView
 
 PROGRAM = "tui-crawler"
 

@@ -7,12 +7,12 @@ from enum import StrEnum
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.moment import HELD
-from tui_crawler.domain.status import OriginPhase
-from tui_crawler.domain.status_words import origin_end
+from tui_crawler.domain.records.status import OriginPhase
+from tui_crawler.domain.records.status_words import origin_end
 from tui_crawler.text.glyphs import StateGlyph, state_mark
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.view import OriginView
+    from tui_crawler.domain.records.view import OriginView
 
 
 class Standing(StrEnum):

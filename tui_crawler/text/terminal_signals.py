@@ -9,7 +9,7 @@ from tui_crawler.text.glyphs import in_ascii
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.alarm import Alarm
+    from tui_crawler.domain.history.alarm import Alarm
 
 _LONGEST = 120
 _APART_MS = 10_000  # from one bell, or notification, to the next

@@ -8,10 +8,10 @@ from datetime import UTC, tzinfo
 from itertools import groupby
 from math import sqrt
 
-from tui_crawler.domain.exit_code import Group
-from tui_crawler.domain.idle_reason import delay_words
-from tui_crawler.domain.status_words import finish_words
-from tui_crawler.domain.timeline import LaneCell, LaneEvent, LaneMark, LanePhase, Timeline
+from tui_crawler.domain.history.idle_reason import delay_words
+from tui_crawler.domain.history.timeline import LaneCell, LaneEvent, LaneMark, LanePhase, Timeline
+from tui_crawler.domain.records.exit_code import Group
+from tui_crawler.domain.records.status_words import finish_words
 from tui_crawler.text.charts import Dots, Form, Mark, Piece, Series, beside, chart, legend, round_top
 from tui_crawler.text.format import clock, count, date_time, phase
 from tui_crawler.text.glyphs import StateGlyph, exit_mark, in_ascii, state_mark

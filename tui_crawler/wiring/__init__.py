@@ -7,11 +7,11 @@ import os
 from importlib import import_module
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.database_place import DatabasePlace, PostgresPlace
+from tui_crawler.domain.records.database_place import DatabasePlace, PostgresPlace
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
-    from tui_crawler.storage.file_identity import server_module
+    from tui_crawler.storage.db.file_identity import server_module
     from tui_crawler.storage.reports.reports import Reports
     from tui_crawler.wiring.coverage import coverage_of
     from tui_crawler.wiring.demo import demo_headless, demo_serve

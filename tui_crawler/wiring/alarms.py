@@ -12,17 +12,17 @@ import threading
 import time
 from typing import IO, TYPE_CHECKING
 
-from tui_crawler.domain.alarm import Alarm, AlarmKind, AlarmWatch
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.domain.status_words import RunReason
-from tui_crawler.domain.trap import TrapSuspicion, guard_suspicions
+from tui_crawler.domain.history.alarm import Alarm, AlarmKind, AlarmWatch
+from tui_crawler.domain.history.trap import TrapSuspicion, guard_suspicions
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.domain.records.status_words import RunReason
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
 
     from tui_crawler.config.sections import AlarmsConfig
-    from tui_crawler.domain.event import Event
+    from tui_crawler.domain.crawl.event import Event
     from tui_crawler.engine.ports import Listener
 
 _LOOK_S = 15.0

@@ -20,7 +20,7 @@ from tui_crawler.console.clock import MachineClock
 from tui_crawler.console.replay.player import Replays
 from tui_crawler.console.session import SessionFile, state_folder
 from tui_crawler.console.terminal import pass_signals_on
-from tui_crawler.domain.database_place import DatabasePlace, location_of
+from tui_crawler.domain.records.database_place import DatabasePlace, location_of
 from tui_crawler.text.terminal_charset import has_utf8
 from tui_crawler.text.terminal_signals import TerminalSignals
 from tui_crawler.wiring import operator_name
@@ -32,8 +32,8 @@ if TYPE_CHECKING:
     from tui_crawler.console import ports
     from tui_crawler.console.operator.exit_summary import ExitSummary
     from tui_crawler.demo.process import DemoProcess
-    from tui_crawler.domain.alarm import Alarm
-    from tui_crawler.storage.file_identity import FilePlace
+    from tui_crawler.domain.history.alarm import Alarm
+    from tui_crawler.storage.db.file_identity import FilePlace
     from tui_crawler.wiring.detach import DetachedRun
     from tui_crawler.wiring.host import ProcessHost
 
@@ -147,7 +147,7 @@ def _look(database: DatabasePlace, readonly: bool) -> DatabaseFound:
     writable, hindrance = _prepare(database, readonly)
     if not writable:
         return DatabaseFound(False, hindrance, None)
-    from tui_crawler.storage.journal import Journal
+    from tui_crawler.storage.workers.journal import Journal
 
     with contextlib.closing(Journal(database)) as journal:
         return DatabaseFound(True, hindrance, journal.live_owner())
@@ -161,7 +161,7 @@ def _show(
     beside: DemoSidecar,
     found: DatabaseFound,
 ) -> ExitSummary:
-    from tui_crawler.storage.file_identity import FilePlace
+    from tui_crawler.storage.db.file_identity import FilePlace
 
     writable, place = found.writable, FilePlace(database)
     host: ProcessHost | None = None
@@ -274,13 +274,13 @@ def _signals(config: Config | None, database: DatabasePlace) -> TerminalSignals:
 def _prepare(database: DatabasePlace, readonly: bool) -> tuple[bool, str]:
     """Makes or migrates the database before the screen is taken. Answers whether it may be written, and if not though
     it was to be, why. Raises RunHeld, StorageFailure."""
-    from tui_crawler.storage.faults import ReadOnlyDatabase
-    from tui_crawler.storage.file_identity import check_current
-    from tui_crawler.storage.open_settings import OpenSettings
+    from tui_crawler.storage.db.file_identity import check_current
+    from tui_crawler.storage.db.open_settings import OpenSettings
+    from tui_crawler.storage.drivers.faults import ReadOnlyDatabase
 
     hindrance = ""
     if not readonly:
-        from tui_crawler.storage.database import open_writable
+        from tui_crawler.storage.db.database import open_writable
 
         try:
             open_writable(database, OpenSettings()).close()
@@ -301,8 +301,8 @@ def _put_log_away(database: DatabasePlace, place: FilePlace, summary: ExitSummar
     end would have done without somebody watching. Nothing is touched where something went wrong with the database: a
     log must not be taken into another file that stands there now.
     """
-    from tui_crawler.domain.failure import StorageFailure
-    from tui_crawler.storage.file_identity import put_log_away
+    from tui_crawler.domain.records.failure import StorageFailure
+    from tui_crawler.storage.db.file_identity import put_log_away
 
     if summary.engine_stuck or summary.engine_failure or summary.trouble or summary.crashed:
         return

@@ -10,14 +10,14 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.storage.clock import wall_clock
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.storage.db.clock import wall_clock
 from tui_crawler.storage.reports.reports import Reports
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
-    from tui_crawler.domain.contract import Contract
-    from tui_crawler.domain.coverage import Coverage
+    from tui_crawler.domain.crawl.contract import Contract
+    from tui_crawler.domain.history.coverage import Coverage
 
 
 class ConsoleReports(Reports):
@@ -32,7 +32,7 @@ class ConsoleReports(Reports):
     def lock_holder(self) -> int:
         """The process of another program that holds the lock of the writer just now; 0: none, or it is not known. A
         session of ours, which commits, is no other program."""
-        from tui_crawler.storage.file_identity import write_lock_holder
+        from tui_crawler.storage.db.file_identity import write_lock_holder
 
         holder = write_lock_holder(self._path) if isinstance(self._path, Path) else 0
         if not holder or holder == os.getpid():

@@ -7,12 +7,12 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.domain.records.database_place import DatabasePlace
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.exclusion import Exclusion
-    from tui_crawler.domain.preview import Preview
-    from tui_crawler.domain.ruleset import RulesetChange, RulesProblem
+    from tui_crawler.domain.rules.exclusion import Exclusion
+    from tui_crawler.domain.rules.preview import Preview
+    from tui_crawler.domain.rules.ruleset import RulesetChange, RulesProblem
     from tui_crawler.wiring.rules import Judging, RuleQueries
 
 SOURCE = "console"
@@ -29,7 +29,7 @@ class ConsoleRules:
         """Return the change that a text makes, or what is wrong with it. Entries know their line: `console:3`."""
         from tui_crawler.config.load import read_rules  # noqa: PLC0415  the screen does not wait for it
         from tui_crawler.config.problem import ConfigErrors  # noqa: PLC0415
-        from tui_crawler.domain.ruleset import RulesProblem  # noqa: PLC0415
+        from tui_crawler.domain.rules.ruleset import RulesProblem  # noqa: PLC0415
 
         try:
             return read_rules(text, SOURCE, Path())

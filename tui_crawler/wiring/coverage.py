@@ -10,13 +10,13 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.coverage import Coverage, CoverageEvent, RefusedGroup, SeedEnd
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.failure import BadKeptConfig, ReadingStopped, StorageFailure
-from tui_crawler.domain.status_words import RunReason
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.history.coverage import Coverage, CoverageEvent, RefusedGroup, SeedEnd
+from tui_crawler.domain.records.failure import BadKeptConfig, ReadingStopped, StorageFailure
+from tui_crawler.domain.records.status_words import RunReason
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.database_place import DatabasePlace
+    from tui_crawler.domain.records.database_place import DatabasePlace
     from tui_crawler.engine.ports import Listener
     from tui_crawler.storage.reports.reports import Reports
 

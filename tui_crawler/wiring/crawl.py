@@ -11,16 +11,16 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.domain.status_words import GAVE_UP, Ended, RunReason
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.domain.records.status_words import GAVE_UP, Ended, RunReason
 from tui_crawler.engine.clock import SystemClock
 from tui_crawler.engine.engine import Engine
 from tui_crawler.fetch.second_reading import SecondReader
-from tui_crawler.storage.file_identity import FilePlace
-from tui_crawler.storage.open_settings import Durability, OpenSettings
+from tui_crawler.storage.db.file_identity import FilePlace
+from tui_crawler.storage.db.open_settings import Durability, OpenSettings
+from tui_crawler.storage.db.writer import WriterSettings
 from tui_crawler.storage.store import SqliteStore, StoreSettings
-from tui_crawler.storage.writer import WriterSettings
 from tui_crawler.wiring.origin_settings import admission_of, seed_urls
 from tui_crawler.wiring.settings import check_secrets, engine_settings, fetcher_of, sites
 
@@ -28,8 +28,8 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from tui_crawler.config.schema import Config
-    from tui_crawler.domain.command import Command
-    from tui_crawler.domain.event import Event
+    from tui_crawler.domain.crawl.event import Event
+    from tui_crawler.domain.records.command import Command
     from tui_crawler.domain.url import CrawlUrl
     from tui_crawler.engine.ports import Clock, Listener
     from tui_crawler.wiring.launch import Launch

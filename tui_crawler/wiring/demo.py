@@ -15,9 +15,9 @@ from urllib.parse import urlsplit
 
 from tui_crawler.config.load import read_config
 from tui_crawler.demo.process import FIXED_BASE_PORT, HEADLESS_PACE, DemoProcess, DemoUnavailable, demo_config
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.storage.database import upgrade
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.storage.db.database import upgrade
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.wiring.headless import run_headless
 from tui_crawler.wiring.launch import Launch

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Protocol
 
 from tui_crawler.console.operator.detach import CannotDetach, Departure
-from tui_crawler.domain.database_place import DatabasePlace, location_of
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.storage.journal import Journal
+from tui_crawler.domain.records.database_place import DatabasePlace, location_of
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.storage.workers.journal import Journal
 from tui_crawler.wiring.launch import Launch, program
 
 if TYPE_CHECKING:

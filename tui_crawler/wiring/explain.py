@@ -6,19 +6,19 @@ from dataclasses import replace
 from datetime import UTC, tzinfo
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.admission import Admission
-from tui_crawler.domain.exit_code import AttemptKind
-from tui_crawler.domain.explanation import Explanation, Question, RobotsKnown, explain
-from tui_crawler.domain.robots import ALLOW_ALL, parse_robots, product_token
-from tui_crawler.domain.status import OriginPhase, RobotsStatus
+from tui_crawler.domain.history.explanation import Explanation, Question, RobotsKnown, explain
+from tui_crawler.domain.records.exit_code import AttemptKind
+from tui_crawler.domain.records.status import OriginPhase, RobotsStatus
+from tui_crawler.domain.rules.admission import Admission
+from tui_crawler.domain.rules.robots import ALLOW_ALL, parse_robots, product_token
+from tui_crawler.domain.rules.verdict import Step
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, CrawlUrl, InvalidUrl, normalise
-from tui_crawler.domain.verdict import Step
 from tui_crawler.wiring.origin_settings import JobRules, admission_of, located, rules_in_force, stored_config
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
-    from tui_crawler.domain.page_view import RefusedView
-    from tui_crawler.domain.view import OriginView, RunView
+    from tui_crawler.domain.records.page_view import RefusedView
+    from tui_crawler.domain.records.view import OriginView, RunView
     from tui_crawler.storage.reports.reports import Reports
 
 _NO_CONFIG = Step("configuration", "unknown", "the database keeps none: scope and limits are the defaults", "default")

@@ -7,8 +7,8 @@ from base64 import b64encode
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.failure import BadKeptConfig
-from tui_crawler.domain.run_diff import text_of
+from tui_crawler.domain.history.run_diff import text_of
+from tui_crawler.domain.records.failure import BadKeptConfig
 from tui_crawler.export.text_rows import write_csv, write_jsonl
 from tui_crawler.storage.reports.export import Narrowing, StoredBody
 

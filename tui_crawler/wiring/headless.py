@@ -20,17 +20,17 @@ import time
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.domain.status_words import Ended, RunReason
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.domain.records.status_words import Ended, RunReason
 from tui_crawler.wiring.launch import Launch, program
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from tui_crawler.config.schema import Config
-    from tui_crawler.domain.alarm import Alarm
+    from tui_crawler.domain.history.alarm import Alarm
     from tui_crawler.engine.ports import Listener
     from tui_crawler.wiring.crawl import Crawl
 

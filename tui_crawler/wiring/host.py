@@ -21,9 +21,9 @@ from functools import partial
 from typing import IO, TYPE_CHECKING, Any
 
 from tui_crawler.console.reading.failure_words import failure_words
-from tui_crawler.domain.alarm import Alarm, AlarmKind
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.failure import EngineFailed, RunHeld
+from tui_crawler.domain.history.alarm import Alarm, AlarmKind
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.domain.records.failure import EngineFailed, RunHeld
 from tui_crawler.fetch.child import child_environment, child_words
 
 if TYPE_CHECKING:

@@ -11,7 +11,7 @@ import sys
 from dataclasses import dataclass, fields, replace
 from pathlib import Path
 
-from tui_crawler.domain.database_place import DatabasePlace, location_of
+from tui_crawler.domain.records.database_place import DatabasePlace, location_of
 
 
 @dataclass(frozen=True, slots=True)

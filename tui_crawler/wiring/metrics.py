@@ -12,8 +12,8 @@ from typing import TYPE_CHECKING, Any
 from prometheus_client import CollectorRegistry, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, HistogramMetricFamily
 
-from tui_crawler.domain.failure import CannotListen
-from tui_crawler.domain.run_totals import RunTotals, number
+from tui_crawler.domain.history.run_totals import RunTotals, number
+from tui_crawler.domain.records.failure import CannotListen
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from prometheus_client.core import Metric
 
-    from tui_crawler.domain.event import Event
+    from tui_crawler.domain.crawl.event import Event
     from tui_crawler.engine.ports import Listener
 
 _BOUNDS_MS = (50, 100, 250, 500, 1_000, 2_500, 5_000, 10_000, 30_000)

@@ -7,17 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.admission import Admission
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.failure import BadSegment
-from tui_crawler.domain.ruleset import same_rules
-from tui_crawler.domain.segment import SUFFIX, SegmentHead
-from tui_crawler.storage.open_settings import Durability, OpenSettings
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.domain.records.failure import BadSegment
+from tui_crawler.domain.records.segment import SUFFIX, SegmentHead
+from tui_crawler.domain.rules.admission import Admission
+from tui_crawler.domain.rules.ruleset import same_rules
+from tui_crawler.storage.db.open_settings import Durability, OpenSettings
+from tui_crawler.storage.db.segment_files import publish, read_head
+from tui_crawler.storage.queue.scan import BuildSettings, Built, build_queue
+from tui_crawler.storage.queue.seen import SeenSettings
+from tui_crawler.storage.queue.segments import SegmentStore
 from tui_crawler.storage.reports.reports import Reports
-from tui_crawler.storage.scan import BuildSettings, Built, build_queue
-from tui_crawler.storage.seen import SeenSettings
-from tui_crawler.storage.segment_files import publish, read_head
-from tui_crawler.storage.segments import SegmentStore
 from tui_crawler.wiring.origin_settings import admission_of, rules_in_force
 
 if TYPE_CHECKING:

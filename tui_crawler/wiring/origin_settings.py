@@ -10,20 +10,20 @@ from functools import cache
 from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
-from tui_crawler.domain.failure import BadKeptConfig, NoSuchJob
+from tui_crawler.domain.records.failure import BadKeptConfig, NoSuchJob
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 
 if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
     from tui_crawler.config.sections import HostConfig
-    from tui_crawler.domain.admission import Admission
-    from tui_crawler.domain.contract import Contract
-    from tui_crawler.domain.database_place import DatabasePlace
-    from tui_crawler.domain.exclusion import Exclusion
-    from tui_crawler.domain.origin import CrawlSettings, SettingsByOrigin
-    from tui_crawler.domain.policy import PolicySet
-    from tui_crawler.domain.site_audit import CheckOutcome, LinkCheck
-    from tui_crawler.domain.view import RunView
+    from tui_crawler.domain.crawl.contract import Contract
+    from tui_crawler.domain.crawl.origin import CrawlSettings, SettingsByOrigin
+    from tui_crawler.domain.history.site_audit import CheckOutcome, LinkCheck
+    from tui_crawler.domain.records.database_place import DatabasePlace
+    from tui_crawler.domain.records.view import RunView
+    from tui_crawler.domain.rules.admission import Admission
+    from tui_crawler.domain.rules.exclusion import Exclusion
+    from tui_crawler.domain.rules.policy import PolicySet
     from tui_crawler.storage.reports.reports import Reports
 
 
@@ -42,7 +42,7 @@ def urls_of(seeds: Iterable[str], config: Config) -> tuple[CrawlUrl, ...]:
 def admission_of(config: Config, seeds: Sequence[CrawlUrl] | None = None) -> Admission:
     """All filters and policies, compiled; `seeds`: the URLs of `seed_urls`, where they are at hand. Raises BadPattern
     (which the configuration has ruled out)."""
-    from tui_crawler.domain.admission import Admission, Limits, Scope  # noqa: PLC0415  `rules show` admits nothing
+    from tui_crawler.domain.rules.admission import Admission, Limits, Scope  # noqa: PLC0415  `rules show` admits nothing
 
     scope = Scope(
         frozenset(url.origin for url in (seed_urls(config) if seeds is None else seeds)),
@@ -96,8 +96,8 @@ def settings_by_origin(config: Config) -> Callable[[str], CrawlSettings]:
 def crawl_settings(config: Config) -> SettingsByOrigin:
     """The same as a value: `hosts` replaces the default delay (R). A floor below one second applies only to own sites
     and, with `allow_impolite`, to loopback origins, unless the command line allows it for all."""
-    from tui_crawler.domain.delay import DelaySettings  # noqa: PLC0415  who only reads has no turns
-    from tui_crawler.domain.origin import POLITE_FLOOR_MS, CrawlSettings, SettingsByOrigin  # noqa: PLC0415  the same
+    from tui_crawler.domain.crawl.delay import DelaySettings  # noqa: PLC0415  who only reads has no turns
+    from tui_crawler.domain.crawl.origin import POLITE_FLOOR_MS, CrawlSettings, SettingsByOrigin  # noqa: PLC0415  the same
 
     delay = config.delay
     common = CrawlSettings(
@@ -118,8 +118,8 @@ def crawl_settings(config: Config) -> SettingsByOrigin:
 
 def contract_of(config: Config, origin: str, user_agent: str) -> Contract:
     """The contract with one origin; `user_agent` is that of the run, empty for the configured one."""
-    from tui_crawler.domain.contract import Contract  # noqa: PLC0415  few want it
-    from tui_crawler.domain.site_audit import LINK_CHECKS  # noqa: PLC0415  few need it
+    from tui_crawler.domain.crawl.contract import Contract  # noqa: PLC0415  few want it
+    from tui_crawler.domain.history.site_audit import LINK_CHECKS  # noqa: PLC0415  few need it
 
     url = normalise(origin)
     host = "" if isinstance(url, InvalidUrl) else url.host
@@ -208,7 +208,7 @@ def checks_made(reports: Reports, run: int | None = None) -> list[CheckOutcome]:
 
     Pages that were last read before a check was switched on are not checked, also where they did not change since.
     """
-    from tui_crawler.domain.site_audit import LINK_CHECKS, CheckOutcome, CheckStatus  # noqa: PLC0415  few need it
+    from tui_crawler.domain.history.site_audit import LINK_CHECKS, CheckOutcome, CheckStatus  # noqa: PLC0415  few need it
 
     @cache
     def read(text: str, name: str) -> Config | None:

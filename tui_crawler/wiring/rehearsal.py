@@ -7,14 +7,14 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.database_place import DatabasePlace
+from tui_crawler.domain.history.run_totals import Rehearsal, Rehearsed
 from tui_crawler.domain.record import replace
-from tui_crawler.domain.run_totals import Rehearsal, Rehearsed
+from tui_crawler.domain.records.database_place import DatabasePlace
 from tui_crawler.engine.clock import WALL_0, VirtualClock, VirtualLoop, run_virtual
 from tui_crawler.engine.engine import Engine
 from tui_crawler.fetch.headers import asked_wait_ms
-from tui_crawler.storage.clock import wall_clock
-from tui_crawler.storage.reader import Reader
+from tui_crawler.storage.db.clock import wall_clock
+from tui_crawler.storage.db.reader import Reader
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.storage.store import SqliteStore, StoreSettings
 from tui_crawler.storage.stored_web import ReadSettings, StoredWeb

@@ -8,14 +8,14 @@ from contextlib import closing
 from itertools import takewhile
 from typing import TypeVar
 
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.event import Event
-from tui_crawler.domain.origin import SettingsByOrigin
-from tui_crawler.domain.origin import from_json as settings_from_json
+from tui_crawler.domain.crawl.event import Event
+from tui_crawler.domain.crawl.origin import SettingsByOrigin
+from tui_crawler.domain.crawl.origin import from_json as settings_from_json
+from tui_crawler.domain.history.replay import Difference, Findings, LoggedSession, OriginReplay
 from tui_crawler.domain.record import replace
-from tui_crawler.domain.replay import Difference, Findings, LoggedSession, OriginReplay
-from tui_crawler.domain.status_words import RunReason
-from tui_crawler.domain.view import LogReach, LogStretch, LogTerms
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.domain.records.status_words import RunReason
+from tui_crawler.domain.records.view import LogReach, LogStretch, LogTerms
 from tui_crawler.engine.replayed import Entry, ReplayedRun
 from tui_crawler.fetch.headers import asked_wait_ms
 from tui_crawler.storage.reports.replay import OF_ALL, ReplayLog

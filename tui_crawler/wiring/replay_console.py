@@ -13,11 +13,11 @@ from tui_crawler.console.app import CrawlerApp, EngineAccess, Operator, Presenta
 from tui_crawler.console.clock import MachineClock
 from tui_crawler.console.replay.player import ReplayPlayer, Replays
 from tui_crawler.console.session import SessionFile, state_folder
-from tui_crawler.domain.database_place import DatabasePlace
 from tui_crawler.domain.record import replace
-from tui_crawler.domain.view import RunView
-from tui_crawler.storage.file_identity import check_current
-from tui_crawler.storage.replayed import ReplayedReader, ReplayedTables
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.domain.records.view import RunView
+from tui_crawler.storage.crawl.replayed import ReplayedReader, ReplayedTables
+from tui_crawler.storage.db.file_identity import check_current
 from tui_crawler.wiring.console import explainer
 from tui_crawler.wiring.console_reports import ConsoleReports
 

@@ -6,16 +6,16 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.command import ApplyRules
-from tui_crawler.domain.policy import CompiledPolicies, PolicySet, RuleSettings
-from tui_crawler.domain.preview import Comparison, Impact, Preview, RuleSide
-from tui_crawler.domain.ruleset import Ruleset, RulesetChange, RulesetLine, change_between, difference, to_json
-from tui_crawler.domain.verdict import JUDGEMENT_CODES
+from tui_crawler.domain.records.command import ApplyRules
+from tui_crawler.domain.rules.policy import CompiledPolicies, PolicySet, RuleSettings
+from tui_crawler.domain.rules.preview import Comparison, Impact, Preview, RuleSide
+from tui_crawler.domain.rules.ruleset import Ruleset, RulesetChange, RulesetLine, change_between, difference, to_json
+from tui_crawler.domain.rules.verdict import JUDGEMENT_CODES
 from tui_crawler.wiring.origin_settings import JobRules, rules_in_force
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.exclusion import Exclusion
-    from tui_crawler.domain.exit_code import ExitCode
+    from tui_crawler.domain.records.exit_code import ExitCode
+    from tui_crawler.domain.rules.exclusion import Exclusion
     from tui_crawler.domain.url import CrawlUrl
     from tui_crawler.storage.reports.reports import Reports
 

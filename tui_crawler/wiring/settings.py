@@ -10,14 +10,14 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Literal
 
 from tui_crawler.config.problem import BadValue
-from tui_crawler.domain.attempt import Headers
-from tui_crawler.domain.content_kind import OTHER
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.domain.job import JobPlan
-from tui_crawler.domain.page import NewPage
-from tui_crawler.domain.robots import product_token
-from tui_crawler.domain.run import RunPlan
-from tui_crawler.domain.scheduler import PolitenessMode, politeness_key
+from tui_crawler.domain.crawl.job import JobPlan
+from tui_crawler.domain.crawl.run import RunPlan
+from tui_crawler.domain.crawl.scheduler import PolitenessMode, politeness_key
+from tui_crawler.domain.records.attempt import Headers
+from tui_crawler.domain.records.content_kind import OTHER
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.domain.records.page import NewPage
+from tui_crawler.domain.rules.robots import product_token
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.engine.origin_table import EngineSettings
 from tui_crawler.fetch.address_guard import AddressGuard

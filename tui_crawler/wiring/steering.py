@@ -9,13 +9,13 @@ import threading
 import time
 from collections.abc import Callable, Mapping
 
-from tui_crawler.domain.command import ActionResult, Command
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.failure import BadKeptConfig, DatabaseLocked, NotTakenUp, RunHeld
-from tui_crawler.storage.file_identity import check_not_older
-from tui_crawler.storage.journal import Journal
-from tui_crawler.storage.open_settings import OpenSettings
+from tui_crawler.domain.records.command import ActionResult, Command
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.domain.records.failure import BadKeptConfig, DatabaseLocked, NotTakenUp, RunHeld
+from tui_crawler.storage.db.file_identity import check_not_older
+from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.storage.reports.reports import Reports
+from tui_crawler.storage.workers.journal import Journal
 from tui_crawler.wiring.crawl import Crawl, NullListener
 from tui_crawler.wiring.launch import Launch
 from tui_crawler.wiring.origin_settings import stored_config

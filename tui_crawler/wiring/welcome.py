@@ -20,10 +20,10 @@ from tui_crawler.console.welcome.first_step import (
     FromDemo,
     FromSeeds,
 )
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.domain.status_words import run_word
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.domain.records.status_words import run_word
 from tui_crawler.domain.url import file_stem, normalise
-from tui_crawler.storage.file_identity import FileState, examine
+from tui_crawler.storage.db.file_identity import FileState, examine
 from tui_crawler.storage.reports.reports import Reports
 from tui_crawler.text.format import plural
 

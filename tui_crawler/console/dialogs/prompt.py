@@ -136,7 +136,7 @@ class Prompt:
 
                 return tuple(ledger.name for ledger in STATS_TABLES)
             case Takes.exit_code:
-                from tui_crawler.domain.exit_code import FAILURES  # noqa: PLC0415  not before the first paint
+                from tui_crawler.domain.records.exit_code import FAILURES  # noqa: PLC0415  not before the first paint
 
                 return sorted(code.name for code in FAILURES)
             case Takes.origin:
@@ -153,7 +153,7 @@ class Prompt:
 
 def _no_exit_code(name: str) -> str:
     """Why a text means no exit code, in words; empty when it means some, as after `exit:` in a filter."""
-    from tui_crawler.domain.page_filter import FilterProblem, read_page_filter  # noqa: PLC0415  not before the first paint
+    from tui_crawler.domain.rules.page_filter import FilterProblem, read_page_filter  # noqa: PLC0415  not before the first paint
 
     found = read_page_filter(f"exit:{name}")
     return found.message if isinstance(found, FilterProblem) else ""

@@ -28,7 +28,7 @@ from tui_crawler.text.standing import standing
 if TYPE_CHECKING:
     from tui_crawler.console.panes.line import Line
     from tui_crawler.console.table.cells import Cell
-    from tui_crawler.domain.view import OriginView
+    from tui_crawler.domain.records.view import OriginView
 
 
 ROOMY = 30

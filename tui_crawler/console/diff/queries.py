@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
 from tui_crawler.console.reading.ask import SLOW_MS, WINDOW, asks
-from tui_crawler.domain.failure import NotComparable
+from tui_crawler.domain.records.failure import NotComparable
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.run_diff import OriginDiff, PageChange, PageDiff, RobotsDiff, RunPace, RunSpan
+    from tui_crawler.domain.history.run_diff import OriginDiff, PageChange, PageDiff, RobotsDiff, RunPace, RunSpan
 
 AGAIN_MS = 30_000
 """How long a comparison holds at least."""

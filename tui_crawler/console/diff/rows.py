@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.panes.line import Line, heading
 from tui_crawler.console.urls.cells import host_of, path_of
+from tui_crawler.domain.history.run_diff import ChangeKind, OriginDiff
 from tui_crawler.domain.record import replace
-from tui_crawler.domain.run_diff import ChangeKind, OriginDiff
 from tui_crawler.text import run_diff as said
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present, Styled
@@ -18,7 +18,7 @@ from tui_crawler.text.format import ABSENT, count
 
 if TYPE_CHECKING:
     from tui_crawler.console.diff.queries import PageLines, RunDiff
-    from tui_crawler.domain.run_diff import PageChange, PageDiff
+    from tui_crawler.domain.history.run_diff import PageChange, PageDiff
 
 _ROLES: Mapping[ChangeKind | None, str] = {
     ChangeKind.NEW: "ok",

@@ -46,7 +46,7 @@ from tui_crawler.text.format import READING, count
 if TYPE_CHECKING:
     from tui_crawler.console.diff.queries import Place
     from tui_crawler.console.panes.line import Line
-    from tui_crawler.domain.run_diff import OriginDiff, PageChange, RunSpan
+    from tui_crawler.domain.history.run_diff import OriginDiff, PageChange, RunSpan
 
 
 class DiffScreen(RowsScreen):

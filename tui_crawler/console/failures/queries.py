@@ -12,10 +12,10 @@ from tui_crawler.console.reading.ask import ONCE_MS, SLOW_MS, WINDOW, Ask, PageA
 from tui_crawler.console.reading.window import SpanWindow
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.contract import Contract
-    from tui_crawler.domain.page_filter import PageWindow
-    from tui_crawler.domain.page_view import FailureCount, Referrers
-    from tui_crawler.domain.view import OriginView
+    from tui_crawler.domain.crawl.contract import Contract
+    from tui_crawler.domain.records.page_view import FailureCount, Referrers
+    from tui_crawler.domain.records.view import OriginView
+    from tui_crawler.domain.rules.page_filter import PageWindow
 
 
 class FailureReports(OriginReports, Protocol):

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.operator.retry_start import RetryStart, held_word
 from tui_crawler.console.urls.cells import host_of
-from tui_crawler.domain.command import RETRIED_NEXT
 from tui_crawler.domain.moment import HELD
-from tui_crawler.domain.page import RETRIED_AT_ONCE
+from tui_crawler.domain.records.command import RETRIED_NEXT
+from tui_crawler.domain.records.page import RETRIED_AT_ONCE
 from tui_crawler.text.format import count, plural, seconds, span
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.view import OriginView
+    from tui_crawler.domain.records.view import OriginView
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any, assert_never
 from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, short_name, status_cell
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
 from tui_crawler.console.urls.rows import TRIES, PageLine, next_at, of_page
+from tui_crawler.domain.crawl.recovery import NextTry
 from tui_crawler.domain.record import dataclass, replace
-from tui_crawler.domain.recovery import NextTry
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present, Styled
 from tui_crawler.text.columns import Column, Kind, Relation
@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.operator.retry_start import NextRequest
     from tui_crawler.console.panes.line import Line
     from tui_crawler.console.rules.pattern import Cluster
-    from tui_crawler.domain.page_view import FailureGroup, PageView, Referrer, Referrers
+    from tui_crawler.domain.records.page_view import FailureGroup, PageView, Referrer, Referrers
 
 GROUPINGS: tuple[tuple[str, ...], ...] = (
     ("exit_code",),

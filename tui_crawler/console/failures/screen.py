@@ -55,14 +55,14 @@ from tui_crawler.console.table.cells import Row
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.window_list import PageList
 from tui_crawler.console.urls.rows import PageLine
-from tui_crawler.domain.page_view import FailureCount
+from tui_crawler.domain.records.page_view import FailureCount
 from tui_crawler.text.format import clock, count, plural
 
 if TYPE_CHECKING:
     from tui_crawler.console.reading.ask import Ask
     from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.console.screen.base import ConsoleScreen
-    from tui_crawler.domain.page_view import FailureGroup, PageView, Referrers
+    from tui_crawler.domain.records.page_view import FailureGroup, PageView, Referrers
 
 
 def _with_found(counted: CountedFailures) -> frozenset[Hashable]:

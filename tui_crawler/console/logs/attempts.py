@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from tui_crawler.console.urls.cells import path_of
-from tui_crawler.domain import exit_code
-from tui_crawler.domain.exit_code import DISPOSITIONS, AttemptKind, ExitCode
-from tui_crawler.domain.view import AttemptView
+from tui_crawler.domain.records import exit_code
+from tui_crawler.domain.records.exit_code import DISPOSITIONS, AttemptKind, ExitCode
+from tui_crawler.domain.records.view import AttemptView
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.columns import Column, Relation

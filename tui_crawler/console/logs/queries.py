@@ -14,13 +14,13 @@ from typing import TYPE_CHECKING, NamedTuple, Protocol, TypeVar
 from tui_crawler.console.logs.rows import LogLine, action_line, activity_line, attempt_line, concerns, terms_of
 from tui_crawler.console.ports import ActionReports, AttemptReports
 from tui_crawler.console.reading.ask import COUNTER_MS, ONCE_MS, WINDOW, asks
-from tui_crawler.domain.exit_code import Severity
-from tui_crawler.domain.operator_view import ActionView
-from tui_crawler.domain.view import LogReach, LogStretch
+from tui_crawler.domain.records.exit_code import Severity
+from tui_crawler.domain.records.operator_view import ActionView
+from tui_crawler.domain.records.view import LogReach, LogStretch
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.operator_view import ActivityView
-    from tui_crawler.domain.view import AttemptView, LogTerms
+    from tui_crawler.domain.records.operator_view import ActivityView
+    from tui_crawler.domain.records.view import AttemptView, LogTerms
 
 
 class LogReports(AttemptReports, ActionReports, Protocol):

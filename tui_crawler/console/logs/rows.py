@@ -13,11 +13,11 @@ from rich.cells import cell_len
 from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, note, severity_of, status_cell
 from tui_crawler.console.panes.line import Line, Paragraph, fact
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
-from tui_crawler.domain.cut import cut_words
-from tui_crawler.domain.exit_code import DISPOSITIONS, FAILURES, AttemptKind, Severity
-from tui_crawler.domain.operator_view import ActionView, ActivityView
-from tui_crawler.domain.status_words import FinishReason, what_happened
-from tui_crawler.domain.view import AttemptView, LogTerms
+from tui_crawler.domain.crawl.cut import cut_words
+from tui_crawler.domain.records.exit_code import DISPOSITIONS, FAILURES, AttemptKind, Severity
+from tui_crawler.domain.records.operator_view import ActionView, ActivityView
+from tui_crawler.domain.records.status_words import FinishReason, what_happened
+from tui_crawler.domain.records.view import AttemptView, LogTerms
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present, Styled
 from tui_crawler.text.columns import Column, Relation

@@ -37,7 +37,7 @@ from tui_crawler.console.table.cells import Row
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.filter_terms import field_named
 from tui_crawler.console.urls.cells import host_of
-from tui_crawler.domain.exit_code import Severity
+from tui_crawler.domain.records.exit_code import Severity
 from tui_crawler.text.format import READING, plural, time_meant
 
 if TYPE_CHECKING:

@@ -14,9 +14,9 @@ from tui_crawler.console.logs.queries import END, LogPlace, Strand, actions_of, 
 from tui_crawler.console.logs.rows import LEVEL_WORDS, LogLine, action_line, activity_line, attempt_line, concerns
 from tui_crawler.console.reading.ask import ONCE_MS, asks
 from tui_crawler.console.reading.reading import AnyReading
-from tui_crawler.domain.exit_code import Severity
-from tui_crawler.domain.operator_view import ActionView
-from tui_crawler.domain.view import LogReach
+from tui_crawler.domain.records.exit_code import Severity
+from tui_crawler.domain.records.operator_view import ActionView
+from tui_crawler.domain.records.view import LogReach
 from tui_crawler.text.format import count
 
 if TYPE_CHECKING:

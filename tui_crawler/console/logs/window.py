@@ -25,13 +25,13 @@ from tui_crawler.console.logs.queries import (
 from tui_crawler.console.logs.rows import LogLine, action_line
 from tui_crawler.console.reading.window import KeysetWindow, Span
 from tui_crawler.console.table.window_list import AHEAD, WindowList
-from tui_crawler.domain.exit_code import Severity
+from tui_crawler.domain.records.exit_code import Severity
 
 if TYPE_CHECKING:
     from tui_crawler.console.reading.ask import Ask
     from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.console.table.crawl_table import CrawlTable, CursorRule, Row
-    from tui_crawler.domain.operator_view import ActionView
+    from tui_crawler.domain.records.operator_view import ActionView
 
 JOINED = 500
 """Up to how many entries of the log neighbouring spans are joined to one."""

@@ -41,7 +41,7 @@ from tui_crawler.console.operator.retry_start import (
     outlook_on_list,
     retry_start_of,
 )
-from tui_crawler.domain.command import (
+from tui_crawler.domain.records.command import (
     ActionResult,
     AddSeeds,
     ApplyRules,
@@ -61,8 +61,8 @@ if TYPE_CHECKING:
     from tui_crawler.console.operator.engine_host import HostedEngine
     from tui_crawler.console.reading.snapshot import LiveState
     from tui_crawler.console.screen.stack import Screens
-    from tui_crawler.domain.page_view import PageView, TodoView
-    from tui_crawler.domain.view import OriginView
+    from tui_crawler.domain.records.page_view import PageView, TodoView
+    from tui_crawler.domain.records.view import OriginView
 
 
 def undo_note(version: int) -> str:

@@ -9,13 +9,13 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.reading.failure_words import failure_words
 from tui_crawler.console.reading.snapshot import EngineStanding
 from tui_crawler.domain.record import dataclass
-from tui_crawler.domain.status_words import RUNNING, RunReason, run_end
+from tui_crawler.domain.records.status_words import RUNNING, RunReason, run_end
 from tui_crawler.text.glyphs import StateGlyph, state_mark
 
 if TYPE_CHECKING:
     from tui_crawler.console.ports import EngineHost
-    from tui_crawler.domain.command import ActionResult, Command
-    from tui_crawler.domain.view import RunView
+    from tui_crawler.domain.records.command import ActionResult, Command
+    from tui_crawler.domain.records.view import RunView
 
 DRAIN_MS = 5_000
 GRACE_MS = 3_000
@@ -54,7 +54,7 @@ class EngineEnd:
 
 def host_engine(host: EngineHost) -> EngineEnd:
     """Runs the engine until it ends (blocking); whatever it raises becomes a value."""
-    from tui_crawler.domain.failure import RunHeld  # noqa: PLC0415  not before the first paint
+    from tui_crawler.domain.records.failure import RunHeld  # noqa: PLC0415  not before the first paint
 
     try:
         return EngineEnd(reason=host.run())
@@ -100,7 +100,7 @@ class HostedEngine:
     def go_on_for(self, commands: Sequence[Command], results: Sequence[ActionResult] = ()) -> bool:
         """Whether the hosted run has ended by itself and these commands bring it work: then it is to start again.
         `results` are what became of them, in their order."""
-        from tui_crawler.domain.command import AddSeeds, RetryPages, TopUpPatience  # noqa: PLC0415  not before the paint
+        from tui_crawler.domain.records.command import AddSeeds, RetryPages, TopUpPatience  # noqa: PLC0415  not before the paint
 
         if self.phase is not EnginePhase.ended or self.quitting:
             return False
@@ -204,7 +204,7 @@ def _lets_go_on(command: Command, result: ActionResult) -> bool:
     rules. A new run gives new patience to all that gave up: that is no side effect of a resume that brings no work."""
     import json  # noqa: PLC0415  not before the first paint
 
-    from tui_crawler.domain.command import ApplyRules, Exclude, ResumeOrigins  # noqa: PLC0415  the same
+    from tui_crawler.domain.records.command import ApplyRules, Exclude, ResumeOrigins  # noqa: PLC0415  the same
 
     after = json.loads(result.after) if result.after else {}
     match command:

@@ -5,16 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.idle_reason import worked_ms
-from tui_crawler.domain.status_words import BROKEN_OFF, RunReason, run_end
+from tui_crawler.domain.history.idle_reason import worked_ms
+from tui_crawler.domain.records.status_words import BROKEN_OFF, RunReason, run_end
 from tui_crawler.text.coverage import coverage_lines
 from tui_crawler.text.format import count, elapsed, plural, size
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
     from tui_crawler.console.operator.detach import Departure
-    from tui_crawler.domain.coverage import Coverage
-    from tui_crawler.domain.view import RunView, TotalsView
+    from tui_crawler.domain.history.coverage import Coverage
+    from tui_crawler.domain.records.view import RunView, TotalsView
 
 _TOTAL_NAMES = ("done", "failed", "blocked")
 

@@ -14,7 +14,7 @@ from tui_crawler.console.operator.retry_start import (
     held_word,
 )
 from tui_crawler.console.urls.cells import host_of
-from tui_crawler.domain.command import (
+from tui_crawler.domain.records.command import (
     PAUSE,
     PAUSE_JOBS,
     REFETCH,
@@ -33,13 +33,13 @@ from tui_crawler.domain.command import (
     StopOrigins,
     TopUpPatience,
 )
-from tui_crawler.domain.status_words import FinishReason, ends_words
+from tui_crawler.domain.records.status_words import FinishReason, ends_words
 from tui_crawler.text.format import count, plural, seconds
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.operator_view import JobView
-    from tui_crawler.domain.page_view import FailureGroup
-    from tui_crawler.domain.view import OriginView, RunView
+    from tui_crawler.domain.records.operator_view import JobView
+    from tui_crawler.domain.records.page_view import FailureGroup
+    from tui_crawler.domain.records.view import OriginView, RunView
 
 _LIVE = RetryEstimate()
 _NAMED = 120  # characters of a URL in a question, so that what follows it is seen

@@ -17,7 +17,7 @@ from tui_crawler.domain.record import dataclass, field
 if TYPE_CHECKING:
     from tui_crawler.console.operator.intent import Intent
     from tui_crawler.console.ports import Journal
-    from tui_crawler.domain.command import ActionResult
+    from tui_crawler.domain.records.command import ActionResult
 
 WATCH_MS = 5_000
 CLOSE_MS = 3_000
@@ -178,7 +178,7 @@ class JournalWriter:
 
 
 def _waiting_words(error: Exception) -> str:
-    from tui_crawler.domain.failure import NotTakenUp  # noqa: PLC0415  only when something failed
+    from tui_crawler.domain.records.failure import NotTakenUp  # noqa: PLC0415  only when something failed
 
     if isinstance(error, NotTakenUp):
         return str(error)

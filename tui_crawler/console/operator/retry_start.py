@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, assert_never
 
 from tui_crawler.console.operator.engine_host import EnginePhase
 from tui_crawler.console.urls.cells import host_of
-from tui_crawler.domain.recovery import NextTry, next_try_of, next_try_on_list
-from tui_crawler.domain.status_words import FinishReason
+from tui_crawler.domain.crawl.recovery import NextTry, next_try_of, next_try_on_list
+from tui_crawler.domain.records.status_words import FinishReason
 from tui_crawler.text.format import count, plural
 from tui_crawler.text.standing import standing
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.page_view import PageView, TodoView
-    from tui_crawler.domain.view import OriginView, RunView
+    from tui_crawler.domain.records.page_view import PageView, TodoView
+    from tui_crawler.domain.records.view import OriginView, RunView
 
 
 class RetryStart(Enum):

@@ -11,7 +11,7 @@ from tui_crawler.console.operator.engine_host import DRAIN_MS
 from tui_crawler.console.operator.takeover import INTERRUPTED
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.console.screen.stack import Screens
-from tui_crawler.domain.status_words import GAVE_UP
+from tui_crawler.domain.records.status_words import GAVE_UP
 
 if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock

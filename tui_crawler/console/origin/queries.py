@@ -10,10 +10,10 @@ from tui_crawler.console.reading.ask import COUNTER_MS, RARE_MS, WINDOW, asks
 
 if TYPE_CHECKING:  # robots.txt takes long to load, and nothing needs it before the first paint
     from tui_crawler.console.ports import ActionReports, OriginReports
-    from tui_crawler.domain.contract import Contract
-    from tui_crawler.domain.operator_view import ActionView
-    from tui_crawler.domain.page_view import OriginHistory, TodoView
-    from tui_crawler.domain.robots import RobotsRules
+    from tui_crawler.domain.crawl.contract import Contract
+    from tui_crawler.domain.records.operator_view import ActionView
+    from tui_crawler.domain.records.page_view import OriginHistory, TodoView
+    from tui_crawler.domain.rules.robots import RobotsRules
 
 
 class ContractReports(Protocol):
@@ -102,8 +102,8 @@ def robots_file(reports: ContractReports, _now: int, origin: str, _fetched_at: i
 
 def robots_sheet(body: bytes, contract: Contract) -> RobotsSheet:
     """A robots.txt as it holds for the user agent of a contract. Any bytes will do."""
-    from tui_crawler.domain.robots import parse_robots, product_token  # noqa: PLC0415  not before the first paint
-    from tui_crawler.domain.robots_text import cut, directives, in_force, raw_lines  # noqa: PLC0415
+    from tui_crawler.domain.rules.robots import parse_robots, product_token  # noqa: PLC0415  not before the first paint
+    from tui_crawler.domain.rules.robots_text import cut, directives, in_force, raw_lines  # noqa: PLC0415
 
     token = product_token(contract.user_agent)
     kept = cut(body, contract.robots_max_bytes)

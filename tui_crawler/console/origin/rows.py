@@ -14,11 +14,11 @@ from tui_crawler.console.overview.summary import count_lines, eta_line, rate_lin
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact, heading
 from tui_crawler.console.urls.cells import host_of, path_of
 from tui_crawler.console.urls.rows import due_cell
-from tui_crawler.domain.contract import Contract, contact_of, least_delay
-from tui_crawler.domain.idle_reason import delay_words, idle_reason
+from tui_crawler.domain.crawl.contract import Contract, contact_of, least_delay
+from tui_crawler.domain.history.idle_reason import delay_words, idle_reason
 from tui_crawler.domain.moment import HELD
-from tui_crawler.domain.status import DelayReason, OriginPhase, RobotsStatus
-from tui_crawler.domain.status_words import unavailable_words, unreachable_words
+from tui_crawler.domain.records.status import DelayReason, OriginPhase, RobotsStatus
+from tui_crawler.domain.records.status_words import unavailable_words, unreachable_words
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, normalise
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Styled
@@ -33,10 +33,10 @@ if TYPE_CHECKING:
     from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.operator.retry_start import NextRequest
     from tui_crawler.console.origin.queries import RobotsSheet, TopUp
-    from tui_crawler.domain.page_view import OriginHistory, TodoView
-    from tui_crawler.domain.robots import RobotsDecision
-    from tui_crawler.domain.trap import TrapSuspicion
-    from tui_crawler.domain.view import AttemptView, OriginView, RunView
+    from tui_crawler.domain.history.trap import TrapSuspicion
+    from tui_crawler.domain.records.page_view import OriginHistory, TodoView
+    from tui_crawler.domain.records.view import AttemptView, OriginView, RunView
+    from tui_crawler.domain.rules.robots import RobotsDecision
 
 
 _EVENTS_SHOWN = 5

@@ -56,19 +56,19 @@ from tui_crawler.console.table.cells import Piece, Row, Styled, rows_of
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.timeline.lanes import LanePane, LaneScreen
 from tui_crawler.console.urls.cells import host_of
-from tui_crawler.domain.exit_code import Severity
-from tui_crawler.domain.status import RobotsStatus
-from tui_crawler.domain.status_words import unavailable_words, unreachable_words
-from tui_crawler.domain.trap import suspect
-from tui_crawler.domain.view import AttemptView
+from tui_crawler.domain.history.trap import suspect
+from tui_crawler.domain.records.exit_code import Severity
+from tui_crawler.domain.records.status import RobotsStatus
+from tui_crawler.domain.records.status_words import unavailable_words, unreachable_words
+from tui_crawler.domain.records.view import AttemptView
 from tui_crawler.text.format import READING, count
 
 if TYPE_CHECKING:
     from tui_crawler.console.logs.rows import LogLine
     from tui_crawler.console.panes.line import Line
-    from tui_crawler.domain.page_view import ExitCountView, TodoView
-    from tui_crawler.domain.robots import RobotsDecision
-    from tui_crawler.domain.view import OriginView
+    from tui_crawler.domain.records.page_view import ExitCountView, TodoView
+    from tui_crawler.domain.records.view import OriginView
+    from tui_crawler.domain.rules.robots import RobotsDecision
 
 
 RATE_WIDTH = 20

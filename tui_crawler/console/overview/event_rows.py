@@ -8,9 +8,9 @@ from typing import Any
 from tui_crawler.console.logs.attempts import exit_cell, note, status_cell
 from tui_crawler.console.panes.notice import ReportedError
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
-from tui_crawler.domain.operator_view import ActionView
 from tui_crawler.domain.record import dataclass
-from tui_crawler.domain.view import AttemptView
+from tui_crawler.domain.records.operator_view import ActionView
+from tui_crawler.domain.records.view import AttemptView
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Styled
 from tui_crawler.text.columns import Column, Relation

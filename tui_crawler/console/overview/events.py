@@ -12,8 +12,8 @@ from tui_crawler.console.reading.snapshot import EVENTS_KEPT
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.table.cells import Row, rows_of
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.domain.operator_view import ActionView
-from tui_crawler.domain.view import AttemptView
+from tui_crawler.domain.records.operator_view import ActionView
+from tui_crawler.domain.records.view import AttemptView
 from tui_crawler.text.format import count, plural
 
 

@@ -6,12 +6,12 @@ from collections.abc import Callable, Container, Iterable, Mapping
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.table.filter_terms import ParsedFilter, read_needle
-from tui_crawler.domain.idle_reason import lost_to_robots
+from tui_crawler.domain.history.idle_reason import lost_to_robots
 from tui_crawler.domain.record import dataclass
 from tui_crawler.text.standing import is_problem, severity, standing
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.view import OriginView
+    from tui_crawler.domain.records.view import OriginView
 
     SortKey = Callable[[OriginView], object]
 

@@ -15,8 +15,8 @@ from tui_crawler.domain.record import replace
 
 if TYPE_CHECKING:
     from tui_crawler.console.screen.base import ConsoleScreen
-    from tui_crawler.domain.trap import TrapSuspicion
-    from tui_crawler.domain.view import OriginView
+    from tui_crawler.domain.history.trap import TrapSuspicion
+    from tui_crawler.domain.records.view import OriginView
 
 ORDER_MS = 1_000
 """So long an order holds, and so long after the last key nothing moves (docs/console.md, refresh policy)."""

@@ -9,9 +9,9 @@ from tui_crawler.domain.record import dataclass
 
 if TYPE_CHECKING:
     from tui_crawler.console.ports import ActionReports, AttemptReports, OriginReports, RefusedReports
-    from tui_crawler.domain.operator_view import ActionView
-    from tui_crawler.domain.page_view import ExitCountView
-    from tui_crawler.domain.trap import TrapSuspicion
+    from tui_crawler.domain.history.trap import TrapSuspicion
+    from tui_crawler.domain.records.operator_view import ActionView
+    from tui_crawler.domain.records.page_view import ExitCountView
 
     class SummaryReports(OriginReports, AttemptReports, RefusedReports, Protocol):
         """What the summary of an origin is made of."""
@@ -23,7 +23,7 @@ _LOOKED_AT = 100  # attempts of the selected origin, each time it changes
 @asks(RARE_MS)
 def suspicions(reports: RefusedReports, _now: int) -> dict[str, TrapSuspicion]:
     """Read every origin whose links the trap guard refused, with what speaks for a trap."""
-    from tui_crawler.domain.trap import guard_suspicions  # noqa: PLC0415  not before the first paint
+    from tui_crawler.domain.history.trap import guard_suspicions  # noqa: PLC0415  not before the first paint
 
     return guard_suspicions(reports.refused(""))
 
@@ -39,7 +39,7 @@ class OriginSummary:
 @asks()
 def summary_of(reports: SummaryReports, now: int, origin: str) -> OriginSummary:
     """Read the card of one origin."""
-    from tui_crawler.domain.trap import suspect  # noqa: PLC0415  not before the first paint
+    from tui_crawler.domain.history.trap import suspect  # noqa: PLC0415  not before the first paint
 
     suspicion = suspect(origin, reports.refused(origin), reports.attempts(origin=origin, limit=_LOOKED_AT))
     return OriginSummary(reports.exit_counts(origin, now), suspicion)

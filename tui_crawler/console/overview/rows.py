@@ -10,10 +10,10 @@ from tui_crawler.console.logs.attempts import exit_cell
 from tui_crawler.console.overview.order import order_value
 from tui_crawler.console.table.cells import clip_host
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
-from tui_crawler.domain.idle_reason import idle_reason
+from tui_crawler.domain.history.idle_reason import idle_reason
 from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.record import dataclass, replace
-from tui_crawler.domain.status import DelayReason, OriginPhase
+from tui_crawler.domain.records.status import DelayReason, OriginPhase
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present, Styled
 from tui_crawler.text.charts import heat
@@ -25,7 +25,7 @@ from tui_crawler.text.sparkline import patience_dots, sparkline
 from tui_crawler.text.standing import standing
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.view import OriginView, RunView
+    from tui_crawler.domain.records.view import OriginView, RunView
 
 CLOCK_MS = 10_000
 """Below this a wait is shown in tenths of a second and counts down."""

@@ -34,7 +34,7 @@ from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.filter_terms import HINT
 from tui_crawler.console.urls.cells import host_of
-from tui_crawler.domain.status_words import UNCONFIGURED_USER_AGENT, WARNING
+from tui_crawler.domain.records.status_words import UNCONFIGURED_USER_AGENT, WARNING
 from tui_crawler.text.format import READING, count
 from tui_crawler.text.glyphs import ASCENDING, DESCENDING, StateGlyph
 from tui_crawler.text.safe_text import safe
@@ -42,7 +42,7 @@ from tui_crawler.text.standing import severity, standing
 
 if TYPE_CHECKING:
     from tui_crawler.console.reading.refresh import Snapshot
-    from tui_crawler.domain.view import OriginView
+    from tui_crawler.domain.records.view import OriginView
 
 MINUTE_MS = 60_000
 RATE_WIDTH = 20

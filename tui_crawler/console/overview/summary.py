@@ -11,10 +11,10 @@ from tui_crawler.console.panes.header import eta_words
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact
 from tui_crawler.console.table.cells import Cell, Styled
 from tui_crawler.console.urls.cells import path_of
-from tui_crawler.domain.eta import Limit, estimate
-from tui_crawler.domain.exit_code import FAILURES
-from tui_crawler.domain.idle_reason import delay_why, idle_reason
-from tui_crawler.domain.status import RobotsStatus
+from tui_crawler.domain.history.eta import Limit, estimate
+from tui_crawler.domain.history.idle_reason import delay_why, idle_reason
+from tui_crawler.domain.records.exit_code import FAILURES
+from tui_crawler.domain.records.status import RobotsStatus
 from tui_crawler.text.format import ago, count, due, plural, seconds, size
 from tui_crawler.text.sparkline import sparkline
 from tui_crawler.text.standing import standing
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
 
     from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.overview.queries import OriginSummary
-    from tui_crawler.domain.trap import TrapSuspicion
-    from tui_crawler.domain.view import OriginView, RunView
+    from tui_crawler.domain.history.trap import TrapSuspicion
+    from tui_crawler.domain.records.view import OriginView, RunView
 
 TRAP = "⚠ trap suspected"
 _RATE = 18

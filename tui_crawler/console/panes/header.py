@@ -14,11 +14,11 @@ from rich.cells import cell_len
 from tui_crawler.console.panes.line import Line, Split
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.urls.cells import host_of
-from tui_crawler.domain.eta import Eta, Limit
-from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode, Group
-from tui_crawler.domain.idle_reason import worked_ms
+from tui_crawler.domain.history.eta import Eta, Limit
+from tui_crawler.domain.history.idle_reason import worked_ms
 from tui_crawler.domain.record import dataclass, field
-from tui_crawler.domain.status_words import UNVERIFIED
+from tui_crawler.domain.records.exit_code import DISPOSITIONS, ExitCode, Group
+from tui_crawler.domain.records.status_words import UNVERIFIED
 from tui_crawler.text.format import ABSENT, compact, count, elapsed, percent, plural, rate, seconds, size, span
 from tui_crawler.text.glyphs import StateGlyph, state_mark
 from tui_crawler.text.safe_text import clip, fit, safe
@@ -26,7 +26,7 @@ from tui_crawler.text.sparkline import sparkline
 from tui_crawler.text.standing import TALLIES, Standing
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.view import RunView, TotalsView
+    from tui_crawler.domain.records.view import RunView, TotalsView
 
 
 COMPACT = 4

@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Protocol
 
 from tui_crawler.console.reading.ask import RARE_MS, SLOW_MS, Ask, asks
-from tui_crawler.domain.pulse import HOUR_MS, MINUTE_MS, PulseOf, PulseScope, pulse_span
+from tui_crawler.domain.history.pulse import HOUR_MS, MINUTE_MS, PulseOf, PulseScope, pulse_span
 
 if TYPE_CHECKING:
     from tui_crawler.console.reading.snapshot import LiveState
-    from tui_crawler.domain.pulse import Pulse
-    from tui_crawler.domain.span import TimeSpan
+    from tui_crawler.domain.history.pulse import Pulse
+    from tui_crawler.domain.history.span import TimeSpan
 
 
 class PulseReports(Protocol):

@@ -6,7 +6,16 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from datetime import tzinfo
 
-from tui_crawler.domain.pulse import HOUR_MS, LatencyPhase, MarkKind, Pulse, PulseCount, PulseMark, PulseOf, PulseScope
+from tui_crawler.domain.history.pulse import (
+    HOUR_MS,
+    LatencyPhase,
+    MarkKind,
+    Pulse,
+    PulseCount,
+    PulseMark,
+    PulseOf,
+    PulseScope,
+)
 from tui_crawler.domain.record import dataclass
 from tui_crawler.text.charts import Dots, Form, Mark, Piece, Series, amount, chart, legend
 from tui_crawler.text.format import ABSENT, clock, count, date_time, phase, plural, rate, size

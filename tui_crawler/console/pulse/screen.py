@@ -22,12 +22,12 @@ from tui_crawler.console.reading.refresh import JOB_NAMES
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.screen.span import SpanActions, SpanView
 from tui_crawler.console.table.cells import Styled
-from tui_crawler.domain.pulse import HOUR_MS, SPANS_MS, LatencyPhase, PulseOf, PulseScope
+from tui_crawler.domain.history.pulse import HOUR_MS, SPANS_MS, LatencyPhase, PulseOf, PulseScope
 from tui_crawler.text.format import coarse, date_time
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.pulse import Pulse
-    from tui_crawler.domain.span import TimeSpan
+    from tui_crawler.domain.history.pulse import Pulse
+    from tui_crawler.domain.history.span import TimeSpan
 
 CHART_LINES = 9
 """A chart has at least so many lines, its border among them."""

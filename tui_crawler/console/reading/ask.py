@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Any, Concatenate, Generic, ParamSpec, Self, Ty
 
 if TYPE_CHECKING:
     from tui_crawler.console.reading.refresh import Snapshot
-    from tui_crawler.domain.page_filter import PageWindow
+    from tui_crawler.domain.rules.page_filter import PageWindow
 
 P = ParamSpec("P")
 T = TypeVar("T")

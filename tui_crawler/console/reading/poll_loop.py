@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.reading.ask import ReadingRequest
 from tui_crawler.console.reading.failure_words import failure_words, is_damage, is_lock
 from tui_crawler.console.reading.refresh import Snapshot, SnapshotReader
-from tui_crawler.domain.failure import ReadingStopped
 from tui_crawler.domain.record import dataclass, replace
+from tui_crawler.domain.records.failure import ReadingStopped
 
 if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock

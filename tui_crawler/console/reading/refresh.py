@@ -21,8 +21,8 @@ from tui_crawler.console.reading.ask import (
     ReadingRequest,
     asks,
 )
-from tui_crawler.domain.failure import BadKeptConfig
-from tui_crawler.domain.idle_reason import at_rest
+from tui_crawler.domain.history.idle_reason import at_rest
+from tui_crawler.domain.records.failure import BadKeptConfig
 from tui_crawler.text.format import clock
 
 if TYPE_CHECKING:
@@ -30,10 +30,10 @@ if TYPE_CHECKING:
 
     from tui_crawler.console.clock import ConsoleClock
     from tui_crawler.console.ports import Reports
-    from tui_crawler.domain.coverage import Coverage
-    from tui_crawler.domain.operator_view import JobView
-    from tui_crawler.domain.view import AttemptView, OriginView, RunView, TotalsView
-    from tui_crawler.domain.worker import WorkerView
+    from tui_crawler.domain.history.coverage import Coverage
+    from tui_crawler.domain.records.operator_view import JobView
+    from tui_crawler.domain.records.view import AttemptView, OriginView, RunView, TotalsView
+    from tui_crawler.domain.records.worker import WorkerView
 
 
 LONG_MS = 700

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.panes.header import HeaderState
 from tui_crawler.console.reading.refresh import COVERAGE, EVENTS, JOB_NAMES, ORIGINS, TOTALS, WORKERS
-from tui_crawler.domain.eta import Eta, estimate_run
-from tui_crawler.domain.idle_reason import idle_reason_of_run, worked_ms
+from tui_crawler.domain.history.eta import Eta, estimate_run
+from tui_crawler.domain.history.idle_reason import idle_reason_of_run, worked_ms
 from tui_crawler.domain.record import dataclass
 from tui_crawler.text.standing import Standing, counted_as
 
@@ -19,9 +19,9 @@ if TYPE_CHECKING:
     from tui_crawler.console.panes.notice import ReportedError
     from tui_crawler.console.reading.refresh import Lock, Snapshot
     from tui_crawler.console.replay.player import ReplayPlayer
-    from tui_crawler.domain.coverage import Coverage
-    from tui_crawler.domain.view import AttemptView, OriginView, RunView, TotalsView
-    from tui_crawler.domain.worker import WorkerView
+    from tui_crawler.domain.history.coverage import Coverage
+    from tui_crawler.domain.records.view import AttemptView, OriginView, RunView, TotalsView
+    from tui_crawler.domain.records.worker import WorkerView
     from tui_crawler.text.glyphs import StateGlyph
 
 

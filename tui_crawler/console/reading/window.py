@@ -16,8 +16,8 @@ from tui_crawler.console.reading.ask import WINDOW, Ask, PageAsk
 from tui_crawler.console.reading.reading import PaneReading
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.page_filter import PageWindow
-    from tui_crawler.domain.page_view import PageView
+    from tui_crawler.domain.records.page_view import PageView
+    from tui_crawler.domain.rules.page_filter import PageWindow
 
 KEPT = 2_000
 """How many rows are held at most, besides the window joined last and the one in view: whole spans far away are let go.

@@ -9,8 +9,8 @@ from textual.app import SuspendNotSupported
 
 from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.reading.snapshot import EngineStanding
+from tui_crawler.domain.history.replayed import ReplayGoal, ReplayMoment, ReplaySpan
 from tui_crawler.domain.record import dataclass, field
-from tui_crawler.domain.replayed import ReplayGoal, ReplayMoment, ReplaySpan
 from tui_crawler.text.format import time_meant
 from tui_crawler.text.glyphs import StateGlyph
 

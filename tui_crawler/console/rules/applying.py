@@ -24,7 +24,7 @@ from tui_crawler.console.rules.impact_lines import apply_question, impact_words,
 from tui_crawler.console.rules.rows import merge_words
 from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.screen.lifetime import is_ready
-from tui_crawler.domain.ruleset import same_rules
+from tui_crawler.domain.rules.ruleset import same_rules
 from tui_crawler.text.format import count
 from tui_crawler.text.safe_text import safe
 
@@ -33,9 +33,9 @@ if TYPE_CHECKING:
     from tui_crawler.console.rules.draft import RuleDraft
     from tui_crawler.console.rules.editor import RuleEditorScreen
     from tui_crawler.console.rules.impact import ImpactNews
-    from tui_crawler.domain.command import ActionResult
-    from tui_crawler.domain.policy import PolicySet
-    from tui_crawler.domain.ruleset import Ruleset
+    from tui_crawler.domain.records.command import ActionResult
+    from tui_crawler.domain.rules.policy import PolicySet
+    from tui_crawler.domain.rules.ruleset import Ruleset
 
 
 @dataclass(frozen=True, slots=True)

@@ -11,9 +11,9 @@ from tui_crawler.console.operator.commands import undo_note
 from tui_crawler.console.operator.intent import Intent
 from tui_crawler.console.rules.entries import Entry, entries_of, section_word
 from tui_crawler.console.rules.merge import Merge, merge
-from tui_crawler.domain.command import ApplyRules
-from tui_crawler.domain.policy import EMPTY, PolicySet
-from tui_crawler.domain.ruleset import (
+from tui_crawler.domain.records.command import ApplyRules
+from tui_crawler.domain.rules.policy import EMPTY, PolicySet
+from tui_crawler.domain.rules.ruleset import (
     Ruleset,
     RulesetChange,
     RulesetEntry,
@@ -31,7 +31,7 @@ from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
     from tui_crawler.console.rules.queries import RulesInForce
-    from tui_crawler.domain.exclusion import Exclusion
+    from tui_crawler.domain.rules.exclusion import Exclusion
 
 SOURCE = "console"
 """What a version names as the place where an entry was written that is new in a draft."""

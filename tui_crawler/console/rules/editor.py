@@ -42,7 +42,7 @@ from tui_crawler.console.rules.rule_area import RuleArea
 from tui_crawler.console.rules.rule_hits import firings
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import WaitingScreen
-from tui_crawler.domain.policy import EMPTY, QueryPolicy
+from tui_crawler.domain.rules.policy import EMPTY, QueryPolicy
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import plural
 
@@ -51,7 +51,7 @@ if TYPE_CHECKING:
 
     from tui_crawler.console.panes.line import Line
     from tui_crawler.console.ports import RuleQueries
-    from tui_crawler.domain.ruleset import Ruleset
+    from tui_crawler.domain.rules.ruleset import Ruleset
 
 _PAUSE_S, _LONGEST_PAUSE_S, _CHARACTERS_A_SECOND = 0.15, 1.0, 400_000
 """How long a text rests before it is read: the longer it is, the longer that takes."""

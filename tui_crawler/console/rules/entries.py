@@ -7,11 +7,11 @@ from collections.abc import Hashable, Iterable, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.policy import PolicySet, Whitelist
-from tui_crawler.domain.ruleset import RulesetEntry, RulesetLine, Section, bare_entry, line_of, sections_of
+from tui_crawler.domain.rules.policy import PolicySet, Whitelist
+from tui_crawler.domain.rules.ruleset import RulesetEntry, RulesetLine, Section, bare_entry, line_of, sections_of
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.exclusion import Exclusion
+    from tui_crawler.domain.rules.exclusion import Exclusion
 
 EntryKey = tuple[str, "Hashable", int]
 """Section, entry without the place where it was written, how often the section has it before."""

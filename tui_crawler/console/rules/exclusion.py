@@ -8,16 +8,16 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.operator.intent import Confirmation, Intent
 from tui_crawler.console.panes.line import Line
-from tui_crawler.domain.command import Exclude
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.status_words import FinishReason
+from tui_crawler.domain.records.command import Exclude
+from tui_crawler.domain.records.status_words import FinishReason
+from tui_crawler.domain.rules.exclusion import Exclusion
 from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import count, plural
 
 if TYPE_CHECKING:
     from tui_crawler.console.rules.impact import ImpactNews
-    from tui_crawler.domain.view import OriginView
+    from tui_crawler.domain.records.view import OriginView
 
 HINT = "host: a.example, reason: they asked · domain: example.net · cidr: 203.0.113.0/24 · pattern: /members/"
 _AT_ONCE = "It holds at once, for every job and with every version of the rules, and overrides everything."

@@ -14,8 +14,8 @@ from tui_crawler.console.screen.base import title
 
 if TYPE_CHECKING:
     from tui_crawler.console.screen.base import ConsoleScreen
-    from tui_crawler.domain.exclusion import Exclusion
-    from tui_crawler.domain.ruleset import RulesetChange, RulesProblem
+    from tui_crawler.domain.rules.exclusion import Exclusion
+    from tui_crawler.domain.rules.ruleset import RulesetChange, RulesProblem
 
 _SECOND_KEY = re.compile(r",\s*[a-z_]+:\s")
 

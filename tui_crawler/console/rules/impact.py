@@ -14,15 +14,15 @@ from typing import TYPE_CHECKING, Literal
 
 from tui_crawler.console.reading.failure_words import failure_words
 from tui_crawler.console.rules.draft import DraftReading, RuleDraft, reading_of
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.ruleset import change_between
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.ruleset import change_between
 
 if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock
     from tui_crawler.console.ports import ImpactCount, RuleQueries
     from tui_crawler.console.screen.base import ConsoleScreen
     from tui_crawler.console.screen.dialog import Dialog
-    from tui_crawler.domain.preview import Preview
+    from tui_crawler.domain.rules.preview import Preview
 
 CountedChange = RuleDraft | tuple[Exclusion, ...]
 """What can be counted: a draft, or entries for the operators' exclusion list."""

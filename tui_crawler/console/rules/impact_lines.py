@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.operator.intent import Confirmation, Intent
 from tui_crawler.console.panes.line import HangingText, Line, Paragraph, Split
 from tui_crawler.console.urls.cells import host_of
-from tui_crawler.domain.pattern import BadPattern
-from tui_crawler.domain.policy import CompiledPolicies, PolicySet
-from tui_crawler.domain.preview import ALLOWED, Preview, RuleSide
+from tui_crawler.domain.rules.pattern import BadPattern
+from tui_crawler.domain.rules.policy import CompiledPolicies, PolicySet
+from tui_crawler.domain.rules.preview import ALLOWED, Preview, RuleSide
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import ago, clock, count, plural
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
 
     from tui_crawler.console.keys import KeyNames
     from tui_crawler.console.rules.impact import ImpactNews
-    from tui_crawler.domain.preview import OriginImpact, Sample
+    from tui_crawler.domain.rules.preview import OriginImpact, Sample
 
 ASKED_FROM = 1_000
 """More URLs newly blocked than this: the number has to be typed before it is applied."""

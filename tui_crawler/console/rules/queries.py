@@ -10,9 +10,9 @@ from tui_crawler.console.reading.ask import ONCE_MS, asks
 from tui_crawler.console.rules.rule_hits import LINK_REASONS
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.exclusion import Exclusion
-    from tui_crawler.domain.page_view import RefusalCounts, RefusedView
-    from tui_crawler.domain.ruleset import Ruleset
+    from tui_crawler.domain.records.page_view import RefusalCounts, RefusedView
+    from tui_crawler.domain.rules.exclusion import Exclusion
+    from tui_crawler.domain.rules.ruleset import Ruleset
 
 
 class RuleReports(RefusedReports, Protocol):

@@ -11,10 +11,10 @@ from tui_crawler.console.panes.line import Line, Paragraph, fact, heading
 from tui_crawler.console.rules.entries import Entry, is_in, section_word
 from tui_crawler.console.rules.impact_lines import impact_lines
 from tui_crawler.console.rules.rule_hits import RuleHits, without_entry
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.policy import EMPTY, QueryPolicy
 from tui_crawler.domain.record import dataclass
-from tui_crawler.domain.ruleset import Ruleset, RulesProblem, Section
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.policy import EMPTY, QueryPolicy
+from tui_crawler.domain.rules.ruleset import Ruleset, RulesProblem, Section
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present, Styled, cell_text
 from tui_crawler.text.columns import AnyColumn, Column, Relation
@@ -28,7 +28,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.rules.impact import ImpactNews
     from tui_crawler.console.rules.merge import Merge
     from tui_crawler.console.rules.queries import CountedRefusals
-    from tui_crawler.domain.page_view import RefusalCounts
+    from tui_crawler.domain.records.page_view import RefusalCounts
 
 
 @dataclass(frozen=True, slots=True)

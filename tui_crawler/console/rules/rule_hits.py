@@ -14,16 +14,16 @@ from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.matcher import describe
-from tui_crawler.domain.pattern import BadPattern
-from tui_crawler.domain.policy import CompiledPolicies, DoNotCrawl, PolicySet, QueryPolicy, Rule
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.matcher import describe
+from tui_crawler.domain.rules.pattern import BadPattern
+from tui_crawler.domain.rules.policy import CompiledPolicies, DoNotCrawl, PolicySet, QueryPolicy, Rule
+from tui_crawler.domain.rules.verdict import Refusal
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise
-from tui_crawler.domain.verdict import Refusal
 
 if TYPE_CHECKING:
     from tui_crawler.console.rules.entries import Entry
-    from tui_crawler.domain.page_view import RefusalCount, RefusalCounts, RefusedView
+    from tui_crawler.domain.records.page_view import RefusalCount, RefusalCounts, RefusedView
 
 MOST_SAMPLES = 2_000
 MOST_JUDGED = 20_000

@@ -43,10 +43,10 @@ from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.screen.waiting import WaitingScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.policy import EMPTY, QueryPolicy
 from tui_crawler.domain.record import replace
-from tui_crawler.domain.ruleset import Ruleset, difference, same_rules
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.policy import EMPTY, QueryPolicy
+from tui_crawler.domain.rules.ruleset import Ruleset, difference, same_rules
 from tui_crawler.text.cells import Present
 from tui_crawler.text.rules_text import rules_lines
 from tui_crawler.text.safe_text import safe

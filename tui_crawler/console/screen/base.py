@@ -42,7 +42,7 @@ if TYPE_CHECKING:
     from tui_crawler.console.reading.reading import AnyReading
     from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.console.replay.bar import ReplayBar
-    from tui_crawler.domain.page_view import PageView
+    from tui_crawler.domain.records.page_view import PageView
 
 
 STILL_MS = 1_000

@@ -21,8 +21,8 @@ if TYPE_CHECKING:
     from tui_crawler.console.ports import RuleQueries
     from tui_crawler.console.reading.snapshot import LiveState
     from tui_crawler.console.session import ConsoleMemory
-    from tui_crawler.domain.page_view import PageView, TodoView
-    from tui_crawler.domain.view import OriginView
+    from tui_crawler.domain.records.page_view import PageView, TodoView
+    from tui_crawler.domain.records.view import OriginView
 
 
 class Commands(Protocol):

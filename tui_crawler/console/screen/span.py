@@ -9,8 +9,8 @@ from textual.binding import Binding, BindingType
 
 from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.screen.port import ReachesConsole
-from tui_crawler.domain.pulse import SPANS_MS
-from tui_crawler.domain.span import TimeSpan
+from tui_crawler.domain.history.pulse import SPANS_MS
+from tui_crawler.domain.history.span import TimeSpan
 
 _AT_ONCE = 10
 SPAN_KEYS: tuple[BindingType, ...] = (

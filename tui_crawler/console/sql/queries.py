@@ -14,7 +14,7 @@ if TYPE_CHECKING:
     from pathlib import Path
 
     from tui_crawler.console.ports import Queries
-    from tui_crawler.domain.operator_view import QueryAnswer
+    from tui_crawler.domain.records.operator_view import QueryAnswer
 
 MOST_KEPT = 200
 MOST_BYTES = 262_144
@@ -48,8 +48,8 @@ class QuerySession:
 
     def ask(self, text: str) -> QueryAnswer:
         """Answers a question. Blocking; a failure becomes the problem of the answer."""
-        from tui_crawler.domain.failure import QueryProblem  # noqa: PLC0415  the same
-        from tui_crawler.domain.operator_view import QueryAnswer  # noqa: PLC0415  not before the first paint
+        from tui_crawler.domain.records.failure import QueryProblem  # noqa: PLC0415  the same
+        from tui_crawler.domain.records.operator_view import QueryAnswer  # noqa: PLC0415  not before the first paint
 
         with self._one_at_a_time:
             if self._cancelled:

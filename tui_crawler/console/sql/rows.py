@@ -22,7 +22,7 @@ from tui_crawler.text.safe_text import safe
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from tui_crawler.domain.operator_view import QueryAnswer
+    from tui_crawler.domain.records.operator_view import QueryAnswer
     from tui_crawler.text.safe_text import Align
 
 

@@ -27,7 +27,7 @@ from tui_crawler.console.sql.rows import (
 )
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.domain.operator_view import QueryAnswer
+from tui_crawler.domain.records.operator_view import QueryAnswer
 from tui_crawler.text.format import elapsed
 
 if TYPE_CHECKING:

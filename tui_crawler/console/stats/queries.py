@@ -11,9 +11,9 @@ from tui_crawler.console.reading.ask import COUNTER_MS, ONCE_MS, RARE_MS, Ask, a
 from tui_crawler.text.relations.refused import by_reason
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.operator_view import JobView, LimboView, StashView, ValidationTotals
-    from tui_crawler.domain.page_view import ExitCountView
-    from tui_crawler.domain.view import RunView
+    from tui_crawler.domain.records.operator_view import JobView, LimboView, StashView, ValidationTotals
+    from tui_crawler.domain.records.page_view import ExitCountView
+    from tui_crawler.domain.records.view import RunView
 
 
 class LedgerReports(OriginReports, ActionReports, RefusedReports, Protocol):

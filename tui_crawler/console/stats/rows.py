@@ -22,8 +22,8 @@ from tui_crawler.text.shown import Show
 from tui_crawler.text.sparkline import bar
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.page_view import ExitCountView
-    from tui_crawler.domain.view import OriginView
+    from tui_crawler.domain.records.page_view import ExitCountView
+    from tui_crawler.domain.records.view import OriginView
 
 
 SHOWN = 100

@@ -40,9 +40,9 @@ from tui_crawler.console.stats.rows import EXITS, ORDERS, SPANS, STATS_TABLES, b
 from tui_crawler.console.table.cells import rows_of
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.urls.cells import host_of
-from tui_crawler.domain.operator_view import ActionView, LimboView
-from tui_crawler.domain.pulse import HOUR_MS, PulseOf, PulseScope
-from tui_crawler.domain.view import RunView
+from tui_crawler.domain.history.pulse import HOUR_MS, PulseOf, PulseScope
+from tui_crawler.domain.records.operator_view import ActionView, LimboView
+from tui_crawler.domain.records.view import RunView
 from tui_crawler.text.format import clock, count, plural
 from tui_crawler.text.relations.jobs import JOBS
 from tui_crawler.text.relations.refused import RefusedReason
@@ -51,9 +51,9 @@ from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
     from tui_crawler.console.operator.intent import Intent
-    from tui_crawler.domain.operator_view import JobView
-    from tui_crawler.domain.page_view import ExitCountView
-    from tui_crawler.domain.pulse import Pulse
+    from tui_crawler.domain.history.pulse import Pulse
+    from tui_crawler.domain.records.operator_view import JobView
+    from tui_crawler.domain.records.page_view import ExitCountView
 
 
 class StatsTablePane(ReachesConsole, CrawlTable):

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from tui_crawler.domain.record import dataclass
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.pattern import Pattern
+    from tui_crawler.domain.rules.pattern import Pattern
 
 FIELDS = frozenset({"exit", "state", "origin", "status", "depth"})
 """Fields that every table is asked for, whether it has such a column or not."""
@@ -122,7 +122,7 @@ def needle_for(field: str, value: str, *, start: bool = False) -> str:
 
 
 def _compile(text: str) -> tuple[Pattern | None, str]:
-    from tui_crawler.domain.pattern import BadPattern, Pattern  # noqa: PLC0415  not before the first paint
+    from tui_crawler.domain.rules.pattern import BadPattern, Pattern  # noqa: PLC0415  not before the first paint
 
     try:
         return Pattern(f"(?i){text}"), ""

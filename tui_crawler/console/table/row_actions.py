@@ -16,7 +16,7 @@ from tui_crawler.console.handlers import Handles, handles
 from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.session import write_privately
 from tui_crawler.console.table import export as view_export
-from tui_crawler.domain.page_view import LinkView, PageView
+from tui_crawler.domain.records.page_view import LinkView, PageView
 from tui_crawler.domain.url import CrawlUrl, normalise
 from tui_crawler.text.format import plural
 

@@ -13,8 +13,8 @@ from tui_crawler.console.reading.window import KEPT, KeysetWindow, SpanWindow
 if TYPE_CHECKING:
     from tui_crawler.console.reading.refresh import Snapshot
     from tui_crawler.console.table.crawl_table import CrawlTable, CursorRule, Row
-    from tui_crawler.domain.page_filter import PageWindow
-    from tui_crawler.domain.page_view import PageView
+    from tui_crawler.domain.records.page_view import PageView
+    from tui_crawler.domain.rules.page_filter import PageWindow
 
 AHEAD = 100
 """So many rows before the edge of what is held its neighbours are read."""

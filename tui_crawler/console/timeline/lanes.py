@@ -20,10 +20,10 @@ from tui_crawler.console.screen.span import SPAN_KEYS, SpanActions, SpanView
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.timeline.queries import lane_of
 from tui_crawler.console.urls.cells import host_of
-from tui_crawler.domain.idle_reason import end_of_run
-from tui_crawler.domain.pulse import SPANS_MS
-from tui_crawler.domain.span import TimeSpan
-from tui_crawler.domain.timeline import Timeline
+from tui_crawler.domain.history.idle_reason import end_of_run
+from tui_crawler.domain.history.pulse import SPANS_MS
+from tui_crawler.domain.history.span import TimeSpan
+from tui_crawler.domain.history.timeline import Timeline
 from tui_crawler.text.format import READING
 from tui_crawler.text.timeline import LABEL, cell_words, kept_words, lane
 

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Protocol
 from tui_crawler.console.reading.ask import RARE_MS, Ask, asks
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.span import TimeSpan
-    from tui_crawler.domain.timeline import Timeline
+    from tui_crawler.domain.history.span import TimeSpan
+    from tui_crawler.domain.history.timeline import Timeline
 
 SOONEST_MS = 500
 

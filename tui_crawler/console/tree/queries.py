@@ -9,8 +9,8 @@ from tui_crawler.console.reading.ask import ONCE_MS, RARE_MS, asks
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tui_crawler.domain.site_tree import BranchList, BranchPiece
-    from tui_crawler.domain.trap import TrapSuspicion
+    from tui_crawler.domain.history.site_tree import BranchList, BranchPiece
+    from tui_crawler.domain.history.trap import TrapSuspicion
 
 MOST_BRANCHES, MOST_PAGES = 500, 100
 """So many branches and so many own pages of a branch are rows."""

@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any
 from tui_crawler.console.overview.summary import TRAP
 from tui_crawler.console.rules.pattern import literal
 from tui_crawler.console.tree.queries import MOST_BRANCHES, level_of, piece_of, traps_of
+from tui_crawler.domain.history.site_tree import OWN_PAGES, BranchCounts, BranchTally, end_of
+from tui_crawler.domain.history.trap import LEAST_PAGES
 from tui_crawler.domain.record import dataclass
-from tui_crawler.domain.site_tree import OWN_PAGES, BranchCounts, BranchTally, end_of
-from tui_crawler.domain.trap import LEAST_PAGES
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present, Styled
 from tui_crawler.text.columns import Column, Relation
@@ -22,8 +22,8 @@ if TYPE_CHECKING:
     from tui_crawler.console.panes.line import Line
     from tui_crawler.console.reading.ask import Ask
     from tui_crawler.console.reading.refresh import Snapshot
-    from tui_crawler.domain.site_tree import BranchList, BranchPiece
-    from tui_crawler.domain.trap import TrapSuspicion
+    from tui_crawler.domain.history.site_tree import BranchList, BranchPiece
+    from tui_crawler.domain.history.trap import TrapSuspicion
 
 RECOUNT_MS, SHARE = 10_000, 10
 """Counts hold so long at least while a run is live, and so many times as long as counting took."""

@@ -36,7 +36,7 @@ from tui_crawler.text.format import count
 if TYPE_CHECKING:
     from tui_crawler.console.panes.line import Line
     from tui_crawler.console.reading.ask import Ask
-    from tui_crawler.domain.exclusion import Exclusion
+    from tui_crawler.domain.rules.exclusion import Exclusion
 
 _RETRIED = frozenset({NodeKind.branch, NodeKind.page})
 _QUIET_MS, _SHOWN_MS = 300, 250

@@ -9,7 +9,7 @@ from tui_crawler.console.reading.ask import Ask
 
 if TYPE_CHECKING:
     from tui_crawler.console.ports import Explainer, Reports
-    from tui_crawler.domain.explanation import Explanation
+    from tui_crawler.domain.history.explanation import Explanation
 
 TRACE_MS = 2_000
 

@@ -11,8 +11,8 @@ from rich.cells import cell_len
 
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.url.rows import MOST_LINES, cut_pieces, decoded, rest_lines
-from tui_crawler.domain.content_kind import LinkKind
 from tui_crawler.domain.record import dataclass, field
+from tui_crawler.domain.records.content_kind import LinkKind
 from tui_crawler.domain.url import CrawlUrl, normalise
 
 if TYPE_CHECKING:

@@ -12,9 +12,9 @@ from tui_crawler.console.logs.attempts import exit_cell, meaning, status_cell
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, Split, fact, heading, width_of
 from tui_crawler.console.urls.cells import path_of
 from tui_crawler.console.urls.queries import MOST_LINKS
-from tui_crawler.domain.cut import cut_names, cut_words
-from tui_crawler.domain.exit_code import AttemptKind
+from tui_crawler.domain.crawl.cut import cut_names, cut_words
 from tui_crawler.domain.record import dataclass, replace
+from tui_crawler.domain.records.exit_code import AttemptKind
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present, Styled
 from tui_crawler.text.columns import Column, Relation
@@ -25,9 +25,9 @@ from tui_crawler.text.shown import Show
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from tui_crawler.domain.attempt import RequestRecord
-    from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail, PageView
-    from tui_crawler.domain.view import AttemptView
+    from tui_crawler.domain.records.attempt import RequestRecord
+    from tui_crawler.domain.records.page_view import LinkEnd, LinkView, PageDetail, PageView
+    from tui_crawler.domain.records.view import AttemptView
 
 
 KEPT = "kept"

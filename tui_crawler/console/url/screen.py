@@ -51,12 +51,12 @@ from tui_crawler.console.url.rows import (
 from tui_crawler.console.url.why_lines import short_trace_lines
 from tui_crawler.console.urls.cells import host_of, path_of
 from tui_crawler.console.urls.queries import FIRST_LINKS, BodyStart, LinkPlace, body_of, links_of, page_of
-from tui_crawler.domain.page_view import LinkEnd, PageDetail, PageView
+from tui_crawler.domain.records.page_view import LinkEnd, PageDetail, PageView
 from tui_crawler.text.format import READING, count, plural, size
 
 if TYPE_CHECKING:
     from tui_crawler.console.url.explanation import ExplanationQuery
-    from tui_crawler.domain.attempt import RequestRecord
+    from tui_crawler.domain.records.attempt import RequestRecord
     from tui_crawler.text.cells import Present
 
 

@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 
     from tui_crawler.console.panes.line import Line
     from tui_crawler.console.url.explanation import ExplanationQuery
-    from tui_crawler.domain.policy import PolicySet
+    from tui_crawler.domain.rules.policy import PolicySet
 
 NOBODY = "Nobody can be asked here."
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 from tui_crawler.console.logs.attempts import exit_cell, status_cell
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact, heading
 from tui_crawler.console.table.cells import Cell, Styled
-from tui_crawler.domain.cut import cut_words
-from tui_crawler.domain.explanation import Answer
+from tui_crawler.domain.crawl.cut import cut_words
+from tui_crawler.domain.history.explanation import Answer
 from tui_crawler.text.format import clock, coarse, count, date_time, plural
 from tui_crawler.text.glyphs import StateGlyph
 
@@ -17,9 +17,9 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tui_crawler.console.keys import KeyNames
-    from tui_crawler.domain.explanation import Explanation
-    from tui_crawler.domain.standing import Hop
-    from tui_crawler.domain.verdict import Step
+    from tui_crawler.domain.crawl.standing import Hop
+    from tui_crawler.domain.history.explanation import Explanation
+    from tui_crawler.domain.rules.verdict import Step
 
 _STAGE = 16
 """How wide glyph and name of a stage are, in cells."""

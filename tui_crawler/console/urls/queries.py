@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING, Protocol
 
 from tui_crawler.console.reading.ask import ONCE_MS, SLOW_MS, WINDOW, PageAsk, asks
 from tui_crawler.console.reading.window import SpanWindow
-from tui_crawler.domain.page_filter import PageFilter
+from tui_crawler.domain.rules.page_filter import PageFilter
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.page_filter import PageCounts, PageTally, PageWindow
-    from tui_crawler.domain.page_view import LinkEnd, PageDetail
+    from tui_crawler.domain.records.page_view import LinkEnd, PageDetail
+    from tui_crawler.domain.rules.page_filter import PageCounts, PageTally, PageWindow
 
 
 class PageReports(Protocol):

@@ -7,10 +7,10 @@ from operator import attrgetter
 from typing import TYPE_CHECKING, Any, assert_never
 
 from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, status_cell
+from tui_crawler.domain.crawl.recovery import NextTry
 from tui_crawler.domain.moment import HELD
-from tui_crawler.domain.page_filter import PageListState, TextTerm, state_of
 from tui_crawler.domain.record import dataclass
-from tui_crawler.domain.recovery import NextTry
+from tui_crawler.domain.rules.page_filter import PageListState, TextTerm, state_of
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present, Styled
 from tui_crawler.text.columns import Column, Relation
@@ -24,8 +24,8 @@ if TYPE_CHECKING:
     from tui_crawler.console.operator.retry_start import NextRequest
     from tui_crawler.console.panes.line import Line
     from tui_crawler.console.urls.queries import PageListWindow
-    from tui_crawler.domain.page_filter import PageTally
-    from tui_crawler.domain.page_view import PageView
+    from tui_crawler.domain.records.page_view import PageView
+    from tui_crawler.domain.rules.page_filter import PageTally
 
 FILTER_HINT = "part of a URL · ~fuzzy · exit: status: depth: origin: state: title: re: · ! inverts"
 

@@ -22,13 +22,13 @@ from tui_crawler.console.table.window_list import PageList
 from tui_crawler.console.urls.queries import PageListWindow
 from tui_crawler.console.urls.rows import FILTER_HINT, URLS, PageLine, nothing_words, position_words, url_lines
 from tui_crawler.console.urls.whole_list import MarkBeyond, MatchCount, PageExport, UrlPivot
-from tui_crawler.domain.exit_code import BLOCKED, FAILURES, ExitCode
-from tui_crawler.domain.page_filter import FilterProblem, PageFilter, read_page_filter
+from tui_crawler.domain.records.exit_code import BLOCKED, FAILURES, ExitCode
+from tui_crawler.domain.rules.page_filter import FilterProblem, PageFilter, read_page_filter
 from tui_crawler.text.format import READING, count, plural
 
 if TYPE_CHECKING:
     from tui_crawler.console.panes.line import Line
-    from tui_crawler.domain.page_view import PageView
+    from tui_crawler.domain.records.page_view import PageView
 
 _ORDERS = (("@found", "the order found · all rows"), ("@newest", "newest first · all rows"))
 

@@ -22,7 +22,7 @@ from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.console.table import export as view_export
 from tui_crawler.console.urls.queries import export_window, page_counts_of, page_tally_of
 from tui_crawler.console.urls.rows import URLS
-from tui_crawler.domain.page_filter import PageCounts, PageFilter, PageTally, PageWindow
+from tui_crawler.domain.rules.page_filter import PageCounts, PageFilter, PageTally, PageWindow
 from tui_crawler.text.format import count, plural
 from tui_crawler.text.safe_text import safe
 

@@ -46,7 +46,7 @@ from tui_crawler.console.welcome.first_step import (
     FromSeeds,
     StartFolder,
 )
-from tui_crawler.domain.status_words import UNCONFIGURED_USER_AGENT
+from tui_crawler.domain.records.status_words import UNCONFIGURED_USER_AGENT
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present
 from tui_crawler.text.columns import Column, Relation

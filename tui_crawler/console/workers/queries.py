@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Protocol
 from tui_crawler.console.reading.ask import asks
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.operator_view import SessionView
+    from tui_crawler.domain.records.operator_view import SessionView
 
 
 class SessionReports(Protocol):

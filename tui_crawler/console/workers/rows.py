@@ -10,16 +10,16 @@ from tui_crawler.console.overview.rows import chosen
 from tui_crawler.console.panes.line import Line, Paragraph
 from tui_crawler.console.table.cells import Styled
 from tui_crawler.domain.record import replace
-from tui_crawler.domain.worker import WorkerState
+from tui_crawler.domain.records.worker import WorkerState
 from tui_crawler.text.format import ABSENT, date_time, duration, size
 from tui_crawler.text.relations.workers import end_words, session_mark, worker_mark
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
-    from tui_crawler.domain.operator_view import SessionView
-    from tui_crawler.domain.view import OriginView
-    from tui_crawler.domain.worker import WorkerView
+    from tui_crawler.domain.records.operator_view import SessionView
+    from tui_crawler.domain.records.view import OriginView
+    from tui_crawler.domain.records.worker import WorkerView
 
 LISTED = 200
 """So many origins of a worker are rows."""

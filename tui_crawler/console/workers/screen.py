@@ -31,9 +31,9 @@ from tui_crawler.console.workers.rows import (
     worker_lines,
 )
 from tui_crawler.console.workers.steering import leave, steer, tag_workers, toggle_pause, worker_words
-from tui_crawler.domain.command import DRAIN_WORKERS, PAUSE_WORKERS, RESUME_WORKERS, STOP_WORKERS, Order
-from tui_crawler.domain.operator_view import SessionView
-from tui_crawler.domain.worker import WorkerView
+from tui_crawler.domain.records.command import DRAIN_WORKERS, PAUSE_WORKERS, RESUME_WORKERS, STOP_WORKERS, Order
+from tui_crawler.domain.records.operator_view import SessionView
+from tui_crawler.domain.records.worker import WorkerView
 from tui_crawler.text.format import count
 from tui_crawler.text.relations.workers import PROCESSES, process_of
 

@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.operator.intent import Confirmation, Intent, asked, origin_words, steered
-from tui_crawler.domain.command import (
+from tui_crawler.domain.records.command import (
     DRAIN_WORKERS,
     PAUSE_WORKERS,
     RESUME_WORKERS,
@@ -15,12 +15,12 @@ from tui_crawler.domain.command import (
     Order,
     TagWorker,
 )
-from tui_crawler.domain.worker import WorkerState
+from tui_crawler.domain.records.worker import WorkerState
 from tui_crawler.text.format import plural
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.view import OriginView
-    from tui_crawler.domain.worker import WorkerView
+    from tui_crawler.domain.records.view import OriginView
+    from tui_crawler.domain.records.worker import WorkerView
 
 _CHANGES = {
     PAUSE_WORKERS: frozenset({WorkerState.crawling, WorkerState.silent}),

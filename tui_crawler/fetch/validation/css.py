@@ -9,7 +9,7 @@ from typing import Any
 
 import tinycss2  # type: ignore[import-untyped]  # it ships no types
 
-from tui_crawler.domain.attempt import Validation, ValidationError
+from tui_crawler.domain.records.attempt import Validation, ValidationError
 from tui_crawler.fetch.headers import clean_message
 
 TYPE = "css"

@@ -15,7 +15,7 @@ from itertools import islice, zip_longest
 from markupever import HtmlOptions
 from markupever.parser import Parser
 
-from tui_crawler.domain.attempt import Validation, ValidationError
+from tui_crawler.domain.records.attempt import Validation, ValidationError
 from tui_crawler.fetch.headers import clean_message
 from tui_crawler.fetch.sniff import HTML
 

@@ -8,9 +8,9 @@ from collections.abc import Callable, Iterator
 from itertools import islice
 from typing import Any
 
-from tui_crawler.domain.attempt import Validation, ValidationError
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.recrawl import parse_http_date
+from tui_crawler.domain.crawl.recrawl import parse_http_date
+from tui_crawler.domain.records.attempt import Validation, ValidationError
+from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.fetch.document import feed_type
 from tui_crawler.fetch.headers import clean_message, is_rfc_3339
 from tui_crawler.fetch.limits import FetchLimits

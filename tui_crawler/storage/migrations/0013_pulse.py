@@ -5,9 +5,9 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any
 
-from tui_crawler.domain.attempt import RequestRecord
-from tui_crawler.domain.exit_code import AttemptKind, ExitCode, is_problem
-from tui_crawler.domain.pulse import KEPT_MS, PulseCount, packed
+from tui_crawler.domain.history.pulse import KEPT_MS, PulseCount, packed
+from tui_crawler.domain.records.attempt import RequestRecord
+from tui_crawler.domain.records.exit_code import AttemptKind, ExitCode, is_problem
 from tui_crawler.storage.migrations import statements
 
 if TYPE_CHECKING:
@@ -44,7 +44,7 @@ _SAID = 'INSERT INTO "activity" ("at", "event", "message") SELECT MAX(ended_at),
 
 def up(migrator: Any, database: peewee.Database) -> None:
     """Makes the tables, and counts what was logged."""
-    from tui_crawler.storage.driver import execute  # noqa: PLC0415  it loads peewee
+    from tui_crawler.storage.drivers.driver import execute  # noqa: PLC0415  it loads peewee
 
     _tables(migrator, database)
     newest = execute(database, "SELECT COALESCE(MAX(id), 0) FROM attempt").fetchone()[0]

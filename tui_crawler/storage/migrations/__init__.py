@@ -45,7 +45,7 @@ def migrate(database: peewee.Database, directory: Path = MIGRATIONS_DIRECTORY) -
 
 def record_as_migrated(database: peewee.Database, directory: Path = MIGRATIONS_DIRECTORY) -> None:
     """Notes for a database made from the models that no migration is missing, as the runner would, which is large."""
-    from tui_crawler.storage.driver import execute  # noqa: PLC0415  it loads peewee
+    from tui_crawler.storage.drivers.driver import execute  # noqa: PLC0415  it loads peewee
 
     columns = '"id" INTEGER NOT NULL PRIMARY KEY, "name" VARCHAR(255) NOT NULL, "applied" DATETIME NOT NULL'
     database.execute_sql(f'CREATE TABLE "schema_migration" ({columns})')  # type: ignore[no-untyped-call]  # untyped in the stubs

@@ -7,7 +7,7 @@ from typing import Any
 
 import peewee
 
-from tui_crawler.domain.exit_code import AttemptKind
+from tui_crawler.domain.records.exit_code import AttemptKind
 from tui_crawler.storage.models.queue import (
     PRIORITY,
     Body,

@@ -5,14 +5,14 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from tui_crawler.domain.attempt import AttemptResult, RequestRecord
-from tui_crawler.domain.audit import SentRequest
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page_view import OriginHistory, RefusalCount, RefusalCounts
+from tui_crawler.domain.history.audit import SentRequest
+from tui_crawler.domain.records.attempt import AttemptResult, RequestRecord
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.page_view import OriginHistory, RefusalCount, RefusalCounts
+from tui_crawler.domain.records.view import AttemptView
 from tui_crawler.domain.url import InvalidUrl, normalise
-from tui_crawler.domain.view import AttemptView
-from tui_crawler.storage.driver import Row
-from tui_crawler.storage.reader import Reader, RowMapper, SubjectReports, among, headers_of, selected
+from tui_crawler.storage.db.reader import Reader, RowMapper, SubjectReports, among, headers_of, selected
+from tui_crawler.storage.drivers.driver import Row
 from tui_crawler.storage.reports.jobs import OriginReports
 from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS, OF_ORIGIN, exit_name
 

@@ -10,13 +10,22 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from operator import itemgetter
 
-from tui_crawler.domain.coverage import ALIKE, LEADS, LISTED, Coverage, SameContent, SeedEnd, is_lost, refused_group
-from tui_crawler.domain.cut import CUTS, cut_names
-from tui_crawler.domain.exit_code import BLOCKED, DOCUMENTS, ExitCode, code_of, lost_words
-from tui_crawler.domain.page import EXTERNAL
-from tui_crawler.domain.site_audit import NAMED
-from tui_crawler.storage.driver import Row
-from tui_crawler.storage.reader import SubjectReports, among
+from tui_crawler.domain.crawl.cut import CUTS, cut_names
+from tui_crawler.domain.history.coverage import (
+    ALIKE,
+    LEADS,
+    LISTED,
+    Coverage,
+    SameContent,
+    SeedEnd,
+    is_lost,
+    refused_group,
+)
+from tui_crawler.domain.history.site_audit import NAMED
+from tui_crawler.domain.records.exit_code import BLOCKED, DOCUMENTS, ExitCode, code_of, lost_words
+from tui_crawler.domain.records.page import EXTERNAL
+from tui_crawler.storage.db.reader import SubjectReports, among
+from tui_crawler.storage.drivers.driver import Row
 from tui_crawler.storage.reports.overview import HAS_DOCUMENT, PAGES_ONLY, OverviewReports, exit_name
 
 _GROUPS = 100  # of URLs with one content

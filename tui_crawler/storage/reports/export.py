@@ -21,12 +21,12 @@ from itertools import chain
 
 import zstandard
 
-from tui_crawler.domain.attempt import ERROR_BODY, Headers
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.failure import StorageFailure
-from tui_crawler.storage.driver import Row
-from tui_crawler.storage.reader import From, Reader, RowMapper, SubjectReports, headers_of
-from tui_crawler.storage.views import VIEWS
+from tui_crawler.domain.records.attempt import ERROR_BODY, Headers
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.storage.db.reader import From, Reader, RowMapper, SubjectReports, headers_of
+from tui_crawler.storage.db.views import VIEWS
+from tui_crawler.storage.drivers.driver import Row
 
 WINDOW_ROWS = 2_000
 _WINDOW_CHARS = 4 << 20  # of text in a window; the rows of the page that crosses it still come

@@ -9,17 +9,17 @@ from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tui_crawler.domain.operator_view import JobView, LimboView, SessionView, StashView, ValidationTotals
-from tui_crawler.domain.page_view import ExitCountView, RefusedView, TodoView
-from tui_crawler.domain.pulse import MINUTE_MS
-from tui_crawler.domain.worker import WorkerView, state_of
-from tui_crawler.storage.owner import Owner
-from tui_crawler.storage.reader import From, RowMapper, SubjectReports, selected
+from tui_crawler.domain.history.pulse import MINUTE_MS
+from tui_crawler.domain.records.operator_view import JobView, LimboView, SessionView, StashView, ValidationTotals
+from tui_crawler.domain.records.page_view import ExitCountView, RefusedView, TodoView
+from tui_crawler.domain.records.worker import WorkerView, state_of
+from tui_crawler.storage.db.owner import Owner
+from tui_crawler.storage.db.reader import From, RowMapper, SubjectReports, selected
+from tui_crawler.storage.db.views import ALL_ORIGINS, JOB_STATUS, RECENT_MINUTES
 from tui_crawler.storage.reports.overview import EXITS_OF_RUN, exit_name
-from tui_crawler.storage.views import ALL_ORIGINS, JOB_STATUS, RECENT_MINUTES
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.segment import SegmentRow
+    from tui_crawler.domain.records.segment import SegmentRow
 
 
 _LISTED = {"url": "u.href", "title": "COALESCE(d.title, '')", "found_on": "COALESCE(fu.href, '')"}
@@ -114,7 +114,7 @@ class JobReports(SubjectReports):
 
     def segments(self) -> tuple[SegmentRow, ...]:
         """Every segment of URLs that was written or loaded (M), oldest first."""
-        from tui_crawler.domain.segment import SegmentRow  # noqa: PLC0415  only the offline mode has any
+        from tui_crawler.domain.records.segment import SegmentRow  # noqa: PLC0415  only the offline mode has any
 
         text = "SELECT name, digest, urls, created_at, consumed_at, path FROM segment ORDER BY id"
         return self._reader.records(RowMapper(SegmentRow), text)

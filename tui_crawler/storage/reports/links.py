@@ -7,15 +7,15 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
-from tui_crawler.domain.exit_code import BLOCKED, UNLINKED, WALLS, ExitCode
-from tui_crawler.domain.page import EXTERNAL
-from tui_crawler.domain.page_view import BrokenLink, LinkEnd, LinkView, Referrer, Referrers
-from tui_crawler.domain.site_audit import chains
-from tui_crawler.domain.standing import Referral
-from tui_crawler.domain.verdict import Refusal
-from tui_crawler.storage.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
+from tui_crawler.domain.crawl.standing import Referral
+from tui_crawler.domain.history.site_audit import chains
+from tui_crawler.domain.records.exit_code import BLOCKED, UNLINKED, WALLS, ExitCode
+from tui_crawler.domain.records.page import EXTERNAL
+from tui_crawler.domain.records.page_view import BrokenLink, LinkEnd, LinkView, Referrer, Referrers
+from tui_crawler.domain.rules.verdict import Refusal
+from tui_crawler.storage.db.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
+from tui_crawler.storage.db.views import IS_FRAME, LINK_KIND
 from tui_crawler.storage.reports.overview import exit_name
-from tui_crawler.storage.views import IS_FRAME, LINK_KIND
 
 WINDOW = 500
 _HOPS = 20  # redirects that are followed back
@@ -268,7 +268,7 @@ def count_fragments(reader: Reader) -> int:
 def _missing_behind_redirects(reader: Reader, limit: int) -> Iterator[BrokenLink]:
     """Fragments that arrive at their page by redirects. That of a Location replaces that of a link; a refresh carries
     only its own (HTML standard, navigation)."""
-    from tui_crawler.storage.documents import lacks  # noqa: PLC0415  it brings all that writes
+    from tui_crawler.storage.crawl.documents import lacks  # noqa: PLC0415  it brings all that writes
 
     for url_id, fragment, href, page_url_id, by_url, code, http_status, names in reader.all(_ARRIVING):
         if not lacks(names, fragment):

@@ -13,10 +13,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any, TypeVar
 
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.operator_view import ActionView, ActivityView
-from tui_crawler.domain.view import AttemptView, LogReach, LogStretch, LogTerms
-from tui_crawler.storage.reader import IdSpan, Reader, RowMapper, SubjectReports, among, selected
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.operator_view import ActionView, ActivityView
+from tui_crawler.domain.records.view import AttemptView, LogReach, LogStretch, LogTerms
+from tui_crawler.storage.db.reader import IdSpan, Reader, RowMapper, SubjectReports, among, selected
 from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS, OF_ORIGIN
 
 T = TypeVar("T")

@@ -6,14 +6,14 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import replace
 
-from tui_crawler.domain.cut import cut_names
-from tui_crawler.domain.exit_code import DOCUMENTS, ExitCode, lost_words
+from tui_crawler.domain.crawl.cut import cut_names
 from tui_crawler.domain.moment import HELD
-from tui_crawler.domain.status_words import GAVE_UP
-from tui_crawler.domain.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
-from tui_crawler.storage.owner import OpenSession, Owner, this_process
-from tui_crawler.storage.reader import From, IdSpan, RowMapper, SubjectReports, among, selected
-from tui_crawler.storage.views import ALL_ORIGINS, NOW_MS, ORIGIN_STATE
+from tui_crawler.domain.records.exit_code import DOCUMENTS, ExitCode, lost_words
+from tui_crawler.domain.records.status_words import GAVE_UP
+from tui_crawler.domain.records.view import AttemptView, OriginChanges, OriginView, RunView, TotalsView
+from tui_crawler.storage.db.owner import OpenSession, Owner, this_process
+from tui_crawler.storage.db.reader import From, IdSpan, RowMapper, SubjectReports, among, selected
+from tui_crawler.storage.db.views import ALL_ORIGINS, NOW_MS, ORIGIN_STATE
 
 _SEVERAL = 0  # no exit code
 _SILENT_MS = 2_500  # more than lies between two signs of life of an engine that stores what it is given
@@ -32,7 +32,7 @@ once."""
 
 DONE = "CASE WHEN joined = 'external' THEN 0 ELSE done END"
 PAGES_ONLY = "p.external = 0"
-"""Pages count, and checks do not (`domain/page.py`): of an origin, and in a query of pages."""
+"""Pages count, and checks do not (`domain/records/page.py`): of an origin, and in a query of pages."""
 
 _OF_ORIGIN = {
     "state": ORIGIN_STATE,

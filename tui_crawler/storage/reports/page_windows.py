@@ -15,8 +15,9 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, assert_never
 
-from tui_crawler.domain.exit_code import BLOCKED, FAILURES
-from tui_crawler.domain.page_filter import (
+from tui_crawler.domain.records.exit_code import BLOCKED, FAILURES
+from tui_crawler.domain.records.status import PageStatus
+from tui_crawler.domain.rules.page_filter import (
     ExitTerm,
     Measure,
     NumberTerm,
@@ -32,9 +33,8 @@ from tui_crawler.domain.page_filter import (
     TextTerm,
     TitleTerm,
 )
-from tui_crawler.domain.pattern import Pattern
-from tui_crawler.domain.status import PageStatus
-from tui_crawler.storage.reader import EVERY, Reader, SubjectReports, among
+from tui_crawler.domain.rules.pattern import Pattern
+from tui_crawler.storage.db.reader import EVERY, Reader, SubjectReports, among
 from tui_crawler.storage.reports.overview import exit_name
 from tui_crawler.storage.reports.pages import pages_of_ids
 

@@ -11,16 +11,17 @@ from functools import lru_cache
 
 import zstandard
 
-from tui_crawler.domain.attempt import DataValue, Validation, ValidationError
-from tui_crawler.domain.exit_code import ExitCode
-from tui_crawler.domain.page_view import LinkEnd, LinkView, PageDetail, PageView, RedirectView
-from tui_crawler.domain.recovery import is_recoverable
-from tui_crawler.domain.standing import Hop, PageStanding, Schedule, UrlStanding
-from tui_crawler.domain.status import PageStatus
+from tui_crawler.domain.crawl.recovery import is_recoverable
+from tui_crawler.domain.crawl.standing import Hop, PageStanding, Schedule, UrlStanding
+from tui_crawler.domain.records.attempt import DataValue, Validation, ValidationError
+from tui_crawler.domain.records.exit_code import ExitCode
+from tui_crawler.domain.records.page_view import LinkEnd, LinkView, PageDetail, PageView, RedirectView
+from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise, url_hash
-from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.driver import Row
-from tui_crawler.storage.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
+from tui_crawler.storage.db.clean_text import clean
+from tui_crawler.storage.db.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
+from tui_crawler.storage.db.views import IS_CHECKED, PAGE_DUE_AT, VALIDATION_TYPE
+from tui_crawler.storage.drivers.driver import Row
 from tui_crawler.storage.reports.attempts import AttemptReports, attempts_of_page, attempts_of_url
 from tui_crawler.storage.reports.links import (
     INWARD,
@@ -34,7 +35,6 @@ from tui_crawler.storage.reports.links import (
     referrals,
 )
 from tui_crawler.storage.reports.overview import exit_name
-from tui_crawler.storage.views import IS_CHECKED, PAGE_DUE_AT, VALIDATION_TYPE
 
 LINKS = 500
 """So many links of each kind, unless more are asked for."""

@@ -12,9 +12,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
-from tui_crawler.domain.attempt import RequestRecord
-from tui_crawler.domain.exit_code import AttemptKind, ExitCode, is_problem
-from tui_crawler.domain.pulse import (
+from tui_crawler.domain.history.pulse import (
     HOUR_MS,
     MINUTE_MS,
     Gauges,
@@ -25,8 +23,10 @@ from tui_crawler.domain.pulse import (
     PulseOf,
     PulseScope,
 )
-from tui_crawler.domain.span import TimeSpan
-from tui_crawler.storage.reader import EVERY, SubjectReports
+from tui_crawler.domain.history.span import TimeSpan
+from tui_crawler.domain.records.attempt import RequestRecord
+from tui_crawler.domain.records.exit_code import AttemptKind, ExitCode, is_problem
+from tui_crawler.storage.db.reader import EVERY, SubjectReports
 
 MOST_ROWS = 6_000
 """Of so many minutes, of each worker and job, a span is made; of more the hours are read."""

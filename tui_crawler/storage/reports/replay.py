@@ -1,4 +1,4 @@
-"""The log as it is folded again (`domain/replay.py`): one origin after the other, whole or as far as a run goes, a few
+"""The log as it is folded again (`domain/history/replay.py`): one origin after the other, whole or as far as a run goes, a few
 attempts at a time. All of it is the database as it was when the first row was taken."""
 # ruff: noqa: S608  # the SQL is made of constants of this program only
 
@@ -10,17 +10,24 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
-from tui_crawler.domain.attempt import CRAWL_DELAY
-from tui_crawler.domain.command import BadCommand, SetDelay, StopOrigins, from_json
-from tui_crawler.domain.exit_code import UNTOUCHED, AttemptKind, ExitCode
+from tui_crawler.domain.crawl.turn import OriginCommand
+from tui_crawler.domain.history.replay import (
+    LoggedAttempt,
+    LoggedChange,
+    LoggedCommand,
+    LoggedHop,
+    LoggedSession,
+    StoredState,
+)
 from tui_crawler.domain.record import dataclass, replace
-from tui_crawler.domain.replay import LoggedAttempt, LoggedChange, LoggedCommand, LoggedHop, LoggedSession, StoredState
-from tui_crawler.domain.turn import OriginCommand
+from tui_crawler.domain.records.attempt import CRAWL_DELAY
+from tui_crawler.domain.records.command import BadCommand, SetDelay, StopOrigins, from_json
+from tui_crawler.domain.records.exit_code import UNTOUCHED, AttemptKind, ExitCode
 from tui_crawler.domain.url import CrawlUrl, normalise
-from tui_crawler.storage import origins
-from tui_crawler.storage.driver import Row
+from tui_crawler.storage.crawl import origins
+from tui_crawler.storage.db.reader import SubjectReports, headers_of
+from tui_crawler.storage.drivers.driver import Row
 from tui_crawler.storage.models import Origin, RobotsText
-from tui_crawler.storage.reader import SubjectReports, headers_of
 from tui_crawler.storage.reports.overview import exit_name
 
 _Ask = Callable[[str, Sequence[Any]], Iterator[Row]]

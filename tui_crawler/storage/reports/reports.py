@@ -11,13 +11,13 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, ClassVar
 
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.storage.clock import wall_clock
-from tui_crawler.storage.driver import Row
-from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.reader import Reader
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.storage.db.clock import wall_clock
+from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.db.reader import Reader
+from tui_crawler.storage.db.views import VIEWS
+from tui_crawler.storage.drivers.driver import Row
 from tui_crawler.storage.reports.overview import OverviewReports
-from tui_crawler.storage.views import VIEWS
 
 if TYPE_CHECKING:
     from tui_crawler.storage.reports.attempts import AttemptReports

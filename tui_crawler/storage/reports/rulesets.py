@@ -6,11 +6,11 @@ from __future__ import annotations
 import json
 from collections.abc import Mapping, Sequence
 
-from tui_crawler.domain.exclusion import Exclusion
-from tui_crawler.domain.ruleset import Ruleset
-from tui_crawler.storage.clean_text import clean
-from tui_crawler.storage.reader import RowMapper, SubjectReports
-from tui_crawler.storage.stored_rules import RULESET
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.domain.rules.ruleset import Ruleset
+from tui_crawler.storage.crawl.stored_rules import RULESET
+from tui_crawler.storage.db.clean_text import clean
+from tui_crawler.storage.db.reader import RowMapper, SubjectReports
 
 _VERSIONS = """SELECT r.id AS ruleset_id, j.name AS job, r.rules AS policies, r.parent_id, r.at, r.who, r.note,
 r.from_config, j.ruleset_id = r.id AS current FROM ruleset r JOIN job j ON j.id = r.job_id"""

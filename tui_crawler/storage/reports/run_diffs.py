@@ -15,9 +15,7 @@ from typing import Any
 
 import zstandard
 
-from tui_crawler.domain.failure import NotComparable
-from tui_crawler.domain.page_view import LinkView
-from tui_crawler.domain.run_diff import (
+from tui_crawler.domain.history.run_diff import (
     NOT_THERE,
     LinkDiff,
     OriginDiff,
@@ -32,8 +30,10 @@ from tui_crawler.domain.run_diff import (
     difference,
     text_of,
 )
-from tui_crawler.storage.driver import Row
-from tui_crawler.storage.reader import RowMapper, SubjectReports, among
+from tui_crawler.domain.records.failure import NotComparable
+from tui_crawler.domain.records.page_view import LinkView
+from tui_crawler.storage.db.reader import RowMapper, SubjectReports, among
+from tui_crawler.storage.drivers.driver import Row
 from tui_crawler.storage.reports.links import LINK_COLUMNS, LISTED_BY
 from tui_crawler.storage.reports.pages import known_rows
 

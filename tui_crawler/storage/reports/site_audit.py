@@ -10,16 +10,17 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from tui_crawler.domain import site_audit as record
-from tui_crawler.domain.audit import audit
-from tui_crawler.domain.canonical import ClaimState
-from tui_crawler.domain.cut import cut_names
-from tui_crawler.domain.exit_code import DISPOSITIONS, ExitCode
-from tui_crawler.domain.page import EMBEDDED, EXTERNAL
-from tui_crawler.domain.site_audit import Found, SiteAudit, over_time, politeness
-from tui_crawler.domain.span import TimeSpan
-from tui_crawler.storage.driver import Row
-from tui_crawler.storage.reader import Reader, SubjectReports
+from tui_crawler.domain.crawl.canonical import ClaimState
+from tui_crawler.domain.crawl.cut import cut_names
+from tui_crawler.domain.history import site_audit as record
+from tui_crawler.domain.history.audit import audit
+from tui_crawler.domain.history.site_audit import Found, SiteAudit, over_time, politeness
+from tui_crawler.domain.history.span import TimeSpan
+from tui_crawler.domain.records.exit_code import DISPOSITIONS, ExitCode
+from tui_crawler.domain.records.page import EMBEDDED, EXTERNAL
+from tui_crawler.storage.db.reader import Reader, SubjectReports
+from tui_crawler.storage.db.views import name_of
+from tui_crawler.storage.drivers.driver import Row
 from tui_crawler.storage.reports.attempts import sent_requests
 from tui_crawler.storage.reports.links import (
     NAMED,
@@ -33,7 +34,6 @@ from tui_crawler.storage.reports.links import (
 )
 from tui_crawler.storage.reports.overview import DONE
 from tui_crawler.storage.reports.timeline import TimelineReports
-from tui_crawler.storage.views import name_of
 
 _MOST_INVALID = 100_000  # invalid documents; more are not looked at
 

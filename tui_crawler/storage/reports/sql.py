@@ -15,15 +15,15 @@ from contextlib import closing
 from dataclasses import dataclass, field
 from typing import Any
 
-from tui_crawler.domain.database_place import DatabasePlace
-from tui_crawler.domain.failure import QueryProblem
-from tui_crawler.domain.operator_view import QueryAnswer
-from tui_crawler.storage.database import connect_readonly
-from tui_crawler.storage.dialect import is_server
-from tui_crawler.storage.driver import DATABASE_ERRORS, columns_of, connection_of, stopping, told_of
-from tui_crawler.storage.faults import was_cancelled
-from tui_crawler.storage.open_settings import OpenSettings
-from tui_crawler.storage.views import VIEWS
+from tui_crawler.domain.records.database_place import DatabasePlace
+from tui_crawler.domain.records.failure import QueryProblem
+from tui_crawler.domain.records.operator_view import QueryAnswer
+from tui_crawler.storage.db.database import connect_readonly
+from tui_crawler.storage.db.open_settings import OpenSettings
+from tui_crawler.storage.db.views import VIEWS
+from tui_crawler.storage.drivers.dialect import is_server
+from tui_crawler.storage.drivers.driver import DATABASE_ERRORS, columns_of, connection_of, stopping, told_of
+from tui_crawler.storage.drivers.faults import was_cancelled
 
 MOST_ROWS = 10_000
 MOST_MS = 30_000

@@ -6,11 +6,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from operator import attrgetter
 
-from tui_crawler.domain.audit import judged
-from tui_crawler.domain.operator_view import ActivityView
-from tui_crawler.domain.span import TimeSpan
-from tui_crawler.domain.timeline import Lane, LaneEvents, Timeline, lane_events
-from tui_crawler.storage.reader import SubjectReports
+from tui_crawler.domain.history.audit import judged
+from tui_crawler.domain.history.span import TimeSpan
+from tui_crawler.domain.history.timeline import Lane, LaneEvents, Timeline, lane_events
+from tui_crawler.domain.records.operator_view import ActivityView
+from tui_crawler.storage.db.reader import SubjectReports
 from tui_crawler.storage.reports.attempts import SENT, sent_request
 from tui_crawler.storage.reports.log_windows import LogReports
 from tui_crawler.storage.reports.overview import OverviewReports

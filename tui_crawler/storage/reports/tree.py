@@ -11,8 +11,7 @@ from __future__ import annotations
 import time
 from collections.abc import Mapping, Sequence
 
-from tui_crawler.domain.exit_code import BLOCKED, FAILURES
-from tui_crawler.domain.site_tree import (
+from tui_crawler.domain.history.site_tree import (
     GROWTH_MS,
     BranchCounts,
     BranchList,
@@ -21,9 +20,10 @@ from tui_crawler.domain.site_tree import (
     end_of,
     name_below,
 )
-from tui_crawler.domain.status import PageStatus
-from tui_crawler.domain.trap import TrapSuspicion, endless_shape
-from tui_crawler.storage.reader import SubjectReports, among
+from tui_crawler.domain.history.trap import TrapSuspicion, endless_shape
+from tui_crawler.domain.records.exit_code import BLOCKED, FAILURES
+from tui_crawler.domain.records.status import PageStatus
+from tui_crawler.storage.db.reader import SubjectReports, among
 from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS
 
 LOOK_S, STEP = 0.1, 2_000

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tui_crawler.domain.job import JobStatus
-from tui_crawler.domain.operator_view import JobView
+from tui_crawler.domain.crawl.job import JobStatus
+from tui_crawler.domain.records.operator_view import JobView
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.columns import Column, Relation

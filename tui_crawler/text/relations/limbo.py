@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from tui_crawler.domain.operator_view import LimboView
+from tui_crawler.domain.records.operator_view import LimboView
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Present, Styled
 from tui_crawler.text.columns import Column, Relation

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from tui_crawler.domain.page_view import RefusedView
 from tui_crawler.domain.record import dataclass, replace
+from tui_crawler.domain.records.page_view import RefusedView
 from tui_crawler.text import shown
 from tui_crawler.text.columns import Column, Relation
 

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from tui_crawler.domain.status_words import BROKEN_OFF, RUNNING, run_word
-from tui_crawler.domain.view import RunView
+from tui_crawler.domain.records.status_words import BROKEN_OFF, RUNNING, run_word
+from tui_crawler.domain.records.view import RunView
 from tui_crawler.text import shown
 from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import duration

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from tui_crawler.domain.operator_view import SessionView
 from tui_crawler.domain.record import dataclass
-from tui_crawler.domain.worker import WorkerState, WorkerView
+from tui_crawler.domain.records.operator_view import SessionView
+from tui_crawler.domain.records.worker import WorkerState, WorkerView
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Present, Styled
 from tui_crawler.text.columns import Column, Relation

@@ -1,0 +1,273 @@
+"""Which pages may go on a todo list: those with tries left and those that are due, minus the ignore list (U, B)."""
+
+from __future__ import annotations
+
+from collections.abc import Container, Mapping, Sequence
+from typing import Any
+
+import peewee
+
+from tui_crawler.domain.crawl.canonical import ClaimState
+from tui_crawler.domain.crawl.recrawl import NEVER, DueBounds, due_bounds
+from tui_crawler.domain.record import replace
+from tui_crawler.domain.records.page import Candidates, TodoPage
+from tui_crawler.storage.crawl.jobs import JobRow, job_rows
+from tui_crawler.storage.db.claim import ONE, ZERO, Claim, is_pending
+from tui_crawler.storage.db.clean_text import clean
+from tui_crawler.storage.db.statements import Build, BuildOf, builds, builds_among, columns, reads, slot
+from tui_crawler.storage.db.transaction import Row, Transaction
+from tui_crawler.storage.models import Body, CanonicalClaim, Document, Origin, Page, Url
+
+HEAD = 32
+"""So many pages of a todo list are loaded at a start; a fill takes the others up."""
+
+_TODO = (
+    Page.id,
+    Page.job,
+    Url.href,
+    *columns(
+        Page, "depth nice seed attempts attempts_remaining redirect_hops item_pattern force sitemap last_contentful_at"
+    ),
+    Document.stored_at,
+    Document.etag,
+    Document.last_modified,
+    Body.sha256,
+)
+
+
+def candidates(
+    transaction: Transaction, claim: Claim, origin: str, now: int, limit: int, first_fill: bool
+) -> Candidates:
+    """Up to `limit` pages in the order (nice + attempts, not_before, age) over all jobs; seeds come first in the
+    first fill of a run. Pages of jobs that are held, or not taken by this session, are none of them. What is left of a
+    todo list that was loaded in part comes before all else, whole.
+    """
+    row = transaction.one(_origin_id, {"origin": clean(origin)})
+    if row is None:
+        return Candidates(())
+    if row[0] in claim.in_part and (listed := _listed_pages(transaction, claim, row[0], 2**62)):
+        claim.in_part.discard(row[0])
+        return Candidates(listed)
+    jobs = job_rows(transaction)
+    free = [job for job in jobs if job.is_free(claim)]
+    due = _due_bounds(claim, now)
+    values = {
+        "origin_id": row[0],
+        "run_id": claim.run_id,
+        "now": now,
+        "limit": limit,
+        "crawled_before": due.crawled_before,
+        "fresh_before": due.fresh_before,
+    }
+    if first_fill:
+        rows = _best(transaction, free, (_pending_seeds, _done_seeds), values)
+        values["limit"] = limit - len(rows)
+        rows += _best(transaction, free, (_pending_others, _done_others, _kept_sitemaps), values)
+    else:
+        rows = _best(transaction, free, (_pending, _done), values)
+    pages = tuple(todo_page(row, claim.tries) for row in rows)
+    if pages:
+        return Candidates(pages)
+    later = [transaction.one(_next_due, {**values, "job_id": job.job_id}) for job in free if job.pending]
+    next_due = min((row[0] for row in later if row is not None and row[0] is not None), default=None)
+    none = Candidates((), next_due, _any_held(transaction, claim, jobs, values))
+    return replace(none, has_sitemap=none.exhausted and transaction.one(_sitemap, values) is not None)
+
+
+def awake(
+    transaction: Transaction, claim: Claim, origins: Sequence[str], now: int, jobs: Container[int] | None = None
+) -> tuple[str, ...]:
+    """Those of `origins` that have a page which a fill would find at `now` (epoch ms), told by indices alone. `jobs`:
+    a fill for these jobs (ids), for another worker."""
+    due, rows = _due_bounds(claim, now), job_rows(transaction)
+    free = [job for job in rows if (job.is_free(claim) if jobs is None else not job.held and job.job_id in jobs)]
+    left = list(dict.fromkeys(clean(origin) for origin in origins))
+    found: set[str] = set()
+    for job in free:
+        if job.pending:
+            found.update(row[0] for row in transaction.all_among(_with_pending, left, job.job_id, now, claim.run_id))
+        if job.attempted:
+            values = (job.job_id, due.crawled_before, due.fresh_before, now, claim.run_id)
+            found.update(row[0] for row in transaction.all_among(_with_due, left, *values))
+    return tuple(origin for origin in origins if clean(origin) in found)
+
+
+def todo_head(transaction: Transaction, claim: Claim, origin_id: int) -> tuple[TodoPage, ...]:
+    """The first pages of the todo list of an origin: all of it, or `claim` knows that there may be more."""
+    head = _listed_pages(transaction, claim, origin_id, HEAD)
+    if len(head) == HEAD:
+        claim.in_part.add(origin_id)
+    return head
+
+
+def _listed_pages(transaction: Transaction, claim: Claim, origin_id: int, most: int) -> tuple[TodoPage, ...]:
+    rows = transaction.all(_listed, {"origin_id": origin_id, "limit": most})
+    return tuple(todo_page(row, claim.tries) for row in rows)
+
+
+def todo_page(row: Row, tries: int) -> TodoPage:
+    """A row of `todo_query`. A done page that is due starts again: all its tries, no pattern, no force (G).
+
+    Validators count only while the stored document is what the page last gave, and its body is still there.
+    """
+    page_id, job_id, url, depth, nice, seed, attempts, remaining, hops, pattern, force, sitemap, *content = row
+    contentful_at, stored_at, etag, last_modified, body, _, external, ignores, claim = content[:9]
+    if remaining == 0:
+        attempts, remaining, pattern, force = 0, tries, "", 0
+    if stored_at is None or stored_at != contentful_at:
+        etag, last_modified, body = "", "", None
+    return TodoPage(
+        page_id,
+        job_id,
+        url,
+        depth,
+        nice,
+        bool(seed),
+        attempts,
+        remaining,
+        hops,
+        pattern,
+        bool(force),
+        bool(sitemap),
+        etag,
+        last_modified,
+        contentful_at,
+        body is not None,
+        external,
+        ignores or "",
+        claim == ClaimState.nowhere,
+    )
+
+
+def todo_query(*more: Any) -> Any:
+    """Pages with what `todo_page` needs, and further columns after it."""
+    return (
+        Page.select(*_TODO, Page.not_before, Page.external, _Canonical.href, CanonicalClaim.state, *more)
+        .join(Url, on=(Url.id == Page.url))
+        .join(Document, peewee.JOIN.LEFT_OUTER, on=(Document.page == Page.id))
+        .join(Body, peewee.JOIN.LEFT_OUTER, on=(Body.sha256 == Document.sha256))
+        .join(CanonicalClaim, peewee.JOIN.LEFT_OUTER, on=(CanonicalClaim.page == Page.id))
+        .join(
+            _Canonical,
+            peewee.JOIN.LEFT_OUTER,
+            on=(CanonicalClaim.to_url == _Canonical.id) & (CanonicalClaim.state > ZERO),
+        )
+    )
+
+
+def is_due(claim: Claim, last_crawled_at: int, fresh_until: int, now: int) -> bool:
+    """Whether a done page may be crawled again in this run, by interval, freshness or force."""
+    return _due_bounds(claim, now).allow(last_crawled_at, fresh_until)
+
+
+def _due_bounds(claim: Claim, now: int) -> DueBounds:
+    return due_bounds(now, claim.recrawl_interval_ms, claim.respect_http_freshness, claim.forced_before)
+
+
+def _best(
+    transaction: Transaction, jobs: Sequence[JobRow], builds: tuple[Build, ...], values: Mapping[str, int]
+) -> list[Row]:
+    limit = values["limit"]
+    if limit <= 0:
+        return []
+    rows: list[Row] = []
+    for job in jobs:
+        for build, any_there in zip(builds, (job.pending, job.attempted, job.attempted), strict=False):
+            if any_there:
+                rows += transaction.all(build, {**values, "job_id": job.job_id})
+    return sorted(rows, key=lambda row: (row[4] + (row[6] if row[7] else 0), row[17], row[0]))[:limit]
+
+
+def _any_held(transaction: Transaction, claim: Claim, jobs: Sequence[JobRow], values: Mapping[str, int]) -> bool:
+    """Whether pages wait of jobs that an operator has paused; those of an aborted job wait for nothing.
+    Those of jobs that this session does not take wait for other workers, and for no order of an operator."""
+    for job in jobs:
+        if job.state().paused and claim.takes(job.tag):
+            of_job = {**values, "job_id": job.job_id}
+            if job.pending and transaction.one(_waiting, of_job):
+                return True
+            if job.attempted and transaction.one(_waiting_due, of_job):
+                return True
+    return False
+
+
+_Choice = Page.alias("choice")
+_Canonical = Url.alias("canonical")
+_CHOICE_PRIORITY = _Choice.nice + _Choice.attempts
+_IS_DUE = (_Choice.last_crawled_at <= slot("crawled_before")) & (_Choice.fresh_until <= slot("fresh_before"))
+_IS_NOW = (_Choice.not_before <= slot("now")) & (_Choice.ignored_run != slot("run_id"))
+
+
+def _listed() -> Any:
+    """The lower bound leads to the index of todo lists."""
+    listed = (Page.origin == slot("origin_id")) & (Page.todo_order > ZERO)
+    return todo_query().where(listed).order_by(Page.todo_order).limit(slot("limit"))
+
+
+def _open_choice(origin: Any = None) -> Any:
+    return _is_open(_Choice, origin) & (_Choice.todo_order == ZERO)
+
+
+def _done_choice(origin: Any = None) -> Any:
+    done = (_Choice.status == ZERO) & (_Choice.attempts_remaining == ZERO) & (_Choice.beyond_depth == ZERO)
+    return _of_job(_Choice, origin) & done
+
+
+def _due_choice(origin: Any = None) -> Any:
+    """A done page on the todo list is on the ignore list, too: the index alone can tell."""
+    return _done_choice(origin) & _IS_DUE
+
+
+def _best_of(choice: Any, priority: Any) -> Build:
+    """What builds a query of the best pages by an index alone; what else is needed of them is looked up for those
+    only."""
+    best = _Choice.select(_Choice.id).where(choice & _IS_NOW)
+    best = best.order_by(priority, _Choice.not_before, _Choice.id).limit(slot("limit"))
+    return builds(todo_query().where(Page.id.in_(best) & (Page.todo_order == ZERO)))
+
+
+def _next_due() -> Any:
+    """The lower bound of the priority is none; it leads to the index of what is pending."""
+    later = (Page.not_before > slot("now")) & (Page.ignored_run != slot("run_id")) & (Page.todo_order == ZERO)
+    return Page.select(peewee.fn.MIN(Page.not_before)).where(_is_open(Page) & _any_priority(Page) & later)
+
+
+def _waiting() -> Any:
+    free = (_Choice.ignored_run != slot("run_id")) & (_Choice.todo_order == ZERO)
+    return _Choice.select(_Choice.id).where(_is_open(_Choice) & _any_priority(_Choice) & free).limit(ONE)
+
+
+def _having(waits: Any) -> BuildOf:
+    """What builds a query for those of N origins that have such a page."""
+    return builds_among(Origin.select(Origin.origin), Origin.origin, peewee.fn.EXISTS(_Choice.select(ONE).where(waits)))
+
+
+def _is_open(page: Any, origin: Any = None) -> Any:
+    return _of_job(page, origin) & is_pending(page)
+
+
+def _of_job(page: Any, origin: Any = None) -> Any:
+    """The pages of a job at one origin, the one named by its id unless another query names it."""
+    return (page.origin == (slot("origin_id") if origin is None else origin)) & (page.job == slot("job_id"))
+
+
+def _any_priority(page: Any) -> Any:
+    return (page.nice + page.attempts) > peewee.SQL(str(-NEVER))
+
+
+_pending = _best_of(_open_choice(), _CHOICE_PRIORITY)
+_pending_seeds = _best_of(_open_choice() & (_Choice.seed == ONE), _CHOICE_PRIORITY + ZERO)
+"""The order is not that of an index: so the few seeds are found by theirs, and sorted."""
+_pending_others = _best_of(_open_choice() & (_Choice.seed == ZERO), _CHOICE_PRIORITY)
+_done = _best_of(_due_choice(), _Choice.nice)
+_done_seeds = _best_of(_due_choice() & (_Choice.seed == ONE), _Choice.nice)
+_done_others = _best_of(_due_choice() & (_Choice.seed == ZERO), _Choice.nice)
+_kept_sitemaps = _best_of(_done_choice() & (_Choice.sitemap == ONE) & ~_IS_DUE, _Choice.nice)
+"""Sitemaps that are not due: they are read in each run, as they say which pages have changed."""
+_with_pending = _having(_open_choice(Origin.id) & _any_priority(_Choice) & _IS_NOW)
+_with_due = _having(_due_choice(Origin.id) & _IS_NOW)
+_waiting_due = builds(
+    _Choice.select(_Choice.id).where(_due_choice() & (_Choice.ignored_run != slot("run_id"))).limit(ONE)
+)
+_origin_id = reads([Origin.origin], Origin.id)
+_sitemap = builds(Page.select(Page.id).where((Page.origin == slot("origin_id")) & (Page.sitemap == ONE)).limit(ONE))

@@ -1,0 +1,125 @@
+"""The append-only crawl log: attempts with their requests and results, and the links that filters refused."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from operator import attrgetter
+from typing import Any
+
+from tui_crawler.domain.records.attempt import AttemptRecord, AttemptResult, Headers, RefusedCount, RequestRecord
+from tui_crawler.domain.records.exit_code import is_problem
+from tui_crawler.domain.url import url_hash
+from tui_crawler.storage.crawl.origins import OriginRow
+from tui_crawler.storage.db.claim import Claim
+from tui_crawler.storage.db.clean_text import clean
+from tui_crawler.storage.db.statements import columns, counts_up, insert_rows, inserts
+from tui_crawler.storage.db.transaction import Transaction
+from tui_crawler.storage.models import Attempt, Refused, Request
+from tui_crawler.storage.models import AttemptResult as ResultRow
+
+_compact = json.JSONEncoder(separators=(",", ":")).encode
+_ATTEMPT_PLAIN = """http_status started_at ended_at response_ms bytes patience_before patience_after politeness_after
+delay_ms_after delay_reason ruleset_id"""
+_REQUEST_PLAIN = (
+    "sent_at head_at ended_at http_status conditional fluke_retry dns_ms connect_ms tls_ms connection_reused"
+)
+"""What is stored of a record as it is, in columns of the same names."""
+
+_ATTEMPT = columns(
+    Attempt,
+    "run session origin url page kind exit_code requests delay_ms_before new_pages problem message decided_by cut",
+    _ATTEMPT_PLAIN,
+)
+_REQUEST = columns(Request, "attempt url method error remote_address request_headers response_headers", _REQUEST_PLAIN)
+_attempt_values, _request_values = attrgetter(*_ATTEMPT_PLAIN.split()), attrgetter(*_REQUEST_PLAIN.split())
+
+
+def log_attempt(
+    transaction: Transaction,
+    claim: Claim,
+    attempt: AttemptRecord,
+    row: OriginRow,
+    ids: Mapping[int, int],
+    new_pages: int,
+) -> int:
+    """Appends the attempt and its requests to the crawl log; answers its id."""
+    stored = transaction.insert_returning(insert_attempts, [attempt_row(claim, attempt, row, ids, new_pages)])
+    attempt_id: int = stored[0][0]
+    if attempt.requests:
+        rows = [request_row(request, attempt_id, ids) for request in attempt.requests]
+        transaction.insert(insert_requests, rows)
+    store_results(transaction, attempt_id, attempt.results)
+    return attempt_id
+
+
+def attempt_row(
+    claim: Claim, attempt: AttemptRecord, row: OriginRow, ids: Mapping[int, int], new_pages: int
+) -> tuple[Any, ...]:
+    """The values of an attempt, for `insert_attempts`."""
+    return (
+        claim.run_id,
+        claim.session_id,
+        row.id,
+        ids[url_hash(clean(attempt.url))],
+        attempt.page_id,
+        attempt.kind.value,
+        attempt.exit_code.value,
+        len(attempt.requests),
+        row.delay_ms,
+        new_pages,
+        is_problem(attempt.exit_code, attempt.kind.value),
+        clean(attempt.message),
+        clean(attempt.decided_by),
+        ",".join(attempt.cut),
+        *_attempt_values(attempt),
+    )
+
+
+def store_results(transaction: Transaction, attempt_id: int, results: Sequence[AttemptResult]) -> None:
+    """Adds typed results to an attempt (B). A result that is there already, by its id, stays as it is."""
+    if not results:
+        return
+    transaction.insert(insert_results, [result_row(one, attempt_id) for one in results])
+
+
+def result_row(result: AttemptResult, attempt_id: int) -> tuple[Any, ...]:
+    """The values of a typed result, for `insert_results`."""
+    return (clean(f"{attempt_id}:{result.type}"), attempt_id, clean(result.type), clean(result.value))
+
+
+def request_row(request: RequestRecord, attempt_id: int, ids: Mapping[int, int]) -> tuple[Any, ...]:
+    """The values of a request, for `insert_requests`."""
+    return (
+        attempt_id,
+        ids[url_hash(clean(request.url))],
+        clean(request.method),
+        clean(request.error),
+        clean(request.remote_address),
+        _headers_text(request.request_headers),
+        _headers_text(request.response_headers),
+        *_request_values(request),
+    )
+
+
+def _headers_text(headers: Headers) -> str:
+    """Compact JSON; escapes make any text storable."""
+    return _compact(headers) if headers else ""
+
+
+def count_refused(transaction: Transaction, origin_id: int, refused: Iterable[RefusedCount]) -> None:
+    by_reason: dict[str, tuple[int, str]] = {}
+    for one in refused:
+        count, sample = by_reason.get(one.reason, (0, clean(one.sample_url)))
+        by_reason[one.reason] = (count + one.count, sample)
+    rows = [(origin_id, reason, count, sample) for reason, (count, sample) in by_reason.items()]
+    transaction.insert(add_refused, rows)
+
+
+def insert_attempts(size: int) -> Any:
+    return insert_rows(_ATTEMPT, size).returning(Attempt.id)
+
+
+insert_requests = inserts(_REQUEST)
+insert_results = inserts(columns(ResultRow, "id attempt type value"), once=[ResultRow.id])
+add_refused = counts_up([Refused.origin, Refused.reason], Refused.count, Refused.sample_url)

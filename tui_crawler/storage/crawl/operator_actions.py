@@ -1,0 +1,253 @@
+"""What operators ask for and what becomes of it: added seeds, exclusions, the journal's waiting rows."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from contextlib import suppress
+from dataclasses import replace
+from typing import Any
+
+import peewee
+
+from tui_crawler.domain.crawl.job import JobChange
+from tui_crawler.domain.records.command import (
+    ActionResult,
+    AddSeeds,
+    BadCommand,
+    PendingAction,
+    SetJob,
+    SteerJobs,
+    from_json,
+    to_json,
+)
+from tui_crawler.domain.records.page import NewPage, TodoPage
+from tui_crawler.domain.records.status import PageStatus
+from tui_crawler.domain.rules.exclusion import Exclusion
+from tui_crawler.storage.crawl import jobs, origins, stashes
+from tui_crawler.storage.crawl.candidates import is_due, todo_page, todo_query
+from tui_crawler.storage.crawl.counters import CounterChanges
+from tui_crawler.storage.crawl.intake import (
+    Known,
+    Source,
+    again,
+    find_known,
+    is_beyond,
+    move_counters,
+    queue_pages,
+    update_known,
+)
+from tui_crawler.storage.crawl.urls import store_urls
+from tui_crawler.storage.db.claim import ONE, ZERO, Claim
+from tui_crawler.storage.db.clean_text import clean
+from tui_crawler.storage.db.statements import among, builds_among, columns, slot, updates
+from tui_crawler.storage.db.transaction import Row, Transaction
+from tui_crawler.storage.models import Exclusion as ExclusionRow
+from tui_crawler.storage.models import OperatorAction, Page, Url
+
+_LONG = 10_000  # characters of a list of seeds, of which the journal keeps no more once they are added
+
+
+def add_seeds(transaction: Transaction, claim: Claim, job_id: int, pages: Sequence[NewPage]) -> tuple[int, ...]:
+    """Adds seeds to a live run; answers which (hashes) are now to be crawled and are on no todo list, in their order.
+
+    Known pages come along when they have tries left, when they are due, or when they are forced (G). Of a job that
+    is held, or that this session does not take, none comes along.
+    """
+    seeds = {page.url_hash: page if page.seed else replace(page, seed=True) for page in pages}
+    for origin in dict.fromkeys(page.origin for page in seeds.values()):
+        row = origins.ensure(transaction, origin)
+        if not row.participates:
+            origins.join(transaction, claim, row, "added")
+            origins.start_afresh(transaction, claim, row.id)
+    ids, new = store_urls(transaction, {key: clean(page.url) for key, page in seeds.items()})
+    known = find_known(transaction, job_id, [key for key in seeds if key not in new])
+    listed = on_todo_lists(transaction, [page.page_id for page in known.values()])
+    _, moves = queue_pages(transaction, claim, Source(job_id, None, transaction.now), seeds.values(), ids, known)
+    move_counters(transaction, job_id, moves)
+    _wake(transaction, claim, job_id, [(page, seeds[key]) for key, page in known.items()], listed)
+    later = [{"page_id": page.page_id, "not_before": seeds[key].not_before} for key, page in known.items()]
+    transaction.run_many(_put_off, [row for row in later if row["not_before"]])
+    job = _free_job(transaction, claim, job_id)
+    if job is None:
+        return ()
+    woken = _to_be_crawled(transaction, claim, job_id, list(known))
+
+    def is_open(key: int, page: NewPage) -> bool:
+        if key in known:
+            return key in woken
+        return page.not_before <= transaction.now and not is_beyond(page.depth, job.max_depth)
+
+    return tuple(key for key, page in seeds.items() if is_open(key, page))
+
+
+def added_seeds(transaction: Transaction, claim: Claim, job_id: int, keys: Sequence[int]) -> tuple[TodoPage, ...]:
+    """Those of added seeds (hashes) that are still to be crawled and on no todo list, in their order."""
+    rows = _to_be_crawled(transaction, claim, job_id, keys) if _free_job(transaction, claim, job_id) else {}
+    return tuple(todo_page(rows[key], claim.tries) for key in keys if key in rows)
+
+
+def _free_job(transaction: Transaction, claim: Claim, job_id: int) -> jobs.JobRow | None:
+    return next((one for one in jobs.job_rows(transaction) if one.job_id == job_id and one.is_free(claim)), None)
+
+
+def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJobs) -> JobChange:
+    """Changes jobs, and lets pages out of their stashes in the place of those that another depth took away. Raises
+    NoSuchJob, ValueError; then nothing was changed."""
+    change = jobs.change_job(transaction, claim, command)
+    counts = dict(change.queue.origins)
+    for origin, count in stashes.drip_all(transaction, claim).items():
+        counts[origin] = counts.get(origin, 0) + count
+    return replace(change, queue=replace(change.queue, origins=tuple(sorted(counts.items()))))
+
+
+def exclusions(transaction: Transaction) -> tuple[Exclusion, ...]:
+    """The exclusion list as operators have extended it, in the order of its making."""
+    chosen = columns(ExclusionRow, "kind value reason who source")
+    return tuple(Exclusion(*row) for row in transaction.fetch(ExclusionRow.select(*chosen).order_by(ExclusionRow.id)))
+
+
+def change_exclusion(transaction: Transaction, exclusion: Exclusion, remove: bool) -> bool:
+    """Adds or removes an entry; answers whether anything changed."""
+    value = clean(exclusion.value)
+    if remove:
+        entry = (ExclusionRow.kind == exclusion.kind) & (ExclusionRow.value == value)
+        return bool(transaction.fetch(ExclusionRow.delete().where(entry).returning(ExclusionRow.id)))
+    values = {
+        ExclusionRow.kind: exclusion.kind,
+        ExclusionRow.value: value,
+        ExclusionRow.reason: clean(exclusion.reason),
+        ExclusionRow.who: clean(exclusion.who),
+        ExclusionRow.source: clean(exclusion.source),
+        ExclusionRow.created_at: transaction.now,
+    }
+    insert = ExclusionRow.insert(values).on_conflict(
+        action="nothing", conflict_target=[ExclusionRow.kind, ExclusionRow.value]
+    )
+    return bool(transaction.fetch(insert.returning(ExclusionRow.id)))
+
+
+def waiting_actions(
+    transaction: Transaction, after_id: int
+) -> tuple[tuple[PendingAction, ...], tuple[ActionResult, ...]]:
+    """The rows of the journal that wait, oldest first; and results for those that cannot be read."""
+    actions: list[PendingAction] = []
+    unreadable: list[ActionResult] = []
+    for action_id, at, who, name, command in transaction.all(_waiting, {"after_id": after_id}):
+        try:
+            actions.append(PendingAction(action_id, at, who, from_json(name, command)))
+        except BadCommand as error:
+            unreadable.append(ActionResult(action_id, "", "", str(error)))
+    return tuple(actions), tuple(unreadable)
+
+
+def carried_out_actions(transaction: Transaction, after_id: int) -> tuple[int, tuple[PendingAction, ...]]:
+    """The rows after `after_id` that were carried out without an error, up to the first that still waits; and the id
+    of the last one looked at."""
+    last = after_id
+    actions: list[PendingAction] = []
+    for action_id, at, who, name, command, applied_at, error in transaction.all(_later, {"after_id": after_id}):
+        if not applied_at:
+            break
+        last = action_id
+        with suppress(BadCommand):
+            if not error:
+                actions.append(PendingAction(action_id, at, who, from_json(name, command)))
+    return last, tuple(actions)
+
+
+def finish_actions(transaction: Transaction, results: Iterable[ActionResult]) -> None:
+    """Writes into the journal what became of actions; one that takes another one back marks that when it was carried
+    out without an error."""
+    done = list(results)
+    rows = (
+        {
+            "operator_action_id": result.action_id,
+            "before": clean(result.before),
+            "after": clean(result.after),
+            "error": clean(result.error),
+            "applied_at": transaction.now,
+        }
+        for result in done
+    )
+    transaction.run_many(_finish_action, rows)
+    for result in done:
+        long = None if result.error else transaction.one(_long_list, {"action_id": result.action_id, "long": _LONG})
+        if long is not None:
+            kept = to_json(AddSeeds(**json.loads(long[0])).shortened())
+            transaction.run(_shorten, {"operator_action_id": result.action_id, "command": kept})
+    transaction.run_many(_take_back, ({"action_id": result.action_id} for result in done if not result.error))
+
+
+def on_todo_lists(transaction: Transaction, page_ids: Sequence[int]) -> frozenset[int]:
+    return frozenset(row[0] for row in transaction.all_among(_on_lists, page_ids))
+
+
+def _wake(
+    transaction: Transaction, claim: Claim, job_id: int, known: Sequence[tuple[Known, NewPage]], listed: frozenset[int]
+) -> None:
+    """Known pages with tries left leave the ignore list; forced and skipped ones get their tries back."""
+    current = find_known(transaction, job_id, [page.url_hash for page, _ in known])
+    woken: list[Known] = []
+    moves = CounterChanges()
+    for before, wanted in known:
+        page = current[before.url_hash]
+        if page.page_id in listed or page.status == PageStatus.STASHED:
+            continue
+        if wanted.force or page.status == PageStatus.SKIPPED:
+            new = again(page, claim, wanted)
+        elif page.attempts_remaining:
+            new = replace(page, ignored_run=0)
+        else:
+            continue
+        woken.append(new)
+        moves.add(page.origin_id, new.tally().minus(page.tally()))
+    update_known(transaction, woken)
+    move_counters(transaction, job_id, moves)
+
+
+def _to_be_crawled(transaction: Transaction, claim: Claim, job_id: int, keys: Sequence[int]) -> dict[int, Row]:
+    """The added pages that a fill would find, in the columns of `_added` under their hashes."""
+    found: dict[int, Row] = {}
+    for row in transaction.all_among(_added, keys, job_id):
+        later = row[-1] == claim.run_id or row[17] > transaction.now
+        if not later and (row[7] or is_due(claim, row[-3], row[-2], transaction.now)):
+            found[row[-4]] = row
+    return found
+
+
+def _added(size: int) -> Any:
+    chosen = among(Url.hash, size) & (Page.job == slot("job_id"))
+    free = (Page.status == ZERO) & (Page.beyond_depth == ZERO) & (Page.todo_order == ZERO)
+    query = todo_query(Url.hash, Page.last_crawled_at, Page.fresh_until, Page.ignored_run)
+    return query.where(chosen & free)
+
+
+def _waiting() -> Any:
+    waits = (OperatorAction.applied_at == ZERO) & (OperatorAction.id > slot("after_id"))
+    chosen = columns(OperatorAction, "id at who action command")
+    return OperatorAction.select(*chosen).where(waits).order_by(OperatorAction.id)
+
+
+def _later() -> Any:
+    chosen = columns(OperatorAction, "id at who action command applied_at error")
+    return OperatorAction.select(*chosen).where(OperatorAction.id > slot("after_id")).order_by(OperatorAction.id)
+
+
+def _long_list() -> Any:
+    added = (OperatorAction.id == slot("action_id")) & (OperatorAction.action == peewee.SQL("'add'"))
+    long = peewee.fn.LENGTH(OperatorAction.command) > slot("long")
+    return OperatorAction.select(OperatorAction.command).where(added & long)
+
+
+def _take_back() -> Any:
+    by = OperatorAction.alias()
+    taken_back = by.select(by.undoes).where(by.id == slot("action_id"))
+    return OperatorAction.update({OperatorAction.undone: ONE}).where(OperatorAction.id.in_(taken_back))
+
+
+_finish_action = updates([OperatorAction.id], *columns(OperatorAction, "before after error applied_at"))
+_put_off = updates([Page.id], Page.not_before, to={Page.ignored_run: ZERO})
+"""It also leaves the ignore list; the todo list is the engine's."""
+_on_lists = builds_among(Page.select(Page.id), Page.id, Page.todo_order > ZERO)
+_shorten = updates([OperatorAction.id], OperatorAction.command)
