@@ -13,7 +13,7 @@ from importlib import import_module
 from importlib.metadata import packages_distributions
 from itertools import combinations
 from pathlib import Path
-from pkgutil import iter_modules
+from pkgutil import walk_packages
 
 import pytest
 
@@ -112,7 +112,7 @@ with the beginning of a sentence. May only become less; in other modules never."
 def _names_of_enumerations() -> set[str]:
     """What members of the enumerations of the domain are stored as."""
     found: set[str] = set()
-    for module in iter_modules(domain.__path__, f"{domain.__name__}."):
+    for module in walk_packages(domain.__path__, f"{domain.__name__}."):
         for one in vars(import_module(module.name)).values():
             if isinstance(one, type) and issubclass(one, Enum):
                 found |= {member.value if isinstance(member.value, str) else member.name for member in one}
