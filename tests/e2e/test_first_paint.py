@@ -29,12 +29,14 @@ NEVER_BEFORE_PICTURE = NEVER_BEFORE_ROWS | {
     "tui_crawler.console.operator.intent",
     "tui_crawler.console.overview.summary", "tui_crawler.console.operator.exit_summary",
     "tui_crawler.storage.reports.reports", "tui_crawler.storage.models", "tui_crawler.domain.records.attempt",
-    "tui_crawler.domain.records.page", "tui_crawler.domain.crawl.run", "tui_crawler.domain.rules.ruleset", "tui_crawler.domain.records.view",
+    "tui_crawler.domain.records.page", "tui_crawler.domain.crawl.run", "tui_crawler.domain.rules.ruleset",
+    "tui_crawler.domain.records.view",
 }  # fmt: skip
 """What reads, and what rows are made of."""
 CONFIGURATION = {"ada_url", "re2", "ruamel", "tui_crawler.config", "tui_crawler.domain.rules.policy"}
 WRITING = {
-    "tui_crawler.console.operator.detach", "tui_crawler.console.operator.journal", "tui_crawler.storage.workers.journal",
+    "tui_crawler.console.operator.detach", "tui_crawler.console.operator.journal",
+    "tui_crawler.storage.workers.journal",
     "tui_crawler.wiring.host",
 }  # fmt: skip
 """A console that only watches needs neither."""

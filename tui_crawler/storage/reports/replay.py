@@ -1,5 +1,7 @@
-"""The log as it is folded again (`domain/history/replay.py`): one origin after the other, whole or as far as a run goes, a few
-attempts at a time. All of it is the database as it was when the first row was taken."""
+"""The log for a replay (`domain/history/replay.py`): one origin after the other, in full or as far as a run goes.
+
+A few attempts are read at a time. All of it is the database as it was when the first row was read.
+"""
 # ruff: noqa: S608  # the SQL is made of constants of this program only
 
 from __future__ import annotations
