@@ -1,7 +1,7 @@
 """The log of an origin folded again: what the same pure functions make of it has to be what is stored.
 
-An attempt in the log is an outcome; `domain/crawl/turn.py` folds it into the state that the log gives for the
-attempt before it. What the log says of the state after each attempt, and what the origin's row holds in the end, is compared.
+An attempt in the log is an outcome; `domain/crawl/turn.py` folds it into the state that the log gives for the attempt
+before it. What the log says of the state after each attempt, and what the origin's row holds in the end, is compared.
 docs/replay.md names the fields, and what the log does not tell.
 
 The journal dates a command when it was asked for and when its result was written: it took effect in between. An attempt
