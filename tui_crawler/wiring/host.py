@@ -24,7 +24,6 @@ from tui_crawler.console.reading.failure_words import failure_words
 from tui_crawler.domain.history.alarm import Alarm, AlarmKind
 from tui_crawler.domain.records.database_place import DatabasePlace
 from tui_crawler.domain.records.failure import EngineFailed, RunHeld
-from tui_crawler.fetch.child import child_environment, child_words
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -108,6 +107,8 @@ class ProcessHost:
         return self._standing[3]
 
     def _host(self) -> str:
+        from tui_crawler.fetch.child import child_environment, child_words  # noqa: PLC0415  not before the first paint
+
         pipe, words = subprocess.PIPE, child_words(__name__, str(self._task[1]))  # named for who looks at processes
         with (
             tempfile.TemporaryFile() as errors,

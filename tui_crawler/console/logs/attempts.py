@@ -3,16 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.urls.cells import path_of
 from tui_crawler.domain.records import exit_code
 from tui_crawler.domain.records.exit_code import DISPOSITIONS, AttemptKind, ExitCode
-from tui_crawler.domain.records.view import AttemptView
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Styled
 from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import count, seconds
 from tui_crawler.text.glyphs import StateGlyph, exit_mark
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.records.view import AttemptView
 
 _SHORT: Mapping[str, str] = {
     "file_ingested": "ingested",

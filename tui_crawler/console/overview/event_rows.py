@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Hashable
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.logs.attempts import exit_cell, note, status_cell
 from tui_crawler.console.panes.notice import ReportedError
 from tui_crawler.console.urls.cells import bare_host, host_of, path_of
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.records.operator_view import ActionView
-from tui_crawler.domain.records.view import AttemptView
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Styled
 from tui_crawler.text.columns import Column, Relation
@@ -18,7 +17,10 @@ from tui_crawler.text.format import seconds
 from tui_crawler.text.relations.actions import action_mark
 from tui_crawler.text.shown import Show
 
-Event = AttemptView | ActionView | ReportedError
+if TYPE_CHECKING:
+    from tui_crawler.domain.records.view import AttemptView
+
+    Event = AttemptView | ActionView | ReportedError
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +41,6 @@ class EventLine:
 def line_of(event: Event) -> EventLine:
     """Return what is shown of an event."""
     match event:
-        case AttemptView(attempt_id=key, ended_at=at, origin=name, http_status=status, response_ms=took):
-            path, host = path_of(event.url, name), Styled(host_of(name), short=bare_host(name))
-            return EventLine(event, key, at, host, exit_cell(event.exit_code), path, note(event), status, took)
         case ActionView(action_id=key, at=at, target=target):
             from tui_crawler.text.same_as import command_line_of  # noqa: PLC0415  not before the first paint
 
@@ -55,11 +54,15 @@ def line_of(event: Event) -> EventLine:
         case ReportedError(number=key, at=at, text=text):
             host, what = Styled("console", "muted"), Styled("✗ error", "error")
             return EventLine(event, ("trouble", key), at, host, what, Styled(text, "error"), "")
+        case _:  # an attempt, whose record is not loaded before the first paint
+            name, what, status, took = event.origin, exit_cell(event.exit_code), event.http_status, event.response_ms
+            host, path = Styled(host_of(name), short=bare_host(name)), path_of(event.url, name)
+            return EventLine(event, event.attempt_id, event.ended_at, host, what, path, note(event), status, took)
 
 
 def _only(of: Callable[[Any], Cell]) -> Show[Any, EventLine]:
     """Show what attempts alone have."""
-    return lambda value, line, _: of(value) if isinstance(line.event, AttemptView) else ""
+    return lambda value, line, _: "" if isinstance(line.event, ActionView | ReportedError) else of(value)
 
 
 EVENTS: Relation[EventLine] = Relation(

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Hashable, Sequence, Set
+from typing import TYPE_CHECKING
 
 from tui_crawler.console.clock import present
 from tui_crawler.console.logs.attempts import is_problem
@@ -13,8 +14,10 @@ from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.table.cells import Row, rows_of
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.records.operator_view import ActionView
-from tui_crawler.domain.records.view import AttemptView
 from tui_crawler.text.format import count, plural
+
+if TYPE_CHECKING:
+    from tui_crawler.domain.records.view import AttemptView
 
 
 class EventsPane(ReachesConsole, CrawlTable):
@@ -58,7 +61,7 @@ class EventsPane(ReachesConsole, CrawlTable):
     def url_of(self, key: Hashable) -> str:
         """The URL of an attempt by its key; empty for any other row."""
         line = self.record(key)
-        return line.event.url if line is not None and isinstance(line.event, AttemptView) else ""
+        return "" if line is None or isinstance(line.event, ActionView | ReportedError) else line.event.url
 
     def words_of(self, key: Hashable) -> str:
         """What an action or an error says, whole (raw text); empty for any other row."""

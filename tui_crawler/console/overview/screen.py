@@ -151,7 +151,7 @@ class OverviewScreen(LiveFilterScreen):
     def on_mount(self) -> None:
         self._show_sort()
 
-    def on_screen_resume(self, _event: events.ScreenResume) -> None:
+    async def on_screen_resume(self, _event: events.ScreenResume) -> None:
         """Makes the order anew when another screen lay over it: from what is known, and from the next reading."""
         if not self._list.ordered:
             self._shared_height.begin()

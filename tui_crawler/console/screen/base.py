@@ -86,7 +86,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     CRUMBS: ClassVar[tuple[str, ...]] = ()
     """Where one is, where that is always the same."""
 
-    class OnTop(Message):
+    class OnTop(events.Event):
         """The screen is on top now."""
 
         def __init__(self, screen: ConsoleScreen) -> None:
@@ -505,19 +505,22 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             self._restore(layout)
         if self.has_class("-narrow"):
             self.focus_main()
-        self.tick()
+        if self.console.live_state.known:
+            self.tick()
+        else:  # what shows rows is not loaded before the first paint
+            self.show_titles()
 
     def on_resize(self, event: events.Resize) -> None:
         self.fit(event.size)
         self.query_one(NoticeBox).place(event.size)
         self.call_after_refresh(self._bring_into_view)
 
-    def on_screen_resume(self, event: events.ScreenResume) -> None:
+    async def on_screen_resume(self, event: events.ScreenResume) -> None:
         """Comes to the top: the size may be another one, the rows older; styles only where the theme is another one."""
         event.refresh_styles = self._styled_by != self.app.theme
         self._styled_by = self.app.theme
         self.fit(self.app.size)
-        self.post_message(self.OnTop(self))
+        await self.app.on_event(self.OnTop(self))  # at once: header and footer are in the first paint
         self.call_after_refresh(self.zoom.as_last_time)
         self.call_after_refresh(self._bring_into_view)
 
