@@ -298,6 +298,13 @@ class Stage:
                 await asyncio.wait_for(self.app.taken_in.wait(), PATIENT_S)
             await self.quiet(1)
 
+    async def worked(self, group: str) -> None:
+        """Wait until the workers of a group have ended, those of a screen that is just opened among them."""
+        await self.quiet()
+        if workers := [one for one in self.app.workers if one.group == group]:
+            await self.app.workers.wait_for_complete(workers)
+        await self.quiet()
+
     async def quiet(self, rounds: int = 3) -> None:
         """Waits until every widget has handled what was sent to it (Pilot waits for the processor to be idle)."""
         for done in range(1, rounds + MOST_MORE):

@@ -196,8 +196,7 @@ class Tour:
         editor = screen.query_one(TextArea)
         for question in (f"select {self.payload}", f"fail {self.payload}", f"raise {self.payload}", "select 1"):
             screen.console.do("sql.open", question)
-            await self.held.app.workers.wait_for_complete([one for one in self.held.app.workers if one.group == "sql"])
-            await self.held.quiet()
+            await self.held.worked("sql")
             assert_clean(self.held, self.payload)
         editor.load_text("select u")
         editor.move_cursor(editor.document.end)

@@ -117,8 +117,7 @@ async def tour(held: Stage) -> None:
     assert screen is not None
     for view in ("v_page", "v_origin", "v_attempt"):
         screen.console.do("sql.open", f"SELECT * FROM {view}")
-        await held.app.workers.wait_for_complete([one for one in held.app.workers if one.group == "sql"])
-        await held.quiet()
+        await held.worked("sql")
         assert_clean(held, PAYLOAD)
     await held.press("1", rounds=1)
 

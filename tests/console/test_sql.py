@@ -265,6 +265,7 @@ async def test_what_was_asked_comes_back_also_the_next_time(tmp_path: Path) -> N
         assert editor(held).text == "SELECT 2"
         await held.press("up", rounds=0)
         assert editor(held).text == "SELECT 1"
+        assert queries.asked == ["SELECT 1"]
         await held.press("up", rounds=0)
         assert "there is no further question" in held.text()
         await held.press("down", "down", rounds=0)
@@ -277,6 +278,7 @@ async def test_what_was_asked_comes_back_also_the_next_time(tmp_path: Path) -> N
         assert editor(held).text == "SELECT 2"
         await held.press("up", rounds=0)
         assert editor(held).text == "SELECT 1"
+        assert queries.asked == ["SELECT 1"]
 
 
 async def test_the_footer_names_the_keys_of_the_editor_while_it_has_the_focus() -> None:
@@ -421,3 +423,16 @@ async def test_hostile_names_values_and_problems_on_the_screen(payload: str) -> 
         editor(held).put(payload)
         await held.quiet()
         assert_clean(held, payload)
+
+
+async def test_a_question_by_command_is_asked_in_the_screen_that_is_open() -> None:
+    queries = FakeQueries()
+    async with stage((140, 44), queries=queries) as held:
+        await held.press(";")
+        first, depth = held.app.screen, len(held.app.screen_stack)
+        held.app.dispatcher.do("sql.open", "SELECT 1")
+        await held.worked("sql")
+        assert held.app.screen is first
+        assert len(held.app.screen_stack) == depth
+        assert editor(held).text == "SELECT 1"
+        assert queries.asked == ["SELECT 1"]

@@ -12,6 +12,7 @@ from textual.widget import Widget
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.dialogs.completion import Choice, Completion, choose
+from tui_crawler.console.handlers import handles
 from tui_crawler.console.panes.bars import FooterBar
 from tui_crawler.console.panes.lines import FactsPane, Lines
 from tui_crawler.console.panes.typing import plain_text
@@ -252,8 +253,9 @@ class SqlScreen(ConsoleScreen):
         """As everywhere; but `esc` cancels a question first."""
         return not self._waits and super().leave_marks()
 
+    @handles("sql.open")
     def ask_in_sql(self, question: str) -> None:
-        """Goes to the editor; the question, if there is one, is asked at once."""
+        """Go to the editor; the question, if there is one, is asked at once."""
         if question:
             self._editor.put(question)
             self._ask(question)
