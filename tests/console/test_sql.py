@@ -123,6 +123,7 @@ async def test_a_question_typed_as_a_command_is_asked_at_once() -> None:
         held.app.dispatcher.do_typed("sql SELECT 1")
         await held.settle(1)
         await answered(held)
+        assert queries.asked == ["SELECT 1"]
         held.app.dispatcher.do_typed("sql SELECT 2")
         await answered(held)
         assert queries.asked == ["SELECT 1", "SELECT 2"]
