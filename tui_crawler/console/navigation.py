@@ -91,6 +91,8 @@ class Navigation(Handles):
     def _show_over(self, where: Where, *values: object) -> None:
         """Shows a screen over the one on top; in its place where many lie over each other and nothing is lost by it."""
         screens, below = self._screens, self._screens.console_screen
+        if below is not None and below.WHERE is where and below.again(*values):
+            return
         place = ScreenPlace(where, values)
         if ROUTES[where].crumbs and below is not None:
             came_from = below.place.came_from if below.WHERE is where is Where.why else below.crumbs()

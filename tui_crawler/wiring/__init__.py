@@ -35,7 +35,7 @@ _LATE = {
     "open_reports": "storage.reports.reports:Reports",
     "carry_out": "wiring.steering",
     "coverage_of": "wiring.coverage",
-    "server_module": "storage.file_identity",
+    "server_module": "storage.db.file_identity",
     "write_export": "wiring.export",
     "run_headless": "wiring.headless",
     "demo_headless": "wiring.demo",

@@ -260,6 +260,10 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         """By what the rows of a table can be ordered: the words that `sort` takes."""
         return tuple(column.id for column in table.columns)
 
+    def again(self, *_values: object) -> bool:
+        """Take the values of a new screen of this kind, which would be over this one; False: it is opened."""
+        return False
+
     def bring_up_to_date(self, table: CrawlTable) -> None:
         """Makes the rows of a table anew that are out of view; called before all of them are written."""
 

@@ -12,7 +12,6 @@ from textual.widget import Widget
 from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.clock import present
 from tui_crawler.console.dialogs.completion import Choice, Completion, choose
-from tui_crawler.console.handlers import handles
 from tui_crawler.console.panes.bars import FooterBar
 from tui_crawler.console.panes.lines import FactsPane, Lines
 from tui_crawler.console.panes.typing import plain_text
@@ -253,13 +252,13 @@ class SqlScreen(ConsoleScreen):
         """As everywhere; but `esc` cancels a question first."""
         return not self._waits and super().leave_marks()
 
-    @handles("sql.open")
-    def ask_in_sql(self, question: str) -> None:
+    def again(self, *values: object) -> bool:
         """Go to the editor; the question, if there is one, is asked at once."""
-        if question:
+        if question := "".join(map(str, values)):
             self._editor.put(question)
             self._ask(question)
         self._editor.focus()
+        return True
 
     def leave(self) -> None:
         """Cancels a question; else goes to the editor, and from there away."""
