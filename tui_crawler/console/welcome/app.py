@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
 from pathlib import Path, PurePath
@@ -117,9 +118,9 @@ class StepDialog(Dialog):
     LEFT_BY_CLICK = False
     threshold: StartFolder
 
+    @abstractmethod
     def step(self) -> FirstStep | None:
         """Return the step that is typed; None: it is not yet one."""
-        raise NotImplementedError
 
     def begin(self) -> None:
         """Check the step; a check that is still running is forgotten."""

@@ -1,7 +1,6 @@
-"""The log for a replay (`domain/history/replay.py`): one origin after the other, in full or as far as a run goes.
+"""The log for a replay (`domain/history/replay.py`): one origin after the other, a few attempts at a time.
 
-A few attempts are read at a time. All of it is the database as it was when the first row was read.
-"""
+All of it is the database as it was when the first row was read."""
 # ruff: noqa: S608  # the SQL is made of constants of this program only
 
 from __future__ import annotations
