@@ -239,7 +239,7 @@ class UrlScreen(TabScreen):
         detail = self._detail
         self.show_tabs()
         if detail is None:
-            for table in self.query(CrawlTable):
+            for table in self.tables:
                 table.set_rows(())
             return
         self._attempts.fill(tries_of(detail), present(self.console.clock))
