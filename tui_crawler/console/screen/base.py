@@ -79,10 +79,10 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     """Actions the footer does not name here, though they exist."""
     AUTO_FOCUS = "CrawlTable"
     BADGE: ClassVar[str] = ""
-    """The pane, as a selector, whose border says that the picture is held still; empty: the one that has the focus
-    first."""
+    """The pane, as a selector, whose border says that the picture is held still; empty: the first that has the focus."""
     MARKS: ClassVar[str] = ""
-    """The tables whose marked rows the actions of this screen are about, as selectors; empty: none."""
+    """The tables whose marked rows actions are about, as selectors; empty: none."""
+    _tables: tuple[CrawlTable, ...] = ()
     CRUMBS: ClassVar[tuple[str, ...]] = ()
     """Where one is, where that is always the same."""
 
@@ -113,7 +113,6 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         self.frozen = False
         self.missed = 0
         self._replay_bar: ReplayBar | None = None
-        self._tables: tuple[CrawlTable, ...] = ()
         self._styled_by = ""  # the theme of its styles when it was last on top
         self.table_filter = TableFilter(self, lambda: self.console.tell, self.tell_footer)
         self.marks = TableMarks(lambda: self.tables, lambda: self.table_filter.table, self.MARKS)
@@ -128,8 +127,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     @property
     def tables(self) -> Sequence[CrawlTable]:
         """The tables of this screen, which all come with it: looked up once."""
-        if not self._tables:
-            self._tables = tuple(self.query(CrawlTable))
+        self._tables = self._tables or tuple(self.query(CrawlTable))
         return self._tables
 
     @property
@@ -402,10 +400,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     @handles("zoom.out")
     def reduce(self) -> None:
         """Gives the pane less room again."""
-        if self.has_class("-narrow"):
-            self.zoom.leave()
-        else:
-            self.zoom.shrink()
+        (self.zoom.leave if self.has_class("-narrow") else self.zoom.shrink)()
 
     @handles("view.freeze")
     def freeze(self) -> None:
