@@ -79,7 +79,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     """Actions the footer does not name here, though they exist."""
     AUTO_FOCUS = "CrawlTable"
     BADGE: ClassVar[str] = ""
-    """The pane, as a selector, whose border says that the picture is held still; empty: the first that has the focus."""
+    """The selector of the pane whose border says that the picture is frozen; empty: the first that has the focus."""
     MARKS: ClassVar[str] = ""
     """The tables whose marked rows actions are about, as selectors; empty: none."""
     _tables: tuple[CrawlTable, ...] = ()
