@@ -26,7 +26,6 @@ from tui_crawler.console.reading.reading import AnyReading, PaneReading
 from tui_crawler.console.reading.window import TurnedWindow
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.tabs import TabScreen
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url import rows
 from tui_crawler.console.url.page_text import PageText, page_text
@@ -35,6 +34,7 @@ from tui_crawler.console.url.why_lines import trace_lines
 from tui_crawler.console.urls.cells import host_of, origin_of, path_of
 from tui_crawler.console.urls.queries import FIRST_LINKS, BodyStart, LinkPlace, body_of, links_of, page_of
 from tui_crawler.domain.records.page_view import LinkEnd, PageDetail, PageView
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import READING, count, plural, size
 
 if TYPE_CHECKING:
@@ -205,7 +205,7 @@ class UrlScreen(TabScreen):
         detail = self._detail
         self.show_tabs()
         if detail is None:
-            for table in self.query(CrawlTable):
+            for table in self.tables:
                 table.set_rows(())
             return
         self._attempts.fill(rows.tries_of(detail), present(self.console.clock))
