@@ -282,11 +282,11 @@ class Action:
     `short` stands for it where it is the beginning of other words, too.
     """
 
+    group: Topic
     id: str
     keys: str
     label: str
     help: str
-    group: Topic
     where: frozenset[Where] = frozenset()
     needs: tuple[Need, ...] = ()
     cli: str = ""
