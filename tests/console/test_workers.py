@@ -13,7 +13,6 @@ from tests.console.sample_log import sessions, workers
 from tests.console.sample_relations import texts_of
 from tests.console.support import Stage, stage
 from tui_crawler.console.panes.line import Line, Paragraph
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.workers.rows import (
     LISTED,
@@ -23,6 +22,7 @@ from tui_crawler.console.workers.rows import (
 )
 from tui_crawler.domain.records.operator_view import SessionView
 from tui_crawler.domain.records.worker import WorkerView
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.relations.workers import PROCESSES, process_of
 
 W1, SILENT, PAUSED, LEAVING = workers()

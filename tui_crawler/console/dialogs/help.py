@@ -12,7 +12,7 @@ from tui_crawler.console.actions import BY_ID, actions_at
 from tui_crawler.console.dialogs.search import SearchDialog, SearchEntry, entries_of
 from tui_crawler.console.keys import KeyNames, table_keys
 from tui_crawler.console.panes.line import Flow, Paragraph, width_of
-from tui_crawler.console.table.cells import Cell, Styled
+from tui_crawler.text.cells import Cell, Styled
 from tui_crawler.text.columns import Column
 from tui_crawler.text.format import plural
 from tui_crawler.text.glyphs import state_mark

@@ -19,8 +19,8 @@ from tui_crawler.console.panes.border import pane_name
 from tui_crawler.console.panes.line import HangingText, Line, Paragraph, heading
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.screen.dialog import Dialog, dialog_box
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:

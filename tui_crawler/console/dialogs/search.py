@@ -18,17 +18,16 @@ from tui_crawler.console.panes.line import Flow, Paragraph, width_of
 from tui_crawler.console.panes.lines import Lines, lay_out_line
 from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.screen.dialog import Dialog, dialog_box
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.text import shown
-from tui_crawler.text.cells import Present
+from tui_crawler.text.cells import Present, Styled
 from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.standing import standing
 
 if TYPE_CHECKING:
     from tui_crawler.console.panes.line import Line
-    from tui_crawler.console.table.cells import Cell
     from tui_crawler.domain.records.view import OriginView
+    from tui_crawler.text.cells import Cell
 
 
 ROOMY = 30

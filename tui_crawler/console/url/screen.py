@@ -26,7 +26,6 @@ from tui_crawler.console.reading.reading import AnyReading, PaneReading
 from tui_crawler.console.reading.window import TurnedWindow
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.tabs import TabScreen
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.page_text import PageText, page_text
 from tui_crawler.console.url.rows import (
@@ -52,6 +51,7 @@ from tui_crawler.console.url.why_lines import short_trace_lines
 from tui_crawler.console.urls.cells import host_of, path_of
 from tui_crawler.console.urls.queries import FIRST_LINKS, BodyStart, LinkPlace, body_of, links_of, page_of
 from tui_crawler.domain.records.page_view import LinkEnd, PageDetail, PageView
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import READING, count, plural, size
 
 if TYPE_CHECKING:

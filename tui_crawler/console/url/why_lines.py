@@ -7,9 +7,9 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.attempts import exit_cell, status_cell
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact, heading
-from tui_crawler.console.table.cells import Cell, Styled
 from tui_crawler.domain.crawl.cut import cut_words
 from tui_crawler.domain.history.explanation import Answer
+from tui_crawler.text.cells import Cell, Styled
 from tui_crawler.text.format import clock, coarse, count, date_time, plural
 from tui_crawler.text.glyphs import StateGlyph
 
