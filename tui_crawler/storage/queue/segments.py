@@ -155,7 +155,7 @@ def job_ids(transaction: Transaction) -> dict[str, int]:
     return dict(transaction.fetch(Job.select(Job.name, Job.id)))
 
 
-def load(transaction: Transaction, claim: Claim, path: Path) -> QueueChange:
+def load(transaction: Transaction, claim: Claim, file: str) -> QueueChange:
     """Takes the URLs of a segment into the queue; answers how many pages of which origin are new, or are back.
 
     Pages go to the job that the segment names, without such a job to that of the run. An origin that is new here joins
@@ -165,6 +165,7 @@ def load(transaction: Transaction, claim: Claim, path: Path) -> QueueChange:
     Raises BadSegment for no segment, a damaged one, one of a newer format, or one that was consumed before.
     """
     require(transaction, claim)
+    path = Path(file)
     if transaction.fetch(Segment.select(Segment.id).where(Segment.name == path.stem)):
         _publish(path)
     head = segment_files.read_head(path)
