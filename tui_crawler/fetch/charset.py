@@ -21,7 +21,7 @@ _CODECS = {
     "x-user-defined": "latin-1",
 }
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16le"), (codecs.BOM_UTF16_BE, "utf-16be"))
-_UTF16_MARKUP = ((b"<\0", "utf-16le"), (b"\0<", "utf-16be"))
+_UTF16_MARKUP = {b"<\0": "utf-16le", b"\0<": "utf-16be"}
 
 # What is worth guessing: the legacy encodings that pages without any declaration are really in. Left to itself,
 # detection takes French for Baltic and Polish for Nordic.
@@ -92,9 +92,8 @@ def choose_encoding(data: bytes, kind: str, header_label: str) -> str:
 
 def detect_encoding(data: bytes) -> str:
     """The encoding of a body that says nothing about it: UTF-8 if it is valid, else a guess from a sample."""
-    for beginning, name in _UTF16_MARKUP:
-        if data.startswith(beginning):
-            return name
+    if data[:2] in _UTF16_MARKUP:
+        return _UTF16_MARKUP[data[:2]]
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
