@@ -86,7 +86,12 @@ class PageReader:
             judged = can_be_validated(study, self._validate_kinds, self._limits)
             waits = judged or self._data_blocks.harvest(url.host, study, bool) is not None
             return replace(study.reading, waits=True) if waits else study.reading
-        reading = await self._with_data(url, study)
+        reading, longest = study.reading, self._limits.data_deadline_ms
+        harvest = self._data_blocks.harvest(url.host, study, self._until(longest))
+        if harvest is not None:  # always in a thread, since no expression has a bound
+            await self._in_thread(harvest.run, longest * GRACE)
+            incomplete = reading.incomplete if harvest.whole else (*reading.incomplete, "data")
+            reading = replace(reading, data=harvest.values, incomplete=incomplete, message=harvest.message)
         validation = await self._validation(study, is_small)
         return reading if validation is None else replace(reading, validation=validation)
 
@@ -105,17 +110,6 @@ class PageReader:
             return reading.read(markup_only=markup_only)
         except Exception as error:  # as above
             return ParsedBody(_failed(error), LinkResolver(url.href))
-
-    async def _with_data(self, url: CrawlUrl, study: ParsedBody) -> Reading:
-        """The reading with what data rules have found; always in a thread, since no expression has a bound."""
-        deadline_ms = self._limits.data_deadline_ms
-        harvest = self._data_blocks.harvest(url.host, study, self._until(deadline_ms))
-        reading = study.reading
-        if harvest is None:
-            return reading
-        await self._in_thread(harvest.run, deadline_ms * GRACE)
-        incomplete = reading.incomplete if harvest.whole else (*reading.incomplete, "data")
-        return replace(reading, data=harvest.values, incomplete=incomplete, message=harvest.message)
 
     async def _validation(self, study: ParsedBody, is_small: bool) -> Validation | None:
         limits = self._limits
