@@ -87,6 +87,10 @@ class RowMapper(Generic[T]):
         return make
 
 
+Shape = type[T] | RowMapper[T]
+"""What the rows of a query become: records of a class, or those of a mapper."""
+
+
 def selected(record: Any, row: str, /, **made: str | None) -> str:
     """Return what is selected for a record: a field is the column of its name of a `row`, or `made` of something else;
     None: it has no column."""
@@ -162,13 +166,13 @@ class Reader:
         """All rows of a query. Raises ReadingStopped, StorageFailure."""
         return self._answer(text, values)[1]
 
-    def records(self, shape: type[T] | RowMapper[T], text: str, values: Values = ()) -> tuple[T, ...]:
+    def records(self, shape: Shape[T], text: str, values: Values = ()) -> tuple[T, ...]:
         """The rows of a query as records, by the names of its columns."""
         columns, rows = self._answer(text, values)
         mapper = shape if isinstance(shape, RowMapper) else RowMapper(shape)
         return tuple(map(mapper.of(columns), rows))
 
-    def record(self, shape: type[T] | RowMapper[T], text: str, values: Values = ()) -> T | None:
+    def record(self, shape: Shape[T], text: str, values: Values = ()) -> T | None:
         """The first of them."""
         return next(iter(self.records(shape, text, values)), None)
 

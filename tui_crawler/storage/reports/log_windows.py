@@ -15,7 +15,7 @@ from typing import Any, TypeVar
 from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.records.operator_view import ActionView, ActivityView
 from tui_crawler.domain.records.view import AttemptView, LogReach, LogStretch, LogTerms
-from tui_crawler.storage.db.reader import IdSpan, Reader, RowMapper, SubjectReports, among, selected
+from tui_crawler.storage.db.reader import IdSpan, Reader, Shape, SubjectReports, among, selected
 from tui_crawler.storage.reports.overview import ATTEMPT, ATTEMPTS, OF_ORIGIN
 
 T = TypeVar("T")
@@ -98,11 +98,7 @@ class LogReports(SubjectReports):
 
 
 def _window(
-    reader: Reader,
-    search: _Search,
-    reach: LogReach,
-    shape: type[T] | RowMapper[T],
-    place: Callable[[T], tuple[int, int]],
+    reader: Reader, search: _Search, reach: LogReach, shape: Shape[T], place: Callable[[T], tuple[int, int]]
 ) -> LogStretch[T]:
     """The rows that are meant among the next ones on the way; `place` is the id and the time of one."""
     table, number = search.name, f"{search.short}.id"

@@ -278,9 +278,8 @@ def _counted(reader: Reader, search: Search, expression: str, after: int, up_to:
     values = (*search.values, after, up_to)
     if not search.patterns:
         return dict(reader.all(f"SELECT {expression} AS v, COUNT(*) {source} GROUP BY v", values))
-    return Counter(
-        value for value, href in reader.all(f"SELECT {expression}, u.href {source}", values) if search.passes(href)
-    )
+    rows = reader.all(f"SELECT {expression}, u.href {source}", values)
+    return Counter(value for value, href in rows if search.passes(href))
 
 
 def _name(reader: Reader, field: str, value: Any) -> str:

@@ -98,10 +98,8 @@ class RunDiffReports(SubjectReports):
             raise NotComparable(f"there is no run {unknown[0]}: {these}" if unknown else "there is no run yet")
         chosen = sorted({*runs, max(kept)} if len(runs) == 1 else {*runs} or [*kept][-2:])
         if len(chosen) == 1:
-            only = len(kept) == 1
-            raise NotComparable(
-                "there is only one run" if only else f"run {chosen[0]} is compared with another: {these}"
-            )
+            another = f"run {chosen[0]} is compared with another: {these}"
+            raise NotComparable("there is only one run" if len(kept) == 1 else another)
         if lost := [run for run, keeps in kept.items() if run > chosen[0] and not keeps]:
             raise NotComparable(f"what run {lost[-1]} has changed is not kept (storage.keep_runs): {these}")
         return RunSpan(*chosen)
@@ -146,7 +144,8 @@ class RunDiffReports(SubjectReports):
             after = next((body for run, body in former if run > span.newer), now)
             if former[0][1] != after and origin_id in {0, key}:
                 bodies = map(zstandard.ZstdDecompressor().decompress, (former[0][1], after))
-                yield RobotsDiff(name, changed_lines(*(text_of(body, "") for body in bodies)))
+                was, is_now = (text_of(body, "") for body in bodies)
+                yield RobotsDiff(name, changed_lines(was, is_now))
 
     def run_pace(self, run: int) -> RunPace | None:
         """How fast a run was, by its log."""
