@@ -165,3 +165,16 @@ async def test_frozen_it_stands_still() -> None:
         await held.press("f", rounds=2)
         await held.settle(2, move_ms=1_000)
         assert "Workers · 2 at work" in held.text()
+
+
+async def test_between_two_readings_the_table_is_filled_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    filled: list[str | None] = []
+    fill = CrawlTable.fill
+    monkeypatch.setattr(CrawlTable, "fill", lambda self, *a, **b: (filled.append(self.id), fill(self, *a, **b))[1])
+    async with stage((120, 40)) as held:
+        await held.press("8", rounds=2)
+        filled.clear()
+        await held.settle(4)
+        assert not filled
+        await held.settle(1, move_ms=1_000)
+        assert filled.count("workers") >= 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -98,9 +99,7 @@ def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJo
     """Changes jobs, and lets pages out of their stashes in the place of those that another depth took away. Raises
     NoSuchJob, ValueError; then nothing was changed."""
     change = jobs.change_job(transaction, claim, command)
-    counts = dict(change.queue.origins)
-    for origin, count in stashes.drip_all(transaction, claim).items():
-        counts[origin] = counts.get(origin, 0) + count
+    counts = stashes.drip_all(transaction, claim) + Counter(dict(change.queue.origins))
     return replace(change, queue=replace(change.queue, origins=tuple(sorted(counts.items()))))
 
 
@@ -200,7 +199,7 @@ def _wake(
         if wanted.force or page.status == PageStatus.SKIPPED:
             new = again(page, claim, wanted)
         elif page.attempts_remaining:
-            new = replace(page, ignored_run=0)
+            new = page._replace(ignored_run=0)
         else:
             continue
         woken.append(new)
