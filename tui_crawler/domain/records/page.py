@@ -149,8 +149,7 @@ class KnownPage(NamedTuple):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(NamedTuple):
     """One page in the counters of its origin: 0 or 1 each; or how these change. A failed page with tries left is also
     pending."""
 
@@ -161,12 +160,7 @@ class Tally:
 
     def minus(self, other: Tally) -> Tally:
         """The change of the counters when a page moves from `other` to this tally."""
-        return Tally(
-            self.pending - other.pending,
-            self.done - other.done,
-            self.failed - other.failed,
-            self.blocked - other.blocked,
-        )
+        return self.plus(other, -1)
 
     def plus(self, other: Tally, times: int = 1) -> Tally:
         """Return both together, the other `times` times."""
