@@ -46,7 +46,7 @@ def tally_of(
     """`domain.page.tally` of a row; a page beyond its job's depth does not count as pending."""
     code = None if exit_code is None else ExitCode(exit_code)
     counted = tally(PageStatus(status), attempts_remaining, code, external)
-    return Tally(0, counted.done, counted.failed, counted.blocked) if beyond_depth else counted
+    return counted._replace(pending=0) if beyond_depth else counted
 
 
 @dataclass(slots=True)
