@@ -32,7 +32,7 @@ async def settles(path: Path, count: int, origins: int) -> None:
     waits: list[float] = []
     await asyncio.gather(*(_crawl(store, name, left, waits) for name in names))
     took = time.perf_counter() - began
-    commits, jobs = store.commits
+    commits, jobs = store.writer.commits
     waits.sort()
     print(
         f"{origins:4} origins: {len(waits) / took:7.0f} settles/s with {LINKS} links, {jobs / commits:5.1f} jobs per"

@@ -81,7 +81,7 @@ def every_line_of_urls(reports: PoisonedReports, now: int) -> Iterator[Line]:
     said = explanation(f"{API}/private/x")
     trace = dataclasses.replace(poison(said, reports.payload, names=False), answer=said.answer)
     yield from why.trace_lines(trace, NOW, UTC)
-    yield from why.short_trace_lines(trace, NOW, UTC)
+    yield from why.trace_lines(trace, NOW, UTC, short=True)
     yield from why.standing_lines(trace, UTC, KeyNames())
 
 

@@ -14,7 +14,6 @@ from tests.console.support import FakeReports, Stage, stage
 from tests.console.test_drill_down_on_a_database import OpenReports, database  # noqa: F401
 from tests.storage.making import A
 from tui_crawler.console.rules.editor import RuleEditorScreen
-from tui_crawler.console.table.cells import cell_text
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.tree.rows import NodeKind, OpenBranch, branch_pattern, nodes
 from tui_crawler.console.tree.screen import TreeScreen
@@ -22,6 +21,7 @@ from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.domain.history.site_tree import OWN_PAGES, BranchCounts, BranchList, BranchPiece
 from tui_crawler.domain.records.command import RetryPages
 from tui_crawler.domain.rules.pattern import Pattern
+from tui_crawler.text.cells import cell_text
 
 CALENDAR, PRODUCTS = (NodeKind.branch, f"{API}/calendar/"), (NodeKind.branch, f"{API}/products/")
 

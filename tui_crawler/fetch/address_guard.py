@@ -54,6 +54,8 @@ def check_name(host: str) -> None:
 class AddressGuard:
     """The policy of `network.allow_private_addresses`, and the addresses of the exclusion list.
 
+    "auto" allows a private address that a seed names, and a loopback name of a seed that leads to a loopback address.
+
     `seed_hosts` holds the hosts of the seeds as `CrawlUrl.host` has them; it may grow while the crawl runs.
     `excluded` answers what excludes an address ("" for nothing); it is asked for every connection.
     """
@@ -65,12 +67,13 @@ class AddressGuard:
     def check(self, host: str, address: str) -> None:
         """Raises AddressRefused when `address`, to which `host` (a name or an address) resolves, is not allowed."""
         self.check_excluded(host, address)
-        found = ip_address(address)
-        inner = _unwrapped(found)
+        inner = _unwrapped(ip_address(address))
         public = inner.is_global and not inner.is_multicast and not any(inner in network for network in _NOT_PUBLIC)
         if self.allow_private is True or public:
             return
-        if self.allow_private == "auto" and self._is_named_by_seed(host, found):
+        bare = bare_host(host)
+        named = self.allow_private == "auto" and (bare in self.seed_hosts or f"[{bare}]" in self.seed_hosts)
+        if named and (is_address(bare) or (_is_loopback_name(bare) and inner.is_loopback)):
             return
         raise AddressRefused(f"{_told(host, address)} is not a public address", excluded=False)
 
@@ -107,13 +110,6 @@ class AddressGuard:
             self.check(host, bare)
         elif _is_loopback_name(bare):
             self.check(host, "127.0.0.1")
-
-    def _is_named_by_seed(self, host: str, found: IpAddress) -> bool:
-        """Return whether a seed names this private address, or a loopback name that resolves to a loopback address."""
-        bare = bare_host(host)
-        if bare not in self.seed_hosts and f"[{bare}]" not in self.seed_hosts:
-            return False
-        return is_address(bare) or (_is_loopback_name(bare) and _unwrapped(found).is_loopback)
 
 
 def _told(host: str, address: str) -> str:

@@ -81,22 +81,13 @@ def choose_encoding(data: bytes, kind: str, header_label: str) -> str:
     for bom, name in _BOMS:
         if data.startswith(bom):
             return name
-    declared = encoding_of_label(header_label) or declared_encoding(data, kind)
-    if declared is not None:
-        return declared
-    return "utf-8" if kind == "css" else detect_encoding(data)
-
-
-def declared_encoding(data: bytes, kind: str) -> str | None:
-    """Return what the body itself declares in its beginning: `meta`, the XML declaration, or `@charset`."""
-    head = data[:_PRESCAN_BYTES]
-    match kind:
-        case "html":
-            return prescan(head) or _label_in(_XML_ENCODING.match(head))
-        case "css":
-            return _label_in(_CSS_CHARSET.match(head))
-        case _:
-            return _label_in(_XML_ENCODING.match(head))
+    declared, head = encoding_of_label(header_label), data[:_PRESCAN_BYTES]
+    if declared is None and kind == "html":
+        declared = prescan(head)
+    if declared is None:
+        in_head = (_CSS_CHARSET if kind == "css" else _XML_ENCODING).match(head)
+        declared = _declared(in_head and in_head[1])
+    return declared or ("utf-8" if kind == "css" else detect_encoding(data))
 
 
 def detect_encoding(data: bytes) -> str:
@@ -185,25 +176,20 @@ def _meta_encoding(attributes: dict[bytes, bytes]) -> str | None:
     if label is None and attributes.get(b"http-equiv") == b"content-type":
         content = _CHARSET_IN_CONTENT.search(attributes.get(b"content", b""))
         label = next((group for group in content.groups() if group is not None), None) if content else None
-    if label is None:
-        return None
-    name = encoding_of_label(label.decode("latin-1"))
-    if name in ("utf-16le", "utf-16be"):
-        return "utf-8"
+    name = _declared(label)
     return FALLBACK if name == "x-user-defined" else name
 
 
-def _label_in(match: re.Match[bytes] | None) -> str | None:
-    if match is None:
-        return None
-    name = encoding_of_label(match[1].decode("latin-1"))
-    return "utf-8" if name in ("utf-16le", "utf-16be") else name
+def _declared(label: bytes | None) -> str | None:
+    name = None if label is None else encoding_of_label(label.decode("latin-1"))
+    return "utf-8" if name in ("utf-16le", "utf-16be") else name  # a declaration that can be read is not in UTF-16
 
 
 def to_utf8(data: bytes, name: str) -> bytes:
     """The body as valid UTF-8 without BOM; what is illegal in its encoding becomes U+FFFD. NUL stays."""
     data = _without_bom(data, name)
-    return data if name == "utf-8" and _is_utf8(data) else b"".join(_slices(data, name))
+    is_utf8 = name == "utf-8" and first_illegal_byte(data, name) is None
+    return data if is_utf8 else b"".join(_slices(data, name))
 
 
 def utf8_slices(data: bytes, name: str) -> Iterator[bytes]:
@@ -258,11 +244,3 @@ def _slices(data: bytes, name: str) -> Iterator[bytes]:
             text = _NO_ESCAPE.sub(b"", part).decode(codec, "replace")
         yield text.encode("utf-8", "replace")
     yield decoder.decode(b"", True).encode("utf-8", "replace")
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True

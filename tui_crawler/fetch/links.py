@@ -65,7 +65,7 @@ class LinkCollector:
     """Gathers links up to `max_links`; one that comes again keeps its first text, and is nofollow only if all are."""
 
     def __init__(self, resolver: LinkResolver, max_links: int, max_text: int, with_fragments: bool = False) -> None:
-        self._resolver = resolver
+        self.resolver = resolver
         self._max_links = max_links
         self._max_text = max_text
         self._found: dict[tuple[LinkKind, str], FoundLink] = {}
@@ -102,7 +102,7 @@ class LinkCollector:
 
     def _add(self, kind: LinkKind, raw: str, short: str, element: Element) -> bool:
         """Return whether there was room; `short` is what of the address counts."""
-        url = self._resolver.resolve(short)
+        url = self.resolver.resolve(short)
         if isinstance(url, InvalidUrl):
             reason = Refusal.url_length if url.too_long else Refusal.invalid_url
             self.refused.add(reason, without_userinfo(raw)[:_SAMPLE_CHARS])
@@ -145,11 +145,6 @@ def _within(tag: str) -> Callable[[Element], bool]:
         return found
 
     return is_within
-
-
-def anchor_names(root: Element) -> tuple[str, ...]:
-    """Return what a fragment may name in an HTML document: ids, and the names of `a` elements."""
-    return tuple(dict.fromkeys(map(str, root.xpath("//@id | //a/@name"))))
 
 
 def html_candidates(root: Element) -> Iterator[Candidate]:

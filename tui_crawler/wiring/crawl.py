@@ -117,7 +117,7 @@ class Crawl:
     @property
     def locked_since(self) -> int:
         """Since when (epoch ms) another program's lock keeps the database from taking anything; 0 while none does."""
-        return self._store.locked_since
+        return self._store.writer.locked_since
 
     async def run(self) -> Ended:
         """Runs until the end, then closes everything. Raises RunHeld, StorageFailure.
@@ -203,8 +203,8 @@ class Crawl:
     def _check(self) -> None:
         """Raises StorageFailure when the database is not the one any more, or no whole one."""
         self._place.check()
-        if self._store.damage is not None:
-            raise self._store.damage
+        if self._store.writer.damage is not None:
+            raise self._store.writer.damage
 
     async def _close(self) -> None:
         if self._reading_again is not None:

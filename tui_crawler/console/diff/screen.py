@@ -40,7 +40,7 @@ from tui_crawler.console.reading.window import TurnedWindow
 from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
-from tui_crawler.console.urls.cells import host_of, path_of
+from tui_crawler.console.urls.cells import host_of, origin_of, path_of
 from tui_crawler.text.format import READING, count
 
 if TYPE_CHECKING:
@@ -208,7 +208,7 @@ class PageDiffScreen(ConsoleScreen):
         return Situation(Where.page_diff, urls=(self._url,))
 
     def crumbs(self) -> tuple[str, ...]:
-        origin = "/".join(self._url.split("/", 3)[:3])
+        origin = origin_of(self._url)
         return (*self.place.came_from, f"{host_of(origin)}{path_of(self._url, origin)}")
 
     def action_open_url(self) -> None:

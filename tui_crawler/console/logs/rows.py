@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, note, severity_of, status_cell
 from tui_crawler.console.panes.line import Line, Paragraph, fact
-from tui_crawler.console.urls.cells import bare_host, host_of, path_of
+from tui_crawler.console.urls.cells import bare_host, host_of, origin_of, path_of
 from tui_crawler.domain.crawl.cut import cut_words
 from tui_crawler.domain.records.exit_code import DISPOSITIONS, FAILURES, AttemptKind, Severity
 from tui_crawler.domain.records.operator_view import ActionView, ActivityView
@@ -205,7 +205,7 @@ def action_line(action: ActionView) -> LogLine:
     return LogLine(
         ("action", action.action_id),
         action.at,
-        "/".join(action.target.split("/", 3)[:3]) if is_url else "",
+        origin_of(action.target) if is_url else "",
         Severity.error if action.error else Severity.info,
         _searched(*words),
         action,

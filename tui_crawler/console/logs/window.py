@@ -30,7 +30,9 @@ from tui_crawler.domain.records.exit_code import Severity
 if TYPE_CHECKING:
     from tui_crawler.console.reading.ask import Ask
     from tui_crawler.console.reading.refresh import Snapshot
-    from tui_crawler.console.table.crawl_table import CrawlTable, CursorRule, Row
+    from tui_crawler.console.table.cells import Row
+    from tui_crawler.console.table.crawl_table import CrawlTable
+    from tui_crawler.console.table.rows import CursorRule
     from tui_crawler.domain.records.operator_view import ActionView
 
 JOINED = 500

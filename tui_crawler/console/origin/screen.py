@@ -52,7 +52,7 @@ from tui_crawler.console.screen.base import ConsoleScreen, title
 from tui_crawler.console.screen.tabs import TabScreen
 from tui_crawler.console.stats.queries import exit_counts_of
 from tui_crawler.console.stats.rows import BRIEF_EXITS, exits_of
-from tui_crawler.console.table.cells import Piece, Row, Styled, rows_of
+from tui_crawler.console.table.cells import Piece, Row, rows_of
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.timeline.lanes import LanePane, LaneScreen
 from tui_crawler.console.urls.cells import host_of
@@ -61,6 +61,7 @@ from tui_crawler.domain.records.exit_code import Severity
 from tui_crawler.domain.records.status import RobotsStatus
 from tui_crawler.domain.records.status_words import unavailable_words, unreachable_words
 from tui_crawler.domain.records.view import AttemptView
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import READING, count
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.logs.attempts import exit_cell, note, status_cell
 from tui_crawler.console.panes.notice import ReportedError
-from tui_crawler.console.urls.cells import bare_host, host_of, path_of
+from tui_crawler.console.urls.cells import bare_host, host_of, origin_of, path_of
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.records.operator_view import ActionView
 from tui_crawler.text import shown
@@ -45,7 +45,7 @@ def line_of(event: Event) -> EventLine:
             from tui_crawler.text.same_as import command_line_of  # noqa: PLC0415  not before the first paint
 
             mark, line, of_url = action_mark(event), command_line_of(event), "://" in target and " " not in target
-            name = "/".join(target.split("/", 3)[:3])
+            name = origin_of(target)
             host = Styled(host_of(name), short=bare_host(name)) if of_url else Styled("operator", "muted")
             what = Styled(f"{mark.glyph} {event.action.replace('_', ' ')}", mark.role)
             end = Styled(f"  {event.error or mark.word}", "error" if event.error else "muted")

@@ -9,7 +9,8 @@ from tui_crawler.console.clock import present
 from tui_crawler.console.overview.order import OverviewFilter, arrange, fields_of, read_origin_needle
 from tui_crawler.console.overview.rows import NARROW, OVERVIEW, RATE_CELLS, OriginLine, chosen, counts_down
 from tui_crawler.console.reading.snapshot import RATE_CELL_MS
-from tui_crawler.console.table.crawl_table import CrawlTable, Row
+from tui_crawler.console.table.cells import Row
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.urls.cells import twin_of
 from tui_crawler.domain.record import replace
 

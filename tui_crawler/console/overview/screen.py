@@ -30,11 +30,11 @@ from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.reading.refresh import EVENTS, JOB_NAMES, ORIGINS, WORKERS
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import LiveFilterScreen
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.filter_terms import HINT
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.records.status_words import UNCONFIGURED_USER_AGENT, WARNING
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import READING, count
 from tui_crawler.text.glyphs import ASCENDING, DESCENDING, StateGlyph
 from tui_crawler.text.safe_text import safe

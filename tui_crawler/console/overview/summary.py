@@ -9,12 +9,12 @@ from tui_crawler.console.logs.attempts import exit_cell, exit_code_of, status_ce
 from tui_crawler.console.overview.rows import patience_parts, requesting
 from tui_crawler.console.panes.header import eta_words
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact
-from tui_crawler.console.table.cells import Cell, Styled
 from tui_crawler.console.urls.cells import path_of
 from tui_crawler.domain.history.eta import Limit, estimate
 from tui_crawler.domain.history.idle_reason import delay_why, idle_reason
 from tui_crawler.domain.records.exit_code import FAILURES
 from tui_crawler.domain.records.status import RobotsStatus
+from tui_crawler.text.cells import Cell, Styled
 from tui_crawler.text.format import ago, count, due, plural, seconds, size
 from tui_crawler.text.sparkline import sparkline
 from tui_crawler.text.standing import standing

@@ -21,8 +21,8 @@ from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.reading.refresh import JOB_NAMES
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.screen.span import SpanActions, SpanView
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.domain.history.pulse import HOUR_MS, SPANS_MS, LatencyPhase, PulseOf, PulseScope
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import coarse, date_time
 
 if TYPE_CHECKING:

@@ -25,9 +25,9 @@ from tui_crawler.console.sql.rows import (
     answer_words,
     complete,
 )
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.records.operator_view import QueryAnswer
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import elapsed
 
 if TYPE_CHECKING:

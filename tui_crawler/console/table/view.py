@@ -17,11 +17,11 @@ from textual.scroll_view import ScrollView
 from textual.strip import Strip
 
 from tui_crawler.console.panes.scrolling import reach_over
-from tui_crawler.console.table.cells import Cell, Row, cell_parts, rows_of
+from tui_crawler.console.table.cells import Row, rows_of
 from tui_crawler.console.table.columns import Layout, Width, arrange
 from tui_crawler.console.table.paint import Palette, Sort, TablePainter, role_styles
 from tui_crawler.console.table.rows import CursorRule, TableRows
-from tui_crawler.text.cells import Present
+from tui_crawler.text.cells import Cell, Present, cell_parts
 from tui_crawler.text.columns import AnyColumn, Relation
 from tui_crawler.text.format import READING
 from tui_crawler.text.safe_text import safe

@@ -19,7 +19,9 @@ from tui_crawler.console.rules.exclusions import ExclusionEntry
 from tui_crawler.console.rules.queries import RULES
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.waiting import RowsScreen
-from tui_crawler.console.table.crawl_table import CrawlTable, Row, Sort
+from tui_crawler.console.table.cells import Row
+from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.table.paint import Sort
 from tui_crawler.console.tree.queries import failures_of
 from tui_crawler.console.tree.rows import (
     TREE,

@@ -24,6 +24,11 @@ def whole_url(written: str, origins: Iterable[str]) -> str:
     return written
 
 
+def origin_of(url: str) -> str:
+    """Return the origin of a URL as it is stored; the URL itself where it is no more than that."""
+    return "/".join(url.split("/", 3)[:3])
+
+
 def bare_host(origin: str) -> str:
     """An origin without any scheme, for columns that are too narrow for it."""
     return origin.partition("://")[2] or origin

@@ -7,6 +7,7 @@ attempts failed with each exit code. Counts are added up over any span, and perc
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from enum import Enum, IntEnum
 from typing import TYPE_CHECKING
@@ -53,14 +54,10 @@ class PulseCount:
     cells: dict[int, int] = field(default_factory=dict)
 
     def add_attempt(self, attempt: AttemptRecord) -> None:
-        problem = is_problem(attempt.exit_code, attempt.kind.value)
-        requests = attempt.requests
-        self.add(
-            attempt.response_ms,
-            page=bool(requests) and attempt.kind is AttemptKind.page,
-            code=attempt.exit_code.value if problem else None,
-            size=attempt.bytes,
-        )
+        requests, kind = attempt.requests, attempt.kind
+        code = attempt.exit_code.value if is_problem(attempt.exit_code, kind.value) else None
+        page = bool(requests) and kind is AttemptKind.page
+        self.add(attempt.response_ms, page=page, code=code, size=attempt.bytes)
         if requests:
             self.add_phases(requests[-1])
 
@@ -134,17 +131,15 @@ class PulseCount:
 
     def names(self) -> dict[str, int]:
         """The same by the names of the exit codes; one of a newer program is its number."""
-        return {
-            ExitCode(code).name if code in _GROUP_OF else str(code): number for code, number in self.codes().items()
-        }
+        known = self.codes().items()
+        return {ExitCode(code).name if code in _GROUP_OF else str(code): number for code, number in known}
 
     def by_group(self) -> dict[str, int]:
         """How many attempts failed, by the value of the group of their exit code; a code not known is `local`."""
-        sums: dict[str, int] = {}
+        sums = Counter[str]()
         for code, number in self.codes().items():
-            group = _GROUP_OF.get(code, "local")
-            sums[group] = sums.get(group, 0) + number
-        return sums
+            sums[_GROUP_OF.get(code, "local")] += number
+        return dict(sums)
 
 
 _GROUP_OF: Mapping[int, str] = {code.value: DISPOSITIONS[code].group.value for code in ExitCode}
@@ -272,14 +267,10 @@ SPANS_MS = (*(MINUTE_MS * many for many in (1, 5, 15)), *(HOUR_MS * many for man
 MOST_STEPS = 240
 
 
-def step_for(span_ms: int, most: int = MOST_STEPS) -> int:
-    """The shortest step (ms) of which no more than `most` make a span."""
-    return next((step for step in STEPS_MS if span_ms <= step * most), STEPS_MS[-1])
-
-
 def pulse_span(of: PulseOf, length: int, end: int) -> TimeSpan:
-    """Return the span of this length (ms) that ends with the cell of a moment (epoch ms)."""
-    step = step_for(length)
+    """Return the span of this length (ms) that ends with the cell of a moment (epoch ms); its cells have the shortest
+    step of which no more than `MOST_STEPS` make a span."""
+    step = next((step for step in STEPS_MS if length <= step * MOST_STEPS), STEPS_MS[-1])
     if of.scope in {PulseScope.job, PulseScope.worker}:
         step = max(step, MINUTE_MS)
     return TimeSpan.ending(end, step, max(1, length // step))

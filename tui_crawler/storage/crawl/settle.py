@@ -133,8 +133,7 @@ class SettleJob:
         count_attempts(transaction, claim, [CountedAttempt(row.id, source.job_id, attempt)])
         moves.add(row.id, change)
         if page is not None and page.stash:
-            for origin, count in stashes.drip(transaction, claim, page.job_id, page.stash).items():
-                new_pages[origin] = new_pages.get(origin, 0) + count
+            new_pages.update(stashes.drip(transaction, claim, page.job_id, page.stash))
         add_to_job(transaction, source.job_id, moves.total())
         counted = Counted(-left_todo, moves.added.pop(row.id, 0), len(attempt.requests), attempt.bytes, 1)
         counters = origins.write(transaction, row, settle.origin, moves.changes.pop(row.id), counted, attempt)
