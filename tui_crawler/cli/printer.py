@@ -161,8 +161,7 @@ class Printer:
             self._still_s = self._most_s = HURRY_S
 
     def finish(self) -> None:
-        """Wait for the reader of what was queued, as long as it takes some; what it did not take is counted on stderr.
-        """
+        """Wait for the reader of what was queued, as long as it takes some; count on stderr what it did not take."""
         if isinstance(self._out, LineQueue) and (lost := self._out.finish(self._still_s, self._most_s)):
             self.error(f"{lost} lines of output were not taken by their reader")
         if isinstance(self._err, LineQueue):
