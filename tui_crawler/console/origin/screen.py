@@ -101,7 +101,7 @@ class OriginScreen(LaneScreen, TabScreen):
         self._contract = PaneReading(lambda: contract_of(origin))
         self._given = PaneReading(lambda: top_ups_of(origin))
         self._history = PaneReading(lambda: history_of(origin))
-        self._todo_read = PaneReading(lambda: todo_of(origin), self._show_todo)
+        self._todo_read = PaneReading(lambda: todo_of(origin, WINDOW), self._show_todo)
         self._exits_read = PaneReading(lambda: exit_counts_of(origin), self._show_exits)
         self._newest: tuple[AttemptView, ...] = ()
         self.tab = next(iter(self.TABS))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.overview.summary import TRAP
 from tui_crawler.console.rules.pattern import literal
-from tui_crawler.console.tree.queries import MOST_BRANCHES, level_of, piece_of, traps_of
+from tui_crawler.console.tree.queries import MOST_BRANCHES, MOST_PAGES, level_of, piece_of, traps_of
 from tui_crawler.domain.history.site_tree import OWN_PAGES, BranchCounts, BranchTally, end_of
 from tui_crawler.domain.history.trap import LEAST_PAGES
 from tui_crawler.domain.record import dataclass
@@ -72,7 +72,7 @@ class OpenBranch:
         self.shown = self._next = BranchTally()
         self.traps: Mapping[str, TrapSuspicion] = {}
         self._began_at = self._ended_at = 0
-        self.level = level_of(prefix)
+        self.level = level_of(prefix, MOST_BRANCHES, MOST_PAGES)
         self.piece = self._piece()
         self.judging: Ask[Mapping[str, TrapSuspicion]] | None = None
 

@@ -22,7 +22,7 @@ from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.table.cells import Row
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.paint import Sort
-from tui_crawler.console.tree.queries import failures_of
+from tui_crawler.console.tree.queries import MOST_RETRIED, failures_of
 from tui_crawler.console.tree.rows import (
     TREE,
     Node,
@@ -210,7 +210,7 @@ class TreeScreen(RowsScreen):
         if node is not None and node.url:
             self.console.command_queue.retry(Situation(Where.tree, urls=(node.url,)))
         elif node is not None:
-            self._retried = node, failures_of(self._origin, node.prefix)
+            self._retried = node, failures_of(self._origin, node.prefix, MOST_RETRIED)
             self.console.read_soon()
 
     def _ask_retry(self, urls: tuple[str, ...]) -> None:
