@@ -139,7 +139,12 @@ class UrlStanding:
 
 def page_steps(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -> Iterator[Step]:
     """What the page itself says: whether it is known, its job, depth, status, tries, due time and place."""
-    yield Step("known", "pass", _known(page, zone))
+    what = "a sitemap" if page.sitemap else "a seed" if page.seed else "a page"
+    if page.external:
+        what = f"{what} outside of the crawl" if page.sitemap else _CHECKED[page.external]
+    more = ", forced" if page.force else ""
+    more += f", changed {date_time(page.lastmod, zone)} says its sitemap" if page.lastmod else ""
+    yield Step("known", "pass", f"{what}{more}")
     yield _job_step(page)
     limit = "" if page.max_depth is None else f" of at most {page.max_depth}"
     if page.beyond_depth:
@@ -258,15 +263,6 @@ _CHECKED = {
     EXTERNAL: "a link that leaves the crawl: it is checked, not crawled (crawl.check_external)",
     EMBEDDED: "an image, style, script or media file of a page: it is checked, not crawled (crawl.check_embedded)",
 }
-
-
-def _known(page: PageStanding, zone: tzinfo) -> str:
-    what = "a sitemap" if page.sitemap else "a seed" if page.seed else "a page"
-    if page.external:
-        what = f"{what} outside of the crawl" if page.sitemap else _CHECKED[page.external]
-    more = ", forced" if page.force else ""
-    more += f", changed {date_time(page.lastmod, zone)} says its sitemap" if page.lastmod else ""
-    return f"{what}{more}"
 
 
 def _status_step(page: PageStanding, schedule: Schedule, zone: tzinfo) -> Step:
