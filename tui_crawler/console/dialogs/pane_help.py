@@ -63,7 +63,7 @@ class PaneHelpScreen(Dialog):
     """Explains a pane; gives nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,f1,enter", "leave", "Leave", show=False),
+        Binding("escape,q,f1,enter", "cancel", "Leave", show=False),
         Binding("question_mark", "all_keys", "All keys", show=False),
     ]
 
@@ -84,11 +84,8 @@ class PaneHelpScreen(Dialog):
         text.show(self._lines)
         text.focus()
 
-    def action_leave(self) -> None:
-        self.dismiss(None)
-
     def action_all_keys(self) -> None:
-        self.dismiss(None)
+        self.dismiss()
         self.console.do("help.keys")
 
 

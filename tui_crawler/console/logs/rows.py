@@ -12,7 +12,7 @@ from rich.cells import cell_len
 
 from tui_crawler.console.logs.attempts import exit_cell, exit_in_full, meaning, note, severity_of, status_cell
 from tui_crawler.console.panes.line import Line, Paragraph, fact
-from tui_crawler.console.urls.cells import bare_host, host_of, origin_of, path_of
+from tui_crawler.console.urls.cells import host_cell, host_of, origin_of, path_of
 from tui_crawler.domain.crawl.cut import cut_words
 from tui_crawler.domain.records.exit_code import DISPOSITIONS, FAILURES, AttemptKind, Severity
 from tui_crawler.domain.records.operator_view import ActionView, ActivityView
@@ -252,10 +252,6 @@ def _time(at: int, one: LogEntry, present: Present) -> Cell:
     return Styled(when, _HIT if hit else "muted", when if one.relative else clock(at, present.zone))
 
 
-def _origin(one: LogEntry) -> Cell:
-    return one.shown(Styled(host_of(one.line.origin), "muted", short=bare_host(one.line.origin)))
-
-
 def _details(one: LogEntry) -> Cell:
     return (*((_BOOKMARK,) if one.marked else ()), *one.shown(*_happened(one.line)))
 
@@ -267,8 +263,8 @@ LOG: Relation[LogEntry] = Relation(
         Column("time", "TIME", _time, 12, 0, min_width=8, value=lambda one: one.line.at),
         Column("what", "EVENT", shown.by_record(lambda one: one.shown(_what(one.line))), 29, 0, min_width=14,
                kind="name", value=lambda one: _what(one.line).text),
-        Column("origin", "ORIGIN", shown.by_record(_origin), 22, 2, min_width=14, kind="place",
-               value=lambda one: one.line.origin),
+        Column("origin", "ORIGIN", lambda origin, one, _: one.shown(host_cell(origin, "muted")), 22, 2, min_width=14,
+               kind="place", value=lambda one: one.line.origin),
         Column("text", "DETAILS", shown.by_record(_details), None, 0, min_width=18, kind="place",
                value=lambda one: one.line.text),
     ),

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Protocol
 
-from tui_crawler.console.reading.ask import ONCE_MS, RARE_MS, asks
+from tui_crawler.console.reading.ask import ONCE_MS, RARE_MS, reads
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,25 +34,7 @@ class TreeReports(Protocol):
         """The URLs of the first failed pages of a branch; goes through the failed pages of the origin."""
 
 
-@asks(RARE_MS)
-def level_of(reports: TreeReports, _now: int, prefix: str) -> BranchList:
-    """Read what is right below a prefix."""
-    return reports.branch_list(prefix, MOST_BRANCHES, MOST_PAGES)
-
-
-@asks(ONCE_MS)
-def piece_of(reports: TreeReports, _now: int, prefix: str, after: str) -> BranchPiece:
-    """Read the next piece of the counts of a branch after a URL."""
-    return reports.branch_piece(prefix, after)
-
-
-@asks(ONCE_MS)
-def traps_of(reports: TreeReports, _now: int, prefixes: tuple[str, ...]) -> Mapping[str, TrapSuspicion]:
-    """Read which branches look like a trap."""
-    return reports.branch_traps(prefixes)
-
-
-@asks(ONCE_MS)
-def failures_of(reports: TreeReports, _now: int, origin: str, prefix: str) -> tuple[str, ...]:
-    """Read the first failed pages of a branch."""
-    return reports.branch_failures(origin, prefix, MOST_RETRIED)
+level_of = reads(TreeReports.branch_list, RARE_MS)
+piece_of = reads(TreeReports.branch_piece, ONCE_MS)
+traps_of = reads(TreeReports.branch_traps, ONCE_MS)
+failures_of = reads(TreeReports.branch_failures, ONCE_MS)
