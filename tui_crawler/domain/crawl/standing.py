@@ -18,6 +18,7 @@ from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.rules.verdict import Step, Verdict
 
 if TYPE_CHECKING:
+    from tui_crawler.domain.records.page_view import Hop
     from tui_crawler.domain.records.view import AttemptView
 
 _UNITS = ((604_800_000, "week"), (86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1_000, "second"))
@@ -109,16 +110,6 @@ class Referral:
     depth: int
     first_seen_at: int = 0
     redirect: bool = False
-
-
-@dataclass(frozen=True, slots=True)
-class Hop:
-    """One step of the path from a seed: how `from_url` led to `to_url`, and the depth it has there."""
-
-    from_url: str
-    to_url: str
-    kind: str
-    depth: int
 
 
 @dataclass(frozen=True, slots=True)
