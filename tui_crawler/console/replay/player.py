@@ -65,12 +65,10 @@ class ReplayPlayer:
         return self._moment.at
 
     def go(self, goal: ReplayGoal) -> None:
-        """Goes there in place of where it was on the way to."""
         with self._lock:
             self._goal = goal
 
     def play(self, playing: bool | None = None) -> None:
-        """Lets time pass, or holds it still; None: the other of both."""
         with self._lock:
             wanted = self._playing_since is None if playing is None else playing
             self._playing_since = (self._clock.mono_ms(), self._moment.at) if wanted else None
@@ -155,7 +153,6 @@ class ReplayControls(Handles):
 
     @handles("replay.open")
     def open(self) -> None:
-        """Shows the run at hand again, in the place of this console until that is left."""
         run = self._live_state.run
         if self._opens is None or run is None:
             return
@@ -173,14 +170,12 @@ class ReplayControls(Handles):
 
     @handles("replay.play")
     def play(self) -> None:
-        """Lets time pass, or holds it still."""
         if self.player is not None:
             self.player.play()
             self._app.read_soon(instead=True)
 
     @handles("replay.speed")
     def change_speed(self, text: str) -> None:
-        """Goes as fast as typed, or the next of the usual speeds."""
         if self.player is None:
             return
         now = self.player.state.speed
@@ -202,7 +197,6 @@ class ReplayControls(Handles):
     @handles("replay.first", ReplayGoal(at=0))
     @handles("replay.last", ReplayGoal(at=2**62))
     def go(self, goal: ReplayGoal) -> None:
-        """Goes there, and stays."""
         if self.player is not None:
             self.player.play(playing=False)
             self.player.go(goal)
