@@ -157,10 +157,10 @@ class RefusedCounts:
     def __init__(self) -> None:
         self._counted: dict[str, tuple[int, str]] = {}
 
-    def add(self, reason: str, link: str) -> None:
-        """Count one more link."""
-        count, first = self._counted.get(reason, (0, link))
-        self._counted[reason] = (count + 1, first)
+    def add(self, reason: str, link: str, count: int = 1) -> None:
+        """Count more links."""
+        before, first = self._counted.get(reason, (0, link))
+        self._counted[reason] = (before + count, first)
 
     def all(self) -> tuple[RefusedCount, ...]:
         """Return what was counted, in the order of the reasons met."""
