@@ -133,7 +133,7 @@ async def test_counting_waits_while_keys_are_pressed() -> None:
         await held.press("M", rounds=2)
         screen = held.app.screen
         assert isinstance(screen, TreeScreen)
-        while screen.wants()[-2] is not screen._opened[screen._root].piece:
+        while screen._opened[screen._root].piece not in screen.wants():
             await held.settle(1)
         await held.press("j", rounds=0)
         assert screen._opened[screen._root].piece not in screen.wants()

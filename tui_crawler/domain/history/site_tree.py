@@ -8,6 +8,7 @@ there, or one of its own pages; so every URL is counted once on every level.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
+from functools import reduce
 
 from tui_crawler.domain.record import dataclass, field, fields
 
@@ -74,10 +75,7 @@ _NAMES = tuple(one.name for one in fields(BranchCounts))
 
 def total(counts: Iterable[BranchCounts]) -> BranchCounts:
     """All together."""
-    every = BranchCounts()
-    for one in counts:
-        every = every.plus(one)
-    return every
+    return reduce(BranchCounts.plus, counts, BranchCounts())
 
 
 @dataclass(frozen=True, slots=True)
