@@ -13,7 +13,7 @@ from tui_crawler.domain.crawl.standing import Referral
 from tui_crawler.domain.history.site_audit import chains
 from tui_crawler.domain.records.exit_code import BLOCKED, UNLINKED, WALLS, ExitCode
 from tui_crawler.domain.records.page import EXTERNAL
-from tui_crawler.domain.records.page_view import BrokenLink, LinkEnd, LinkView, Referrer, Referrers
+from tui_crawler.domain.records.page_view import BrokenLink, Hop, LinkEnd, LinkView, Referrer, Referrers
 from tui_crawler.domain.rules.verdict import Refusal
 from tui_crawler.storage.db.reader import EVERY, From, Reader, RowMapper, SubjectReports, among
 from tui_crawler.storage.db.views import IS_FRAME, LINK_KIND
@@ -109,27 +109,27 @@ def referrals(reader: Reader, url_id: int, limit: int) -> tuple[Referral, ...]:
     return tuple(sorted(chain(*found), key=attrgetter("depth", "first_seen_at", "from_page_id")))
 
 
-def path_from_seed(reader: Reader, page_id: int) -> tuple[tuple[LinkView, int], ...]:
-    """The shortest discovery path to a page, first step first, each with the depth it led to; none for a seed.
+def path_from_seed(reader: Reader, page_id: int) -> tuple[Hop, ...]:
+    """The shortest discovery path to a page, first step first; none for a seed.
 
     A page is never passed twice.
     """
-    steps: list[tuple[LinkView, int]] = []
+    steps: list[Hop] = []
     seen = {page_id}
     while len(steps) < _PATH:
         row = reader.one("SELECT found_on_page_id, url_id, depth FROM page WHERE id = ?", (page_id,))
         if row is None or row[0] is None or row[0] in seen:
             break
-        steps.append((_step(reader, row[0], row[1]), row[2]))
+        steps.append(_step(reader, *row))
         page_id = row[0]
         seen.add(page_id)
     return tuple(reversed(steps))
 
 
-def _step(reader: Reader, parent: int, url_id: int) -> LinkView:
+def _step(reader: Reader, parent: int, url_id: int, depth: int) -> Hop:
     on_page = f"{_LINK} WHERE l.from_page_id = ? AND l.to_url_id = ? ORDER BY l.kind LIMIT 1"
     if link := reader.record(LinkView, on_page, (parent, url_id)):
-        return link
+        return Hop(link.from_url, link.to_url, link.shown_kind, depth, link.first_seen_at)
     redirect = reader.one("SELECT source, seen_at FROM redirect WHERE page_id = ? AND to_url_id = ?", (parent, url_id))
     names = reader.one(  # a sitemap that is named by `link rel=sitemap` is no link
         "SELECT f.href, t.href, p.sitemap + (SELECT COALESCE(SUM(c.sitemap), 0) FROM page c WHERE c.url_id = t.id)"
@@ -138,7 +138,7 @@ def _step(reader: Reader, parent: int, url_id: int) -> LinkView:
     )
     from_url, to_url, sitemap = names or ("", "", 0)
     kind, at = redirect or ("sitemap" if sitemap else "gone", 0)
-    return LinkView(from_url, to_url, kind, nofollow=False, text="", first_seen_at=at)
+    return Hop(from_url, to_url, kind, depth, at)
 
 
 _READ = (ExitCode.file_ingested, ExitCode.file_did_not_change, ExitCode.noindex)

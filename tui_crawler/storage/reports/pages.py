@@ -12,10 +12,10 @@ from functools import lru_cache
 import zstandard
 
 from tui_crawler.domain.crawl.recovery import is_recoverable
-from tui_crawler.domain.crawl.standing import Hop, PageStanding, Schedule, UrlStanding
+from tui_crawler.domain.crawl.standing import PageStanding, Schedule, UrlStanding
 from tui_crawler.domain.records.attempt import DataValue, Validation, ValidationError
 from tui_crawler.domain.records.exit_code import code_of
-from tui_crawler.domain.records.page_view import LinkEnd, LinkView, PageDetail, PageView, RedirectView
+from tui_crawler.domain.records.page_view import Hop, LinkEnd, LinkView, PageDetail, PageView, RedirectView
 from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.url import CLIENT_MAX_LENGTH, InvalidUrl, normalise, url_hash
 from tui_crawler.storage.db.clean_text import clean
@@ -114,10 +114,6 @@ ORDER BY j.id = (SELECT job_id FROM run ORDER BY id DESC LIMIT 1) DESC, p.id"""
 _STANDING = RowMapper(PageStanding, status=PageStatus, last_exit_code=exit_name)
 
 
-def _hops(reader: Reader, page_id: int) -> tuple[Hop, ...]:
-    return tuple(Hop(one.from_url, one.to_url, one.shown_kind, depth) for one, depth in path_from_seed(reader, page_id))
-
-
 def known_rows(reader: Reader, text: str, url: str) -> list[Row]:
     """What a query by hash finds for a URL as it is written, else for its normalised form."""
     rows = reader.all(text, (url_hash(clean(url)),))
@@ -141,7 +137,6 @@ class PageReports(SubjectReports):
         newest_first = f"{ATTEMPTS} WHERE a.url_id = ? ORDER BY a.id DESC LIMIT ?"
         attempts = reader.records(ATTEMPT, newest_first, (url_id, _ATTEMPTS))
         log = AttemptReports(reader)
-        path = path_from_seed(reader, page_id)
         return PageDetail(
             page=reader.records(PAGE, f"{PAGES} WHERE p.id = ?", (page_id,))[0],
             attempts=attempts,
@@ -149,7 +144,7 @@ class PageReports(SubjectReports):
             inlinks=tuple(inlinks(reader, url_id, links)),
             outlinks=tuple(outlinks(reader, page_id, links)),
             redirects=reader.records(RedirectView, _REDIRECTS, (page_id, url_id, _REDIRECTS_SHOWN)),
-            path=tuple(step for step, _ in path),
+            path=path_from_seed(reader, page_id),
             inlink_count=inlink_count(reader, url_id, counted),
             outlink_count=outlink_count(reader, page_id, counted),
             validation=self._validation(page_id),
@@ -157,7 +152,6 @@ class PageReports(SubjectReports):
             lastmod=lastmod,
             sitemap=bool(sitemap),
             ruleset_id=ruleset_id,
-            path_depths=tuple(depth for _, depth in path),
         )
 
     def _validation(self, page_id: int) -> Validation | None:
@@ -230,10 +224,11 @@ class PageReports(SubjectReports):
         named_by = referrals(self._reader, url_id[0], _REFERRALS_TOLD) if url_id else ()
         path: tuple[Hop, ...] = ()
         if page is not None:
-            path = _hops(self._reader, page.page_id)
+            path = path_from_seed(self._reader, page.page_id)
         elif named_by:
             first = named_by[0]
-            path = (*_hops(self._reader, first.from_page_id), Hop(first.from_url, href, first.kind, first.depth))
+            last = Hop(first.from_url, href, first.kind, first.depth, first.first_seen_at)
+            path = (*path_from_seed(self._reader, first.from_page_id), last)
         known = self._reader.one("SELECT pages_known FROM origin WHERE origin = ?", (origin,))
         return UrlStanding(
             schedule,
