@@ -32,7 +32,7 @@ async def settles(path: Path, count: int, origins: int) -> None:
     waits: list[float] = []
     await asyncio.gather(*(_crawl(store, name, left, waits) for name in names))
     took = time.perf_counter() - began
-    commits, jobs = store.commits
+    commits, jobs = store.writer.commits
     waits.sort()
     print(
         f"{origins:4} origins: {len(waits) / took:7.0f} settles/s with {LINKS} links, {jobs / commits:5.1f} jobs per"
@@ -101,7 +101,7 @@ async def start(path: Path, pages: int) -> None:
         await store.end_run("interrupted", True)
         store.close()
     reports = Reports(path)
-    for what in ("run", "totals", "origins_changed", "attempts", "failure_groups"):
+    for what in ("run", "totals", "origins_changed", "attempts", "failure_count"):
         began = time.perf_counter()
         getattr(reports, what)()
         print(f"  reports.{what}: {(time.perf_counter() - began) * 1000:.1f} ms")

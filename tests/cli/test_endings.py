@@ -12,7 +12,6 @@ from tui_crawler.cli.run_watch import summary
 from tui_crawler.console.logs.rows import LOG, LogEntry, activity_line
 from tui_crawler.console.operator.engine_host import EngineEnd, EnginePhase, HostedEngine
 from tui_crawler.console.operator.exit_summary import ExitSummary
-from tui_crawler.console.table.cells import cell_text
 from tui_crawler.domain.crawl.event import Event
 from tui_crawler.domain.history.idle_reason import idle_reason, idle_reason_of_run
 from tui_crawler.domain.history.run_totals import RunTotals
@@ -31,7 +30,7 @@ from tui_crawler.domain.records.status_words import (
     what_happened,
 )
 from tui_crawler.domain.records.view import TotalsView
-from tui_crawler.text.cells import Present
+from tui_crawler.text.cells import Present, cell_text
 from tui_crawler.text.relations.runs import RUNS
 from tui_crawler.text.standing import standing
 

@@ -79,7 +79,7 @@ def every_line_of_urls(reports: PoisonedReports, now: int) -> Iterator[Line]:
     said = explanation(f"{API}/private/x")
     trace = dataclasses.replace(poison(said, reports.payload, names=False), answer=said.answer)
     yield from why.trace_lines(trace, NOW, UTC)
-    yield from why.short_trace_lines(trace, NOW, UTC)
+    yield from why.trace_lines(trace, NOW, UTC, short=True)
     yield from why.standing_lines(trace, UTC, KeyNames())
 
 
@@ -205,7 +205,7 @@ def every_line(payload: str) -> Iterator[Line]:
     assert run is not None
     zone, history = UTC, reports.history(API)
     for view in reports.rows.values():
-        yield from summary_lines(view, now, run, zone, payload, line)
+        yield from summary_lines(view, now, run, zone, payload, None, line)
         yield from every_line_of_an_origin(view, history, run, payload)
         yield why_line(view, now, run, zone, "")
     for by in failure_rows.GROUPINGS:

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from tui_crawler.console.table.cells import Styled, cell_text
 from tui_crawler.console.url.rows import text_lines
+from tui_crawler.text.cells import Styled, cell_text
 
 HTML, JSON, CSS = "text/html; charset=utf-8", "application/json", "text/css"
 

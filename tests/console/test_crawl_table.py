@@ -17,9 +17,11 @@ from textual.message import Message
 from textual.theme import Theme
 from textual.widgets import Input
 
-from tui_crawler.console.table.crawl_table import CrawlTable, Row, Styled
+from tui_crawler.console.table.cells import Row
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.theme import DARK, LIGHT, THEMES, role_colours
 from tui_crawler.text import shown
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.columns import AnyColumn, Column, Relation
 
 CORPUS = json.loads((Path(__file__).parent / "corpora" / "terminal_injection.json").read_text("utf-8"))

@@ -73,9 +73,9 @@ async def test_groups_windows_and_what_putting_back_means(reports: OpenReports) 
 
 
 async def test_links_and_refusals(reports: OpenReports) -> None:
-    (inward,) = links_of(f"{A}/items/1", True, FIRST_LINKS).read(reports, T0)
+    (inward,) = links_of(f"{A}/items/1", True, FIRST_LINKS, 9).read(reports, T0)
     assert (inward.link.from_url, inward.title, inward.exit_code) == (f"{A}/", "a title", "file_ingested")
-    assert len(links_of(f"{A}/", False, FIRST_LINKS).read(reports, T0)) == 4
+    assert len(links_of(f"{A}/", False, FIRST_LINKS, 9).read(reports, T0)) == 4
     (row,) = refusals(0).read(reports, T0).counts.rows
     assert (row.message, row.count, row.sample_url) == ("rule /items/3: skip true", 1, f"{A}/items/3")
     reports.close()

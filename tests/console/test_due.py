@@ -9,10 +9,10 @@ import pytest
 from tests.console.sample_crawl import API, NOW, origin, page, run_view
 from tests.console.support import FakeReports, Stage, stage
 from tui_crawler.console.action import Where
-from tui_crawler.console.table.cells import cell_text
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.records.page_view import TodoView
 from tui_crawler.domain.records.view import RunView
+from tui_crawler.text.cells import cell_text
 
 TRIED = page(1, f"{API}/tried", "request_timeout", attempts=1, attempts_remaining=2)
 WAITS = page(2, f"{API}/waits", "request_timeout", attempts=1, attempts_remaining=2, not_before=NOW + 120_000)

@@ -13,7 +13,6 @@ from tui_crawler.console.operator.intent import add_seeds, retry_failed
 from tui_crawler.console.operator.journal import IntentOutcome, News
 from tui_crawler.console.overview.event_rows import line_of
 from tui_crawler.console.panes.notice import TROUBLES_KEPT, ReportedError, add_trouble
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.records.command import (
     ActionResult,
@@ -33,7 +32,7 @@ from tui_crawler.domain.records.command import (
     to_json,
 )
 from tui_crawler.domain.records.operator_view import ActionView
-from tui_crawler.text.cells import Present
+from tui_crawler.text.cells import Present, Styled
 from tui_crawler.text.relations.actions import ACTIONS, action_mark
 from tui_crawler.text.same_as import command_line_of, same_as
 

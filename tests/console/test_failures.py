@@ -31,7 +31,6 @@ from tui_crawler.console.operator.engine_host import EnginePhase
 from tui_crawler.console.operator.retry_start import RetryEstimate, RetryStart, estimate_words, outlook_of
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.rules.pattern import clusters_of
-from tui_crawler.console.table.cells import cell_text
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.domain.crawl.contract import Contract
@@ -39,6 +38,7 @@ from tui_crawler.domain.moment import HELD
 from tui_crawler.domain.records.command import RetryPages, TopUpPatience
 from tui_crawler.domain.records.page_view import PageView
 from tui_crawler.domain.records.view import OriginView
+from tui_crawler.text.cells import cell_text
 
 
 def table(held: Stage, name: str) -> CrawlTable:

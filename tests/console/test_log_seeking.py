@@ -16,7 +16,7 @@ from tui_crawler.console.logs import seeking as log_seeking
 from tui_crawler.console.logs import window as log_window
 from tui_crawler.console.reading import window as log_book
 from tui_crawler.console.session import SessionFile
-from tui_crawler.console.table.cells import cell_text
+from tui_crawler.text.cells import cell_text
 from tui_crawler.text.format import date_time
 
 LOOKING = "◷ looking for"

@@ -28,13 +28,13 @@ from tui_crawler.console.logs.rows import (
 )
 from tui_crawler.console.overview.events import EventsPane
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.table.cells import Styled, cell_text, lay_out
+from tui_crawler.console.table.cells import lay_out
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.records.exit_code import DISPOSITIONS, ExitCode, Severity
 from tui_crawler.domain.records.operator_view import ActionView
 from tui_crawler.domain.records.status_words import FinishReason
 from tui_crawler.domain.records.view import AttemptView
-from tui_crawler.text.cells import Present
+from tui_crawler.text.cells import Present, Styled, cell_text
 
 
 def many(first: int, last: int) -> tuple[AttemptView, ...]:

@@ -13,9 +13,9 @@ from tests.console.sample_crawl import API
 from tests.console.support import stage
 from tui_crawler.console.action import Where
 from tui_crawler.console.panes.entry import EntryLine
-from tui_crawler.console.table.cells import cell_parts
 from tui_crawler.console.url.page_text import PageText, page_text
 from tui_crawler.console.url.screen import PageTextPane, UrlScreen
+from tui_crawler.text.cells import cell_parts
 
 PAGE = b"""<!doctype html><html><head><title>Deer &amp; more</title><style>p { color: red }</style>
 <script>if (a < b) document.write("<p>never seen</p>")</script><base href="/shop/"></head><body>

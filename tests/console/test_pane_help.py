@@ -15,8 +15,8 @@ from tui_crawler.console.dialogs.help import _LEGEND
 from tui_crawler.console.dialogs.pane_help import PaneText, text_of, texts_in
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.stats.rows import STATS_TABLES
-from tui_crawler.console.table.cells import cell_text
 from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.text.cells import cell_text
 from tui_crawler.text.glyphs import STATES
 
 SOURCES = Path(__file__).parents[2] / "tui_crawler" / "console"

@@ -12,19 +12,23 @@ from hypothesis import strategies as st
 from rich.cells import cell_len
 
 from tests.console.sample_crawl import API, NOW, attempt, origin, origins, page, run_view
+from tests.console.support import FrozenClock
 from tui_crawler.console.action import Where
 from tui_crawler.console.actions import ORDERS
 from tui_crawler.console.failures.rows import page_lines
 from tui_crawler.console.keys import footer_at
 from tui_crawler.console.logs.attempts import exit_cell, meaning, short_name
 from tui_crawler.console.logs.rows import attempt_line, log_lines
+from tui_crawler.console.operator.engine_host import HostedEngine
 from tui_crawler.console.overview.order import SORT_COLUMNS, OverviewFilter, arrange
 from tui_crawler.console.overview.rows import NARROW, OVERVIEW, OriginLine, patience_parts
 from tui_crawler.console.panes.footer import footer_line
 from tui_crawler.console.panes.header import HeaderState, eta_words, header_lines
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.panes.typing import plain_text
-from tui_crawler.console.reading.snapshot import OriginMeters, RateMeter
+from tui_crawler.console.reading.ask import ReadingRequest
+from tui_crawler.console.reading.refresh import ORIGINS, Snapshot
+from tui_crawler.console.reading.snapshot import LiveState, RateMeter
 from tui_crawler.console.table.cells import lay_out
 from tui_crawler.console.urls.cells import host_of, path_of, whole_url
 from tui_crawler.domain.history.eta import Eta, Limit
@@ -63,11 +67,11 @@ def test_a_rate_loses_nothing(steps: list[tuple[int, int]]) -> None:
 
 
 def test_meters_of_origins_are_bounded() -> None:
-    meters = OriginMeters()
-    for number in range(700):
-        meters.feed(f"o{number}", 1, 0)
-    assert meters.get("o0") is None
-    assert meters.get("o699") is not None
+    live = LiveState(FrozenClock(), HostedEngine(None))
+    rows = tuple(origin(f"https://o{number}.example") for number in range(700))
+    live.feed(Snapshot(ReadingRequest(), 0, None, {ORIGINS: rows}))
+    assert rows[0].origin not in live.meters
+    assert rows[-1].origin in live.meters
 
 
 def test_an_origin_whose_jobs_are_paused_counts_as_paused() -> None:

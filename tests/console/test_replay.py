@@ -4,17 +4,20 @@ from __future__ import annotations
 
 import hashlib
 import sqlite3
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, closing
+from collections.abc import AsyncIterator, Iterator
+from contextlib import asynccontextmanager, closing, contextmanager
+from datetime import UTC
 from pathlib import Path
-from typing import Any
+from types import SimpleNamespace
+from typing import Any, cast
 
 import pytest
 
 from tests.console.support import FakeJournal, FrozenClock, Stage, StageApp
 from tests.storage.lives import Life
 from tui_crawler.console.app import EngineAccess, Operator, Presentation, ReadingSources
-from tui_crawler.console.replay.player import ReplayPlayer, Replays
+from tui_crawler.console.reading.snapshot import LiveState
+from tui_crawler.console.replay.player import ReplayControls, ReplayHost, ReplayPlayer, Replays
 from tui_crawler.domain.history.replayed import ReplayGoal
 from tui_crawler.domain.record import replace
 from tui_crawler.wiring.replay_console import ReplayedReports
@@ -141,3 +144,23 @@ def test_the_newest_wish_holds(crawl: Path) -> None:
     player.go(ReplayGoal(attempts=3))
     player.go(ReplayGoal(attempts=-1))
     assert player.wanted() == ReplayGoal(attempts=-1)
+
+
+def test_the_console_is_back_after_a_replay_that_failed() -> None:
+    is_back = False
+
+    class Host:
+        @contextmanager
+        def suspend(self) -> Iterator[None]:  # as Textual has it: an exception within leaves it suspended
+            nonlocal is_back
+            yield
+            is_back = True
+
+    def fail(_run: int) -> None:
+        raise OSError("no such file")
+
+    host, live_state = Host(), SimpleNamespace(run=SimpleNamespace(run_id=3))
+    controls = ReplayControls(cast("ReplayHost", host), Replays(opens=fail), cast("LiveState", live_state), UTC)
+    with pytest.raises(OSError, match="no such file"):
+        controls.open()
+    assert is_back

@@ -9,7 +9,7 @@ from tests.console.support import Stage, stage
 from tui_crawler.console.panes.header import HeaderState, header_lines
 from tui_crawler.console.panes.line import Split
 from tui_crawler.console.reading.poll_loop import ReadFailed
-from tui_crawler.console.table.cells import cell_text
+from tui_crawler.text.cells import cell_text
 from tui_crawler.text.glyphs import state_mark
 
 

@@ -18,13 +18,13 @@ from tui_crawler.console.panes.lines import Lines, lay_out_line
 from tui_crawler.console.rules.entries import added_entries, entries_of
 from tui_crawler.console.rules.rows import rule_hits_line
 from tui_crawler.console.rules.rule_hits import RuleHits, firings, without_entry
-from tui_crawler.console.table.cells import cell_text
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.why import WhyScreen
 from tui_crawler.domain.records.page_view import RefusalCount, RefusalCounts, RefusedView
 from tui_crawler.domain.rules.exclusion import Exclusion
 from tui_crawler.domain.rules.matcher import Test
 from tui_crawler.domain.rules.policy import DoNotCrawl, PolicySet, QueryPolicy, Rule
+from tui_crawler.text.cells import cell_text
 
 NONE = RefusalCounts((), 10, 10)
 

@@ -18,10 +18,10 @@ from tui_crawler.console.panes.line import HangingText, Line, Paragraph, Split
 from tui_crawler.console.panes.lines import lay_out_line
 from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.sql.rows import answer_lines, answer_of, answer_rows
-from tui_crawler.console.table.cells import Styled, rows_of
+from tui_crawler.console.table.cells import rows_of
 from tui_crawler.console.table.export import FORMATS, TableText, export
 from tui_crawler.domain.records.operator_view import QueryAnswer
-from tui_crawler.text.cells import Present
+from tui_crawler.text.cells import Present, Styled
 from tui_crawler.text.safe_text import safe, without_unseen
 
 TEXT = ANY_TEXT | NASTY

@@ -15,10 +15,9 @@ from tui_crawler.console.panes.zoom import panes_of
 from tui_crawler.console.reading.snapshot import Rates
 from tui_crawler.console.stats.rows import top_origins
 from tui_crawler.console.stats.screen import read_number
-from tui_crawler.console.table.cells import Cell, Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.records.command import SetJob, SteerJobs
-from tui_crawler.text.cells import Present
+from tui_crawler.text.cells import Cell, Present, Styled
 from tui_crawler.text.format import count
 from tui_crawler.text.relations.jobs import job_mark
 from tui_crawler.text.relations.refused import by_reason

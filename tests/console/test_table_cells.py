@@ -6,7 +6,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from rich.cells import cell_len
 
-from tui_crawler.console.table.cells import Cell, Row, Styled, cell_text, lay_out
+from tui_crawler.console.table.cells import Row, lay_out
+from tui_crawler.text.cells import Cell, Styled, cell_text
 from tui_crawler.text.safe_text import Align
 
 TEXTS = st.text(st.sampled_from("ab 日é\u0301\x1b[\n\u202e"), max_size=12)

@@ -13,10 +13,12 @@ from tests.console.sample_crawl import API, WWW
 from tests.console.support import stage
 from tui_crawler.console.logs.attempts import short_name
 from tui_crawler.console.table import view as table_view
+from tui_crawler.console.table.cells import Row
 from tui_crawler.console.table.columns import Layout, Width, arrange
-from tui_crawler.console.table.crawl_table import CrawlTable, Row, Styled
+from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.view import SeenWidths
 from tui_crawler.text import shown
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.columns import AnyColumn, Column, Relation
 from tui_crawler.text.safe_text import safe
 

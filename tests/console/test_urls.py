@@ -23,7 +23,6 @@ from tui_crawler.console.panes.tabs import TabBar
 from tui_crawler.console.reading import window as page_book
 from tui_crawler.console.reading.ask import WINDOW
 from tui_crawler.console.table import export as view_export
-from tui_crawler.console.table.cells import cell_text
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.url.rows import MOST_LINES, hex_lines, looks_binary, text_lines
 from tui_crawler.console.url.screen import UrlScreen
@@ -39,6 +38,7 @@ from tui_crawler.domain.rules.page_filter import (
     PageFilter,
     read_page_filter,
 )
+from tui_crawler.text.cells import cell_text
 
 
 def rows(held: Stage, name: str = "#urls") -> CrawlTable:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import AsyncIterator, Callable
 from dataclasses import replace
 from datetime import UTC, tzinfo
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -26,9 +27,9 @@ from tui_crawler.console.reading.refresh import SnapshotReader
 from tui_crawler.console.url.explanation import TRACE_MS, ExplanationQuery
 from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.console.url.why import AskUrlScreen, WhyScreen
-from tui_crawler.console.url.why_lines import path_lines, short_trace_lines, standing_lines, trace_lines
-from tui_crawler.domain.crawl.standing import Hop
+from tui_crawler.console.url.why_lines import path_lines, standing_lines, trace_lines
 from tui_crawler.domain.history.explanation import Answer, Explanation
+from tui_crawler.domain.records.page_view import Hop
 from tui_crawler.domain.rules.verdict import Step
 from tui_crawler.storage.db.database import open_writable
 from tui_crawler.storage.db.open_settings import OpenSettings
@@ -63,7 +64,7 @@ def stages_listed(text: str) -> list[str]:
     return [line[2:].split()[0] for line in below if line[:2] in {"✓ ", "✗ ", "? "}]
 
 
-@pytest.mark.parametrize("make", [trace_lines, short_trace_lines])
+@pytest.mark.parametrize("make", [trace_lines, partial(trace_lines, short=True)])
 def test_a_trace_says_first_what_decided(make: Callable[[Explanation, int, tzinfo], list[Line]]) -> None:
     lines = text_of(make(explanation(f"{API}/private/x"), NOW, UTC), 60).splitlines()
     at = next(index for index, line in enumerate(lines) if line.startswith("✗ robots        Disallow"))
@@ -77,7 +78,7 @@ def test_a_trace_says_first_what_decided(make: Callable[[Explanation, int, tzinf
 
 def test_the_short_trace_begins_with_what_refuses_and_keeps_a_line_for_each_stage() -> None:
     said = explanation(f"{API}/private/x")
-    lines = text_of(short_trace_lines(said, NOW, UTC), 60).splitlines()
+    lines = text_of(trace_lines(said, NOW, UTC, short=True), 60).splitlines()
     first = next(line for line in lines[1:] if line[:2] in {"✓ ", "✗ ", "? "})
     assert first.startswith("✗ robots")
     assert [line.split()[1] for line in lines[-13:]] == [step.stage for step in said.steps[:-1]]
@@ -94,7 +95,7 @@ def test_a_page_that_waits_for_its_time_is_not_refused() -> None:
     assert text_of(trace_lines(later, NOW, UTC)).startswith("◷ RETRY AT 2026-01-06 10:41:07 (in 1d)")
     assert text_of(trace_lines(replace(explanation(), due_at=NOW), NOW, UTC)).startswith("◷ RETRY PENDING")
     for answer, words in ((Answer.not_due, "◷ NOT DUE"), (Answer.waiting, "◷ WAITING"), (Answer.held, "‖ HELD")):
-        assert text_of(short_trace_lines(replace(explanation(), answer=answer), NOW, UTC)).startswith(words)
+        assert text_of(trace_lines(replace(explanation(), answer=answer), NOW, UTC, short=True)).startswith(words)
     stashed = replace(explanation(), answer=Answer.stashed, due_at=None)
     assert "✗ due " in text_of(trace_lines(stashed, NOW, UTC)), "what is never due is refused"
 

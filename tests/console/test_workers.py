@@ -13,7 +13,6 @@ from tests.console.sample_log import sessions, workers
 from tests.console.sample_relations import texts_of
 from tests.console.support import Stage, stage
 from tui_crawler.console.panes.line import Line, Paragraph
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.workers.rows import (
     LISTED,
@@ -23,6 +22,7 @@ from tui_crawler.console.workers.rows import (
 )
 from tui_crawler.domain.records.operator_view import SessionView
 from tui_crawler.domain.records.worker import WorkerView
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.relations.workers import PROCESSES, process_of
 
 W1, SILENT, PAUSED, LEAVING = workers()
@@ -165,3 +165,16 @@ async def test_frozen_it_stands_still() -> None:
         await held.press("f", rounds=2)
         await held.settle(2, move_ms=1_000)
         assert "Workers · 2 at work" in held.text()
+
+
+async def test_between_two_readings_the_table_is_filled_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:
+    filled: list[str | None] = []
+    fill = CrawlTable.fill
+    monkeypatch.setattr(CrawlTable, "fill", lambda self, *a, **b: (filled.append(self.id), fill(self, *a, **b))[1])
+    async with stage((120, 40)) as held:
+        await held.press("8", rounds=2)
+        filled.clear()
+        await held.settle(4)
+        assert not filled
+        await held.settle(1, move_ms=1_000)
+        assert filled.count("workers") >= 1

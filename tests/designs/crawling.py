@@ -240,7 +240,7 @@ class Crawling:
 
     def _outstanding(self) -> int:
         """Real work that time has to wait for: the store's, and exchanges that no site holds back."""
-        stored = self._store.outstanding if self._store is not None else 0
+        stored = self._store.writer.outstanding if self._store is not None else 0
         return stored + max(0, self._fetching - self.web.waiting)
 
     def steer(self, command: Command, who: str = "tester") -> int:

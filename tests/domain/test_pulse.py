@@ -12,9 +12,10 @@ from tui_crawler.domain.history.pulse import (
     SPANS_MS,
     LatencyPhase,
     PulseCount,
+    PulseOf,
     ms_of,
     packed,
-    step_for,
+    pulse_span,
     step_of,
     total,
     unpacked,
@@ -94,6 +95,6 @@ def test_the_phases_of_a_request():
 
 @pytest.mark.parametrize("span", SPANS_MS)
 def test_every_span_has_steps(span):
-    step = step_for(span)
+    step = pulse_span(PulseOf(), span, 0).cell_ms
     assert span / MOST_STEPS <= step <= max(span / 24, 1_000)
     assert step % HOUR_MS == 0 or span < 48 * HOUR_MS

@@ -76,7 +76,7 @@ class Life:
     def start(self, new_run: bool) -> Crawling:
         store = SqliteStore(self.path, StoreSettings(now=self.now, owner=GONE))
         self.stores.append(store)
-        self.loop.watch(lambda: store.outstanding)
+        self.loop.watch(lambda: store.writer.outstanding)
         settings = SettingsByOrigin(CrawlSettings(delay=self.delay)).to_json()
         more = {"delay": self.delay, "crawl_settings": settings, "new_run": new_run, "force_recrawl": new_run}
         limit = self.dice.choice([None, None, None, 12])

@@ -26,7 +26,7 @@ from tui_crawler.domain.records.command import (
 )
 from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.records.page import TodoPage
-from tui_crawler.storage.crawl import candidates, jobs, operator_actions, retrying, settle, stashes
+from tui_crawler.storage.crawl import candidates, operator_actions, retrying, settle, stashes
 from tui_crawler.storage.crawl.settle import SettleJob
 from tui_crawler.storage.db.transaction import Transaction
 from tui_crawler.storage.workers import sessions
@@ -144,10 +144,8 @@ class Crawl:
             self.todo[origin] = front + [page for page in self.todo[origin] if page.page_id not in ids]
 
     def add(self) -> None:
-        job_id = jobs.job_id_of(self.work, self.claim, self.dice.choice(_NAMES))
-        operator_actions.add_seeds(
-            self.work, self.claim, job_id, (seed(self.some_url(), force=self.dice.random() < 0.3),)
-        )
+        job = self.dice.choice(_NAMES)
+        operator_actions.add_seeds(self.work, self.claim, (seed(self.some_url(), force=self.dice.random() < 0.3),), job)
 
     def drop(self, unlisted: frozenset[int]) -> None:
         for origin, pages in self.todo.items():

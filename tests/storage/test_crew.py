@@ -265,9 +265,9 @@ async def test_looking_for_origins_where_none_is_free_writes_nothing(tmp_path):
     await store.begin_run(replace(PLAN, workers=2))
     shared = store.peers(1, site_of)
     assert len(await shared.take_origins()) == len(ORIGINS)
-    before = store.commits
+    before = store.writer.commits
     assert [await shared.take_origins(idle=True) for _ in range(3)] == [()] * 3
-    assert store.commits == before
+    assert store.writer.commits == before
     await asyncio.to_thread(store.close)
 
 

@@ -50,7 +50,7 @@ class Operated:
         """Crawls while the operator does the steps, each so many seconds after the one before; what was told."""
         now = lambda: WALL_0 + round(self.loop.time() * 1000)  # noqa: E731  of one use each
         store = SqliteStore(self.path, StoreSettings(now=now, owner=GONE))
-        self.loop.watch(lambda: store.outstanding)
+        self.loop.watch(lambda: store.writer.outstanding)
 
         async def operator(_: Crawling) -> None:
             for seconds, command in steps:

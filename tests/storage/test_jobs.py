@@ -53,7 +53,7 @@ def fill(workbench: Workbench, claim: Claim, origin: str = A) -> tuple[TodoPage,
 
 
 def add(workbench: Workbench, claim: Claim, job: str, *pages: NewPage) -> tuple[int, ...]:
-    return workbench.work(lambda work: operator_actions.add_seeds(work, claim, jobs.job_id_of(work, claim, job), pages))
+    return workbench.work(lambda work: operator_actions.add_seeds(work, claim, pages, job))
 
 
 def change(workbench: Workbench, claim: Claim, command: SetJob | SteerJobs) -> JobChange:

@@ -34,7 +34,7 @@ def test_a_whole_crawl_on_sqlite_is_that_of_the_memory_store(database_path: Path
     loop = VirtualLoop()
     settings = StoreSettings(now=lambda: WALL_0 + round(loop.time() * 1000), owner=GONE)
     store = SqliteStore(database_path, settings)
-    loop.watch(lambda: store.outstanding)
+    loop.watch(lambda: store.writer.outstanding)
     crawled = crawl_on(store, loop)
     store.close()
     loop.close()
@@ -68,7 +68,7 @@ def test_what_is_counted_while_a_continued_run_goes_on_is_what_its_end_counts(da
     lives = []
     for stops_after_s, reason in ((8, "interrupted"), (0, "exhausted")):
         store = SqliteStore(database_path, settings)
-        loop.watch(lambda store=store: store.outstanding)
+        loop.watch(lambda store=store: store.writer.outstanding)
         ended, events = run_virtual(crawl(store, stops_after_s), loop)
         store.close()
         assert ended == reason

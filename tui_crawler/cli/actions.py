@@ -6,14 +6,12 @@ import json
 from collections.abc import Callable, Iterable
 
 from tui_crawler.cli.printer import Printer
-from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
+from tui_crawler.cli.problem import ExitStatus, UsageProblem
 from tui_crawler.domain.records.command import ActionResult, Command, action_of
 from tui_crawler.domain.records.database_place import DatabasePlace
-from tui_crawler.domain.records.failure import NotTakenUp
 
 PATIENCE_S = 3.0
 """So long a live run has to take a command up; it looks several times a second."""
-
 Tell = Callable[[object, object], Iterable[str]]
 """What was before and what is now (JSON values) as lines for a person; crawled text made safe."""
 
@@ -23,12 +21,12 @@ WAITS = "written down; the run has not taken it up yet"
 def carry_out(
     database: DatabasePlace, command: Command, patience_s: float = PATIENCE_S, undoes: int = 0
 ) -> ActionResult:
-    """Carries one command out in the name of the user; waits so many seconds for a live run. `undoes`: the id of the
-    action that it takes back.
+    """Carry one command out in the name of the user; wait `patience_s` for a live run. `undoes`: the id of the action
+    that it takes back. Raises UsageProblem for what is refused, NotTakenUp when a live run does not take it up."""
+    from tui_crawler.wiring import carry_out as steer
+    from tui_crawler.wiring import operator_name
 
-    Raises UsageProblem for what is refused, CannotRun when a live run does not answer.
-    """
-    result = _ask(database, command, patience_s, undoes)
+    result = steer(database, command, operator_name(database), patience_s, undoes)
     if result.error:
         raise UsageProblem(result.error)
     return result
@@ -37,24 +35,26 @@ def carry_out(
 def carry_out_all(
     database: DatabasePlace, commands: Iterable[Command], tell: Tell, printer: Printer, *, as_json: bool
 ) -> int:
-    """Carries commands out one after the other and tells what became of each; the first that is refused ends it. They
-    may be made as they are asked for.
+    """Carry commands out, made as they are asked for, and show what became of each; the first that is refused ends it.
 
-    As JSON: `{"actions": [{"action_id", "action", "target", "before", "after", "error"}]}`. Answers the exit status;
-    raises UsageProblem with what was refused, CannotRun when a live run does not answer.
+    As JSON: `{"actions": [{"action_id", "action", "target", "before", "after", "error"}]}`. Raises UsageProblem with
+    what was refused, NotTakenUp when a live run does not take one up.
     """
+    from tui_crawler.wiring import carry_out as steer
+    from tui_crawler.wiring import operator_name
+
     documents: list[dict[str, object]] = []
     error = ""
     for command in commands:
-        result = _ask(database, command)
+        result = steer(database, command, operator_name(database))
         name, target = action_of(command)
-        error, asked = result.error, {"action_id": result.action_id, "action": name, "target": target}
-        changed = {"before": value_of(result.before), "after": value_of(result.after)}
-        documents.append(asked | changed | {"error": error})
+        before, after, error = value_of(result.before), value_of(result.after), result.error
+        asked = {"action_id": result.action_id, "action": name, "target": target}
+        documents.append(asked | {"before": before, "after": after, "error": error})
         if error:
             break
         if not as_json:
-            printer.lines(tell(value_of(result.before), value_of(result.after)) if result.after else (WAITS,))
+            printer.lines(tell(before, after) if result.after else (WAITS,))
     if as_json:
         printer.document({"actions": documents})
     if error:
@@ -68,13 +68,3 @@ def value_of(text: str) -> object:
         return json.loads(text) if text else None
     except ValueError:
         return text
-
-
-def _ask(database: DatabasePlace, command: Command, patience_s: float = PATIENCE_S, undoes: int = 0) -> ActionResult:
-    from tui_crawler.wiring import carry_out as steer
-    from tui_crawler.wiring import operator_name
-
-    try:
-        return steer(database, command, operator_name(database), patience_s, undoes)
-    except NotTakenUp as late:
-        raise CannotRun(str(late)) from late

@@ -24,7 +24,7 @@ from tui_crawler.cli.options import (
 from tui_crawler.cli.printer import Printer, as_json, standard_printer
 from tui_crawler.cli.problem import CannotRun, ExitStatus, UsageProblem
 from tui_crawler.domain.known_word import did_you_mean
-from tui_crawler.domain.records.failure import CannotListen, RunHeld, StorageFailure
+from tui_crawler.domain.records.failure import CannotListen, NotTakenUp, RunHeld, StorageFailure
 
 _DESCRIPTION = """\
 A terminal console for polite web crawling. Without a command it opens the console: if a live run
@@ -187,7 +187,7 @@ def _fail(printer: Printer, words: Sequence[str], status: ExitStatus, lines: Seq
 
 def _explained(error: Exception) -> tuple[list[str], str]:
     """One line for what could not be done, with TUI_CRAWLER_DEBUG set where it happened, too; and a hint."""
-    expected = isinstance(error, CannotRun | CannotListen | RunHeld | StorageFailure)
+    expected = isinstance(error, CannotRun | CannotListen | NotTakenUp | RunHeld | StorageFailure)
     known = expected or isinstance(error, OSError)
     said = str(error) if known else f"unexpected error, please report it: {type(error).__name__}: {error}"
     if os.environ.get(DEBUG_VARIABLE):

@@ -4,11 +4,8 @@ from __future__ import annotations
 
 import argparse
 import contextlib
-import os
-import sys
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 
 from tui_crawler.cli.known_names import (
@@ -44,16 +41,16 @@ if TYPE_CHECKING:
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.crawl.event import Event
     from tui_crawler.domain.history.coverage import Coverage
-    from tui_crawler.text.terminal_signals import TerminalSignals
 
 FAULTS = ("broken", "external", "fragments", "gave_up", "cut", "slow", "empty", "refused")
-"""What `--fail-on` knows: links of the crawl that are broken, links that leave it and are, fragments that no page has,
-origins that gave up, pages of which something was cut, pages that took longer than `slow=DURATION`, origins whose
-seeds gave no document, URLs and links that were refused."""
-
-
-_OF_CRAWL = ("max_requests", "recheck", "force_recrawl")
-_OVERRIDES = {name: f"crawl.{name}" for name in _OF_CRAWL} | {"user_agent": "user_agent", "own": "own_sites"}
+"""What `--fail-on` knows; its help says what each is."""
+_OVERRIDES = {
+    "max_requests": "crawl.max_requests",
+    "recheck": "crawl.recheck",
+    "force_recrawl": "crawl.force_recrawl",
+    "user_agent": "user_agent",
+    "own": "own_sites",
+}
 """Options that win over the configuration, each over this key."""
 
 
@@ -117,61 +114,45 @@ def run_to_end(
     config: Config, database: DatabasePlace, launch: Launch, arguments: argparse.Namespace, printer: Printer
 ) -> int:
     """Crawl until the end and show the run as `--json` asks; return the exit status, by `--fail-on`, too.
-    Raises UsageProblem where that names what cannot be found."""
+    Raises UsageProblem where that names what no run of this configuration can find."""
     from tui_crawler.cli.run_watch import watch
     from tui_crawler.wiring import run_headless
 
     wanted: dict[str, int] = arguments.fail_on
     if wanted:
-        check_faults(wanted, config)
-    signals = partial(terminal_signals, config)
+        from tui_crawler.domain.history.site_audit import LINK_CHECKS
+        from tui_crawler.wiring.origin_settings import switched_off
 
-    def carry_out(shows: RunListener, listener: RunListener | None = None) -> int:
-        return run_headless(config, database, launch, listener or shows, getattr(shows, "on_alarm", None))
-
-    if not wanted:
-        return watch(printer, arguments.json, carry_out, signals)
+        for check in LINK_CHECKS:
+            if check.name in wanted and (key := switched_off(check, config)):
+                words = f"--fail-on {check.name}: {check.title} are not checked ({key})"
+                raise UsageProblem(words, hint=f"change {key}")
+    if wanted.get("slow", 0) > config.network.total_timeout_ms:
+        raise UsageProblem("--fail-on slow: no response takes longer than network.total_timeout")
     faults = Faults(wanted, database)
-    status = watch(printer, arguments.json, lambda one: carry_out(one, faults.before(one)), signals)
+
+    def carry_out(shows: RunListener) -> int:
+        faults.listener = shows
+        return run_headless(config, database, launch, faults if wanted else shows, shows)
+
+    status = watch(printer, arguments.json, carry_out, config)
     told = ", ".join([*(f"{count} {name}" for name, count in faults.found.items() if count), *faults.unmade])
     if told:
         printer.error(f"--fail-on: {told}")
     return status or int(bool(told))
 
 
-def terminal_signals(config: Config) -> TerminalSignals:
-    """What the terminal of a run is told of alarms."""
-    from tui_crawler.text.terminal_signals import TerminalSignals
-
-    ascii_only = "utf" not in (sys.stdout.encoding or "").lower()
-    return TerminalSignals(config.name, os.environ, config.alarms, ascii_only=ascii_only)
-
-
 class Faults:
-    """A listener that counts what `--fail-on` names when the run is over, and tells it with the last event."""
+    """Counts what `--fail-on` names when the run is over, and reports it to its `listener` with the last event."""
+
+    listener: RunListener
 
     def __init__(self, wanted: Mapping[str, int], database: DatabasePlace) -> None:
         """`wanted`: names out of FAULTS, that of `slow` with its ms."""
-        self._wanted = wanted
-        self._database = database
-        self._listener: RunListener
+        self._wanted, self._database = wanted, database
         self.found: dict[str, int] = {}
         self.unmade: list[str] = []
         self._coverage: Coverage | None = None
-
-    def before(self, listener: RunListener) -> Faults:
-        """Stands before a listener from now on."""
-        self._listener = listener
-        return self
-
-    @property
-    def stop_run(self) -> Callable[[], None]:
-        """What ends the run; the listener behind has it."""
-        return self._listener.stop_run
-
-    @stop_run.setter
-    def stop_run(self, stop: Callable[[], None]) -> None:
-        self._listener.stop_run = stop
 
     def on_event(self, event: Event) -> None:
         """Hands an event on. Of a run that a signal ends, or whose database cannot be read, nothing is counted."""
@@ -183,7 +164,7 @@ class Faults:
             with contextlib.suppress(StorageFailure):
                 self.found = self._count()
             event = replace(event, extra=(*event.extra, ("fail_on", self.found)))
-        self._listener.on_event(event)
+        self.listener.on_event(event)
 
     def _count(self) -> dict[str, int]:
         from tui_crawler.wiring.origin_settings import checks_made
@@ -219,10 +200,8 @@ def _faults(text: str) -> dict[str, int]:
 
 
 def _stored(arguments: argparse.Namespace, printer: Printer) -> tuple[Config, DatabasePlace]:
-    """What a console that has left its run goes on with: the configuration the database keeps.
-
-    Raises UsageProblem when it keeps none, BadKeptConfig.
-    """
+    """The configuration that the database keeps, for what a console that has left its run goes on with. Raises
+    UsageProblem when it keeps none, BadKeptConfig."""
     from tui_crawler.wiring.origin_settings import kept_config
 
     database = awaited(existing_database(arguments), printer)
@@ -234,24 +213,10 @@ def _stored(arguments: argparse.Namespace, printer: Printer) -> tuple[Config, Da
 
 def check_workers(workers: int, config: Config) -> None:
     """Raises UsageProblem for what several workers cannot do together."""
-    if workers == 1:
-        return
     if workers > MOST_WORKERS:
         raise UsageProblem(f"--workers {workers}: at most {MOST_WORKERS} workers share one database")
-    if config.queue.min_origins:
+    if workers > 1 and config.queue.min_origins:
         raise UsageProblem("--workers cannot be combined with queue.min_origins: no worker sees all origins")
-
-
-def check_faults(wanted: Mapping[str, int], config: Config) -> None:
-    """Raises UsageProblem for faults that no run of this configuration can find."""
-    from tui_crawler.domain.history.site_audit import LINK_CHECKS
-    from tui_crawler.wiring.origin_settings import switched_off
-
-    for check in LINK_CHECKS:
-        if check.name in wanted and (key := switched_off(check, config)):
-            raise UsageProblem(f"--fail-on {check.name}: {check.title} are not checked ({key})", hint=f"change {key}")
-    if wanted.get("slow", 0) > config.network.total_timeout_ms:
-        raise UsageProblem("--fail-on slow: no response takes longer than network.total_timeout")
 
 
 def overrides_of(arguments: argparse.Namespace) -> dict[str, object]:

@@ -10,6 +10,7 @@ import threading
 import time
 from collections import Counter
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Self
 
 from rich.cells import cell_len
@@ -35,11 +36,11 @@ MOST_ORIGINS = 40
 
 _COLOURS = {
     "active": "green",
+    "ok": "green",
     "waiting": "cyan",
     "paused": "yellow",
     "warning": "yellow",
     "error": "red",
-    "ok": "green",
 }
 _WIDE_CELLS = 100
 _NARROW_CELLS = 70
@@ -64,8 +65,7 @@ def frame(ledger: RunTotals, now: int, columns: int, rows: int) -> list[Text]:
     lines += [_origin_line(one, now, width) for one in shown]
     if len(shown) < len(ordered) and room:
         rest = ordered[len(shown) :]
-        states = Counter(_mark(one).word for one in rest)
-        told = ", ".join(f"{number} {word}" for word, number in states.items())
+        told = ", ".join(f"{number} {word}" for word, number in Counter(_mark(one).word for one in rest).items())
         lines.append(_fitted(f"… and {plural(len(rest), 'more origin')}: {told}", width, "dim"))
     return lines
 
@@ -96,13 +96,13 @@ def _fitted(text: str, width: int, style: str) -> Text:
     return Text(clip(text, width), style=style, no_wrap=True, end="")
 
 
+@dataclass(slots=True)
 class Painter:
     """Draws a frame over the last one. Hides no cursor and changes no mode, so there is nothing to restore."""
 
-    def __init__(self, out: Stream) -> None:
-        self._out = out
-        self._widths: tuple[int, ...] = ()
-        self._shown = ""
+    _out: Stream
+    _widths: tuple[int, ...] = ()
+    _shown: str = ""
 
     def forget(self) -> None:
         """The last frame stays where it is and the next one begins below it (after a suspension)."""
@@ -142,11 +142,8 @@ class Painter:
 
 
 class ProgressDisplay:
-    """A listener that keeps the ledger and lets a thread of its own draw it; a terminal that stands still gets no other
-    frame until it has taken the last one.
-
-    `closed` becomes True when the terminal is gone; the next event then ends the run by `stop_run`.
-    """
+    """A listener that keeps the ledger and has a thread draw it; a terminal that stands still gets no other frame until
+    it has taken the last one. `closed`: the terminal is gone; the next event ends the run by `stop_run`."""
 
     def __init__(
         self,
@@ -157,14 +154,8 @@ class ProgressDisplay:
         signals: TerminalSignals | None = None,
     ) -> None:
         """`size` tells the terminal's present size, `now` the epoch ms; `signals` are given beside what is drawn."""
-        self._signals = signals
-        self._out = out
-        self._ledger = ledger
-        self._size = size
-        self._now = now
-        self._painter = Painter(out)
-        self._lock = threading.Lock()
-        self._over = threading.Event()
+        self._signals, self._out, self._ledger, self._size, self._now = signals, out, ledger, size, now
+        self._painter, self._lock, self._over = Painter(out), threading.Lock(), threading.Event()
         self._thread = threading.Thread(target=self._draw_on, name="progress", daemon=True)
         self._former: object = None
         self._told = False

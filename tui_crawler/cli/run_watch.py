@@ -7,7 +7,7 @@ import logging
 import os
 import sys
 import time
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from datetime import tzinfo
 from typing import TYPE_CHECKING, Protocol
 
@@ -21,7 +21,7 @@ from tui_crawler.text.format import count, date_time, duration, elapsed, plural,
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
-    from tui_crawler.text.terminal_signals import TerminalSignals
+    from tui_crawler.config.schema import Config
 
 LONG_WAIT_MS = 30_000
 """A wait shorter than this is the usual delay and worth no line."""
@@ -39,15 +39,17 @@ _PLAIN: Mapping[str, str] = {
 
 
 class RunListener(Protocol):
-    """Who is told of a run. Whoever carries the run out puts a function into `stop_run` that ends it.
-
-    The listener calls it, from within `on_event`, when nobody reads its output any more.
-    """
+    """Who is told of a run. It calls `stop_run`, put there by whoever carries the run out, from within `on_event` when
+    nobody reads its output any more."""
 
     stop_run: Callable[[], None]
 
     def on_event(self, event: Event) -> None:
         """Takes one event; raises nothing."""
+
+
+def run_on() -> None:
+    """What `stop_run` does before somebody carries the run out: nothing."""
 
 
 class JsonLines:
@@ -62,9 +64,7 @@ class JsonLines:
             self._printer.error(complaint)
         if event.event == "run_finished":
             self._printer.end(hurry=dict(event.extra).get("reason") in HURRIED)
-        if self._printer.closed:
-            return
-        if not self._printer.document(event.as_document()):
+        if not self._printer.closed and not self._printer.document(event.as_document()):
             self.stop_run()
 
 
@@ -73,9 +73,7 @@ class PlainLines:
 
     def __init__(self, printer: Printer, ledger: RunTotals, zone: tzinfo) -> None:
         self.stop_run: Callable[[], None] = run_on
-        self._printer = printer
-        self._ledger = ledger
-        self._zone = zone
+        self._printer, self._ledger, self._zone = printer, ledger, zone
 
     def on_event(self, event: Event) -> None:
         self._ledger.take(event)
@@ -86,10 +84,6 @@ class PlainLines:
         text = event_line(event)
         if text and not self._printer.line(f"{date_time(event.at, self._zone, offset=True)} {text}"):
             self.stop_run()
-
-
-def run_on() -> None:
-    """What `stop_run` does before somebody carries the run out: nothing."""
 
 
 def event_line(event: Event) -> str:
@@ -126,19 +120,18 @@ def event_line(event: Event) -> str:
 
 
 def _attempt(kind: str, event: Event, extra: Mapping[str, object]) -> str:
-    status = extra.get("http_status")
-    took = extra.get("response_ms")
-    words = [f"{safe(kind):<6} {safe(event.exit_code):<24} {status if isinstance(status, int) else '-':>3}"]
-    words.append(f"{seconds(took) if isinstance(took, int) else '-':>6}  {safe(event.url, 2_048)}")
+    status, took, message, cut = map(extra.get, ("http_status", "response_ms", "message", "cut"))
     new = number(extra, "new_pages", 0)
     notes = [f"{new} new"] if new else []
-    message = extra.get("message")
     if isinstance(message, str) and message:
         notes.append(safe(message, 200))
-    cut = extra.get("cut")
     if isinstance(cut, list):
         notes.append(f"cut: {', '.join(cut)}")
-    return " ".join(words) + (f"  ({'; '.join(notes)})" if notes else "")
+    return (
+        f"{safe(kind):<6} {safe(event.exit_code):<24} {status if isinstance(status, int) else '-':>3} "
+        f"{seconds(took) if isinstance(took, int) else '-':>6}  {safe(event.url, 2_048)}"
+        + (f"  ({'; '.join(notes)})" if notes else "")
+    )
 
 
 NAMED = 20
@@ -160,14 +153,11 @@ def watch(
     printer: Printer,
     as_json: bool,
     carry_out: Callable[[RunListener], int],
-    signals: Callable[[], TerminalSignals] | None = None,
+    config: Config | None = None,
 ) -> int:
-    """Hands `carry_out` the listener that fits stdout, and prints the summary when the run is over. No reader of either
-    output holds the run. A listener for a terminal has a method `on_alarm`, where `signals` makes what a terminal is
-    told of alarms.
-
-    Answers the exit status that `carry_out` answers. `--json` prints no summary: the last event is it.
-    """
+    """Hand `carry_out` the listener that fits stdout; return its exit status. Print the summary when the run is over;
+    with `--json` the last event is it. No reader of either output holds up the run. A listener for a terminal has a
+    method `on_alarm`; with `config` it signals the alarms that this asks for."""
 
     def left_out(number: int) -> str:
         event = Event(time.time_ns() // 1_000_000, "output_left_out", extra=(("lines", number),))
@@ -181,8 +171,13 @@ def watch(
     if on_terminal() and not printer.quiet:
         from tui_crawler.cli.run_progress import ProgressDisplay, terminal_size
 
-        made = signals() if signals is not None else None
-        with ProgressDisplay(before_stdout, ledger, terminal_size, signals=made) as display:
+        signals = None
+        if config is not None:
+            from tui_crawler.text.terminal_signals import TerminalSignals
+
+            ascii_only = "utf" not in (sys.stdout.encoding or "").lower()
+            signals = TerminalSignals(config.name, os.environ, config.alarms, ascii_only=ascii_only)
+        with ProgressDisplay(before_stdout, ledger, terminal_size, signals=signals) as display:
             status = carry_out(display)
         if display.closed:
             return status
@@ -242,16 +237,12 @@ def _lost_to_robots(one: OriginProgress) -> bool:
     return one.reason == FinishReason.patience and bool(one.without_robots)
 
 
-def _named(origins: Iterable[OriginProgress]) -> Iterator[str]:
-    left_out = 0
-    for index, one in enumerate(origins):
-        if index >= NAMED:
-            left_out += 1
-            continue
+def _named(origins: Sequence[OriginProgress]) -> Iterator[str]:
+    for one in origins[:NAMED]:
         why = f" {gave_up_words(one)};" if one.gave_up else ""
         todo = f", {count(one.todo)} on the todo list" if one.todo else ""
         yield (
             f"  {safe(one.origin)}:{why} {plural(one.pages_done, 'page')} done, {count(one.pages_failed)} failed{todo}"
         )
-    if left_out:
-        yield f"  … and {plural(left_out, 'more origin')}"
+    if len(origins) > NAMED:
+        yield f"  … and {plural(len(origins) - NAMED, 'more origin')}"

@@ -5,9 +5,8 @@ from __future__ import annotations
 import argparse
 from collections.abc import Iterable
 from functools import cache, partial
-from typing import Any
 
-from tui_crawler.cli.actions import Tell, carry_out_all
+from tui_crawler.cli.actions import carry_out_all
 from tui_crawler.cli.known_names import (
     check_pattern,
     crawl_urls,
@@ -90,7 +89,7 @@ def _delay(arguments: argparse.Namespace, printer: Printer) -> int:
     (origin,) = _origins(database, (arguments.origin,))
     done = f"your delay is set to {show_duration(arguments.wait)}:" if arguments.wait else "your delay is taken off:"
     command = SetDelay(origin, arguments.wait)
-    return carry_out_all(database, (command,), _telling(done), printer, as_json=arguments.json)
+    return carry_out_all(database, (command,), partial(_outcome, done), printer, as_json=arguments.json)
 
 
 def _steer(order: Order, arguments: argparse.Namespace, printer: Printer) -> int:
@@ -98,7 +97,7 @@ def _steer(order: Order, arguments: argparse.Namespace, printer: Printer) -> int
         raise UsageProblem("name the origins, or --all", hint="tui-crawler status lists them")
     database = existing_database(arguments)
     command = order.make(_origins(database, tuple(arguments.origins)))
-    return carry_out_all(database, (command,), _telling(order.done), printer, as_json=arguments.json)
+    return carry_out_all(database, (command,), partial(_outcome, order.done), printer, as_json=arguments.json)
 
 
 def _add(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -128,28 +127,29 @@ def _add(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 class _Added:
-    """What the actions of one command have added, told at its end, however that comes; progress until then."""
+    """What the actions of one command have added, shown at its end, however that comes; progress until then."""
 
     def __init__(self, arguments: argparse.Namespace, printer: Printer) -> None:
         self._progress, self._printer = Progress("URLs stored"), printer
         self._shows = not (arguments.quiet or arguments.json)
-        self._sums: dict[str, Any] = {}
+        self._added = self._known = 0
+        self._refused: list[object] | None = None
 
     def take(self, _before: object, after: object) -> Iterable[str]:
-        match after, self._sums:
-            case {"added": int(added), "known": int(known), **rest}, sums:
+        match after:
+            case {"added": int(added), "known": int(known), **rest}:
                 refused = rest.get("refused")
-                told = [*sums.get("refused", ()), *(refused if isinstance(refused, list) else ())][:_REFUSED_TOLD]
-                both = sums.get("added", 0) + added, sums.get("known", 0) + known
-                self._sums = {"added": both[0], "known": both[1], "refused": told}
+                self._refused = [*(self._refused or ()), *(refused if isinstance(refused, list) else ())]
+                self._added, self._known = self._added + added, self._known + known
                 if self._shows:
-                    self._progress(sum(both))
+                    self._progress(self._added + self._known)
         return ()
 
     def tell(self) -> None:
         self._progress.clear()
-        if self._sums:
-            self._printer.lines(_telling("added")(None, self._sums))
+        if self._refused is not None:
+            sums = {"added": self._added, "known": self._known, "refused": self._refused[:_REFUSED_TOLD]}
+            self._printer.lines(_outcome("added", None, sums))
 
 
 def _retry(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -159,7 +159,7 @@ def _retry(arguments: argparse.Namespace, printer: Printer) -> int:
     codes = tuple(dict.fromkeys(exit_code_name(name) for name in arguments.exit_code))
     database = existing_database(arguments)
     command = RetryPages(urls, codes, _origins(database, tuple(arguments.origin)))
-    return carry_out_all(database, (command,), _telling_retry(database), printer, as_json=arguments.json)
+    return carry_out_all(database, (command,), partial(_retried, database), printer, as_json=arguments.json)
 
 
 def _origins(database: DatabasePlace, names: tuple[str, ...]) -> tuple[str, ...]:
@@ -169,44 +169,36 @@ def _origins(database: DatabasePlace, names: tuple[str, ...]) -> tuple[str, ...]
         return known_origins(names, reports)
 
 
-def _telling_retry(database: DatabasePlace) -> Tell:
-    """How the outcome of a retry is told: also where nothing is requested, as their origins gave up in the live run."""
-    put_back = _telling("put back")
+def _retried(database: DatabasePlace, before: object, after: object) -> Iterable[str]:
+    """The outcome of a retry; says where nothing is requested, as the origins gave up in the live run."""
+    from tui_crawler.console.operator.retry_start import gave_up_words
 
-    def tell(before: object, after: object) -> Iterable[str]:
-        from tui_crawler.console.operator.retry_start import gave_up_words
-
-        yield from put_back(before, after)
-        names = after.get("retried") if isinstance(after, dict) else None
-        if not names:
-            return
-        with reports_of(database) as reports:
-            run = reports.run()
-            views = [reports.origin(str(name)) for name in names] if run is not None and run.live else []
-        weary = [view.origin for view in views if view is not None and view.gave_up]
-        if weary:
-            yield f"{safe(gave_up_words(weary))} tui-crawler top-up {safe(weary[0]) if len(weary) == 1 else 'ORIGIN'}"
-
-    return tell
+    yield from _outcome("put back", before, after)
+    names = after.get("retried") if isinstance(after, dict) else None
+    if not names:
+        return
+    with reports_of(database) as reports:
+        run = reports.run()
+        views = [reports.origin(str(name)) for name in names] if run is not None and run.live else []
+    weary = [view.origin for view in views if view is not None and view.gave_up]
+    if weary:
+        yield f"{safe(gave_up_words(weary))} tui-crawler top-up {safe(weary[0]) if len(weary) == 1 else 'ORIGIN'}"
 
 
-def _telling(done: str) -> Tell:
-    def tell(_before: object, after: object) -> Iterable[str]:
-        match after:
-            case {"retried": dict(counts)}:
-                total = sum(number for number in counts.values() if isinstance(number, int))
-                if not total:
-                    return ["no page matches"]
-                return [f"{plural(total, 'page')} {done}", *(f"  {n} {safe(str(o))}" for o, n in counts.items())]
-            case {"added": int(added), "known": int(known), **rest}:
-                lines = [f"{plural(added, 'page')} {done}" + (f", {known} known already" if known else "")]
-                refused = rest.get("refused")
-                if isinstance(refused, list):
-                    lines += [f"  refused: {safe(str(text))}" for text in refused]
-                return lines
-            case dict() if after:
-                return [f"{done} {safe(str(name))}" for name in after if name not in _BESIDE]
-            case _:
-                return ["nothing to change"]
-
-    return tell
+def _outcome(done: str, _before: object, after: object) -> Iterable[str]:
+    match after:
+        case {"retried": dict(counts)}:
+            total = sum(number for number in counts.values() if isinstance(number, int))
+            if total:
+                yield f"{plural(total, 'page')} {done}"
+                yield from (f"  {number} {safe(str(origin))}" for origin, number in counts.items())
+            else:
+                yield "no page matches"
+        case {"added": int(added), "known": int(known), **rest}:
+            yield f"{plural(added, 'page')} {done}" + (f", {known} known already" if known else "")
+            if isinstance(refused := rest.get("refused"), list):
+                yield from (f"  refused: {safe(str(text))}" for text in refused)
+        case dict() if after:
+            yield from (f"{done} {safe(str(name))}" for name in after if name not in _BESIDE)
+        case _:
+            yield "nothing to change"

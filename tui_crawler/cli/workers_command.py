@@ -16,12 +16,11 @@ from tui_crawler.cli.known_names import awaited, existing_database, known_origin
 from tui_crawler.cli.options import CommandSet, add_common, add_watching, positive
 from tui_crawler.cli.printer import Printer, safe
 from tui_crawler.cli.problem import CannotRun, UsageProblem
-from tui_crawler.cli.run_command import check_workers, terminal_signals
+from tui_crawler.cli.run_command import check_workers
 from tui_crawler.domain.records.command import OF_WORKERS, Command, MoveOrigins, Order, TagWorker
 from tui_crawler.wiring.launch import Launch
 
 if TYPE_CHECKING:
-    from tui_crawler.cli.run_watch import RunListener
     from tui_crawler.config.schema import Config
     from tui_crawler.domain.records.database_place import DatabasePlace
 
@@ -73,12 +72,16 @@ def declare(commands: CommandSet) -> None:
 def _work(arguments: argparse.Namespace, printer: Printer) -> int:
     database = awaited(existing_database(arguments), printer)
     config = _kept(database, impolite=arguments.allow_impolite)
-    own = config.worker
-    tags = own.tags if arguments.tag is None else _tags(arguments.tag)
     if (arguments.slots or 0) > MOST_SLOTS:
         raise UsageProblem(f"--slots {arguments.slots}: at most {MOST_SLOTS}")
-    matchonly, slots = own.matchonly or arguments.matchonly, arguments.slots or own.slots
-    worker = replace(own, name=arguments.name, tags=tags, matchonly=matchonly, slots=slots)
+    own = config.worker
+    worker = replace(
+        own,
+        name=arguments.name,
+        tags=own.tags if arguments.tag is None else _tags(arguments.tag),
+        matchonly=own.matchonly or arguments.matchonly,
+        slots=arguments.slots or own.slots,
+    )
     config = replace(config, worker=worker)
     check_workers(2, config)
 
@@ -86,11 +89,7 @@ def _work(arguments: argparse.Namespace, printer: Printer) -> int:
     from tui_crawler.wiring import run_headless
 
     launch = replace(Launch.of(arguments), may_join=True, token=os.environ.get(IDENTITY_VARIABLE, ""))
-
-    def carry_out(listener: RunListener) -> int:
-        return run_headless(config, database, launch, listener, getattr(listener, "on_alarm", None))
-
-    return watch(printer, arguments.json, carry_out, partial(terminal_signals, config))
+    return watch(printer, arguments.json, lambda shows: run_headless(config, database, launch, shows, shows), config)
 
 
 def _tags(words: list[str]) -> tuple[str, ...]:

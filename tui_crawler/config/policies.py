@@ -46,7 +46,7 @@ class MatcherKind:
                 parts.append(All(inner) if name.text == "all" else AnyOf(inner))
             elif name.text in FIELDS:
                 if name.text == "fragment":
-                    reader.warn(name.mark, path, "pages have no fragment: it is cut off when a link is found")
+                    reader.warn(path, "pages have no fragment: it is cut off when a link is found", mark=name.mark)
                 parts += _tests(name.text, value, path, self)
             else:
                 raise BadValue(name.mark, "unknown field", nearest(name.text, (*FIELDS, *_COMBINERS)), path)

@@ -1,8 +1,7 @@
 """YAML text to a tree of values that know their file, line and column.
 
-A parser of YAML gives events, and the tree is composed of them here, because a configuration is stricter than YAML: no
-key twice, no tags beyond the core schema, one document, text keys, bounded nesting and bounded aliases. Plain scalars
-mean what the YAML 1.2 core schema says, so `on` and `yes` are texts.
+The tree is composed of a parser's events here, because a configuration is stricter than YAML: no key twice, no tags
+beyond the core schema (YAML 1.2: `on` and `yes` are texts), one document, text keys, bounded nesting and aliases.
 
 Plain ASCII is read by libyaml, which takes a tenth of the time; whatever that does not take, and everything else, is
 read by ruamel.yaml, whose words an error has. Both give the same events there (tests compare them).
@@ -66,17 +65,13 @@ class MappingNode:
 Node = Scalar | ListNode | MappingNode
 
 
-def value_of(node: Scalar) -> str | int | float | bool | None:
-    """Return what a scalar means by the core schema of YAML 1.2 (section 10.3)."""
-    text = node.text
-    if not node.plain:
-        return text
-    if text in _NULLS:
+def value_of(node: Node) -> str | int | float | bool | None:
+    """Return what a scalar means by the core schema of YAML 1.2 (section 10.3); None for lists and mappings."""
+    if not isinstance(node, Scalar) or (node.plain and node.text in _NULLS):
         return None
-    if text in _BOOLS:
-        return _BOOLS[text]
-    if text[0] not in "+-.0123456789":
-        return text
+    text = node.text
+    if not node.plain or text[0] not in "+-.0123456789":
+        return _BOOLS.get(text, text) if node.plain else text
     if _INT.fullmatch(text) and len(text) <= _LONGEST_INT:
         return int(text, 0 if text[:2] in {"0o", "0x"} else 10)
     return float(text.lower().replace(".inf", "inf").replace(".nan", "nan")) if _FLOAT.fullmatch(text) else text
@@ -89,10 +84,8 @@ def is_null(node: Node) -> bool:
 
 def describe(node: Node) -> str:
     """Return what was found, for a message."""
-    if isinstance(node, ListNode):
-        return "a list"
-    if isinstance(node, MappingNode):
-        return "a mapping"
+    if not isinstance(node, Scalar):
+        return "a list" if isinstance(node, ListNode) else "a mapping"
     match value_of(node):
         case None:
             return "nothing (null)"
@@ -119,19 +112,16 @@ def node_of(value: object, mark: SourcePlace) -> Node:
         case list() | tuple():
             return ListNode(tuple(node_of(item, mark) for item in value), mark)
         case _:
-            text = str(value)
-            if "\0" in text or not _is_unicode(text):
-                raise BadValue(mark, f'the text "{visible(text)}" holds a character that is not text')
-            return Scalar(text, False, mark)
+            return Scalar(_checked_text(str(value), mark), False, mark)
 
 
-Report = Callable[[SourcePlace, str, str, str], None]
+Report = Callable[[str, str, str, SourcePlace], None]
 
 
 def compose(text: str, file: str, report: Report) -> Node:
-    """The tree of one YAML document; an empty document is null at line 1.
+    """Return the tree of one YAML document; an empty document is null at line 1.
 
-    `report(mark, key, message, suggestion)` is called for each duplicate key. Raises BadValue for everything
+    `report(key, message, suggestion, mark)` is called for each duplicate key. Raises BadValue for everything
     else that is not accepted; never a YAML error or RecursionError.
     """
     quick = _compose_quickly(text, file)
@@ -156,11 +146,8 @@ def compose(text: str, file: str, report: Report) -> Node:
 
 
 def _compose_quickly(text: str, file: str) -> Node | None:
-    """The tree by libyaml; None where that has anything to say against the text, or is not there.
-
-    Left to the other one: tabs, block scalars, ends of documents and empty values, which it sees otherwise; and what is
-    not ASCII, since its marks count bytes.
-    """
+    """Return the tree by libyaml; None where it refuses the text or is missing, and for what it reads differently:
+    tabs, block scalars, ends of documents, empty values, and what is not ASCII, since its marks count bytes."""
     if not text.isascii() or _OTHERWISE.search(text):
         return None
     try:
@@ -168,7 +155,7 @@ def _compose_quickly(text: str, file: str) -> Node | None:
     except ImportError:
         return None
     problems: list[SourcePlace] = []
-    composer = _Composer(file, lambda mark, *_: problems.append(mark))
+    composer = _Composer(file, lambda *problem: problems.append(problem[-1]))
     try:
         for event in parse(text, CLoader):
             if not getattr(event, "value", True) and event.implicit[0]:
@@ -231,24 +218,19 @@ class _Composer:
                 self._end()
             case "AliasEvent":
                 self._alias(event.anchor, mark)
+            case "DocumentStartEvent" if self._documents:
+                raise BadValue(mark, "a second YAML document begins here", "keep one document in the file")
             case "DocumentStartEvent":
                 self._documents += 1
-                if self._documents > 1:
-                    raise BadValue(mark, "a second YAML document begins here", "keep one document in the file")
                 if event.version is not None and tuple(event.version) != (1, 2):
                     raise BadValue(mark, "configurations are YAML 1.2", "remove the %YAML line")
 
     def _scalar(self, event: Any, mark: SourcePlace) -> None:
-        text: str = event.value
-        if "\0" in text or not _is_unicode(text):
-            raise self._refused(mark, f'the text "{visible(text)}" holds a character that is not text')
+        text = _checked_text(event.value, mark, self.path)
         plain: bool = event.implicit[0] and not event.style
-        tag = event.tag or ""
-        if tag == "!" or tag == _CORE + "str":
-            plain = False
-        elif tag:
-            plain = True
-            if type(value_of(Scalar(text, True, mark))) not in _SCALAR_TAGS.get(tag, ()):
+        if tag := event.tag or "":
+            plain = tag not in {"!", _CORE + "str"}
+            if plain and type(value_of(Scalar(text, True, mark))) not in _SCALAR_TAGS.get(tag, ()):
                 raise self._bad_tag(tag, mark)
         self._nodes += 1
         node = Scalar(text, plain, mark, (event.start_mark.index, event.end_mark.index))
@@ -269,27 +251,26 @@ class _Composer:
 
     def _end(self) -> None:
         done = self._open.pop()
-        node: Node
-        node = (
-            MappingNode(tuple(done.entries), done.mark) if done.is_mapping else ListNode(tuple(done.items), done.mark)
-        )
+        node: Node = ListNode(tuple(done.items), done.mark)
+        if done.is_mapping:
+            node = MappingNode(tuple(done.entries), done.mark)
         if done.anchor:
             self._anchors[done.anchor] = _Anchored(node, self._nodes - done.nodes_before, done.height)
         self._add(node, done.height)
 
     def _alias(self, name: str, mark: SourcePlace) -> None:
+        shown = f"the alias *{self._told(name)}"
         if name not in self._anchors:
-            raise self._refused(mark, f"the alias *{self._told(name)} has no anchor before it")
+            raise self._refused(mark, f"{shown} has no anchor before it")
         found = self._anchors[name]
         if found is None:
-            message = f"the alias *{self._told(name)} stands inside its own anchor"
-            raise self._refused(mark, message, "write the value out")
+            raise self._refused(mark, f"{shown} stands inside its own anchor", "write the value out")
         self._aliases += 1
         self._aliased_nodes += found.size
         self._nodes += found.size
         if self._aliases > MAX_ALIASES or self._aliased_nodes > MAX_ALIASED_NODES:
-            message = f"too many aliases: at most {MAX_ALIASES}, for {MAX_ALIASED_NODES} values in all"
-            raise self._refused(mark, message)
+            most = f"at most {MAX_ALIASES}, for {MAX_ALIASED_NODES} values in all"
+            raise self._refused(mark, f"too many aliases: {most}")
         if len(self._open) + found.height > MAX_DEPTH:
             raise self._refused(mark, f"nested more than {MAX_DEPTH} levels deep")
         self._add(found.node, found.height)
@@ -305,13 +286,13 @@ class _Composer:
         elif around.key is None:
             around.key = _checked_key(node)
         else:
-            first = around.lines.get(around.key.text)
-            if first is None:
-                around.lines[around.key.text] = around.key.mark.line
-                around.entries.append((around.key, node))
+            key, lines = around.key, around.lines
+            if key.text in lines:
+                message = f"duplicate key, first given in line {lines[key.text]}"
+                self._report(self.path(), message, "keep one of the two", key.mark)
             else:
-                message = f"duplicate key, first given in line {first}"
-                self._report(around.key.mark, self.path(), message, "keep one of the two")
+                lines[key.text] = key.mark.line
+                around.entries.append((key, node))
             around.key = None
 
     def path(self) -> str:
@@ -342,11 +323,12 @@ def _checked_key(node: Node) -> Scalar:
     if node.plain and node.text == "<<":
         raise BadValue(node.mark, "merge keys are not part of YAML 1.2", "write the values out", at)
     if not isinstance(value_of(node), str):
-        message = f"a key must be a text, found {describe(node)}"
-        raise BadValue(node.mark, message, f'write it in quotes: "{at}"', at)
+        raise BadValue(node.mark, f"a key must be a text, found {describe(node)}", f'write it in quotes: "{at}"', at)
     return node
 
 
-def _is_unicode(text: str) -> bool:
-    """False for lone surrogates, which an escape in double quotes can make."""
-    return text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)
+def _checked_text(text: str, mark: SourcePlace, path: Callable[[], str] = str) -> str:
+    """`text` without NUL and lone surrogates, which an escape in double quotes can make. Raises BadValue."""
+    if "\0" in text or not (text.isascii() or not any("\ud800" <= c <= "\udfff" for c in text)):
+        raise BadValue(mark, f'the text "{visible(text)}" holds a character that is not text', at=path())
+    return text

@@ -222,8 +222,9 @@ def _no_worker(now: Situation) -> str:
     return "" if any(one.takes_orders for one in now.workers) else "it was told to leave already"
 
 
-def _end(now: Situation, of_log: str, of_list: str) -> str:
-    return f"this is the {of_log if now.where is Where.logs else of_list}"
+def _newest(now: Situation) -> str:
+    end = "newest entry" if now.where is Where.logs else "beginning of the list"
+    return "" if now.newer else f"this is the {end}"
 
 
 class Need(Enum):
@@ -249,8 +250,8 @@ class Need(Enum):
     url = member(lambda now: "" if now.urls else "no URL is selected")
     undo = "undo"
     redo = "redo"
-    older = member(lambda now: "" if now.older else _end(now, "oldest entry", "end of the list"))
-    newer = member(lambda now: "" if now.newer else _end(now, "newest entry", "beginning of the list"))
+    older = member(lambda now: "" if now.older else "this is the end of the list")
+    newer = member(_newest)
     filtered = member(lambda now: "" if now.frame.filtered() else "nothing is filtered")
     job = member(lambda now: "" if now.jobs else "no job is selected")
     worker = member(_no_worker)
@@ -282,11 +283,11 @@ class Action:
     `short` stands for it where it is the beginning of other words, too.
     """
 
+    group: Topic
     id: str
     keys: str
     label: str
     help: str
-    group: Topic
     where: frozenset[Where] = frozenset()
     needs: tuple[Need, ...] = ()
     cli: str = ""

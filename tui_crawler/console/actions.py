@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from functools import partial
 
 from tui_crawler.console.action import VIEWS, Action, Need, Takes, Topic, Where
 
@@ -11,22 +12,24 @@ def _on(*screens: Where) -> frozenset[Where]:
     return frozenset(screens)
 
 
-_ORIGINS = _on(Where.overview, Where.origin)
+_OVERVIEW, _ORIGIN, _FAILURES, _LOG = _on(Where.overview), _on(Where.origin), _on(Where.failures), _on(Where.logs)
+_ORIGINS = _OVERVIEW | _ORIGIN
 _LISTS = _on(Where.url, Where.diff)
 _URLS = _on(Where.origin, Where.failures, Where.url, Where.urls, Where.why)
 _PULSE = _on(Where.pulse)
 _SPANS = _PULSE | _on(Where.timeline)
 _VIEWS_TAKE = {Where.overview: Takes.origin, Where.pulse: Takes.scope}
 _TABLES = frozenset(Where) - _SPANS - _on(Where.why, Where.welcome, Where.page_diff, Where.rule_draft)
-_FILTERED = _TABLES - _on(Where.logs)
+_FILTERED = _TABLES - _LOG
 _MATCHED = _FILTERED - _on(Where.urls, Where.stats)
-_PROBLEMS = _ORIGINS | _on(Where.logs)
+_PROBLEMS = _ORIGINS | _LOG
 _JOBS = _on(Where.stats)
 _TABS = _on(Where.url)
 _LINKS = _on(Where.url, Where.failures)
 _RULES = _on(Where.rules)
 _DRAFT = _on(Where.rule_draft)
 _WORKERS = _on(Where.workers)
+_REPLAY, _WRITE = (Need.replay,), (Need.writer,)
 _WRITE_RULES = (Need.writer, Need.rules)
 _WRITE_ENTRY = (*_WRITE_RULES, Need.entry)
 _WRITE_JOB = (Need.writer, Need.job)
@@ -50,504 +53,275 @@ ORDERS: Mapping[str, tuple[str, str]] = {
 }
 """By what the origins can be ordered: the id of a column, its letter (as far as there are free ones), its words."""
 
+_crawl, _look, _move, _console = (
+    partial(Action, topic) for topic in (Topic.crawl, Topic.look, Topic.move, Topic.console)
+)
+
 ACTIONS: tuple[Action, ...] = (
-    Action("nav.open", "enter", "open", "Open what the cursor is on", Topic.look, footer=10),
-    Action(
-        "origin.toggle_pause", "p", "pause", "Pause or resume the marked origins, or the selected one", Topic.crawl,
-        _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished), "pause|resume ORIGIN", "takes the pause off, or puts it back",
-        "toggle", 20,
-    ),
-    Action(
-        "all.toggle_pause", "P", "pause all", "Pause or resume every origin", Topic.crawl, _ORIGINS,
-        (Need.writer, Need.pausable), "pause|resume --all", "takes the pause off, or puts it back", "toggleall", 65,
-    ),
-    Action(
-        "origin.add", "a", "add", "Add seeds: one URL per line, as many as you paste", Topic.crawl,
-        needs=(Need.writer,), cli="add URL…", word="add", footer=30,
-    ),
-    Action(
-        "url.retry", "r", "retry", "Give the marked URLs, or the selected one, their tries back", Topic.crawl, _URLS,
-        (Need.writer, Need.url), "retry URL…", word="retry", footer=40,
-    ),
-    Action(
-        "origin.retry_failed", "R", "retry failed", "Retry all failed pages of the origin (asks)", Topic.crawl,
-        _ORIGINS, (*_WRITE_ORIGIN, Need.failed), "retry --origin ORIGIN", word="retryfailed", footer=41,
-    ),
-    Action(
-        "group.retry", "R", "retry all", "Retry all failed pages of the group, or of the branch (asks)", Topic.crawl,
+    _look("nav.open", "enter", "open", "Open what the cursor is on", footer=10),
+    _crawl("origin.toggle_pause", "p", "pause", "Pause or resume the marked origins, or the selected one", _ORIGINS,
+        (*_WRITE_ORIGIN, Need.unfinished), "pause|resume ORIGIN", "takes the pause off, or puts it back", "toggle", 20),
+    _crawl("all.toggle_pause", "P", "pause all", "Pause or resume every origin", _ORIGINS,
+        (Need.writer, Need.pausable), "pause|resume --all", "takes the pause off, or puts it back", "toggleall", 65),
+    _crawl("origin.add", "a", "add", "Add seeds: one URL per line, as many as you paste", needs=_WRITE, cli="add URL…",
+        word="add", footer=30),
+    _crawl("url.retry", "r", "retry", "Give the marked URLs, or the selected one, their tries back", _URLS,
+        (Need.writer, Need.url), "retry URL…", word="retry", footer=40),
+    _crawl("origin.retry_failed", "R", "retry failed", "Retry all failed pages of the origin (asks)", _ORIGINS,
+        (*_WRITE_ORIGIN, Need.failed), "retry --origin ORIGIN", word="retryfailed", footer=41),
+    _crawl("group.retry", "R", "retry all", "Retry all failed pages of the group, or of the branch (asks)",
         _on(Where.failures, Where.tree), (Need.writer, Need.failed), "retry --exit-code NAME --origin ORIGIN",
-        word="retrygroup", footer=41,
-    ),
-    Action(
-        "origin.top_up", "T", "top up", "Put patience back to full; an origin that gave up goes on", Topic.crawl,
-        _ORIGINS, (*_WRITE_ORIGIN, Need.lost_patience), "top-up ORIGIN", word="topup", footer=45,
-    ),
-    Action(
-        "delay.up", "d", "slower", "Raise the delay of the origin by a step", Topic.crawl, _ORIGINS,
-        (*_WRITE_ORIGIN, Need.unfinished), "delay ORIGIN DURATION", "puts the delay back", "slower", 70,
-    ),
-    Action(
-        "delay.down", "D", "faster", "Take back what was raised; never below robots.txt or configuration", Topic.crawl,
-        _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished, Need.own_delay), "delay ORIGIN DURATION", "puts the delay back",
-        "faster", 71,
-    ),
-    Action(
-        "origin.stop", "x", "stop", "Finish the origin for this run; its pages stay queued (asks)", Topic.crawl,
-        _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished), "stop ORIGIN", word="stop", footer=75,
-    ),
-    Action(
-        "origin.exclude", "X", "exclude", "Put the host of the origin on the exclusion list (asks)", Topic.crawl,
-        _ORIGINS, _WRITE_ORIGIN, "exclude host HOST", "takes it off the list again", "excludehost", 76,
-    ),
-    Action(
-        "robots.refetch", "B", "refetch", "Fetch robots.txt again at once; the delay is kept", Topic.crawl,
-        _ORIGINS | _on(Where.robots), _WRITE_ORIGIN, "refetch ORIGIN", word="refetch", footer=72,
-    ),
-    Action(
-        "robots.view", "b", "robots.txt", "robots.txt with the line that decides on the selected URL, and the contract",
-        Topic.look, _ORIGINS | _on(Where.failures, Where.urls, Where.why), word="robots", footer=59, takes=Takes.origin,
-    ),
-    Action(
-        "origin.tree", "M", "site tree", "The URLs of the origin by the folders of their paths, with counts",
-        Topic.look, _ORIGINS, (Need.origin,), "tree ORIGIN", word="tree", footer=58,
-    ),
-    Action(
-        "robots.test", "ctrl+t", "try URL", "What this robots.txt says of a URL or path", Topic.look, _on(Where.robots),
-        word="try", footer=24,
-    ),
-    Action(
-        "journal.undo", "z", "undo", "Undo the last action that can be undone", Topic.crawl,
-        needs=(Need.writer, Need.undo), word="undo",
-    ),
-    Action(
-        "journal.redo", "Z", "redo", "Do again what was undone", Topic.crawl, needs=(Need.writer, Need.redo),
-        word="redo",
-    ),
-    Action(
-        "origin.pause", "", "pause", "Pause the marked origins, or the selected one; a pause stays", Topic.crawl,
-        _ORIGINS, (*_WRITE_ORIGIN, Need.unfinished, Need.unpaused), "pause ORIGIN", "takes the pause off", "pause",
-    ),
-    Action(
-        "origin.resume", "", "resume", "Take the pause off the marked origins, or the selected one", Topic.crawl,
-        _ORIGINS, (*_WRITE_ORIGIN, Need.paused), "resume ORIGIN", "puts the pause back", "resume",
-    ),
-    Action(
-        "all.pause", "", "pause all", "Pause every origin; a pause stays", Topic.crawl, _ORIGINS,
-        (Need.writer, Need.pausable), "pause --all", "takes the pause off", "pauseall",
-    ),
-    Action(
-        "all.resume", "", "resume all", "Take the pause off every origin that is paused", Topic.crawl, _ORIGINS,
-        (Need.writer,), "resume --all", "puts the pause back", "resumeall",
-    ),
-    Action(
-        "job.pause", "", "pause job", "Pause the marked jobs, or the selected one; a pause stays", Topic.crawl, _JOBS,
-        _WRITE_JOB, "jobs pause JOB", "takes the pause off", "pausejob",
-    ),
-    Action(
-        "job.resume", "", "resume job", "Take the pause off the marked jobs, or the selected one", Topic.crawl, _JOBS,
-        _WRITE_JOB, "jobs resume JOB", "puts the pause back", "resumejob",
-    ),
-    Action(
-        "run.end", "", "end run", "End the run, also a detached one: its origins stop, its pages stay queued (asks)",
-        Topic.crawl, needs=(Need.writer, Need.live), cli="stop --all", word="end",
-    ),
-    Action(
-        "filter.open", "/", "filter", "Keep the rows that fit, as you type: text ~fuzzy re:x exit: state: origin: !not",
-        Topic.look, _FILTERED, word="filter", footer=42,
-    ),
-    Action(
-        "filter.clear", "ctrl+l", "clear filter", "Show all rows again", Topic.look, _TABLES, (Need.filtered,),
-        word="clear",
-    ),
-    Action("filter.next", "n", "next match", "Go to the next row that fits the last filter", Topic.look, _MATCHED),
-    Action("filter.previous", "N", "previous match", "Go to the row before that fits it", Topic.look, _MATCHED),
-    Action(
-        "sort.pick", "s", "sort", "Choose the column to order by", Topic.look, _TABLES, word="sort", footer=51,
-        takes=Takes.order,
-    ),
-    Action(
-        "sort.reverse", "S", "reverse", "Turn the order round, or order by the current column", Topic.look, _TABLES,
-        word="reverse",
-    ),
+        word="retrygroup", footer=41),
+    _crawl("origin.top_up", "T", "top up", "Put patience back to full; an origin that gave up goes on", _ORIGINS,
+        (*_WRITE_ORIGIN, Need.lost_patience), "top-up ORIGIN", word="topup", footer=45),
+    _crawl("delay.up", "d", "slower", "Raise the delay of the origin by a step", _ORIGINS,
+        (*_WRITE_ORIGIN, Need.unfinished), "delay ORIGIN DURATION", "puts the delay back", "slower", 70),
+    _crawl("delay.down", "D", "faster", "Take back what was raised; never below robots.txt or configuration", _ORIGINS,
+        (*_WRITE_ORIGIN, Need.unfinished, Need.own_delay), "delay ORIGIN DURATION", "puts the delay back", "faster",
+        71),
+    _crawl("origin.stop", "x", "stop", "Finish the origin for this run; its pages stay queued (asks)", _ORIGINS,
+        (*_WRITE_ORIGIN, Need.unfinished), "stop ORIGIN", word="stop", footer=75),
+    _crawl("origin.exclude", "X", "exclude", "Put the host of the origin on the exclusion list (asks)", _ORIGINS,
+        _WRITE_ORIGIN, "exclude host HOST", "takes it off the list again", "excludehost", 76),
+    _crawl("robots.refetch", "B", "refetch", "Fetch robots.txt again at once; the delay is kept",
+        _ORIGINS | _on(Where.robots), _WRITE_ORIGIN, "refetch ORIGIN", word="refetch", footer=72),
+    _look("robots.view", "b", "robots.txt",
+        "robots.txt with the line that decides on the selected URL, and the contract",
+        _ORIGINS | _on(Where.failures, Where.urls, Where.why), word="robots", footer=59, takes=Takes.origin),
+    _look("origin.tree", "M", "site tree", "The URLs of the origin by the folders of their paths, with counts",
+        _ORIGINS, (Need.origin,), "tree ORIGIN", word="tree", footer=58),
+    _look("robots.test", "ctrl+t", "try URL", "What this robots.txt says of a URL or path", _on(Where.robots),
+        word="try", footer=24),
+    _crawl("journal.undo", "z", "undo", "Undo the last action that can be undone", needs=(Need.writer, Need.undo),
+        word="undo"),
+    _crawl("journal.redo", "Z", "redo", "Do again what was undone", needs=(Need.writer, Need.redo), word="redo"),
+    _crawl("origin.pause", "", "pause", "Pause the marked origins, or the selected one; a pause stays", _ORIGINS,
+        (*_WRITE_ORIGIN, Need.unfinished, Need.unpaused), "pause ORIGIN", "takes the pause off", "pause"),
+    _crawl("origin.resume", "", "resume", "Take the pause off the marked origins, or the selected one", _ORIGINS,
+        (*_WRITE_ORIGIN, Need.paused), "resume ORIGIN", "puts the pause back", "resume"),
+    _crawl("all.pause", "", "pause all", "Pause every origin; a pause stays", _ORIGINS, (Need.writer, Need.pausable),
+        "pause --all", "takes the pause off", "pauseall"),
+    _crawl("all.resume", "", "resume all", "Take the pause off every origin that is paused", _ORIGINS, _WRITE,
+        "resume --all", "puts the pause back", "resumeall"),
+    _crawl("job.pause", "", "pause job", "Pause the marked jobs, or the selected one; a pause stays", _JOBS,
+        _WRITE_JOB, "jobs pause JOB", "takes the pause off", "pausejob"),
+    _crawl("job.resume", "", "resume job", "Take the pause off the marked jobs, or the selected one", _JOBS,
+        _WRITE_JOB, "jobs resume JOB", "puts the pause back", "resumejob"),
+    _crawl("run.end", "", "end run",
+        "End the run, also a detached one: its origins stop, its pages stay queued (asks)",
+        needs=(Need.writer, Need.live), cli="stop --all", word="end"),
+    _look("filter.open", "/", "filter",
+        "Keep the rows that fit, as you type: text ~fuzzy re:x exit: state: origin: !not", _FILTERED, word="filter",
+        footer=42),
+    _look("filter.clear", "ctrl+l", "clear filter", "Show all rows again", _TABLES, (Need.filtered,), word="clear"),
+    _look("filter.next", "n", "next match", "Go to the next row that fits the last filter", _MATCHED),
+    _look("filter.previous", "N", "previous match", "Go to the row before that fits it", _MATCHED),
+    _look("sort.pick", "s", "sort", "Choose the column to order by", _TABLES, word="sort", footer=51,
+        takes=Takes.order),
+    _look("sort.reverse", "S", "reverse", "Turn the order round, or order by the current column", _TABLES,
+        word="reverse"),
     *(
-        Action(
-            f"sort.{column}", key, f"by {column}", f"Order the origins by {words}; again: the other way round",
-            Topic.look, _on(Where.overview),
-        )
+        _look(f"sort.{column}", key, f"by {column}", f"Order the origins by {words}; again: the other way round",
+            _OVERVIEW)
         for column, (key, words) in ORDERS.items()
         if key
     ),
-    Action(
-        "columns.choose", "c", "columns", "Choose the columns of the origins, and their order", Topic.look,
-        _on(Where.overview), word="columns", footer=54,
-    ),
-    Action(
-        "layout.use", "", "layout", "Show a layout that was kept: its columns, order and filter", Topic.look,
-        _on(Where.overview), word="layout", takes=Takes.layout,
-    ),
-    Action(
-        "layout.keep", "", "keep layout", "Keep columns, order and filter as a layout, by the name typed after it",
-        Topic.look, _on(Where.overview), word="keeplayout",
-    ),
-    Action(
-        "layout.drop", "", "drop layout", "Forget a layout that was kept", Topic.look, _on(Where.overview),
-        word="droplayout", takes=Takes.layout,
-    ),
-    Action(
-        "table.pivot", "F", "pivot", "How often each value of the current column occurs; the chosen one keeps its rows",
-        Topic.look, _TABLES, word="pivot", footer=68,
-    ),
-    Action(
-        "sql.open", ";", "SQL", "Ask the database in SQL; only reading is possible", Topic.look, word="sql",
-        needs=(Need.queries,),
-    ),
-    Action("pulse.wider", "+", "longer", "Show the next longer span, up to a month", Topic.look, _SPANS, footer=11),
-    Action(
-        "pulse.narrower", "-", "shorter", "Show the next shorter span, down to a minute", Topic.look, _SPANS, footer=12,
-    ),
-    Action(
-        "pulse.follow", ".", "follow", "Follow the present again", Topic.look, _SPANS, (Need.newer,), word="follow",
-        footer=13,
-    ),
-    Action(
-        "pulse.of", "O", "of what", "The whole crawl, or: origin NAME, job NAME, worker NAME", Topic.look, _PULSE,
-        cli="pulse --origin|--job|--worker NAME", word="of", footer=14, takes=Takes.scope,
-    ),
-    Action(
-        "pulse.latency", "L", "latency by", "Latency of the response, or by look-up, connect, first byte, body",
-        Topic.look, _PULSE, word="latency", footer=15,
-    ),
-    Action(
-        "timeline.open", "w", "politeness", "Promised and kept gaps of the marked origins, or the selected, over time",
-        Topic.look, _ORIGINS, (Need.origin,), "audit --verbose", word="politeness", footer=47,
-    ),
-    Action(
-        "view.problems", "!", "problems", "Show problems only, or everything again", Topic.look, _PROBLEMS,
-        word="problems", footer=52,
-    ),
-    Action(
-        "view.freeze", "f", "freeze", "Hold the picture still while the crawl goes on", Topic.look, word="freeze",
-        footer=53,
-    ),
-    Action(
-        "failures.group", "c", "group by", "Change what failures are grouped by", Topic.look, _on(Where.failures),
-        word="groupby", footer=50,
-    ),
-    Action(
-        "failures.pick", "C", "choose grouping", "Choose what failures are grouped by from a list", Topic.look,
-        _on(Where.failures), word="grouping",
-    ),
-    Action(
-        "failures.count", "u", "count", "Count the failed pages again, now", Topic.look, _on(Where.failures),
-        word="recount",
-    ),
-    Action(
-        "log.next_error", "e", "next error", "Go to the next (older) problem in the events or attempts", Topic.look,
-        _PROBLEMS, word="error", footer=60,
-    ),
-    Action(
-        "log.previous_error", "E", "newer error", "Go to the newer problem in the events or attempts", Topic.look,
-        _PROBLEMS,
-    ),
-    Action(
-        "list.older", ">", "more", "The next window of the list", Topic.look, _LISTS, (Need.older,), word="more",
-        footer=61,
-    ),
-    Action(
-        "runs.diff", "=", "compare", "What two runs found different: the marked ones, or the last two; :diff 6 7",
-        Topic.look, cli="diff RUN RUN", word="diff",
-    ),
-    Action(
-        "replay.open", "", "replay", "See the run at hand again from its beginning, as of then", Topic.look,
-        needs=(Need.replays,), cli="replay --console", word="replay",
-    ),
-    Action(
-        "replay.play", "backslash", "play", "Let time pass, or hold it still", Topic.look, needs=(Need.replay,),
-        word="play", footer=1,
-    ),
-    Action(
-        "replay.speed", "%", "speed", "The next speed, 1 to 1,000 times; :speed 60", Topic.look, needs=(Need.replay,),
-        word="speed", footer=4,
-    ),
-    Action(
-        "replay.previous", "{", "back", "Back to the attempt before", Topic.look, needs=(Need.replay,),
-        word="attemptback", footer=2,
-    ),
-    Action(
-        "replay.next", "}", "on", "On to the next attempt", Topic.look, needs=(Need.replay,), word="attempton",
-        footer=3,
-    ),
-    Action(
-        "replay.previous_failure", "", "failure back", "Back to the attempt before that failed", Topic.look,
-        needs=(Need.replay,), word="failureback",
-    ),
-    Action(
-        "replay.next_failure", "~", "failure", "On to the next attempt that failed", Topic.look, needs=(Need.replay,),
-        word="failureon", footer=6,
-    ),
-    Action(
-        "replay.previous_mark", "", "mark back", "Back to the start or end of a run, or to what an operator did",
-        Topic.look, needs=(Need.replay,), word="markback",
-    ),
-    Action(
-        "replay.next_mark", "", "mark", "On to the next start or end of a run, or to what an operator did", Topic.look,
-        needs=(Need.replay,), word="markon",
-    ),
-    Action("replay.first", "", "beginning", "To the beginning", Topic.look, needs=(Need.replay,), word="begin"),
-    Action("replay.last", "", "end of log", "To the end of the log", Topic.look, needs=(Need.replay,), word="endlog"),
-    Action("list.newer", "<", "back", "The window before", Topic.look, _LISTS, (Need.newer,), footer=62),
-    Action(
-        "log.search", "/", "search", "Look for a text in the log, as you type", Topic.look, _on(Where.logs),
-        word="search", footer=50,
-    ),
-    Action(
-        "log.next_hit", "n", "next hit", "Go to the next (older) place found", Topic.look, _on(Where.logs), word="hit",
-    ),
-    Action("log.previous_hit", "N", "newer hit", "Go to the newer place found", Topic.look, _on(Where.logs)),
-    Action(
-        "log.filter", "&", "filter", "Keep the entries that fit, as you type: text ~fuzzy re:x exit: origin: !not",
-        Topic.look, _on(Where.logs), word="filterlog", footer=53,
-    ),
-    Action(
-        "log.level", "L", "level", "Show everything, warnings and errors, or errors only", Topic.look, _on(Where.logs),
-        word="level", footer=55,
-    ),
-    Action(
-        "log.next_warning", "w", "next warning", "Go to the next (older) warning", Topic.look, _on(Where.logs),
-        word="warning", footer=61,
-    ),
-    Action("log.previous_warning", "W", "newer warning", "Go to the newer warning", Topic.look, _on(Where.logs)),
-    Action(
-        "log.origin", "O", "this origin", "Only the origin of this entry, or all again", Topic.look, _on(Where.logs),
-        word="only", footer=54,
-    ),
-    Action(
-        "log.time", "T", "time", "Show the time of day, or how long ago", Topic.look, _on(Where.logs), word="time",
-        footer=56,
-    ),
-    Action(
-        "log.newest", ">", "newest", "Go to the newest entry and follow", Topic.look, _on(Where.logs), (Need.newer,),
-        word="newest", footer=50,
-    ),
-    Action(
-        "job.toggle_pause", "p", "pause job", "Pause or resume the marked jobs, or the selected one", Topic.crawl,
-        _JOBS, _WRITE_JOB, "jobs pause|resume JOB", "takes the pause off, or puts it back", "togglejob", 20,
-    ),
-    Action(
-        "job.later", "d", "later", "Raise the niceness of the jobs by 10: others come first", Topic.crawl, _JOBS,
-        _WRITE_JOB, "jobs set JOB --nice N", "puts the niceness back", "later", 21,
-    ),
-    Action(
-        "job.sooner", "D", "sooner", "Lower the niceness of the jobs by 10: they come first", Topic.crawl, _JOBS,
-        _WRITE_JOB, "jobs set JOB --nice N", "puts the niceness back", "sooner", 22,
-    ),
-    Action(
-        "job.nice", "n", "nice", "Type the niceness of the jobs; lower is sooner", Topic.crawl, _JOBS, _WRITE_JOB,
-        "jobs set JOB --nice N", "puts the niceness back", "nice", 23,
-    ),
-    Action(
-        "job.depth", "L", "depth", "Type how many links away from a seed the jobs go, or none", Topic.crawl, _JOBS,
-        _WRITE_JOB, "jobs set JOB --depth N", "puts the depth back", "depth", 24,
-    ),
-    Action(
-        "job.concurrency", "C", "concurrency", "Type how many pages of the jobs are in flight at most, or none",
-        Topic.crawl, _JOBS, _WRITE_JOB, "jobs set JOB --concurrency N", "puts the limit back", "concurrency", 25,
-    ),
-    Action(
-        "worker.toggle_pause", "p", "pause", "Pause or resume the marked workers, or the selected one", Topic.crawl,
-        _WORKERS, _WRITE_WORKER, "workers pause|resume NAME", "takes the pause off, or puts it back", "toggleworker",
-        20, Takes.worker,
-    ),
-    Action(
-        "worker.pause", "", "pause", "Pause workers: they ask nothing and keep their origins", Topic.crawl, _WORKERS,
-        _WRITE_WORKER, "workers pause NAME", "takes the pause off", "pauseworker", takes=Takes.worker,
-    ),
-    Action(
-        "worker.resume", "", "resume", "Take the pause off workers", Topic.crawl, _WORKERS, _WRITE_WORKER,
-        "workers resume NAME", "puts the pause back", "resumeworker", takes=Takes.worker,
-    ),
-    Action(
-        "worker.drain", "d", "drain", "Let workers finish what is in flight, give their origins back and leave (asks)",
-        Topic.crawl, _WORKERS, _WRITE_WORKER, "workers drain NAME", word="drain", footer=21, takes=Takes.worker,
-    ),
-    Action(
-        "worker.stop", "x", "stop", "Let workers leave, as by SIGTERM (asks)", Topic.crawl, _WORKERS, _WRITE_WORKER,
-        "workers stop NAME", word="stopworker", footer=22, takes=Takes.worker,
-    ),
-    Action(
-        "worker.tags", "T", "tags", "Type the tags of the workers: the jobs they take; none: jobs without a tag",
-        Topic.crawl, _WORKERS, _WRITE_WORKER, "workers tags NAME TAG…", "puts its tags back", "tags", 23,
-    ),
-    Action(
-        "origin.move", "@", "move", "Give origins, each with its site, to a worker; :move ORIGIN WORKER", Topic.crawl,
+    _look("columns.choose", "c", "columns", "Choose the columns of the origins, and their order", _OVERVIEW,
+        word="columns", footer=54),
+    _look("layout.use", "", "layout", "Show a layout that was kept: its columns, order and filter", _OVERVIEW,
+        word="layout", takes=Takes.layout),
+    _look("layout.keep", "", "keep layout", "Keep columns, order and filter as a layout, by the name typed after it",
+        _OVERVIEW, word="keeplayout"),
+    _look("layout.drop", "", "drop layout", "Forget a layout that was kept", _OVERVIEW, word="droplayout",
+        takes=Takes.layout),
+    _look("table.pivot", "F", "pivot",
+        "How often each value of the current column occurs; the chosen one keeps its rows", _TABLES, word="pivot",
+        footer=68),
+    _look("sql.open", ";", "SQL", "Ask the database in SQL; only reading is possible", word="sql",
+        needs=(Need.queries,)),
+    _look("pulse.wider", "+", "longer", "Show the next longer span, up to a month", _SPANS, footer=11),
+    _look("pulse.narrower", "-", "shorter", "Show the next shorter span, down to a minute", _SPANS, footer=12),
+    _look("pulse.follow", ".", "follow", "Follow the present again", _SPANS, (Need.newer,), word="follow", footer=13),
+    _look("pulse.of", "O", "of what", "The whole crawl, or: origin NAME, job NAME, worker NAME", _PULSE,
+        cli="pulse --origin|--job|--worker NAME", word="of", footer=14, takes=Takes.scope),
+    _look("pulse.latency", "L", "latency by", "Latency of the response, or by look-up, connect, first byte, body",
+        _PULSE, word="latency", footer=15),
+    _look("timeline.open", "w", "politeness",
+        "Promised and kept gaps of the marked origins, or the selected, over time", _ORIGINS, (Need.origin,),
+        "audit --verbose", word="politeness", footer=47),
+    _look("view.problems", "!", "problems", "Show problems only, or everything again", _PROBLEMS, word="problems",
+        footer=52),
+    _look("view.freeze", "f", "freeze", "Hold the picture still while the crawl goes on", word="freeze", footer=53),
+    _look("failures.group", "c", "group by", "Change what failures are grouped by", _FAILURES, word="groupby",
+        footer=50),
+    _look("failures.pick", "C", "choose grouping", "Choose what failures are grouped by from a list", _FAILURES,
+        word="grouping"),
+    _look("failures.count", "u", "count", "Count the failed pages again, now", _FAILURES, word="recount"),
+    _look("log.next_error", "e", "next error", "Go to the next (older) problem in the events or attempts", _PROBLEMS,
+        word="error", footer=60),
+    _look("log.previous_error", "E", "newer error", "Go to the newer problem in the events or attempts", _PROBLEMS),
+    _look("list.older", ">", "more", "The next window of the list", _LISTS, (Need.older,), word="more", footer=61),
+    _look("runs.diff", "=", "compare", "What two runs found different: the marked ones, or the last two; :diff 6 7",
+        cli="diff RUN RUN", word="diff"),
+    _look("replay.open", "", "replay", "See the run at hand again from its beginning, as of then",
+        needs=(Need.replays,), cli="replay --console", word="replay"),
+    _look("replay.play", "backslash", "play", "Let time pass, or hold it still", needs=_REPLAY, word="play", footer=1),
+    _look("replay.speed", "%", "speed", "The next speed, 1 to 1,000 times; :speed 60", needs=_REPLAY, word="speed",
+        footer=4),
+    _look("replay.previous", "{", "back", "Back to the attempt before", needs=_REPLAY, word="attemptback", footer=2),
+    _look("replay.next", "}", "on", "On to the next attempt", needs=_REPLAY, word="attempton", footer=3),
+    _look("replay.previous_failure", "", "failure back", "Back to the attempt before that failed", needs=_REPLAY,
+        word="failureback"),
+    _look("replay.next_failure", "~", "failure", "On to the next attempt that failed", needs=_REPLAY, word="failureon",
+        footer=6),
+    _look("replay.previous_mark", "", "mark back", "Back to the start or end of a run, or to what an operator did",
+        needs=_REPLAY, word="markback"),
+    _look("replay.next_mark", "", "mark", "On to the next start or end of a run, or to what an operator did",
+        needs=_REPLAY, word="markon"),
+    _look("replay.first", "", "beginning", "To the beginning", needs=_REPLAY, word="begin"),
+    _look("replay.last", "", "end of log", "To the end of the log", needs=_REPLAY, word="endlog"),
+    _look("list.newer", "<", "back", "The window before", _LISTS, (Need.newer,), footer=62),
+    _look("log.search", "/", "search", "Look for a text in the log, as you type", _LOG, word="search", footer=50),
+    _look("log.next_hit", "n", "next hit", "Go to the next (older) place found", _LOG, word="hit"),
+    _look("log.previous_hit", "N", "newer hit", "Go to the newer place found", _LOG),
+    _look("log.filter", "&", "filter", "Keep the entries that fit, as you type: text ~fuzzy re:x exit: origin: !not",
+        _LOG, word="filterlog", footer=53),
+    _look("log.level", "L", "level", "Show everything, warnings and errors, or errors only", _LOG, word="level",
+        footer=55),
+    _look("log.next_warning", "w", "next warning", "Go to the next (older) warning", _LOG, word="warning", footer=61),
+    _look("log.previous_warning", "W", "newer warning", "Go to the newer warning", _LOG),
+    _look("log.origin", "O", "this origin", "Only the origin of this entry, or all again", _LOG, word="only",
+        footer=54),
+    _look("log.time", "T", "time", "Show the time of day, or how long ago", _LOG, word="time", footer=56),
+    _look("log.newest", ">", "newest", "Go to the newest entry and follow", _LOG, (Need.newer,), word="newest",
+        footer=50),
+    _crawl("job.toggle_pause", "p", "pause job", "Pause or resume the marked jobs, or the selected one", _JOBS,
+        _WRITE_JOB, "jobs pause|resume JOB", "takes the pause off, or puts it back", "togglejob", 20),
+    _crawl("job.later", "d", "later", "Raise the niceness of the jobs by 10: others come first", _JOBS, _WRITE_JOB,
+        "jobs set JOB --nice N", "puts the niceness back", "later", 21),
+    _crawl("job.sooner", "D", "sooner", "Lower the niceness of the jobs by 10: they come first", _JOBS, _WRITE_JOB,
+        "jobs set JOB --nice N", "puts the niceness back", "sooner", 22),
+    _crawl("job.nice", "n", "nice", "Type the niceness of the jobs; lower is sooner", _JOBS, _WRITE_JOB,
+        "jobs set JOB --nice N", "puts the niceness back", "nice", 23),
+    _crawl("job.depth", "L", "depth", "Type how many links away from a seed the jobs go, or none", _JOBS, _WRITE_JOB,
+        "jobs set JOB --depth N", "puts the depth back", "depth", 24),
+    _crawl("job.concurrency", "C", "concurrency", "Type how many pages of the jobs are in flight at most, or none",
+        _JOBS, _WRITE_JOB, "jobs set JOB --concurrency N", "puts the limit back", "concurrency", 25),
+    _crawl("worker.toggle_pause", "p", "pause", "Pause or resume the marked workers, or the selected one", _WORKERS,
+        _WRITE_WORKER, "workers pause|resume NAME", "takes the pause off, or puts it back", "toggleworker", 20,
+        Takes.worker),
+    _crawl("worker.pause", "", "pause", "Pause workers: they ask nothing and keep their origins", _WORKERS,
+        _WRITE_WORKER, "workers pause NAME", "takes the pause off", "pauseworker", takes=Takes.worker),
+    _crawl("worker.resume", "", "resume", "Take the pause off workers", _WORKERS, _WRITE_WORKER, "workers resume NAME",
+        "puts the pause back", "resumeworker", takes=Takes.worker),
+    _crawl("worker.drain", "d", "drain",
+        "Let workers finish what is in flight, give their origins back and leave (asks)", _WORKERS, _WRITE_WORKER,
+        "workers drain NAME", word="drain", footer=21, takes=Takes.worker),
+    _crawl("worker.stop", "x", "stop", "Let workers leave, as by SIGTERM (asks)", _WORKERS, _WRITE_WORKER,
+        "workers stop NAME", word="stopworker", footer=22, takes=Takes.worker),
+    _crawl("worker.tags", "T", "tags", "Type the tags of the workers: the jobs they take; none: jobs without a tag",
+        _WORKERS, _WRITE_WORKER, "workers tags NAME TAG…", "puts its tags back", "tags", 23),
+    _crawl("origin.move", "@", "move", "Give origins, each with its site, to a worker; :move ORIGIN WORKER",
         _ORIGINS | _WORKERS, (*_WRITE_ORIGIN, Need.unfinished, Need.movable), "workers move ORIGIN NAME",
-        "gives them back to who had them", "move", 46, Takes.move,
-    ),
-    Action(
-        "stats.ledger", "c", "show", "Show refused links, limbo, stashes, validation, runs, actions of operators",
-        Topic.look, _JOBS, word="show", footer=50, takes=Takes.ledger,
-    ),
-    Action(
-        "stats.exits", "O", "whose exits", "Exit codes of the origin under the cursor, or of the whole run", Topic.look,
-        _JOBS, word="exits", footer=51,
-    ),
-    Action(
-        "stats.count", "u", "count", "Count the pages in stashes, or what validators said, now", Topic.look, _JOBS,
-        word="count",
-    ),
-    Action(
-        "url.inspect_why", "i", "why?", "Why a URL is (not) crawled: asks for any URL, also one never seen", Topic.look,
-        cli="why URL", word="why", footer=63, takes=Takes.url,
-    ),
-    Action("url.tab_why", "W", "why", "Why it is here, and the decision trace", Topic.look, _TABS),
-    Action("url.tab_attempts", "A", "attempts", "Every attempt with its requests", Topic.look, _TABS),
-    Action("url.tab_headers", "H", "headers", "Headers as sent and received", Topic.look, _TABS),
-    Action("url.tab_links", "L", "links", "Links to it and from it, redirects", Topic.look, _LINKS),
-    Action("url.tab_body", "B", "body", "Stored body, validation, data blocks", Topic.look, _TABS),
-    Action("origin.tab_state", "W", "state", "Its state, and what led to it", Topic.look, _on(Where.origin)),
-    Action("origin.tab_attempts", "A", "attempts", "Its attempts, the newest first", Topic.look, _on(Where.origin)),
-    Action("origin.tab_todo", "L", "todo list", "Its pages in the order of their turns", Topic.look, _on(Where.origin)),
-    Action("origin.tab_exits", "C", "exit codes", "How its attempts ended", Topic.look, _on(Where.origin)),
-    Action(
-        "url.read", "e", "read", "The stored page as text with numbered links, or as it is again", Topic.look, _TABS,
-        word="read",
-    ),
-    Action("url.follow", "#", "link", "Open a link of the page as text by its number", Topic.look, _TABS, word="link"),
-    Action("url.raw", "b", "raw bytes", "The stored body as bytes, or as text again", Topic.look, _TABS, footer=26),
-    Action(
-        "rule.add", "e", "new entry", "Write a new entry of the rules, as the configuration does; drafted, not applied",
-        Topic.crawl, _RULES, _WRITE_RULES, word="rule", footer=20,
-    ),
-    Action(
-        "rule.edit", "E", "edit", "Edit the rules as text, from the selected entry on; drafted, not applied",
-        Topic.crawl, _RULES | _DRAFT, _WRITE_ENTRY, word="edit", footer=21,
-    ),
-    Action(
-        "rule.delete", "D", "delete", "Draft the rules without the selected entry; ✎: take it off the list",
-        Topic.crawl, _RULES, _WRITE_ENTRY, word="delete", footer=21,
-    ),
-    Action(
-        "rule.up", "K", "move up", "Move the entry up in its section; of rules that match the last one wins",
-        Topic.crawl, _RULES, _WRITE_ENTRY, word="up",
-    ),
-    Action("rule.down", "J", "move down", "Move it down in a section", Topic.crawl, _RULES, _WRITE_ENTRY, word="down"),
-    Action(
-        "rules.apply", "A", "apply", "Apply the draft as a new version (asks when it blocks much, or a seed)",
-        Topic.crawl, _DRAFT, (*_WRITE_RULES, Need.draft), "rules apply FILE",
-        "brings back the version before", "apply", 15,
-    ),
-    Action("rules.editor", "ctrl+x ctrl+e", "editor", "Edit the draft with $VISUAL or $EDITOR", Topic.crawl, _DRAFT,
-        _WRITE_RULES, word="editor", footer=22,
-    ),
-    Action(
-        "rules.bring_back", "u", "undo version", "Draft what held before the version in force; or the selected old one",
-        Topic.crawl, _RULES, _WRITE_RULES, "rules undo", word="back", footer=23,
-    ),
-    Action(
-        "rules.exclude", "X", "exclude", "Put a host, domain, network or pattern on the exclusion list, at once (asks)",
-        Topic.crawl, _RULES | _DRAFT | _on(Where.tree), (Need.writer,),
-        "exclude KIND VALUE --reason TEXT", "takes it off the list again", "exclude", 25,
-    ),
-    Action("rules.test", "ctrl+t", "test URL", "What the rules or the draft say of a URL", Topic.look, _RULES | _DRAFT,
-        cli="rules test URL", word="test", footer=24,
-    ),
-    Action("rules.count", "c", "count fired", "Count again what each entry refused", Topic.look, _RULES, word="fired"),
-    Action("rules.job", "w", "next job", "Show the rules of another job", Topic.look, _RULES, word="nextjob"),
-    Action(
-        "rule.from_selection", "m", "make rule", "Draft a rule for the marked URLs, or the selected one, and all alike",
-        Topic.crawl, _on(Where.origin, Where.failures, Where.url, Where.urls, Where.tree), (Need.writer, Need.url),
-        word="makerule", footer=46,
-    ),
+        "gives them back to who had them", "move", 46, Takes.move),
+    _look("stats.ledger", "c", "show", "Show refused links, limbo, stashes, validation, runs, actions of operators",
+        _JOBS, word="show", footer=50, takes=Takes.ledger),
+    _look("stats.exits", "O", "whose exits", "Exit codes of the origin under the cursor, or of the whole run", _JOBS,
+        word="exits", footer=51),
+    _look("stats.count", "u", "count", "Count the pages in stashes, or what validators said, now", _JOBS, word="count"),
+    _look("url.inspect_why", "i", "why?", "Why a URL is (not) crawled: asks for any URL, also one never seen",
+        cli="why URL", word="why", footer=63, takes=Takes.url),
+    _look("url.tab_why", "W", "why", "Why it is here, and the decision trace", _TABS),
+    _look("url.tab_attempts", "A", "attempts", "Every attempt with its requests", _TABS),
+    _look("url.tab_headers", "H", "headers", "Headers as sent and received", _TABS),
+    _look("url.tab_links", "L", "links", "Links to it and from it, redirects", _LINKS),
+    _look("url.tab_body", "B", "body", "Stored body, validation, data blocks", _TABS),
+    _look("origin.tab_state", "W", "state", "Its state, and what led to it", _ORIGIN),
+    _look("origin.tab_attempts", "A", "attempts", "Its attempts, the newest first", _ORIGIN),
+    _look("origin.tab_todo", "L", "todo list", "Its pages in the order of their turns", _ORIGIN),
+    _look("origin.tab_exits", "C", "exit codes", "How its attempts ended", _ORIGIN),
+    _look("url.read", "e", "read", "The stored page as text with numbered links, or as it is again", _TABS,
+        word="read"),
+    _look("url.follow", "#", "link", "Open a link of the page as text by its number", _TABS, word="link"),
+    _look("url.raw", "b", "raw bytes", "The stored body as bytes, or as text again", _TABS, footer=26),
+    _crawl("rule.add", "e", "new entry",
+        "Write a new entry of the rules, as the configuration does; drafted, not applied", _RULES, _WRITE_RULES,
+        word="rule", footer=20),
+    _crawl("rule.edit", "E", "edit", "Edit the rules as text, from the selected entry on; drafted, not applied",
+        _RULES | _DRAFT, _WRITE_ENTRY, word="edit", footer=21),
+    _crawl("rule.delete", "D", "delete", "Draft the rules without the selected entry; ✎: take it off the list", _RULES,
+        _WRITE_ENTRY, word="delete", footer=21),
+    _crawl("rule.up", "K", "move up", "Move the entry up in its section; of rules that match the last one wins",
+        _RULES, _WRITE_ENTRY, word="up"),
+    _crawl("rule.down", "J", "move down", "Move it down in a section", _RULES, _WRITE_ENTRY, word="down"),
+    _crawl("rules.apply", "A", "apply", "Apply the draft as a new version (asks when it blocks much, or a seed)",
+        _DRAFT, (*_WRITE_RULES, Need.draft), "rules apply FILE", "brings back the version before", "apply", 15),
+    _crawl("rules.editor", "ctrl+x ctrl+e", "editor", "Edit the draft with $VISUAL or $EDITOR", _DRAFT, _WRITE_RULES,
+        word="editor", footer=22),
+    _crawl("rules.bring_back", "u", "undo version",
+        "Draft what held before the version in force; or the selected old one", _RULES, _WRITE_RULES, "rules undo",
+        word="back", footer=23),
+    _crawl("rules.exclude", "X", "exclude",
+        "Put a host, domain, network or pattern on the exclusion list, at once (asks)",
+        _RULES | _DRAFT | _on(Where.tree), _WRITE, "exclude KIND VALUE --reason TEXT", "takes it off the list again",
+        "exclude", 25),
+    _look("rules.test", "ctrl+t", "test URL", "What the rules or the draft say of a URL", _RULES | _DRAFT,
+        cli="rules test URL", word="test", footer=24),
+    _look("rules.count", "c", "count fired", "Count again what each entry refused", _RULES, word="fired"),
+    _look("rules.job", "w", "next job", "Show the rules of another job", _RULES, word="nextjob"),
+    _crawl("rule.from_selection", "m", "make rule",
+        "Draft a rule for the marked URLs, or the selected one, and all alike",
+        _on(Where.origin, Where.failures, Where.url, Where.urls, Where.tree), (Need.writer, Need.url), word="makerule",
+        footer=46),
     *(
-        Action(
-            where.goes_there, view.key, view.label, view.help, Topic.look, word=where.name,
-            takes=_VIEWS_TAKE.get(where, Takes.nothing),
-        )
+        _look(where.goes_there, view.key, view.label, view.help, word=where.name,
+            takes=_VIEWS_TAKE.get(where, Takes.nothing))
         for where, view in VIEWS.items()
     ),
-    Action(
-        "origin.open", "", "origin", "Open an origin by its name; :o for short", Topic.look, needs=(Need.origin,),
-        word="origin", short="o",
-    ),
-    Action(
-        "worker.open", "", "worker", "Show a worker by its name, among all", Topic.look, word="worker",
-        takes=Takes.worker,
-    ),
-    Action("url.open", "", "URL", "Open any URL of the crawl", Topic.look, word="url", takes=Takes.url),
-    Action(
-        "failures.exit", "", "exit code", "Go to the failures that ended with an exit code", Topic.look, word="fail",
-        takes=Takes.exit_code,
-    ),
-    Action(
-        "log.goto", "", "go to time", "Go to a time in the log, or in a replay: 10:21, 10:21:30, 2026-01-31 10:21, -5m",
-        Topic.look, word="goto", takes=Takes.time,
-    ),
-    Action(
-        "log.bookmark", "b", "bookmark", "Put a bookmark on the entry, or take it off", Topic.look, _on(Where.logs),
-        word="bookmark",
-    ),
-    Action(
-        "log.next_bookmark", "B", "next bookmark", "Go to the next (older) bookmark, round the end", Topic.look,
-        _on(Where.logs), word="marked",
-    ),
-    Action(
-        "nav.last", "-", "last place", "Go to the place before, and again: back here", Topic.look,
-        frozenset(Where) - _SPANS, word="last",
-    ),
-    Action("nav.earlier", "[", "earlier", "Go back in the history of places", Topic.look, word="earlier"),
-    Action("nav.later", "]", "later place", "Go on in the history of places", Topic.look),
-    Action(
-        "copy.pick", "y", "copy", "Copy the marked rows, or the selected one: u URL, c curl, j JSON, r row", Topic.look,
-        word="copy", footer=66, takes=Takes.copy,
-    ),
-    Action(
-        "view.export", "o", "export", "Write the rows of this table as CSV, JSON Lines or Markdown into exports/",
-        Topic.look, word="export", footer=67, takes=Takes.format,
-    ),
-    Action(
-        "nav.back", "escape", "back", "Go back; ends zoom and filter and takes marks off first", Topic.look, footer=80,
-    ),
-    Action("focus.next", "tab", "next pane", "Go to the next pane", Topic.move),
-    Action("focus.previous", "shift+tab", "previous pane", "Go to the pane before", Topic.move),
-    Action(
-        "focus.jump", "ctrl+o", "jump", "Letters over the panes, tabs and views: one key goes there", Topic.move,
-        footer=57,
-    ),
-    Action(
-        "zoom.in", "+", "zoom", "Give the pane half of the screen, then all of it", Topic.look,
-        frozenset(Where) - _SPANS, (Need.smaller,), word="zoom", footer=68,
-    ),
-    Action(
-        "zoom.out", "_", "unzoom", "Give the pane less room again; back: as it was", Topic.look, needs=(Need.zoomed,),
-        word="unzoom", footer=12,
-    ),
-    Action("cmd.prompt", ":", "command", "Type an action by its word", Topic.console, footer=90),
-    Action("cmd.palette", "ctrl+p", "palette", "Search all actions and origins", Topic.console),
-    Action("theme.next", "t", "theme", "The next colour theme; kept for the next time", Topic.console, word="theme"),
-    Action(
-        "app.screenshot", "ctrl+s", "screenshot", "Write this screen as SVG into screenshots/", Topic.console,
-        word="screenshot",
-    ),
-    Action("help.keys", "?", "help", "All keys, what they do, and why not", Topic.console, word="help", footer=91),
-    Action("help.pane", "f1", "this pane", "What the pane shows, its columns, its keys", Topic.console, word="pane"),
-    Action(
-        "app.quit", "q,ctrl+q", "quit",
+    _look("origin.open", "", "origin", "Open an origin by its name; :o for short", needs=(Need.origin,), word="origin",
+        short="o"),
+    _look("worker.open", "", "worker", "Show a worker by its name, among all", word="worker", takes=Takes.worker),
+    _look("url.open", "", "URL", "Open any URL of the crawl", word="url", takes=Takes.url),
+    _look("failures.exit", "", "exit code", "Go to the failures that ended with an exit code", word="fail",
+        takes=Takes.exit_code),
+    _look("log.goto", "", "go to time",
+        "Go to a time in the log, or in a replay: 10:21, 10:21:30, 2026-01-31 10:21, -5m", word="goto",
+        takes=Takes.time),
+    _look("log.bookmark", "b", "bookmark", "Put a bookmark on the entry, or take it off", _LOG, word="bookmark"),
+    _look("log.next_bookmark", "B", "next bookmark", "Go to the next (older) bookmark, round the end", _LOG,
+        word="marked"),
+    _look("nav.last", "-", "last place", "Go to the place before, and again: back here", frozenset(Where) - _SPANS,
+        word="last"),
+    _look("nav.earlier", "[", "earlier", "Go back in the history of places", word="earlier"),
+    _look("nav.later", "]", "later place", "Go on in the history of places"),
+    _look("copy.pick", "y", "copy", "Copy the marked rows, or the selected one: u URL, c curl, j JSON, r row",
+        word="copy", footer=66, takes=Takes.copy),
+    _look("view.export", "o", "export", "Write the rows of this table as CSV, JSON Lines or Markdown into exports/",
+        word="export", footer=67, takes=Takes.format),
+    _look("nav.back", "escape", "back", "Go back; ends zoom and filter and takes marks off first", footer=80),
+    _move("focus.next", "tab", "next pane", "Go to the next pane"),
+    _move("focus.previous", "shift+tab", "previous pane", "Go to the pane before"),
+    _move("focus.jump", "ctrl+o", "jump", "Letters over the panes, tabs and views: one key goes there", footer=57),
+    _look("zoom.in", "+", "zoom", "Give the pane half of the screen, then all of it", frozenset(Where) - _SPANS,
+        (Need.smaller,), word="zoom", footer=68),
+    _look("zoom.out", "_", "unzoom", "Give the pane less room again; back: as it was", needs=(Need.zoomed,),
+        word="unzoom", footer=12),
+    _console("cmd.prompt", ":", "command", "Type an action by its word", footer=90),
+    _console("cmd.palette", "ctrl+p", "palette", "Search all actions and origins"),
+    _console("theme.next", "t", "theme", "The next colour theme; kept for the next time", word="theme"),
+    _console("app.screenshot", "ctrl+s", "screenshot", "Write this screen as SVG into screenshots/", word="screenshot"),
+    _console("help.keys", "?", "help", "All keys, what they do, and why not", word="help", footer=91),
+    _console("help.pane", "f1", "this pane", "What the pane shows, its columns, its keys", word="pane"),
+    _console("app.quit", "q,ctrl+q", "quit",
         "Finish what is in flight (at most 5 s) and quit; again: at once. A crawl elsewhere goes on (:end ends it)",
-        Topic.console, word="quit", footer=92,
-    ),
-    Action(
-        "run.start", "Y", "take over", "Crawl on in this console, when no engine is at work any more", Topic.crawl,
-        needs=(Need.writer, Need.startable), cli="run CONFIG", word="start", footer=5,
-    ),
-    Action(
-        "app.detach", "Q", "detach", "Leave; the crawl goes on as a process of its own (:end ends it)", Topic.console,
-        needs=(Need.detachable,), cli="run CONFIG", word="detach", footer=93,
-    ),
-    Action("app.ask_quit", "ctrl+c", "quit", "Ask whether to quit", Topic.console),
-    Action(
-        "app.suspend", "ctrl+z", "suspend", "Put the console in the background of the shell (asks where it crawls)",
-        Topic.console, word="suspend",
-    ),
+        word="quit", footer=92),
+    _crawl("run.start", "Y", "take over", "Crawl on in this console, when no engine is at work any more",
+        needs=(Need.writer, Need.startable), cli="run CONFIG", word="start", footer=5),
+    _console("app.detach", "Q", "detach", "Leave; the crawl goes on as a process of its own (:end ends it)",
+        needs=(Need.detachable,), cli="run CONFIG", word="detach", footer=93),
+    _console("app.ask_quit", "ctrl+c", "quit", "Ask whether to quit"),
+    _console("app.suspend", "ctrl+z", "suspend",
+        "Put the console in the background of the shell (asks where it crawls)", word="suspend"),
 )  # fmt: skip
 
 BY_ID: Mapping[str, Action] = {action.id: action for action in ACTIONS}

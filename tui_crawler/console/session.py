@@ -14,12 +14,13 @@ import os
 import tempfile
 from collections.abc import Mapping
 from pathlib import Path
+from typing import Any
 
 from tui_crawler.console.action import Where
 from tui_crawler.console.overview.order import SORT_COLUMNS, OverviewFilter
 from tui_crawler.console.panes.zoom import WORDS
 from tui_crawler.console.table.layouts import LONGEST, MOST, TableLayout, ViewLayout
-from tui_crawler.domain.record import asdict, dataclass, replace
+from tui_crawler.domain.record import asdict, dataclass, fields, replace
 
 MOST_BYTES = 16_384
 """A longer file is not ours."""
@@ -92,7 +93,13 @@ class SessionFile:
         text = json.dumps(asdict(session), ensure_ascii=True)
         if len(text) > MOST_BYTES:
             text = json.dumps(asdict(replace(session, looks=())), ensure_ascii=True)
-        return write_privately(self._file, text) and self._forget_the_oldest()
+        if not write_privately(self._file, text):
+            return False
+        with contextlib.suppress(OSError):
+            kept = sorted(self._file.parent.glob("*.json"), key=lambda file: file.stat().st_mtime)
+            for file in kept[:-MOST_KEPT]:
+                file.unlink(missing_ok=True)
+        return True
 
     def layouts(self) -> dict[str, OverviewFilter]:
         """The layouts of the overview that were kept by name, of all databases; what cannot be read is left out."""
@@ -110,14 +117,6 @@ class SessionFile:
             kept[name] = asdict(wanted)
         text = json.dumps(kept, ensure_ascii=True)
         return len(text) <= MOST_BYTES and write_privately(self._layouts, text)
-
-    def _forget_the_oldest(self) -> bool:
-        folder = self._file.parent if self._file is not None else None
-        with contextlib.suppress(OSError):
-            kept = sorted(folder.glob("*.json"), key=lambda file: file.stat().st_mtime) if folder is not None else []
-            for file in kept[:-MOST_KEPT]:
-                file.unlink(missing_ok=True)
-        return True
 
 
 class ConsoleMemory:
@@ -186,64 +185,49 @@ def write_privately(path: Path, text: str) -> bool:
 
 
 def _session(document: Mapping[str, object]) -> ConsoleSession:
-    words = {
-        name: value[:_LONGEST]
-        for name in ("view", "sort", "needle", "theme", "theme_over")
-        if isinstance(value := document.get(name), str)
-    }
-    switches = {name: value for name in ("descending", "problems") if isinstance(value := document.get(name), bool)}
-    zooms, looks = _zooms(document.get("zooms")), _looks(document.get("looks"))
-    marks, listed = _bookmarks(document.get("bookmarks")), document.get("columns")
+    kinds: dict[str, type] = dict.fromkeys(("view", "sort", "needle", "theme", "theme_over"), str)
+    kinds |= {"descending": bool, "problems": bool}
+    values = {name: document.get(name) for name, kind in kinds.items() if isinstance(document.get(name), kind)}
+    plain: dict[str, Any] = {name: one[:_LONGEST] if isinstance(one, str) else one for name, one in values.items()}
+    listed = document.get("columns")
     columns = tuple(one for one in listed[:MOST] if isinstance(one, str)) if isinstance(listed, list) else ()
-    return ConsoleSession(**words, **switches, columns=columns, zooms=zooms, looks=looks, bookmarks=marks)  # type: ignore[arg-type]  # names and types were looked at above
-
-
-def _zooms(listed: object) -> tuple[tuple[str, str, int], ...]:
-    found: list[tuple[str, str, int]] = []
-    for one in listed if isinstance(listed, list) else ():
-        match one:
-            case [str(view), str(pane), int(level)] if view in Where.__members__ and level in WORDS:
-                found.append((view, pane[:_LONGEST], level))
-    return tuple(found[: len(Where)])
-
-
-def _bookmarks(listed: object) -> tuple[tuple[int, str, int], ...]:
-    found: list[tuple[int, str, int]] = []
-    for one in listed if isinstance(listed, list) else ():
-        match one:
-            case [int(at), str(kind), int(number)]:
-                found.append((at, kind[:_LONGEST], number))
-    return tuple(sorted(found)[-MOST_BOOKMARKS:])
+    zooms = [
+        (view, pane[:_LONGEST], level)
+        for view, pane, level in _rows(document.get("zooms"), str, str, int)
+        if view in Where.__members__ and level in WORDS
+    ]
+    marks = sorted(
+        (at, kind[:_LONGEST], number) for at, kind, number in _rows(document.get("bookmarks"), int, str, int)
+    )
+    return ConsoleSession(
+        **plain,
+        columns=columns,
+        zooms=tuple(zooms[: len(Where)]),
+        looks=_looks(document.get("looks")),
+        bookmarks=tuple(marks[-MOST_BOOKMARKS:]),
+    )
 
 
 def _looks(listed: object) -> tuple[tuple[str, ViewLayout], ...]:
-    names = {where.name for where in Where if where.remembered}
     found: dict[str, ViewLayout] = {}
-    for one in listed if isinstance(listed, list) else ():
-        match one:
-            case [str(view), {"tables": list(tables), "words": list(words)}] if view in names:
-                found[view] = ViewLayout(_tables(tables), _words(words))
+    for view, look in _rows(listed, str, dict):
+        tables, words = look.get("tables"), look.get("words")
+        if (
+            view in Where.__members__
+            and Where[view].remembered
+            and isinstance(tables, list)
+            and isinstance(words, list)
+        ):
+            names = [field.name for field in fields(TableLayout)]
+            values = [[one.get(name) for name in names] for one in tables[:MOST] if isinstance(one, dict)]
+            found[view] = ViewLayout(
+                tuple(TableLayout(*one) for one in _rows(values, str, str, str, bool) if len(one[1]) <= LONGEST),
+                tuple((name, value) for name, value in _rows(words[:MOST], str, str) if len(value) <= LONGEST),
+            )
     return tuple(found.items())
 
 
-def _tables(listed: list[object]) -> tuple[TableLayout, ...]:
-    found = []
-    for one in listed[:MOST]:
-        match one:
-            case {
-                "table": str(table),
-                "needle": str(needle),
-                "column": str(column),
-                "descending": bool(descending),
-            } if len(needle) <= LONGEST:
-                found.append(TableLayout(table, needle, column, descending))
-    return tuple(found)
-
-
-def _words(listed: list[object]) -> tuple[tuple[str, str], ...]:
-    found = []
-    for one in listed[:MOST]:
-        match one:
-            case [str(name), str(value)] if len(value) <= LONGEST:
-                found.append((name, value))
-    return tuple(found)
+def _rows(listed: object, *kinds: type) -> list[Any]:
+    """The rows of a list whose values are of these kinds."""
+    rows = [one for one in listed if isinstance(one, list)] if isinstance(listed, list) else []
+    return [one for one in rows if len(one) == len(kinds) and all(map(isinstance, one, kinds))]

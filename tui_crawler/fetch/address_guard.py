@@ -15,7 +15,6 @@ from tui_crawler.fetch.classify import Phase, TransferFailed, Trouble
 from tui_crawler.fetch.threads import run_in_thread
 
 AllowPrivate = Literal["auto"] | bool
-IpAddress = IPv4Address | IPv6Address
 
 _LOOPBACK_NAMES = frozenset({"localhost", "localhost.localdomain", "ip6-localhost", "ip6-loopback"})
 _NAT64 = ip_network("64:ff9b::/96")  # RFC 6052
@@ -54,6 +53,8 @@ def check_name(host: str) -> None:
 class AddressGuard:
     """The policy of `network.allow_private_addresses`, and the addresses of the exclusion list.
 
+    "auto" allows a private address that a seed names, and a loopback name of a seed that leads to a loopback address.
+
     `seed_hosts` holds the hosts of the seeds as `CrawlUrl.host` has them; it may grow while the crawl runs.
     `excluded` answers what excludes an address ("" for nothing); it is asked for every connection.
     """
@@ -65,12 +66,16 @@ class AddressGuard:
     def check(self, host: str, address: str) -> None:
         """Raises AddressRefused when `address`, to which `host` (a name or an address) resolves, is not allowed."""
         self.check_excluded(host, address)
-        found = ip_address(address)
-        inner = _unwrapped(found)
+        inner = ip_address(address)
+        if isinstance(inner, IPv6Address):  # the IPv4 address inside counts
+            nat64 = IPv4Address(int(inner) & 0xFFFFFFFF) if inner in _NAT64 else inner
+            inner = inner.ipv4_mapped or nat64
         public = inner.is_global and not inner.is_multicast and not any(inner in network for network in _NOT_PUBLIC)
         if self.allow_private is True or public:
             return
-        if self.allow_private == "auto" and self._is_named_by_seed(host, found):
+        bare = bare_host(host)
+        named = self.allow_private == "auto" and (bare in self.seed_hosts or f"[{bare}]" in self.seed_hosts)
+        if named and (is_address(bare) or (_is_loopback_name(bare) and inner.is_loopback)):
             return
         raise AddressRefused(f"{_told(host, address)} is not a public address", excluded=False)
 
@@ -108,13 +113,6 @@ class AddressGuard:
         elif _is_loopback_name(bare):
             self.check(host, "127.0.0.1")
 
-    def _is_named_by_seed(self, host: str, found: IpAddress) -> bool:
-        """Return whether a seed names this private address, or a loopback name that resolves to a loopback address."""
-        bare = bare_host(host)
-        if bare not in self.seed_hosts and f"[{bare}]" not in self.seed_hosts:
-            return False
-        return is_address(bare) or (_is_loopback_name(bare) and _unwrapped(found).is_loopback)
-
 
 def _told(host: str, address: str) -> str:
     return address if bare_host(host) == address else f"{address}, to which {host} resolves,"
@@ -137,17 +135,6 @@ def is_address(host: str) -> bool:
 def _is_loopback_name(host: str) -> bool:
     name = host.lower().removesuffix(".")
     return name in _LOOPBACK_NAMES or name.endswith(".localhost")
-
-
-def _unwrapped(address: IpAddress) -> IpAddress:
-    """The IPv4 address inside an IPv6 one (mapped, NAT64), else the address itself."""
-    if isinstance(address, IPv4Address):
-        return address
-    if address.ipv4_mapped is not None:
-        return address.ipv4_mapped
-    if address in _NAT64:
-        return IPv4Address(int(address) & 0xFFFFFFFF)
-    return address
 
 
 Resolver = Callable[[str, int], Awaitable[tuple[str, ...]]]

@@ -21,7 +21,7 @@ _CODECS = {
     "x-user-defined": "latin-1",
 }
 _BOMS = ((codecs.BOM_UTF8, "utf-8"), (codecs.BOM_UTF16_LE, "utf-16le"), (codecs.BOM_UTF16_BE, "utf-16be"))
-_UTF16_MARKUP = ((b"<\0", "utf-16le"), (b"\0<", "utf-16be"))
+_UTF16_MARKUP = {b"<\0": "utf-16le", b"\0<": "utf-16be"}
 
 # What is worth guessing: the legacy encodings that pages without any declaration are really in. Left to itself,
 # detection takes French for Baltic and Polish for Nordic.
@@ -81,40 +81,36 @@ def choose_encoding(data: bytes, kind: str, header_label: str) -> str:
     for bom, name in _BOMS:
         if data.startswith(bom):
             return name
-    declared = encoding_of_label(header_label) or declared_encoding(data, kind)
-    if declared is not None:
-        return declared
-    return "utf-8" if kind == "css" else detect_encoding(data)
-
-
-def declared_encoding(data: bytes, kind: str) -> str | None:
-    """Return what the body itself declares in its beginning: `meta`, the XML declaration, or `@charset`."""
-    head = data[:_PRESCAN_BYTES]
-    match kind:
-        case "html":
-            return prescan(head) or _label_in(_XML_ENCODING.match(head))
-        case "css":
-            return _label_in(_CSS_CHARSET.match(head))
-        case _:
-            return _label_in(_XML_ENCODING.match(head))
+    declared, head = encoding_of_label(header_label), data[:_PRESCAN_BYTES]
+    if declared is None and kind == "html":
+        declared = prescan(head)
+    if declared is None:
+        in_head = (_CSS_CHARSET if kind == "css" else _XML_ENCODING).match(head)
+        declared = _declared(in_head and in_head[1])
+    return declared or ("utf-8" if kind == "css" else detect_encoding(data))
 
 
 def detect_encoding(data: bytes) -> str:
     """The encoding of a body that says nothing about it: UTF-8 if it is valid, else a guess from a sample."""
-    for beginning, name in _UTF16_MARKUP:
-        if data.startswith(beginning):
-            return name
+    if data[:2] in _UTF16_MARKUP:
+        return _UTF16_MARKUP[data[:2]]
     try:
         data.decode("utf-8")
     except UnicodeDecodeError as error:
         was_cut = error.start >= len(data) - 3 and error.reason == "unexpected end of data"
-        return "utf-8" if was_cut and _NOT_ASCII.search(data, 0, error.start) else _guess(_sample(data))
+        return "utf-8" if was_cut and _NOT_ASCII.search(data, 0, error.start) else _guess(data)
     return "iso-2022-jp" if b"\x1b$" in data and data.isascii() else "utf-8"
 
 
-def _guess(sample: bytes) -> str:
+def _guess(data: bytes) -> str:
+    """By a part of the body that has something to guess from, and does not end within a character if it can."""
     from charset_normalizer import from_bytes  # noqa: PLC0415  large, and most pages name their encoding
 
+    first = _NOT_ASCII.search(data)
+    start = max(0, (first.start() if first else 0) - 256)
+    sample = data[start : start + _SAMPLE_BYTES]
+    end = max(sample.rfind(b"<"), sample.rfind(b"\n"), sample.rfind(b" "))
+    sample = sample[:end] if end > _SAMPLE_BYTES // 2 else sample
     matches = from_bytes(sample, cp_isolation=list(_GUESSED))
     best = matches.best()
     if best is None:
@@ -122,15 +118,6 @@ def _guess(sample: bytes) -> str:
     if best.encoding == "cp1250" and any("cp1252" in match.could_be_from_charset for match in matches):
         return FALLBACK  # where both are possible, western languages are taken for central European ones
     return _GUESSED.get(best.encoding, FALLBACK)
-
-
-def _sample(data: bytes) -> bytes:
-    """A part of the body that has something to guess from, and that does not end within a character if it can."""
-    first = _NOT_ASCII.search(data)
-    start = max(0, (first.start() if first else 0) - 256)
-    sample = data[start : start + _SAMPLE_BYTES]
-    end = max(sample.rfind(b"<"), sample.rfind(b"\n"), sample.rfind(b" "))
-    return sample[:end] if end > _SAMPLE_BYTES // 2 else sample
 
 
 def prescan(head: bytes) -> str | None:
@@ -185,25 +172,20 @@ def _meta_encoding(attributes: dict[bytes, bytes]) -> str | None:
     if label is None and attributes.get(b"http-equiv") == b"content-type":
         content = _CHARSET_IN_CONTENT.search(attributes.get(b"content", b""))
         label = next((group for group in content.groups() if group is not None), None) if content else None
-    if label is None:
-        return None
-    name = encoding_of_label(label.decode("latin-1"))
-    if name in ("utf-16le", "utf-16be"):
-        return "utf-8"
+    name = _declared(label)
     return FALLBACK if name == "x-user-defined" else name
 
 
-def _label_in(match: re.Match[bytes] | None) -> str | None:
-    if match is None:
-        return None
-    name = encoding_of_label(match[1].decode("latin-1"))
-    return "utf-8" if name in ("utf-16le", "utf-16be") else name
+def _declared(label: bytes | None) -> str | None:
+    name = None if label is None else encoding_of_label(label.decode("latin-1"))
+    return "utf-8" if name in ("utf-16le", "utf-16be") else name  # a declaration that can be read is not in UTF-16
 
 
 def to_utf8(data: bytes, name: str) -> bytes:
     """The body as valid UTF-8 without BOM; what is illegal in its encoding becomes U+FFFD. NUL stays."""
     data = _without_bom(data, name)
-    return data if name == "utf-8" and _is_utf8(data) else b"".join(_slices(data, name))
+    is_utf8 = name == "utf-8" and first_illegal_byte(data, name) is None
+    return data if is_utf8 else b"".join(_slices(data, name))
 
 
 def utf8_slices(data: bytes, name: str) -> Iterator[bytes]:
@@ -258,11 +240,3 @@ def _slices(data: bytes, name: str) -> Iterator[bytes]:
             text = _NO_ESCAPE.sub(b"", part).decode(codec, "replace")
         yield text.encode("utf-8", "replace")
     yield decoder.decode(b"", True).encode("utf-8", "replace")
-
-
-def _is_utf8(data: bytes) -> bool:
-    try:
-        data.decode("utf-8")
-    except UnicodeDecodeError:
-        return False
-    return True

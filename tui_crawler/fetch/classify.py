@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from enum import Enum
-from typing import assert_never
 
 from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl
@@ -46,26 +45,24 @@ class TransferFailed(Exception):
 
 def exit_code_of_trouble(phase: Phase, trouble: Trouble) -> ExitCode:
     """The exit code of an exchange that ended early: the phase decides between 100, 101, 102 and 42."""
-    match trouble:
-        case Trouble.timeout:
-            return ExitCode.error_reading_response if phase is Phase.body else ExitCode.request_timeout
-        case Trouble.network | Trouble.certificate:
-            return ExitCode.error_reading_response if phase is Phase.body else ExitCode.connection_failed
-        case Trouble.short:
-            return ExitCode.error_reading_response
-        case Trouble.protocol | Trouble.coding:
-            return ExitCode.did_not_understand_answer
-        case Trouble.too_large:
-            return ExitCode.file_too_large
-        case Trouble.blocked_address:
-            return ExitCode.blocked_address
-        case Trouble.excluded_address:
-            return ExitCode.blocked_by_exclusion_list
-        case Trouble.invalid_target:
-            return ExitCode.invalid_url
-        case Trouble.local:
-            return ExitCode.local_processing_error
-    assert_never(trouble)
+    if phase is Phase.body and trouble in (Trouble.timeout, Trouble.network, Trouble.certificate):
+        return ExitCode.error_reading_response
+    return _OF_TROUBLE[trouble]
+
+
+_OF_TROUBLE = {
+    Trouble.timeout: ExitCode.request_timeout,
+    Trouble.network: ExitCode.connection_failed,
+    Trouble.certificate: ExitCode.connection_failed,
+    Trouble.protocol: ExitCode.did_not_understand_answer,
+    Trouble.coding: ExitCode.did_not_understand_answer,
+    Trouble.short: ExitCode.error_reading_response,
+    Trouble.too_large: ExitCode.file_too_large,
+    Trouble.blocked_address: ExitCode.blocked_address,
+    Trouble.excluded_address: ExitCode.blocked_by_exclusion_list,
+    Trouble.invalid_target: ExitCode.invalid_url,
+    Trouble.local: ExitCode.local_processing_error,
+}
 
 
 def exit_code_of_status(
@@ -76,48 +73,34 @@ def exit_code_of_status(
     `conditional`: the request asked "only if changed". `same_etag`: its ETag came back (weak comparison).
     `location`: the resolved Location header, None when there is none.
     """
-    if status < 200 or status > 599:
-        return ExitCode.did_not_understand_answer
-    if status < 300:
-        return _successful(status, conditional and same_etag)
-    if status < 400:
-        return _redirecting(status, conditional, location)
-    if status < 500:
-        return _CLIENT_ERRORS.get(status, ExitCode.server_blamed_client)
-    return ExitCode.server_internal_error
+    if status in _OF_STATUS:
+        return _OF_STATUS[status]
+    if (status == 200 and conditional and same_etag) or (status == 304 and conditional):
+        return ExitCode.file_did_not_change
+    match status // 100:
+        case 2:
+            return ExitCode.file_ingested
+        case 3 if status == 300 and location is None:
+            return ExitCode.file_of_unknown_type
+        case 3 if isinstance(location, CrawlUrl):
+            return _OF_REDIRECT.get(status, ExitCode.did_not_understand_answer)
+        case 4:
+            return ExitCode.server_blamed_client
+        case 5:
+            return ExitCode.server_internal_error
+        case _:
+            return ExitCode.did_not_understand_answer
 
 
-_CLIENT_ERRORS = {
+_OF_STATUS = {
+    **dict.fromkeys((204, 205), ExitCode.file_of_unknown_type),
+    206: ExitCode.did_not_understand_answer,  # no range is ever asked for
     404: ExitCode.file_not_found,
     408: ExitCode.request_timeout,
     410: ExitCode.file_gone,
     429: ExitCode.rate_limited,
 }
-
-
-def _successful(status: int, unchanged: bool) -> ExitCode:
-    match status:
-        case 200 if unchanged:
-            return ExitCode.file_did_not_change
-        case 204 | 205:
-            return ExitCode.file_of_unknown_type
-        case 206:  # no range is ever asked for
-            return ExitCode.did_not_understand_answer
-        case _:
-            return ExitCode.file_ingested
-
-
-def _redirecting(status: int, conditional: bool, location: CrawlUrl | InvalidUrl | None) -> ExitCode:
-    if status == 304:
-        return ExitCode.file_did_not_change if conditional else ExitCode.did_not_understand_answer
-    if status == 300 and location is None:
-        return ExitCode.file_of_unknown_type
-    if not isinstance(location, CrawlUrl):
-        return ExitCode.did_not_understand_answer
-    match status:
-        case 301 | 308:
-            return ExitCode.permanent_redirect
-        case 300 | 302 | 303 | 307:
-            return ExitCode.redirect
-        case _:
-            return ExitCode.did_not_understand_answer
+_OF_REDIRECT = {
+    **dict.fromkeys((301, 308), ExitCode.permanent_redirect),
+    **dict.fromkeys((300, 302, 303, 307), ExitCode.redirect),
+}

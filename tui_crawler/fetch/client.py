@@ -68,7 +68,7 @@ class HttpFetcher:
         contexts = TlsContexts({} if ssl_context is None else {Trust(): ssl_context})
         self._wire: Wire
         if proxy is None and not reference:
-            self._wire = Http1Wire(limits, guard, resolve, lambda url: contexts.of(access(url).trust), now)
+            self._wire = Http1Wire(limits, guard, resolve, lambda url: contexts[access(url).trust], now)
         else:
             from tui_crawler.fetch.httpx_wire import HttpxWire  # noqa: PLC0415  it loads slowly, and few need it
 

@@ -11,7 +11,6 @@ from typing import Any
 from tui_crawler.domain.crawl.recrawl import parse_http_date
 from tui_crawler.fetch.headers import w3c_date_ms
 from tui_crawler.fetch.links import clean_text
-from tui_crawler.fetch.plain_html import PlainTag
 
 # directives with a value, which is no directive and no agent: "max-image-preview: none", "unavailable_after: 25 Jun"
 _VALUED = re.compile(
@@ -119,18 +118,14 @@ class Statements:
     sitemaps: tuple[str, ...] = ()
 
 
-def html_statements(root: Element, product_token: str, now: int) -> Statements:
-    """The statements of an HTML document at `now` (epoch ms); the first of each counts, robots directives add up."""
-    elements = ((element.tag, element) for element in root.iter("title", "base", "link", "meta"))
-    return _said_by(elements, product_token, now)
+STATING_TAGS = ("title", "base", "link", "meta")
 
 
-def plain_statements(tags: Iterable[PlainTag], product_token: str, now: int) -> Statements:
-    """The same of one that was read without a tree."""
-    return _said_by(((name, source) for name, _, source in tags if name != "a"), product_token, now)
+def html_statements(elements: Iterable[tuple[str, Element]], product_token: str, now: int) -> Statements:
+    """The statements of HTML at `now` (epoch ms), by its elements and their tags (`STATING_TAGS`).
 
-
-def _said_by(elements: Iterable[tuple[str, Element]], product_token: str, now: int) -> Statements:
+    The first of each counts, robots directives add up.
+    """
     title = base = canonical = refresh = ""
     robots, sitemaps = RobotsDirectives(), list[str]()
     names = ("robots", product_token.lower())

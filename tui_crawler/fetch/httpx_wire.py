@@ -126,13 +126,13 @@ class WatchedStream(httpcore.AsyncNetworkStream):
         return self._inner.get_extra_info(info)
 
 
+@dataclass(slots=True)
 class GuardedBackend(httpcore.AsyncNetworkBackend):
-    """Connects as `dialer` does, whatever timeout httpcore has; `logs` get every connection."""
+    """Connects as `_dialer` does, whatever timeout httpcore has; `_logs` get every connection."""
 
-    def __init__(self, dialer: Dialer, inner: httpcore.AsyncNetworkBackend, logs: ConnectionLogs) -> None:
-        self._dialer = dialer
-        self._logs = logs
-        self._inner = inner
+    _dialer: Dialer
+    _inner: httpcore.AsyncNetworkBackend
+    _logs: ConnectionLogs
 
     async def connect_tcp(
         self,
@@ -164,6 +164,7 @@ def _of_the_system(error: BaseException) -> OSError:
 
 
 _DEFAULT_PORTS = {"http": 80, "https": 443}
+_OF_STATUS_LINE = ("http_version", "reason_phrase")
 _NO_TLS = ssl.SSLContext(ssl.PROTOCOL_TLS_CLIENT)  # trusts nobody
 
 
@@ -186,7 +187,7 @@ class HttpxWire:
         self._logs = logs
         self._access = access
         self._contexts = contexts
-        secure = contexts.of(trust) if proxy is not None and proxy.startswith("https:") else None
+        secure = contexts[trust] if proxy is not None and proxy.startswith("https:") else None
         self._proxy = None if proxy is None else httpx.Proxy(proxy, ssl_context=secure)
         self._max_open = limits.max_open_origins
         self._keep_alive_s = limits.keep_alive_ms / 1000
@@ -208,7 +209,10 @@ class HttpxWire:
         origin.in_use += 1
         try:
             await self._close_idle(self._max_open)
-            self._check_address(call.url, origin)
+            if self._proxy is not None:
+                self._guard.check_literal(call.url.host)
+            elif origin.last_address:  # a kept connection is judged again: the exclusion list may have grown
+                self._guard.check_excluded(call.url.host, origin.last_address)
             with self._logs.writing(log):
                 response = await origin.transport.handle_async_request(request)
         except BaseException as error:  # a cancelled one too: httpcore has closed its connection
@@ -237,9 +241,8 @@ class HttpxWire:
     def _origin(self, url: CrawlUrl) -> _Origin:
         known = self._open.get(url.origin)
         if known is None:
-            known = self._open[url.origin] = _Origin(
-                self._transport(self._access(url).trust if url.scheme == "https" else None)
-            )
+            trust = self._access(url).trust if url.scheme == "https" else None
+            known = self._open[url.origin] = _Origin(self._transport(trust))
         self._open.move_to_end(url.origin)
         return known
 
@@ -254,7 +257,7 @@ class HttpxWire:
 
     def _transport(self, trust: Trust | None) -> httpx.AsyncHTTPTransport:
         transport = httpx.AsyncHTTPTransport(
-            verify=_NO_TLS if trust is None else self._contexts.of(trust),
+            verify=_NO_TLS if trust is None else self._contexts[trust],
             trust_env=False,
             http1=True,
             http2=False,
@@ -264,13 +267,6 @@ class HttpxWire:
         # httpx has no parameter for httpcore's network backend; the address tests fail if this stops working
         transport._pool._network_backend = self._backend
         return transport
-
-    def _check_address(self, url: CrawlUrl, origin: _Origin) -> None:
-        """A kept connection is judged again: the exclusion list may have grown. Raises TransferFailed."""
-        if self._proxy is not None:
-            self._guard.check_literal(url.host)
-        elif origin.last_address:
-            self._guard.check_excluded(url.host, origin.last_address)
 
 
 @dataclass(slots=True)
@@ -285,36 +281,21 @@ class _Origin:
 class HttpxAnswer:
     """A response of httpx whose body is read raw."""
 
-    __slots__ = ("_closed", "_origin", "_response", "_stream", "head_bytes")
-
     def __init__(self, response: httpx.Response, origin: _Origin) -> None:
         stream = response.extensions.get("network_stream")
         self._stream = stream if isinstance(stream, WatchedStream) else None
         self._response = response
         self._origin = origin
         self._closed = False
-        self.head_bytes = 0
+        self.status = response.status_code
+        version, reason = (response.extensions.get(key, b"").decode("latin-1") for key in _OF_STATUS_LINE)
+        self.status_line = f"{version} {self.status} {reason}"
+        self.headers: RawHeaders = response.headers.raw
+        self.head_bytes = self.left_out = 0
         origin.last_address = ""
         if self._stream is not None:
-            origin.last_address = self._stream.address
+            origin.last_address, self.left_out = self._stream.address, self._stream.left_out
             self.head_bytes = self._stream.received - len(_unread(response)[0])
-
-    @property
-    def status(self) -> int:
-        return self._response.status_code
-
-    @property
-    def status_line(self) -> str:
-        version, reason = (self._response.extensions.get(key, b"") for key in ("http_version", "reason_phrase"))
-        return f"{version.decode('latin-1')} {self.status} {reason.decode('latin-1')}"
-
-    @property
-    def headers(self) -> RawHeaders:
-        return self._response.headers.raw
-
-    @property
-    def left_out(self) -> int:
-        return 0 if self._stream is None else self._stream.left_out
 
     @property
     def received(self) -> int:

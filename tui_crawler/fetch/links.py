@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from itertools import islice
+from itertools import chain, islice
 from typing import Any
 
 from lxml import etree
@@ -65,7 +65,7 @@ class LinkCollector:
     """Gathers links up to `max_links`; one that comes again keeps its first text, and is nofollow only if all are."""
 
     def __init__(self, resolver: LinkResolver, max_links: int, max_text: int, with_fragments: bool = False) -> None:
-        self._resolver = resolver
+        self.resolver = resolver
         self._max_links = max_links
         self._max_text = max_text
         self._found: dict[tuple[LinkKind, str], FoundLink] = {}
@@ -102,7 +102,7 @@ class LinkCollector:
 
     def _add(self, kind: LinkKind, raw: str, short: str, element: Element) -> bool:
         """Return whether there was room; `short` is what of the address counts."""
-        url = self._resolver.resolve(short)
+        url = self.resolver.resolve(short)
         if isinstance(url, InvalidUrl):
             reason = Refusal.url_length if url.too_long else Refusal.invalid_url
             self.refused.add(reason, without_userinfo(raw)[:_SAMPLE_CHARS])
@@ -145,11 +145,6 @@ def _within(tag: str) -> Callable[[Element], bool]:
         return found
 
     return is_within
-
-
-def anchor_names(root: Element) -> tuple[str, ...]:
-    """Return what a fragment may name in an HTML document: ids, and the names of `a` elements."""
-    return tuple(dict.fromkeys(map(str, root.xpath("//@id | //a/@name"))))
 
 
 def html_candidates(root: Element) -> Iterator[Candidate]:
@@ -263,8 +258,7 @@ def _bases_at(url: str) -> Callable[[Element], tuple[str, ...]]:
 
 def feed_candidates(root: Element) -> Iterator[Candidate]:
     """Every link of an RSS, RDF or Atom feed as it is written there, in document order."""
-    for element in root.iter(*_FEED_TAGS):
-        yield from _feed_link(element)
+    return chain.from_iterable(map(_feed_link, root.iter(*_FEED_TAGS)))
 
 
 def xml_candidates(root: Element) -> Iterator[Candidate]:
@@ -307,9 +301,8 @@ def _feed_link(element: Element) -> Iterator[Candidate]:
 def _attribute(kind: LinkKind, element: Element, name: str) -> Iterator[Candidate]:
     """An address, unless it names nothing: an empty one of an anchor names the page itself (WHATWG HTML)."""
     raw = element.get(name)
-    if raw is None or _is_inline(raw) or (kind is not LinkKind.a and not raw.strip()):
-        return
-    yield kind, raw, element
+    if not (raw is None or _is_inline(raw) or (kind is not LinkKind.a and not raw.strip())):
+        yield kind, raw, element
 
 
 def _srcset(element: Element) -> Iterator[Candidate]:

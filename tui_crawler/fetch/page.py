@@ -19,12 +19,12 @@ from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, LinkResolver, SiteLinks
 from tui_crawler.fetch.charset import choose_encoding, encoding_of_label, first_illegal_byte, to_utf8, with_query_in
 from tui_crawler.fetch.document import (
+    STATING_TAGS,
     Statements,
     canonical_in_header,
     feed_statements,
     feed_type,
     html_statements,
-    plain_statements,
     refresh_target,
     x_robots_tag,
 )
@@ -33,7 +33,6 @@ from tui_crawler.fetch.limits import FetchLimits
 from tui_crawler.fetch.links import (
     Candidate,
     LinkCollector,
-    anchor_names,
     feed_candidates,
     html_candidates,
     plain_candidates,
@@ -43,7 +42,7 @@ from tui_crawler.fetch.links import (
 from tui_crawler.fetch.markup import without_long_attributes
 from tui_crawler.fetch.plain_html import may_be_deep, plain_tags
 from tui_crawler.fetch.sniff import CSS, HTML, RSS, XML, kind_of
-from tui_crawler.fetch.tree import Element, ParsedMarkup, is_xhtml, parse_html, parse_xml, without_xhtml_namespaces
+from tui_crawler.fetch.tree import Element, ParsedMarkup, drop_xhtml_namespaces, is_xhtml, parse_html, parse_xml
 
 _CUT_ANCHORS = frozenset({"input", "tags", "tag", "depth", "deadline"})
 """Where this was cut it is not known what a fragment may name."""
@@ -111,13 +110,15 @@ class PageReading:
         mime, label = content_type(self._exchange.header("Content-Type"))
         body = self._exchange.body
         kind = OTHER if self._exchange.exit_code is not ExitCode.file_ingested else kind_of(mime, body)
+        limits = self._limits
         if kind == OTHER or not body:
-            resolver = self._resolver(self._url)
-            return ParsedBody(self._reading(kind, mime, encoding_of_label(label) or "", resolver), resolver)
-        if len(body) > self._limits.max_input_bytes and kind == HTML:
-            body, _ = without_long_attributes(body, self._limits)
-        if len(body) > self._limits.max_input_bytes:
-            body = body[: self._limits.max_input_bytes]
+            nothing = LinkCollector(self._resolver(self._url), limits.max_links, limits.max_anchor_chars)
+            reading = self._reading(kind, mime, encoding_of_label(label) or "", Statements(), nothing)
+            return ParsedBody(reading, nothing.resolver)
+        if len(body) > limits.max_input_bytes and kind == HTML:
+            body, _ = without_long_attributes(body, limits)
+        if len(body) > limits.max_input_bytes:
+            body = body[: limits.max_input_bytes]
             self._note(("input",))
         charset = choose_encoding(body, kind, label)
         markup = to_utf8(body, charset)
@@ -126,34 +127,35 @@ class PageReading:
         encoding = charset if content.in_encoding else ""
         base = self._resolver(self._url, encoding).resolve(content.said.base) if content.said.base else self._url
         resolver = self._resolver(base if isinstance(base, CrawlUrl) else self._url, encoding)
-        wanted = self._limits.check_fragments
-        links = LinkCollector(resolver, self._limits.max_links, self._limits.max_anchor_chars, wanted)
+        links = LinkCollector(resolver, limits.max_links, limits.max_anchor_chars, limits.check_fragments)
         late = [(LinkKind.a, url.href, None) for url, _, is_late in self._refreshes(resolver, content.said) if is_late]
         links.collect(chain(content.candidates, late), self._out_of_time)
         self._note(links.cut)
-        reading = self._reading(kind, mime, charset, resolver, content.said, links)
-        faults = () if content.parsed is None else content.parsed.faults
+        reading = self._reading(kind, mime, charset, content.said, links)
+        root, faults = (None, ()) if content.parsed is None else (content.parsed.root, content.parsed.faults)
         if (kind in (XML, RSS) or mime == XHTML_TYPE) and not {"input", "tags"} & self._incomplete.keys():
             faults = (*_illegal_bytes(body, charset, markup), *faults)
-        root = None if content.parsed is None else content.parsed.root
-        if wanted and kind == HTML and root is not None and not _CUT_ANCHORS & self._incomplete.keys():
-            reading = replace(reading, anchors=anchor_names(root))
+        is_whole = root is not None and not _CUT_ANCHORS & self._incomplete.keys()
+        if limits.check_fragments and kind == HTML and root is not None and is_whole:
+            anchors = map(str, root.xpath("//@id | //a/@name"))  # what a fragment may name
+            reading = replace(reading, anchors=tuple(dict.fromkeys(anchors)))
         return ParsedBody(reading, resolver, markup, root, faults)
 
     def _content(self, kind: str, mime: str, markup: bytes) -> _Content:
         if kind == CSS:
             text = markup.decode("utf-8")
-            return _Content(candidates=_without_elements(stylesheet_links(text, self._out_of_time)), in_encoding=False)
+            return _Content(candidates=stylesheet_links(text, self._out_of_time), in_encoding=False)
         if kind == HTML and mime != XHTML_TYPE:
             needs_tree = self._with_tree or self._limits.check_fragments or self._tags > self._limits.max_tags
             plain = None if needs_tree or may_hold_links(markup) else plain_tags(markup, self._limits)
             if plain is not None and not may_be_deep(markup, self._tags):
-                return _Content(plain_statements(plain, self._token, self._now), plain_candidates(plain))
+                stating = ((name, source) for name, _, source in plain if name != "a")
+                return _Content(html_statements(stating, self._token, self._now), plain_candidates(plain))
             return self._html(parse_html(markup, self._limits, self._out_of_time), markup)
         parsed = parse_xml(markup, self._limits, self._out_of_time)
         root = parsed.root
         if root is not None and (kind == HTML or is_xhtml(root)):
-            without_xhtml_namespaces(root)
+            drop_xhtml_namespaces(root)
             return self._html(parsed, markup)
         self._note(parsed.incomplete)
         if root is None:
@@ -167,47 +169,39 @@ class PageReading:
         self._note(parsed.incomplete)
         if parsed.root is None:
             return _Content(parsed=parsed)
-        said, candidates = html_statements(parsed.root, self._token, self._now), html_candidates(parsed.root)
+        stating = ((element.tag, element) for element in parsed.root.iter(*STATING_TAGS))
+        candidates = html_candidates(parsed.root)
         if may_hold_links(markup):
-            styles = _without_elements(inline_style_links(parsed.root, self._out_of_time))
-            candidates = chain(candidates, styles)
-        return _Content(said, candidates, parsed)
+            candidates = chain(candidates, inline_style_links(parsed.root, self._out_of_time))
+        return _Content(html_statements(stating, self._token, self._now), candidates, parsed)
 
-    def _reading(
-        self,
-        kind: str,
-        mime: str,
-        charset: str,
-        resolver: LinkResolver,
-        said: Statements | None = None,
-        links: LinkCollector | None = None,
-    ) -> Reading:
+    def _reading(self, kind: str, mime: str, charset: str, said: Statements, links: LinkCollector) -> Reading:
         """Return what the document and its header say together; the header wins where only one can be right."""
-        said = said or Statements()
-        headers = self._exchange.headers
+        headers, resolver = self._exchange.headers, links.resolver
         robots = said.robots | x_robots_tag(values_of(headers, "X-Robots-Tag"), self._token, self._now)
-        canonical = self._target(resolver, said.canonical) or self._target(
-            None, canonical_in_header(values_of(headers, "Link"))
-        )
+        in_header = canonical_in_header(values_of(headers, "Link"))
+        title, most = said.title.encode("utf-8", "replace"), self._limits.max_title_bytes
+        if len(title) > most:
+            title = title[:most]
+            self._note(("title",))
         refreshes = (one[:2] for one in self._refreshes(resolver, said) if not one[2])
         refresh, source = next(refreshes, (None, None))
-        sitemaps = tuple(filter(None, (self._target(resolver, raw) for raw in said.sitemaps)))
         return Reading(
             kind=kind,
             exit_code=ExitCode.file_of_unknown_type if kind == OTHER else ExitCode.file_ingested,
             content_type=mime,
             charset=charset,
-            title=self._title(said.title),
-            canonical=canonical,
+            title=title.decode("utf-8", "ignore"),
+            canonical=self._target(resolver, said.canonical) or self._target(None, in_header),
             refresh=refresh,
             refresh_source=source,
             noindex=robots.noindex,
             nofollow=robots.nofollow,
-            links=() if links is None else links.links,
-            fragments=None if links is None else links.fragments,
-            refused=() if links is None else links.refused.all(),
+            links=links.links,
+            fragments=links.fragments,
+            refused=links.refused.all(),
             incomplete=tuple(self._incomplete),
-            sitemaps=sitemaps,
+            sitemaps=tuple(filter(None, (self._target(resolver, raw) for raw in said.sitemaps))),
         )
 
     def _refreshes(self, resolver: LinkResolver, said: Statements) -> Iterator[tuple[CrawlUrl, RedirectSource, bool]]:
@@ -236,19 +230,8 @@ class PageReading:
         url = (resolver or self._resolver(self._url)).resolve(raw)
         return url if isinstance(url, CrawlUrl) else None
 
-    def _title(self, title: str) -> str:
-        encoded = title.encode("utf-8", "replace")
-        if len(encoded) <= self._limits.max_title_bytes:
-            return title
-        self._note(("title",))
-        return encoded[: self._limits.max_title_bytes].decode("utf-8", "ignore")
-
     def _note(self, cut: Iterable[str]) -> None:
         self._incomplete.update(dict.fromkeys(cut))
-
-
-def _without_elements(links: Iterator[tuple[LinkKind, str]]) -> Iterator[Candidate]:
-    return ((kind, raw, None) for kind, raw in links)
 
 
 def _illegal_bytes(body: bytes, charset: str, markup: bytes) -> Iterator[ValidationError]:
@@ -263,8 +246,6 @@ def _illegal_bytes(body: bytes, charset: str, markup: bytes) -> Iterator[Validat
 def _line_and_column(data: bytes, at: int) -> tuple[int, int]:
     return data.count(b"\n", 0, at) + 1, at - data.rfind(b"\n", 0, at)
 
-
-StyleLink = tuple[LinkKind, str]
 
 _HEX = r"[0-9a-fA-F]{1,6}+(?:\r\n|[ \t\n\r\f])?+"
 _ESCAPED = rf"\\(?:{_HEX}|[^0-9a-fA-F\n\r\f])"
@@ -294,7 +275,7 @@ _LAST_CODE_POINT = 0x10FFFF
 _SURROGATES = range(0xD800, 0xE000)
 
 
-def stylesheet_links(text: str, out_of_time: Callable[[], bool]) -> Iterator[StyleLink]:
+def stylesheet_links(text: str, out_of_time: Callable[[], bool]) -> Iterator[Candidate]:
     """The links of CSS text in its order, as they are written: css for `@import`, object for what a `@font-face`
     loads, img for any other `url()`. Not inline data, references into the document itself, or namespaces.
 
@@ -320,7 +301,7 @@ def stylesheet_links(text: str, out_of_time: Callable[[], bool]) -> Iterator[Sty
             yield from _link(LinkKind.object if in_font else LinkKind.img, token)
 
 
-def inline_style_links(root: Element, out_of_time: Callable[[], bool]) -> Iterator[StyleLink]:
+def inline_style_links(root: Element, out_of_time: Callable[[], bool]) -> Iterator[Candidate]:
     """The links of the `style` elements and then of the `style` attributes of an HTML document."""
     for element in root.iter("style"):
         yield from stylesheet_links(element.text or "", out_of_time)
@@ -338,14 +319,13 @@ def may_hold_links(markup: bytes) -> bool:
     return b"url(" in lowered or b"@import" in lowered
 
 
-def _link(kind: LinkKind, token: re.Match[str]) -> Iterator[StyleLink]:
+def _link(kind: LinkKind, token: re.Match[str]) -> Iterator[Candidate]:
     written = token["bare"]
     if written is None:
         written = (token["quoted"] or token["string"])[1:-1]
-    raw = _ESCAPE.sub(_unescaped, written) if "\\" in written else written
-    raw = raw.strip()
+    raw = (_ESCAPE.sub(_unescaped, written) if "\\" in written else written).strip()
     if raw and raw[0] != "#" and raw[:5].lower() != "data:":
-        yield kind, raw
+        yield kind, raw, None
 
 
 def _unescaped(escape: re.Match[str]) -> str:

@@ -54,19 +54,12 @@ class Access:
     trust: Trust = Trust()
 
 
-class TlsContexts:
+class TlsContexts(dict[Trust, ssl.SSLContext]):
     """A context for each kind of trust, made when it is first needed: loading certificates takes longer than most
-    requests."""
+    requests. Raises OSError when a `ca_file` cannot be used."""
 
-    def __init__(self, made: dict[Trust, ssl.SSLContext]) -> None:
-        """`made`: those that are there already."""
-        self._made = made
-
-    def of(self, trust: Trust) -> ssl.SSLContext:
-        """The context for connections that trust so. Raises OSError when its `ca_file` cannot be used."""
-        if trust not in self._made:
-            self._made[trust] = tls_context(trust)
-        return self._made[trust]
+    def __missing__(self, trust: Trust) -> ssl.SSLContext:
+        return self.setdefault(trust, tls_context(trust))
 
 
 def tls_context(trust: Trust) -> ssl.SSLContext:
@@ -79,20 +72,15 @@ def tls_context(trust: Trust) -> ssl.SSLContext:
         return context
     context.verify_flags |= ssl.VERIFY_X509_PARTIAL_CHAIN  # what is named as trusted need not be a root
     context.load_verify_locations(cafile=certifi.where())
-    with suppress(OSError):  # what the system has may be unreadable; the packaged ones are there
-        _load_system(context)
+    with suppress(OSError, StopIteration):  # what the system has may be unreadable; the packaged ones are there
+        if sys.platform == "win32":
+            context.load_default_certs()  # from its store
+        else:
+            built = ssl.get_default_verify_paths()
+            if Path(built.openssl_capath).is_dir():
+                context.load_verify_locations(capath=built.openssl_capath)
+            bundles = (built.openssl_cafile, *_BUNDLES)
+            context.load_verify_locations(cafile=next(path for path in bundles if Path(path).is_file()))
     if trust.ca_file:
         context.load_verify_locations(cafile=trust.ca_file)
     return context
-
-
-def _load_system(context: ssl.SSLContext) -> None:
-    if sys.platform == "win32":
-        context.load_default_certs()  # from its store
-        return
-    built = ssl.get_default_verify_paths()
-    if Path(built.openssl_capath).is_dir():
-        context.load_verify_locations(capath=built.openssl_capath)
-    bundle = next((path for path in (built.openssl_cafile, *_BUNDLES) if Path(path).is_file()), None)
-    if bundle is not None:
-        context.load_verify_locations(cafile=bundle)

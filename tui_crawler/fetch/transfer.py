@@ -59,27 +59,20 @@ class WireRequest:
 
 
 class ResponseHead(Protocol):
-    """A response whose head has come."""
+    """A response whose head has come; `status` is 100 to 999, `status_line` is ISO 8859-1.
 
-    @property
-    def status(self) -> int:
-        """The status code, 100 to 999."""
+    `head_bytes` counts the head and the interim ones before it, all framing included; `left_out` the header lines
+    that were not well-formed.
+    """
 
-    @property
-    def status_line(self) -> str:
-        """The first line of the head, as ISO 8859-1."""
+    status: int
+    status_line: str
+    head_bytes: int
+    left_out: int
 
     @property
     def headers(self) -> RawHeaders:
         """The header fields as bytes."""
-
-    @property
-    def head_bytes(self) -> int:
-        """Return how many bytes came as the head and as interim ones before it, all framing included."""
-
-    @property
-    def left_out(self) -> int:
-        """Return how many header lines were left out because they were not well-formed."""
 
     @property
     def received(self) -> int:
@@ -150,10 +143,6 @@ class _Progress:
         self.in_vain = True
         self.why_cut = self.why_cut and _WHY_CUT.get(trouble, self.why_cut)
 
-    def ended(self, now: Moment) -> Moment:
-        """Return when the last of it came to the socket, or the present moment."""
-        return now if self.in_vain else self.connection.heard or now
-
     def took_ms(self, ended: Moment) -> int:
         """The time of the other side, as far as it is known apart from that of this process."""
         whole = max(0, ended.mono_ms - self.sent.mono_ms)
@@ -204,37 +193,18 @@ class Transfer:
         while True:
             progress = _Progress(self._now())
             ending = await self._end(request, call, progress, deadline)
-            ended = progress.ended(self._now())
+            now = self._now()
+            ended = now if progress.in_vain else progress.connection.heard or now
             if ending.requested:
                 records.append(_record(request, call, progress, ending, ended, fluke_retry=bool(records)))
                 if self._recorder is not None and progress.status is not None:
                     payload, line = b"".join(progress.payload), progress.status_line
                     await self._recorder.record(records[-1], line, progress.raw, payload, progress.why_cut)
             if not (ending.flukeable and self._fluke_retry and len(records) == 1):
-                return self._exchange(progress, ending, tuple(records), ended)
-
-    def _request_headers(self, request: FetchRequest, secret: Headers) -> Headers:
-        fields = [
-            ("Host", request.url.origin.partition("://")[2]),
-            ("User-Agent", request.user_agent),
-            ("Accept", self._accept),
-            ("Accept-Encoding", ACCEPT_ENCODING),
-        ]
-        if request.conditional_etag:
-            fields.append(("If-None-Match", request.conditional_etag))
-        if request.conditional_since:
-            fields.append(("If-Modified-Since", request.conditional_since))
-        if secret:
-            replaced = {name.lower() for name, _ in secret}
-            fields = [one for one in fields if one[0].lower() not in replaced]
-        return tuple(fields)
-
-    def _exchange(
-        self, progress: _Progress, ending: _Ending, records: tuple[RequestRecord, ...], ended: Moment
-    ) -> Exchange:
-        fields = progress.fields
+                break
+        message, fields = clean_message(ending.message), progress.fields
         return Exchange(
-            requests=records,
+            requests=tuple(records),
             exit_code=ending.exit_code,
             http_status=progress.status,
             response_ms=progress.took_ms(ended),
@@ -243,12 +213,24 @@ class Transfer:
             wire_bytes=progress.wire_bytes,
             location=ending.location,
             retry_after_ms=retry_after_ms(fields.get("retry-after"), fields.get("date"), ended.wall_ms),
-            message=clean_message(ending.message),
+            message=message,
             cut=progress.cut,
             left_size=progress.left_size,
-            untrusted=clean_message(ending.message) if ending.untrusted else "",
+            untrusted=message if ending.untrusted else "",
             notes=progress.notes,
         )
+
+    def _request_headers(self, request: FetchRequest, secret: Headers) -> Headers:
+        conditions = (("If-None-Match", request.conditional_etag), ("If-Modified-Since", request.conditional_since))
+        fields = (
+            ("Host", request.url.origin.partition("://")[2]),
+            ("User-Agent", request.user_agent),
+            ("Accept", self._accept),
+            ("Accept-Encoding", ACCEPT_ENCODING),
+            *(one for one in conditions if one[1]),
+        )
+        replaced = {name.lower() for name, _ in secret}
+        return tuple(one for one in fields if one[0].lower() not in replaced) if replaced else fields
 
     async def _end(self, request: FetchRequest, call: WireRequest, progress: _Progress, deadline: float) -> _Ending:
         """Make the request; every way it can end is an ending."""
@@ -259,14 +241,21 @@ class Transfer:
                     return await self._read_answer(request, answer, progress)
                 finally:
                     await answer.close()
-        except TransferFailed as failure:
-            progress.give_up(failure.trouble)
-            return _failed(failure.phase, failure.trouble, failure)
+        except TransferFailed as error:
+            failure = error
         except TimeoutError:
-            progress.give_up(Trouble.timeout)
             phase = Phase.head if progress.head is None else Phase.body
             message = f"not complete after {self._limits.total_timeout_ms} ms"
-            return _failed(phase, Trouble.timeout, TransferFailed(phase, Trouble.timeout, message))
+            failure = TransferFailed(phase, Trouble.timeout, message)
+        trouble = failure.trouble
+        progress.give_up(trouble)
+        return _Ending(
+            exit_code_of_trouble(failure.phase, trouble),
+            failure.message,
+            flukeable=failure.closed_unanswered,
+            untrusted=trouble is Trouble.certificate,
+            requested=trouble not in _NO_REQUEST_MADE,
+        )
 
     async def _read_answer(self, request: FetchRequest, answer: ResponseHead, progress: _Progress) -> _Ending:
         progress.head = progress.connection.heard or self._now()
@@ -287,11 +276,8 @@ class Transfer:
             location=location,
         )
         if code is ExitCode.file_ingested and request.method != "HEAD" and not request.status_only:
-            if (
-                self._recorder is None
-                and not request.any_kind
-                and is_other(content_type(fields.get("content-type", ""))[0])
-            ):
+            wants_all = self._recorder is not None or request.any_kind
+            if not wants_all and is_other(content_type(fields.get("content-type", ""))[0]):
                 return await self._leave_body(answer, progress)
             return _Ending(code, body=await self._read_body(request, answer, progress))
         if answer.status >= 200:
@@ -330,7 +316,7 @@ class Transfer:
             message = f"{len(codings)} content codings, more than {self._limits.max_codings}"
             raise TransferFailed(Phase.body, Trouble.coding, message)
         if not request.truncate:
-            self._refuse_announced(fields, self._limits.max_wire_bytes if codings else max_bytes)
+            _announced(fields, self._limits.max_wire_bytes if codings else max_bytes)
         try:
             decoder = BodyDecoder(codings, max_bytes, self._limits.max_wire_bytes, truncate=request.truncate)
             await self._feed(decoder, answer, progress)
@@ -344,8 +330,7 @@ class Transfer:
     async def _leave_body(self, answer: ResponseHead, progress: _Progress) -> _Ending:
         """A body that nobody wants is left where it is, unless it costs less than another connection. One that is
         announced as too large for any page stays that. Raises TransferFailed."""
-        self._refuse_announced(progress.fields, self._limits.max_body_bytes)
-        announced = _announced(progress.fields)
+        announced = _announced(progress.fields, self._limits.max_body_bytes)
         progress.left_size = announced or 0
         if announced is not None and announced <= _CONNECTION_BYTES:
             await self._drain(answer, progress, announced)
@@ -367,7 +352,8 @@ class Transfer:
     ) -> bool:
         """Read a body to its end, or until a piece is `enough` (None: no piece is, and they are kept). False when it
         has more than `most` bytes, or too many are received with what frames it."""
-        breath, taken = _LoopYield(), 0
+        loop, taken = asyncio.get_running_loop(), 0
+        began = loop.time()
         async with aclosing(answer.chunks()) as chunks:
             async for chunk in chunks:
                 taken, progress.wire_bytes = taken + len(chunk), answer.received
@@ -379,15 +365,11 @@ class Transfer:
                 if taken > most or answer.received > most + most // 8 + _FRAMING_BYTES:
                     progress.why_cut = "length"
                     return False
-                await breath.take()
+                if loop.time() - began > _LONGEST_WORK_S:  # ten thousand small chunks may be there at once
+                    await asyncio.sleep(0)
+                    began = loop.time()
         progress.wire_bytes, progress.why_cut = answer.received, ""
         return True
-
-    def _refuse_announced(self, fields: dict[str, str], most: int) -> None:
-        announced = _announced(fields)
-        if announced is not None and announced > most:
-            message = f"a body of {announced} bytes was announced, more than {most}"
-            raise TransferFailed(Phase.body, Trouble.too_large, message)
 
     async def _drain(self, answer: ResponseHead, progress: _Progress, most: int) -> None:
         """Read a body that is not needed, `most` bytes of it, so that the connection can be used again.
@@ -398,8 +380,7 @@ class Transfer:
             async with asyncio.timeout(self._limits.drain_timeout_ms / 1000):
                 await self._receive(answer, progress, most)
         except (TransferFailed, TimeoutError) as failure:
-            trouble = failure.trouble if isinstance(failure, TransferFailed) else Trouble.timeout
-            progress.give_up(trouble)
+            progress.give_up(failure.trouble if isinstance(failure, TransferFailed) else Trouble.timeout)
 
 
 def _with_cookies(secret: Headers, cookies: str) -> Headers:
@@ -412,10 +393,18 @@ def _with_cookies(secret: Headers, cookies: str) -> Headers:
     return (*(one for one in secret if one[0] != "Cookie"), ("Cookie", "; ".join(own)))
 
 
-def _announced(fields: dict[str, str]) -> int | None:
-    """The Content-Length of a body that is as long as it says; None where nobody knows (RFC 9112, 6.3)."""
+def _announced(fields: dict[str, str], most: int) -> int | None:
+    """The Content-Length of a body that is as long as it says; None if it is unknown (RFC 9112, 6.3).
+
+    Raises TransferFailed for more than `most`.
+    """
     text = fields.get("content-length", "")
-    return None if "transfer-encoding" in fields or not (text.isascii() and text.isdigit()) else int(text[:20])
+    if "transfer-encoding" in fields or not (text.isascii() and text.isdigit()):
+        return None
+    if (announced := int(text[:20])) > most:
+        message = f"a body of {announced} bytes was announced, more than {most}"
+        raise TransferFailed(Phase.body, Trouble.too_large, message)
+    return announced
 
 
 def _codings(request: FetchRequest, progress: _Progress) -> tuple[str, ...] | None:
@@ -426,32 +415,6 @@ def _codings(request: FetchRequest, progress: _Progress) -> tuple[str, ...] | No
     mime = content_type(progress.fields.get("content-type", ""))[0]
     text = request.as_text or not is_other(mime) or mime.startswith("text/")
     return None if unknown and not codings and text else codings
-
-
-class _LoopYield:
-    """Gives the event loop back now and then: ten thousand small chunks may be there at once."""
-
-    __slots__ = ("_began", "_loop")
-
-    def __init__(self) -> None:
-        self._loop = asyncio.get_running_loop()
-        self._began = self._loop.time()
-
-    async def take(self) -> None:
-        """Let others run when 5 ms have passed without it."""
-        if self._loop.time() - self._began > _LONGEST_WORK_S:
-            await asyncio.sleep(0)
-            self._began = self._loop.time()
-
-
-def _failed(phase: Phase, trouble: Trouble, failure: TransferFailed) -> _Ending:
-    return _Ending(
-        exit_code_of_trouble(phase, trouble),
-        failure.message,
-        flukeable=failure.closed_unanswered,
-        untrusted=trouble is Trouble.certificate,
-        requested=trouble not in _NO_REQUEST_MADE,
-    )
 
 
 def _explain(code: ExitCode, status: int, location: CrawlUrl | InvalidUrl | None) -> str:

@@ -5,39 +5,30 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import shutil
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import partial
 from pathlib import Path
-from typing import Any, TypeVar, TypeVarTuple
+from typing import Any, Concatenate, ParamSpec, TypeVar, TypeVarTuple
 
-from tui_crawler.domain.crawl.job import JobChange, JobState, QueueChange
 from tui_crawler.domain.crawl.run import RunPlan, RunStart, Settled, StoredOrigin
 from tui_crawler.domain.history.pulse import MINUTE_MS
-from tui_crawler.domain.records.attempt import Exchange, FillRecord, OriginRecord, Reading, Settle, WaitingDocument
+from tui_crawler.domain.records.attempt import FillRecord, OriginRecord, Reading, Settle, WaitingDocument
 from tui_crawler.domain.records.command import (
     ActionResult,
     ApplyRules,
     PendingAction,
-    ReclaimPages,
     RetryPages,
-    SetDripfeed,
-    SetJob,
-    StashPages,
-    SteerJobs,
-    UnstashPages,
-    WorkerCommand,
 )
 from tui_crawler.domain.records.database_place import DatabasePlace, PostgresPlace
 from tui_crawler.domain.records.failure import StorageFailure
-from tui_crawler.domain.records.page import Candidates, KnownPage, NewPage, PutBack, TodoPage
+from tui_crawler.domain.records.page import Candidates, KnownPage, PutBack
 from tui_crawler.domain.records.worker import WorkerOrders
-from tui_crawler.domain.rules.exclusion import Exclusion
 from tui_crawler.domain.rules.ruleset import Ruleset
 from tui_crawler.storage.crawl import (
     canonicals,
+    documents,
     former,
-    jobs,
     operator_actions,
     rejudging,
     retrying,
@@ -45,9 +36,10 @@ from tui_crawler.storage.crawl import (
     settle,
     stashes,
 )
-from tui_crawler.storage.crawl.candidates import awake, candidates
+from tui_crawler.storage.crawl.candidates import awake as awake_origins
+from tui_crawler.storage.crawl.candidates import candidates
 from tui_crawler.storage.crawl.counters import measure
-from tui_crawler.storage.crawl.documents import store_second_reading, waiting_documents
+from tui_crawler.storage.crawl.jobs import job_states
 from tui_crawler.storage.crawl.retrying import Retrying
 from tui_crawler.storage.db.claim import Claim, require
 from tui_crawler.storage.db.clock import mono_clock, wall_clock
@@ -81,31 +73,72 @@ def foresee(
 
 T = TypeVar("T")
 Ts = TypeVarTuple("Ts")
+P = ParamSpec("P")
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class _Steps:
-    """Steps of a run over its writer, with the claim that `held` gives. Each returns when it is committed."""
+    """Steps of a run over its writer, with the claim that is held. Each returns when it is committed."""
 
-    _writer: Writer
-    _held: Callable[[], Claim]
+    writer: Writer
+    path: DatabasePlace
+    claim: Claim | None = None
+
+    def held(self) -> Claim:
+        if self.claim is None:
+            raise StorageFailure(f"no run has begun on {self.path}")
+        return self.claim
 
     async def read(self, step: Callable[[Transaction, Claim, *Ts], T], *args: *Ts, brief: bool = False) -> T:
-        claim = self._held()
-        return await self._writer.read(lambda work: step(work, claim, *args), brief=brief)
+        claim = self.held()
+        return await self.writer.read(lambda work: step(work, claim, *args), brief=brief)
 
     async def write(
         self, step: Callable[[Transaction, Claim, *Ts], T], *args: *Ts, brief: bool = False, checked: bool = False
     ) -> T:
-        """What a step that writes answers; `checked`: it is not made where the database is no longer ours."""
-        claim = self._held()
+        """Return what a step that writes returns; `checked`: it fails where the database is no longer ours."""
+        claim = self.held()
 
         def work(transaction: Transaction) -> T:
             if checked:
                 require(transaction, claim)
             return step(transaction, claim, *args)
 
-        return await self._writer.write(work, brief=brief)
+        return await self.writer.write(work, brief=brief)
+
+
+Step = Callable[Concatenate[Transaction, Claim, P], T]
+Method = Callable[Concatenate["SqliteStore | PeerStore", P], Coroutine[Any, Any, T]]
+
+
+def _reads(step: Step[P, T]) -> Method[P, T]:
+    """Return the method of a store that is this step, which reads little."""
+
+    async def read(self: SqliteStore | PeerStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._steps.read(lambda work, claim: step(work, claim, *args, **kwargs), brief=True)
+
+    return read
+
+
+def _writes(step: Step[P, T], *, brief: bool = False, checked: bool = False) -> Method[P, T]:
+    """Return the method of a store that is this step, which writes."""
+
+    async def write(self: SqliteStore | PeerStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        def work(transaction: Transaction, claim: Claim) -> T:
+            return step(transaction, claim, *args, **kwargs)
+
+        return await self._steps.write(work, brief=brief, checked=checked)
+
+    return write
+
+
+def _looks_up(look: Callable[Concatenate[Transaction, P], T], *, brief: bool = False) -> Method[P, T]:
+    """Return the method of a store that reads what is the same for every session."""
+
+    async def read(self: SqliteStore | PeerStore, /, *args: P.args, **kwargs: P.kwargs) -> T:
+        return await self._steps.writer.read(lambda work: look(work, *args, **kwargs), brief=brief)
+
+    return read
 
 
 LOOKS_BETWEEN_LEASES = 5  # origins are leased at every fifth look at a file, at each one at a server
@@ -113,16 +146,25 @@ LOOKS_BETWEEN_LEASES = 5  # origins are leased at every fifth look at a file, at
 
 @dataclass(slots=True)
 class PeerStore:
-    """Fits the engine's PeerStore: what a method does stands there. Each returns when it is committed. What they ask is
+    """Fits the engine's PeerStore, which describes the methods. Each returns when it is committed. What they ask is
     brief: the thread, if called for that, would store attempts as well, at twice the cost."""
 
-    _writer: Writer
     _steps: _Steps
     _members: Peers
-    _hold: Callable[[Claim], None]  # takes the claim that goes from now on
     _looks_between: int  # origins are leased at every Nth look
     _looks: int = 0
     _followed: int = -1
+
+    give_back = _writes(leases.give_back)
+    keep_apart = _writes(leases.keep_apart)
+    is_leading = _reads(peers.is_leading)
+    others_at_work = _reads(leases.others_at_work)
+    held_elsewhere = _reads(peers.held_elsewhere)
+    take_requests = _writes(peers.take_requests, brief=True)
+    claim_page = _writes(peers.claim_page, brief=True)
+    jobs = _looks_up(job_states, brief=True)
+    current_rules = _looks_up(rulesets.current)
+    on_todo_lists = _looks_up(operator_actions.on_todo_lists)
 
     async def take_origins(self, *, idle: bool = False) -> tuple[StoredOrigin, ...]:
         """Leases origins that nobody holds, up to this worker's share; not at every look, unless it is `idle`."""
@@ -147,29 +189,14 @@ class PeerStore:
 
         orders, other = await self._steps.read(look, brief=True)
         if other is not None:
-            self._hold(other)
+            self._steps.claim = other
             orders = replace(orders, unlisted=await self._steps.write(peers.unlist_untaken))
         return orders
-
-    async def give_back(self, origins: Sequence[str]) -> None:
-        await self._steps.write(leases.give_back, origins)
 
     async def pass_on(self, origins: Sequence[str]) -> tuple[str, ...]:
         if not origins or not await self._steps.read(leases.leaves_any, brief=True):
             return ()
         return await self._steps.write(leases.pass_on, origins)
-
-    async def keep_apart(self, keys: Mapping[str, str]) -> tuple[str, ...]:
-        return await self._steps.write(leases.keep_apart, keys)
-
-    async def is_leading(self) -> bool:
-        return await self._steps.read(peers.is_leading, brief=True)
-
-    async def others_at_work(self) -> bool:
-        return await self._steps.read(leases.others_at_work, brief=True)
-
-    async def held_elsewhere(self, origins: Sequence[str]) -> frozenset[str]:
-        return await self._steps.read(peers.held_elsewhere, origins, brief=True)
 
     async def followed_actions(self) -> tuple[PendingAction, ...]:
         after = self._followed
@@ -181,21 +208,6 @@ class PeerStore:
 
         self._followed, actions = await self._steps.read(look, brief=True)
         return actions
-
-    async def take_requests(self, most: int) -> int:
-        return await self._steps.write(peers.take_requests, most, brief=True)
-
-    async def claim_page(self, page_id: int, origin: str, url: str) -> bool:
-        return await self._steps.write(peers.claim_page, page_id, origin, url, brief=True)
-
-    async def jobs(self) -> tuple[JobState, ...]:
-        return await self._writer.read(jobs.job_states, brief=True)
-
-    async def current_rules(self) -> tuple[Ruleset, ...]:
-        return await self._writer.read(rulesets.current)
-
-    async def on_todo_lists(self, page_ids: Sequence[int]) -> frozenset[int]:
-        return await self._writer.read(lambda work: operator_actions.on_todo_lists(work, page_ids))
 
 
 _PURGED_AT_START = 5  # pieces of what older runs kept; then one with each look at the journal
@@ -232,21 +244,36 @@ class SqliteStore:
     Raises NotOurDatabase, ReadOnlyDatabase, RunHeld (a migration during a live run) and StorageFailure.
     """
 
+    kept_answer = _looks_up(canonicals.kept_answer, brief=True)
+    waiting_documents = _looks_up(documents.waiting_documents, brief=True)
+    exclusions = _looks_up(operator_actions.exclusions)
+    awake = _reads(awake_origins)
+    steer_workers = _writes(peers.steer)
+    end_rest = _writes(sessions.end_rest)
+    add_origins = _writes(sessions.add_origins)
+    put_first = _writes(retrying.put_first)
+    change_exclusion = _writes(rulesets.change_exclusion, checked=True)
+    change_job = _writes(operator_actions.change_job, checked=True)
+    stash = _writes(stashes.change_stash, checked=True)
+    reclaim = _writes(stashes.reclaim, checked=True)
+    add_pages = _writes(operator_actions.add_seeds, checked=True)
+    added_pages = _reads(operator_actions.added_seeds)
+    load_segment = _writes(segments.load, checked=True)
+
     def __init__(self, path: DatabasePlace, settings: StoreSettings | None = None) -> None:
         self._settings = settings or StoreSettings()
         self._path = path
         database = open_writable(path, self._settings.opening)
         waits_for_disk = isinstance(path, PostgresPlace) or self._settings.opening.durability is Durability.full
         writing = replace(self._settings.writing, here=False) if waits_for_disk else self._settings.writing
-        self._writer = Writer(database, path, writing, self._settings.now)
+        self.writer = Writer(database, path, writing, self._settings.now)
+        self._steps = _Steps(self.writer, path)
         self._segment_store = SegmentStore(path, self._settings.segments, self._settings.segment_urls)
-        self._claim: Claim | None = None
         self._lease = Lease(self._settings.lease_ms, self._settings.lease_clock)
         self._heart: Heartbeat | None = None
         self._listener: Any = None
         self.in_flight: Callable[[], int] = lambda: 0
         """How many turns are under way, for heartbeats to tell; any thread calls it."""
-        self._steps = _Steps(self._writer, self._held)
         self._taken = 0
         self._purges = False  # there may be something to purge
         self._marks: dict[str, tuple[int, str]] = {}
@@ -260,26 +287,6 @@ class SqliteStore:
         """Whether a second run on the database takes part in the live one; else it is refused."""
         return isinstance(self._path, PostgresPlace)
 
-    @property
-    def outstanding(self) -> int:
-        """Awaited calls whose answers are not handed out yet: an event loop with its own time must wait for them."""
-        return self._writer.outstanding
-
-    @property
-    def commits(self) -> tuple[int, int]:
-        """How many transactions were committed, and how many calls they held."""
-        return self._writer.commits
-
-    @property
-    def damage(self) -> StorageFailure | None:
-        """What was found when the file was no whole database any more; None while it is one."""
-        return self._writer.damage
-
-    @property
-    def locked_since(self) -> int:
-        """Since when (epoch ms) another program keeps the database locked for writing; 0 while none does."""
-        return self._writer.locked_since
-
     def watch(self, told: Callable[[str], None], hinted: Callable[[], None]) -> bool:
         loop = asyncio.get_running_loop()
 
@@ -287,19 +294,19 @@ class SqliteStore:
             with contextlib.suppress(RuntimeError):  # the loop is closed: nobody listens any more
                 loop.call_soon_threadsafe(what, *args)
 
-        self._writer.told = partial(tell, told)
+        self.writer.told = partial(tell, told)
         if isinstance(self._path, PostgresPlace):
             self._listener = server_module().NotifyListener(self._path, partial(tell, hinted))
         return self._listener is not None
 
     def give_up(self, after_ms: int) -> None:
-        self._writer.give_up(after_ms / 1000)
+        self.writer.give_up(after_ms / 1000)
 
     def close(self) -> None:
         """Commits what waits and closes the database. Blocks until that is done."""
         for thread in filter(None, (self._heart, self._listener)):
             thread.end()
-        self._writer.close()
+        self.writer.close()
 
     async def begin_run(self, plan: RunPlan) -> RunStart:
         starter = self._starter()
@@ -310,7 +317,7 @@ class SqliteStore:
             claim, start = sessions.begin(transaction, plan, starter)
             return claim, peers.open_to_all(transaction, claim, start) if plan.shared else start
 
-        self._claim, start = await self._writer.write(work)
+        self._steps.claim, start = await self.writer.write(work)
         if plan.shared and self._settings.beats and self._heart is None:
             self._heart = Heartbeat(self._beat, min(MOST_MS, self._settings.lease_ms // 4))
         self._taken = 0
@@ -320,28 +327,22 @@ class SqliteStore:
         return start
 
     def known_pages(self, job_id: int) -> Mapping[int, KnownPage]:
-        return self._writer.memory.pages_of(job_id)
+        return self.writer.memory.pages_of(job_id)
 
     def peers(self, workers: int, group_of: Callable[[str], str]) -> PeerStore:
         """What several workers of one run share; `group_of` names the site of an origin, which stays in one hand."""
         members = Peers(self._starter(), workers, group_of)
         looks = 1 if self.joins_live_runs else LOOKS_BETWEEN_LEASES
-        return PeerStore(self._writer, self._steps, members, self._hold, looks)
+        return PeerStore(self._steps, members, looks)
 
     def may_ask(self) -> bool:
         return self._lease.holds()
 
-    async def steer_workers(self, command: WorkerCommand) -> tuple[dict[str, str], dict[str, str]]:
-        return await self._steps.write(peers.steer, command)
-
     async def begin_rest(self) -> RunStart:
         starter = self._starter()
-        self._claim, start = await self._writer.write(lambda work: sessions.begin_rest(work, starter))
+        self._steps.claim, start = await self.writer.write(lambda work: sessions.begin_rest(work, starter))
         self._taken = 0
         return start
-
-    async def end_rest(self) -> None:
-        await self._steps.write(sessions.end_rest)
 
     async def candidates(self, origin: str, now: int, limit: int, first_fill: bool) -> Candidates:
         def look(work: Transaction, claim: Claim) -> Candidates | None:
@@ -358,41 +359,34 @@ class SqliteStore:
             back += more
         return back
 
-    async def kept_answer(self, page_id: int) -> Exchange:
-        return await self._writer.read(lambda work: canonicals.kept_answer(work, page_id), brief=True)
-
     async def fill(self, record: FillRecord) -> Settled:
         return await self._steps.write(settle.store_fill, record, brief=len(record.refusals) < _FEW)
 
     async def settle(self, settle_value: Settle) -> Settled:
-        job = settle.SettleJob(self._held(), settle_value)
+        job = settle.SettleJob(self._steps.held(), settle_value)
         self._marks.pop(settle_value.origin.origin, None)
         prepare = None if settle_value.body is None else job.prepare
-        settled = await self._writer.write(job, prepare, brief=job.is_brief)
+        settled = await self.writer.write(job, prepare, brief=job.is_brief)
         if settle_value.document is not None and settle_value.document.waits:
             self.waiting.set()
         return settled
-
-    async def waiting_documents(self) -> list[WaitingDocument]:
-        """The first few documents that wait for validators and data rules."""
-        return await self._writer.read(waiting_documents, brief=True)
 
     async def store_second_readings(self, readings: Sequence[tuple[WaitingDocument, Reading | None]]) -> None:
         """Stores what they say of documents that wait; None: they are not asked again."""
 
         def work(transaction: Transaction) -> None:
             for document, found in readings:
-                store_second_reading(transaction, document, found)
+                documents.store_second_reading(transaction, document, found)
 
-        await self._writer.write(work, brief=not any(found and found.data for _, found in readings))
+        await self.writer.write(work, brief=not any(found and found.data for _, found in readings))
 
     def mark_in_flight(self, page_id: int, origin: str, url: str) -> None:
         """For the eyes: rides in a later commit, is never waited for. One whose attempt is over by then is not made."""
-        claim = self._held()
+        claim = self._steps.held()
         self._marks[origin] = (page_id, url)
         if not self._marking:
             self._marking = True
-            self._writer.write_unawaited(partial(self._mark, claim=claim))
+            self.writer.write_unawaited(partial(self._mark, claim=claim))
 
     def _mark(self, transaction: Transaction, claim: Claim) -> None:
         self._marking = False
@@ -407,82 +401,34 @@ class SqliteStore:
     async def save_origins(self, records: Sequence[OriginRecord]) -> None:
         await self._steps.write(settle.save_origins, records, brief=len(records) < _FEW)
 
-    async def add_pages(self, pages: Sequence[NewPage], job: str) -> tuple[int, ...]:
-        """Seeds that came while the run is live; answers which (hashes) are now to be crawled and on no todo list.
-
-        `job` empty: the job of the run. Seeds of a job that is held wait with its other pages. Raises NoSuchJob.
-        """
-
-        def work(transaction: Transaction, claim: Claim) -> tuple[int, ...]:
-            return operator_actions.add_seeds(transaction, claim, jobs.job_id_of(transaction, claim, job), pages)
-
-        return await self._steps.write(work, checked=True)
-
-    async def added_pages(self, keys: Sequence[int], job: str) -> tuple[TodoPage, ...]:
-        def work(transaction: Transaction, claim: Claim) -> tuple[TodoPage, ...]:
-            return operator_actions.added_seeds(transaction, claim, jobs.job_id_of(transaction, claim, job), keys)
-
-        return await self._steps.read(work, brief=True)
-
-    async def add_origins(
-        self, names: Sequence[str], external: bool = False, start_path: str = ""
-    ) -> tuple[StoredOrigin, ...]:
-        return await self._steps.write(sessions.add_origins, names, external, start_path)
-
     async def retry(self, selection: RetryPages) -> tuple[tuple[str, int], ...]:
-        claim = self._held()
-        return await Retrying(self._writer, claim, selection).put_back()
+        return await Retrying(self.writer, self._steps.held(), selection).put_back()
 
     async def put_back(self, selection: RetryPages) -> PutBack:
-        claim = self._held()
-        return await Retrying(self._writer, claim, selection).first()
-
-    async def put_first(self, placed: Sequence[tuple[OriginRecord, Sequence[int]]]) -> None:
-        await self._steps.write(retrying.put_first, placed)
-
-    async def exclusions(self) -> tuple[Exclusion, ...]:
-        return await self._writer.read(operator_actions.exclusions)
-
-    async def change_exclusion(self, exclusion: Exclusion, remove: bool) -> QueueChange | None:
-        return await self._steps.write(rulesets.change_exclusion, exclusion, remove, checked=True)
-
-    async def change_job(self, command: SetJob | SteerJobs) -> JobChange:
-        return await self._steps.write(operator_actions.change_job, command, checked=True)
-
-    async def stash(self, command: StashPages | UnstashPages | SetDripfeed) -> QueueChange:
-        return await self._steps.write(stashes.change_stash, command, checked=True)
-
-    async def reclaim(self, command: ReclaimPages) -> QueueChange:
-        return await self._steps.write(stashes.reclaim, command, checked=True)
-
-    async def load_segment(self, path: str) -> QueueChange:
-        return await self._steps.write(segments.load, Path(path))
+        return await Retrying(self.writer, self._steps.held(), selection).first()
 
     async def save_rest(self) -> str:
         """Saves the pages that are still pending as segments (M); answers the path of the first, empty when there
         were none. They stay out of the queue until those segments are loaded."""
-        claim, segment_store = self._held(), self._segment_store
-        prefix = await self._writer.write(lambda work: segments.new_batch(work, self._path))
+        claim, segment_store = self._steps.held(), self._segment_store
+        prefix = await self.writer.write(lambda work: segments.new_batch(work, self._path))
         with contextlib.closing(PendingSegments(claim, segment_store, prefix)) as rest:
             try:
-                path = await self._writer.write(rest, rest.prepare)
+                path = await self.writer.write(rest, rest.prepare)
             except Exception:
                 rest.close()
                 with contextlib.suppress(StorageFailure):
-                    await self._writer.read(lambda work: segments.tidy(work, segment_store, prefix))
+                    await self.writer.read(lambda work: segments.tidy(work, segment_store, prefix))
                 raise
             rest.publish()
         return path
 
     async def next_segment(self) -> str:
-        return await self._writer.read(lambda work: segments.next_waiting(work, self._segment_store))
-
-    async def awake(self, origins: Sequence[str], now: int) -> tuple[str, ...]:
-        return await self._steps.read(awake, origins, now)
+        return await self.writer.read(lambda work: segments.next_waiting(work, self._segment_store))
 
     async def apply_rules(self, command: ApplyRules, who: str) -> tuple[Ruleset, ...]:
-        claim, estimate = self._held(), None
-        if await self._writer.read(rejudging.are_many):  # judged in a thread of its own, so that the writer is free
+        claim, estimate = self._steps.held(), None
+        if await self.writer.read(rejudging.are_many):  # judged in a thread of its own, so that the writer is free
             estimate = await asyncio.to_thread(foresee, self._path, self._settings.opening, claim, command)
         return await self._steps.write(rulesets.apply, command, who, estimate, checked=True)
 
@@ -491,7 +437,7 @@ class SqliteStore:
         in the journal with their error."""
         await self._purge(1)
         after = self._taken
-        actions, unreadable = await self._writer.read(
+        actions, unreadable = await self.writer.read(
             lambda work: operator_actions.waiting_actions(work, after), brief=True
         )
         read = [action.action_id for action in actions] + [result.action_id for result in unreadable]
@@ -504,12 +450,12 @@ class SqliteStore:
         """Takes away some of what older runs kept; others write in between."""
         while self._purges and pieces > 0:
             pieces -= 1
-            self._purges = await self._writer.write(former.purge, brief=True)
+            self._purges = await self.writer.write(former.purge, brief=True)
 
     async def finish_actions(self, results: Sequence[ActionResult]) -> None:
-        await self._writer.write(lambda work: operator_actions.finish_actions(work, results))
+        await self.writer.write(lambda work: operator_actions.finish_actions(work, results))
         if self._listener is not None:
-            await self._writer.read(Transaction.notify)
+            await self.writer.read(Transaction.notify)
 
     async def heartbeat(self) -> bool:
         """Once a minute it keeps what the writer has measured, too, for which it looks at all origins."""
@@ -517,7 +463,7 @@ class SqliteStore:
         renewed = await self._beat(brief=True)
         if renewed and minute != self._measured:
             self._measured = minute
-            load = self._writer.load.take()
+            load = self.writer.load.take()
             await self._steps.write(lambda work, claim: measure(work, claim, *load))
         return renewed
 
@@ -539,11 +485,3 @@ class SqliteStore:
         settings = self._settings
         owner, free = settings.owner or this_process(), self._free_bytes()
         return sessions.Starter(owner, settings.lease_ms, settings.mono, settings.token_hash, free)
-
-    def _hold(self, claim: Claim) -> None:
-        self._claim = claim
-
-    def _held(self) -> Claim:
-        if self._claim is None:
-            raise StorageFailure(f"no run has begun on {self._path}")
-        return self._claim

@@ -18,6 +18,7 @@ import sys
 import threading
 import time
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.crawl.event import Event
@@ -48,47 +49,28 @@ _log = logging.getLogger(__name__)
 _SIGNALS = (signal.SIGINT, signal.SIGTERM, signal.SIGHUP)
 
 
-class SignalledStop:
-    """Ends a crawl at the first signal within the drain time, at the second at once."""
-
-    def __init__(self, interrupt: Callable[[int], None]) -> None:
-        """`interrupt` ends the crawl within so many ms."""
-        self._interrupt = interrupt
-        self.received: int | None = None
-
-    def install(self) -> None:
-        """Takes the signals over from the running loop (where the platform and the thread have them)."""
-        loop = asyncio.get_running_loop()
-        for number in _SIGNALS:
-            with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):
-                loop.add_signal_handler(number, self._on_signal, number)
-
-    def _on_signal(self, number: int) -> None:
-        drain = DRAIN_MS if self.received is None else 0
-        self.received = self.received or number
-        self._interrupt(drain)
-
-
 def run_headless(
-    config: Config,
-    database: DatabasePlace,
-    launch: Launch,
-    listener: Listener,
-    shown: Callable[[Alarm], None] | None = None,
+    config: Config, database: DatabasePlace, launch: Launch, listener: Listener, shows: object = None
 ) -> int:
-    """Crawls until the end; blocking. Answers the exit status (docs/behaviour.md).
+    """Crawl until the end; return the exit status (docs/behaviour.md). Blocking.
 
-    A listener with an attribute `stop_run` gets a function there that ends the run (a closed pipe).
-    `shown` is told alarms on the loop of the crawl.
-    Raises RunHeld, StorageFailure, CannotListen. A worker that joins waits until the first one has begun the run, or
-    has gone.
+    What `shows` the run (else the listener) gets a function that ends it (a closed pipe) where it has an attribute
+    `stop_run`; its `on_alarm`, if any, gets alarms on the loop of the crawl. A worker that joins waits until the first
+    one has begun the run, or has gone. Raises RunHeld, StorageFailure, CannotListen.
     """
+    stoppable = shows or listener
+
+    def steer(_: Crawl, interrupt: Callable[[int], None]) -> None:
+        if hasattr(stoppable, "stop_run"):
+            stoppable.stop_run = partial(interrupt, DRAIN_MS)
+
     gc.disable()  # until what a crawl needs is loaded
     if launch.join is not None:
         _load()
         if not os.read(0, len(_BEGUN)):
             return 0
-    ended, received = asyncio.run(crawl_watched(config, database, launch, listener, shown=shown))
+    shown = getattr(shows, "on_alarm", None)
+    ended, received = asyncio.run(crawl_watched(config, database, launch, listener, steer, shown))
     if received is not None:
         return 128 + received
     if ended.gave_up:
@@ -96,12 +78,9 @@ def run_headless(
     return 3 if ended.reason is RunReason.error else int(ended.nothing)
 
 
-_TURN_S = 0.000_2  # the writer's thread waits so long for its turn after each answer of a server
-
-
 def _load() -> type[Crawl]:
-    """Loads what a crawl needs. It stays: nobody need look for garbage in it, now or later."""
-    sys.setswitchinterval(_TURN_S)
+    """Load what a crawl needs. It stays: the garbage collector need not look at it, now or later."""
+    sys.setswitchinterval(0.000_2)  # the writer's thread waits so long for its turn after each answer of a server
     gc.disable()
     from tui_crawler.wiring.crawl import Crawl  # noqa: PLC0415  after other workers were started
 
@@ -115,13 +94,16 @@ async def crawl_watched(
     database: DatabasePlace,
     launch: Launch,
     listener: Listener,
-    steer: Steer | None = None,
-    shown: Callable[[Alarm], None] | None = None,
+    steer: Steer,
+    shown: Callable[[Alarm], None] | None,
     tell: Callable[[str], None] = _log.warning,
 ) -> tuple[Ended, int | None]:
-    """The same with what the options and the configuration want told of it meanwhile: metrics, and alarms, which
-    `shown` gets, too. `tell` is told, in a sentence, what goes wrong with that."""
-    stoppable = listener
+    """Crawl until the end with what the options and the configuration ask for: metrics, and alarms, which `shown` gets,
+    too. `tell` gets, in a sentence, what goes wrong with that. Return how the crawl ended, and the signal that ended
+    it.
+
+    `steer` gets the crawl before it begins, and what ends it within a number of ms.
+    """
     async with contextlib.AsyncExitStack() as watching:
         if launch.metrics is not None:
             from tui_crawler.wiring.metrics import Metrics  # noqa: PLC0415  few want it
@@ -137,48 +119,42 @@ async def crawl_watched(
             listener = alarms = AlarmListener(listener, config.alarms, database, program, shown)
             watching.push_async_callback(alarms.close)
         if launch.join is not None:
-            return await crawl_headless(config, database, launch, listener, steer, stoppable)
+            return await _crawl(config, database, launch, listener, steer)
         from tui_crawler.wiring.coverage import CoverageListener  # noqa: PLC0415  other workers report none
 
         covered = CoverageListener(listener, database)
-        ended, received = await crawl_headless(config, database, launch, covered, steer, stoppable)
+        ended, received = await _crawl(config, database, launch, covered, steer)
         return replace(ended, nothing=covered.nothing), received
 
 
-async def crawl_headless(
-    config: Config,
-    database: DatabasePlace,
-    launch: Launch,
-    listener: Listener,
-    steer: Steer | None = None,
-    stoppable: object = None,
+async def _crawl(
+    config: Config, database: DatabasePlace, launch: Launch, listener: Listener, steer: Steer
 ) -> tuple[Ended, int | None]:
-    """Crawls until the end; answers how it ended and the signal that ended it, if one did.
-
-    `steer` is given the crawl before it begins, and what ends it within so many ms; an attribute `stop_run` of
-    `stoppable` (else of the listener), too. Raises RunHeld, StorageFailure.
-    """
     leads = launch.workers > 1 and launch.join is None
     workers = Workers(launch, database, listener) if leads else None
     if workers is not None:
         await workers.start()  # they load what a crawl needs at the same time
     crawl = _load()(config, database, launch, workers or listener)
 
+    received: list[int] = []
+
     def interrupt(drain_ms: int = DRAIN_MS) -> None:
         crawl.stop(RunReason.interrupted, drain_ms)
         if workers is not None:
             workers.stop()
 
-    stop = SignalledStop(interrupt)
-    stop.install()
-    stoppable = stoppable or listener
-    if hasattr(stoppable, "stop_run"):
-        stoppable.stop_run = interrupt
+    def on_signal(number: int) -> None:
+        received.append(number)
+        interrupt(DRAIN_MS if len(received) == 1 else 0)  # the second ends it at once
+
+    for number in _SIGNALS:
+        with contextlib.suppress(NotImplementedError, ValueError, RuntimeError):  # not everywhere
+            asyncio.get_running_loop().add_signal_handler(number, on_signal, number)
     if launch.join is not None:
         end_with_stdin(interrupt)
-    steering = steer(crawl, interrupt) if steer is not None else None  # noqa: F841  kept while it crawls
+    steering = steer(crawl, interrupt)  # noqa: F841  kept while it crawls
     if workers is None:
-        return await crawl.run(), stop.received
+        return await crawl.run(), next(iter(received), None)
     ended = Ended(RunReason.error, 0)
     try:
         ended = await crawl.run()
@@ -186,9 +162,8 @@ async def crawl_headless(
         workers.stop()
         raise
     finally:
-        await workers.finish()
-        ended = workers.tell_end(database, ended)
-    return ended, stop.received
+        ended = await workers.finish(ended)
+    return ended, next(iter(received), None)
 
 
 class Workers:
@@ -198,8 +173,7 @@ class Workers:
     """
 
     def __init__(self, launch: Launch, database: DatabasePlace, listener: Listener) -> None:
-        self._launch, self._database = launch, database
-        self._listener = listener
+        self._launch, self._database, self._listener = launch, database, listener
         self._processes: list[asyncio.subprocess.Process] = []
         self._tasks: list[asyncio.Task[None]] = []
         self._end: Event | None = None
@@ -223,18 +197,15 @@ class Workers:
         self._stopping = True
         self._signal(signal.SIGTERM)
 
-    async def finish(self) -> None:
-        """Waits for the workers, as long as they crawl."""
-        await asyncio.gather(*self._tasks)
-
-    def tell_end(self, database: DatabasePlace, ended: Ended) -> Ended:
-        """Tells the end of the run, if it has begun, and answers it: what became of the run and what was done in it,
-        whichever of its workers lived to see it, as the database tells; where it does not, as the first one `ended`."""
+    async def finish(self, ended: Ended) -> Ended:
+        """Wait for the workers, as long as they crawl; report the end of the run, if it has begun, and return it: as
+        the database has it, whichever of its workers lived to see it; where that has none, as the first one `ended`."""
         from tui_crawler.storage.reports.reports import Reports  # noqa: PLC0415  most runs have one worker, which reads nothing
 
+        await asyncio.gather(*self._tasks)
         told: dict[str, object] = {}
         try:
-            with contextlib.closing(Reports(database)) as reports:
+            with contextlib.closing(Reports(self._database)) as reports:
                 if (run := reports.run()) and run.finish_reason:
                     gave_up, done, failed = reports.of_run()
                     ended = Ended(RunReason(run.finish_reason), gave_up)
@@ -265,7 +236,7 @@ class Workers:
             self._tasks.append(asyncio.create_task(self._mind(number, process)))
 
     async def _mind(self, number: int, process: asyncio.subprocess.Process) -> None:
-        """Tells on what a worker tells, and that it is gone where it has not come to the end of the run."""
+        """Pass on the events of a worker, and report where it has gone before the end of the run."""
         joined, said = await asyncio.gather(self._read(process), _last_error(process))
         status = await process.wait()
         came_too_late = self._end is not None and not joined
@@ -277,7 +248,7 @@ class Workers:
         self._listener.on_event(Event(time.time_ns() // 1_000_000, "worker_ended", extra=told))
 
     async def _read(self, process: asyncio.subprocess.Process) -> bool:
-        """Tells on what a worker tells, to its end; answers whether that was anything."""
+        """Pass on the events of a worker, to its end; return whether there was any."""
         stream, joined = process.stdout, False
         while stream is not None:
             try:

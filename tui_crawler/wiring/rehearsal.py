@@ -45,7 +45,7 @@ def rehearse(config: Config, database: DatabasePlace) -> tuple[int, tuple[Rehear
         )
         web = StoredWeb(reports, rows, clock.now, reading)
         store = SqliteStore(Path(folder) / "rehearsal.db", StoreSettings(now=now))
-        loop.watch(lambda: store.outstanding)
+        loop.watch(lambda: store.writer.outstanding)
         try:
             await Engine(settings, admission_of(config), store, web, clock, told).run()
         finally:

@@ -30,12 +30,11 @@ _BUSY_MS = 250  # the console says at once that another program's lock is in the
 def carry_out(
     database: DatabasePlace, command: Command, who: str, patience_s: float = PATIENCE_S, undoes: int = 0
 ) -> ActionResult:
-    """Writes a command into the operator journal and answers what became of it. `undoes` names the action that it takes
-    back.
+    """Write a command into the operator journal and return what became of it. `undoes` names the action it takes back.
 
     A live run takes it up; on a resting database it is carried out here, by the same code. When a live run does not
     answer within `patience_s` seconds the action stays in the journal: NotTakenUp. Raises StorageFailure, NotTakenUp;
-    OlderDatabase, so that nobody finds a database migrated who has only paused something.
+    OlderDatabase, so that pausing something migrates no database.
     """
     check_not_older(database)
     with contextlib.closing(Journal(database)) as journal:
@@ -47,25 +46,27 @@ def carry_out(
                     asyncio.run(_carry_out_at_rest(database, {action_id: command}))
                 except BadKeptConfig as error:
                     raise NotTakenUp(_LATER.format(error)) from error
-        result = _await_result(journal, action_id, patience_s)
-        if result is None:
-            raise NotTakenUp("the live run has not taken it up yet; it stays in the journal and will be carried out")
+        end = time.monotonic() + patience_s
+        while (result := journal.result(action_id)) is None:
+            if time.monotonic() > end:
+                raise NotTakenUp(
+                    "the live run has not taken it up yet; it stays in the journal and will be carried out"
+                )
+            time.sleep(_LOOK_S)
         return result
 
 
 class SteeredJournal(Journal):
-    """The journal as the console writes it: while no engine runs, what is asked for is carried out when its result is
-    looked for.
+    """The console's Journal: while no engine runs, what is asked for is carried out when its result is looked for.
 
-    `resting` says whether the engine of this process is (still, or again) none that could take it up; it is asked, and
-    what rests carried out, under `turn`, so that an engine that begins here finds the database free.
-    Fits the console's Journal. Raises StorageFailure only for what is not written.
+    `resting` says whether the engine of this process is none that could take it up; it is asked, and what waits
+    carried out, under `turn`, so that an engine that begins here finds the database free. Raises StorageFailure only
+    for what is not written.
     """
 
     def __init__(self, database: DatabasePlace, resting: Callable[[], bool], turn: threading.Lock) -> None:
         super().__init__(database, OpenSettings(busy_ms=_BUSY_MS), patience_s=0)
-        self._resting = resting
-        self._turn = turn
+        self._resting, self._turn = resting, turn
 
     def result(self, action_id: int) -> ActionResult | None:
         """What became of an action, None while nobody has carried it out. Raises DatabaseLocked; NotTakenUp when it
@@ -82,15 +83,6 @@ class SteeredJournal(Journal):
         except Exception as error:
             raise NotTakenUp(_LATER.format(str(error) or type(error).__name__)) from error
         return super().result(action_id)
-
-
-def _await_result(journal: Journal, action_id: int, patience_s: float) -> ActionResult | None:
-    end = time.monotonic() + patience_s
-    while True:
-        result = journal.result(action_id)
-        if result is not None or time.monotonic() > end:
-            return result
-        time.sleep(_LOOK_S)
 
 
 async def _carry_out_at_rest(database: DatabasePlace, handed: Mapping[int, Command] | None = None) -> None:

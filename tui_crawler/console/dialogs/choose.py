@@ -23,12 +23,13 @@ from tui_crawler.text.format import plural
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
-    from tui_crawler.console.operator.intent import Confirmation, Intent
+    from tui_crawler.console.operator.intent import Confirmation
 
 
 _FRAME = 4
 """Lines of the screen that the list leaves free: the border of the dialog, and a little around it."""
-
+_WIDTH = 56
+"""Cells of the dialog of columns."""
 
 CHOICES: Relation[tuple[str, str]] = Relation(
     key=itemgetter(0), columns=(Column("text", "", shown.plain(), value=itemgetter(1)),)
@@ -40,16 +41,16 @@ class ChooseScreen(Dialog):
     """Gives the id that was chosen, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [Binding("escape,q", "cancel", "Cancel", show=False)]
+    HINT = ""
+    """What its keys do."""
 
-    def __init__(self, heading: str, options: Sequence[tuple[str, str]], current: str) -> None:
+    def __init__(self, heading: str, options: Sequence[tuple[str, str]], current: str = "") -> None:
         """`options` are id and text; `current` is the id the cursor begins on."""
         super().__init__()
-        self._heading = heading
-        self._options = tuple(options)
-        self._current = current
+        self._heading, self._options, self._current = heading, list(options), current
 
     def compose(self) -> ComposeResult:
-        with dialog_box(self._heading, kind="chooser"):
+        with dialog_box(self._heading, self.HINT, "chooser"):
             table = CrawlTable(CHOICES, show_header=False)
             table.styles.height = len(self._options)
             table.styles.max_height = max(1, self.app.size.height - _FRAME)
@@ -67,53 +68,43 @@ class ChooseScreen(Dialog):
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
         event.stop()
-        self.dismiss(str(event.key))
+        self.choose(event.table)
+
+    def choose(self, table: CrawlTable) -> None:
+        """Close it with what is chosen in the table."""
+        self.dismiss(str(table.cursor_key))
 
 
-_WIDTH = 56
-
-
-class ColumnsScreen(Dialog):
+class ColumnsScreen(ChooseScreen):
     """Gives the ids of the columns that are marked, in their order, or None."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q", "cancel", "Cancel", show=False),
         Binding("K,shift+up", "shift(-1)", "Sooner", show=False),
         Binding("J,shift+down", "shift(1)", "Later", show=False),
     ]
+    HINT = "space: with or without · K J: move · enter: show"
 
     def __init__(self, options: Sequence[tuple[str, str]], chosen: Sequence[str]) -> None:
         """`options` are ids and titles of all columns; `chosen` those that the table has now."""
-        super().__init__()
         titles = dict(options)
         self._chosen = tuple(one for one in chosen if one in titles)
-        self._rows = [(one, titles[one]) for one in dict.fromkeys((*self._chosen, *titles))]
-
-    def compose(self) -> ComposeResult:
-        with dialog_box("Columns", "space: with or without · K J: move · enter: show", "chooser") as box:
-            box.styles.width = _WIDTH
-            table = CrawlTable(CHOICES, show_header=False)
-            table.styles.height = min(len(self._rows), max(1, self.app.size.height - _FRAME))
-            yield table
+        super().__init__("Columns", [(one, titles[one]) for one in dict.fromkeys((*self._chosen, *titles))])
 
     def on_mount(self) -> None:
-        table = self.query_one(CrawlTable)
-        table.fill(self._rows, Present())
-        table.mark_keys(self._chosen)
-        table.focus()
+        self.query_one(".chooser").styles.width = _WIDTH
+        self.query_one(CrawlTable).mark_keys(self._chosen)
 
     def action_shift(self, by: int) -> None:
         """Moves the column under the cursor up or down."""
-        table = self.query_one(CrawlTable)
+        table, rows = self.query_one(CrawlTable), self._options
         here = table.cursor_index
         goal = here + by
-        if 0 <= goal < len(self._rows):
-            self._rows[here], self._rows[goal] = self._rows[goal], self._rows[here]
-            table.fill(self._rows, Present(), keep_marks=True)
+        if 0 <= goal < len(rows):
+            rows[here], rows[goal] = rows[goal], rows[here]
+            table.fill(rows, Present(), keep_marks=True)
 
-    def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
-        event.stop()
-        self.dismiss(tuple(one for one, _ in self._rows if one in event.table.marked))
+    def choose(self, table: CrawlTable) -> None:
+        self.dismiss(tuple(one for one, _ in self._options if one in table.marked))
 
 
 class ConfirmScreen(Dialog):
@@ -143,11 +134,8 @@ class ConfirmScreen(Dialog):
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
         event.stop()
-        chosen: Intent | None = None
-        name = event.button.id or ""
-        if name.startswith("option-"):
-            chosen = self._question.options[int(name.removeprefix("option-"))][1]
-        self.dismiss(chosen)
+        intents = {f"option-{at}": intent for at, (_, intent) in enumerate(self._question.options)}
+        self.dismiss(intents.get(event.button.id or ""))
 
     def action_yes(self) -> None:
         self.dismiss(self._question.options[0][1])

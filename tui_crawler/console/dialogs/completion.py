@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import takewhile
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,8 +50,5 @@ def choose(offered: Completion, fragment: str, step: int = 1) -> Choice | None:
 
 
 def shared_beginning(words: tuple[str, ...]) -> str:
-    if not words:
-        return ""
-    first, last = min(words), max(words)
-    same = next((at for at, (a, b) in enumerate(zip(first, last, strict=False)) if a != b), min(len(first), len(last)))
-    return first[:same]
+    same = takewhile(lambda letters: len(set(letters)) == 1, zip(*words, strict=False))
+    return "".join(letters[0] for letters in same)

@@ -12,7 +12,7 @@ from tui_crawler.console.actions import BY_ID, actions_at
 from tui_crawler.console.dialogs.search import SearchDialog, SearchEntry, entries_of
 from tui_crawler.console.keys import KeyNames, table_keys
 from tui_crawler.console.panes.line import Flow, Paragraph, width_of
-from tui_crawler.console.table.cells import Cell, Styled
+from tui_crawler.text.cells import Cell, Styled
 from tui_crawler.text.columns import Column
 from tui_crawler.text.format import plural
 from tui_crawler.text.glyphs import state_mark
@@ -117,18 +117,21 @@ def _problem_entries(keymap: KeyMap | None) -> list[SearchEntry]:
 def _legend_entries() -> list[SearchEntry]:
     """The glyphs, also for a screen where there is no room for them under the list."""
     entries = _heading("Signs, words")
-    for states in _LEGEND:
-        for word, meaning in states.items():
-            mark = state_mark(word)
-            cells = _cells(Styled(mark.glyph, mark.role), Styled(word, mark.role), meaning)
-            words = f"sign {mark.glyph} {word} {meaning}"
-            entries.append(SearchEntry(f"sign {word}", cells, words, possible=False, text=meaning))
-    for sign, meaning in _SIGNS:
-        cells = _cells(Styled(sign, "accent"), Styled("sign", "muted"), meaning)
-        entries.append(SearchEntry(f"sign {sign}", cells, f"sign {sign} {meaning}", possible=False, text=meaning))
-    for word, meaning in _WORDS:
-        cells = _cells(Styled(""), Styled(word, "strong"), meaning)
-        entries.append(SearchEntry(f"word {word}", cells, f"word {word} {meaning}", possible=False, text=meaning))
+    shown = [
+        (
+            f"sign {word}",
+            Styled(state_mark(word).glyph, state_mark(word).role),
+            Styled(word, state_mark(word).role),
+            meaning,
+        )
+        for states in _LEGEND
+        for word, meaning in states.items()
+    ]
+    shown += [(f"sign {sign}", Styled(sign, "accent"), Styled("sign", "muted"), meaning) for sign, meaning in _SIGNS]
+    shown += [(f"word {word}", Styled(""), Styled(word, "strong"), meaning) for word, meaning in _WORDS]
+    for key, sign, word, meaning in shown:
+        words = f"{key} {sign.text} {meaning}"
+        entries.append(SearchEntry(key, _cells(sign, word, meaning), words, possible=False, text=meaning))
     return entries
 
 

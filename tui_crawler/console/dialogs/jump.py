@@ -24,7 +24,7 @@ from tui_crawler.console.panes.zoom import panes_of
 from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.screen.dialog import Dialog
 from tui_crawler.console.screen.lifetime import is_open
-from tui_crawler.console.table.cells import Styled
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.glyphs import ASCENDING, DESCENDING
 from tui_crawler.text.safe_text import clip
 

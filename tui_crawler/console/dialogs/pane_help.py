@@ -19,8 +19,8 @@ from tui_crawler.console.panes.border import pane_name
 from tui_crawler.console.panes.line import HangingText, Line, Paragraph, heading
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.screen.dialog import Dialog, dialog_box
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
@@ -63,7 +63,7 @@ class PaneHelpScreen(Dialog):
     """Explains a pane; gives nothing."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,q,f1,enter", "leave", "Leave", show=False),
+        Binding("escape,q,f1,enter", "cancel", "Leave", show=False),
         Binding("question_mark", "all_keys", "All keys", show=False),
     ]
 
@@ -84,11 +84,8 @@ class PaneHelpScreen(Dialog):
         text.show(self._lines)
         text.focus()
 
-    def action_leave(self) -> None:
-        self.dismiss(None)
-
     def action_all_keys(self) -> None:
-        self.dismiss(None)
+        self.dismiss()
         self.console.do("help.keys")
 
 

@@ -11,7 +11,11 @@ from tui_crawler.console.actions import actions_at, find_actions
 from tui_crawler.console.dialogs.completion import Completion
 from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.table.export import FORMATS
+from tui_crawler.console.table.row_actions import COPIES, url_under_cursor
 from tui_crawler.console.urls.cells import bare_host
+from tui_crawler.domain.records.exit_code import FAILURES
+from tui_crawler.domain.rules.page_filter import FilterProblem, read_page_filter
 
 if TYPE_CHECKING:
     from tui_crawler.console.keys import KeyNames
@@ -20,6 +24,12 @@ if TYPE_CHECKING:
 
 _MOST_NAMED = 6
 _EXIT_CODE = "--exit-code"
+_KNOWN = {
+    Takes.copy: tuple(COPIES),
+    Takes.format: tuple(dict(FORMATS)),
+    Takes.exit_code: tuple(sorted(code.name for code in FAILURES)),
+}
+"""What may stand after the word of an action and is always the same."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,52 +119,33 @@ class Prompt:
         return self._key_names.said("{help.keys} lists them")
 
     def _values(self, action: Action, screen: ConsoleScreen) -> Sequence[str]:
-        if action.takes is Takes.worker:
-            return tuple(dict.fromkeys(one.name for one in self._live.workers))
-        return self._known(Takes.origin if takes_origin(action) else action.takes, screen)
-
-    def _known(self, takes: Takes, screen: ConsoleScreen) -> Sequence[str]:
-        match takes:
+        """What is known to stand after the word of an action."""
+        match action.takes:
+            case Takes.worker:
+                return tuple(dict.fromkeys(one.name for one in self._live.workers))
+            case _ if takes_origin(action):
+                return sorted(self._origins)
             case Takes.url:
-                from tui_crawler.console.table.row_actions import url_under_cursor  # noqa: PLC0415  not before the first paint
-
                 here = url_under_cursor(screen, _table(screen))
                 return tuple(filter(None, dict.fromkeys((here, *(f"{origin}/" for origin in sorted(self._origins))))))
             case Takes.order:
-                table = _table(screen)
-                return screen.orders(table) if table is not None else ()
-            case Takes.copy:
-                from tui_crawler.console.table.row_actions import COPIES  # noqa: PLC0415  not before the first paint
-
-                return tuple(COPIES)
-            case Takes.format:
-                from tui_crawler.console.table.export import FORMATS  # noqa: PLC0415  not before the first paint
-
-                return tuple(name for name, _ in FORMATS)
+                return screen.orders(table) if (table := _table(screen)) is not None else ()
             case Takes.ledger:
-                from tui_crawler.console.stats.rows import STATS_TABLES  # noqa: PLC0415  not before the first paint
+                from tui_crawler.console.stats.rows import STATS_TABLES  # noqa: PLC0415  loads a view
 
                 return tuple(ledger.name for ledger in STATS_TABLES)
-            case Takes.exit_code:
-                from tui_crawler.domain.records.exit_code import FAILURES  # noqa: PLC0415  not before the first paint
-
-                return sorted(code.name for code in FAILURES)
-            case Takes.origin:
-                return sorted(self._origins)
             case Takes.layout:
                 return tuple(screen.console.memory.file.layouts())
             case Takes.scope:
-                from tui_crawler.console.pulse.queries import scopes_of  # noqa: PLC0415  not before the first paint
+                from tui_crawler.console.pulse.queries import scopes_of  # noqa: PLC0415  loads a view
 
                 return scopes_of(self._live)
             case _:
-                return ()
+                return _KNOWN.get(action.takes, ())
 
 
 def _no_exit_code(name: str) -> str:
     """Why a text means no exit code, in words; empty when it means some, as after `exit:` in a filter."""
-    from tui_crawler.domain.rules.page_filter import FilterProblem, read_page_filter  # noqa: PLC0415  not before the first paint
-
     found = read_page_filter(f"exit:{name}")
     return found.message if isinstance(found, FilterProblem) else ""
 

@@ -25,8 +25,8 @@ class AskQuitScreen(Dialog):
     """Gives True when the operator wants to quit, `DETACH` when the crawl is to go on without the console."""
 
     BINDINGS: ClassVar[list[BindingType]] = [
-        Binding("escape,n", "answer(False)", "Stay", show=False),
-        Binding("y,q", "answer(True)", "Quit", show=False),
+        Binding("escape,n", "dismiss(False)", "Stay", show=False),
+        Binding("y,q", "dismiss(True)", "Quit", show=False),
         Binding("d,Q", "detach", "Detach", show=False),
         Binding("right,down,l,j", "app.focus_next", "Next", show=False),
         Binding("left,up,h,k", "app.focus_previous", "Previous", show=False),
@@ -36,8 +36,7 @@ class AskQuitScreen(Dialog):
         """`at_work`: quitting ends the run of this console. `detachable`: it could go on by itself. `elsewhere`: who
         crawls and goes on with it (raw); empty where nobody does. `warning`: why something else cannot be done."""
         super().__init__()
-        self._at_work, self._elsewhere, self._detachable = at_work, elsewhere, detachable
-        self._warning = warning
+        self._at_work, self._elsewhere, self._detachable, self._warning = at_work, elsewhere, detachable, warning
 
     def compose(self) -> ComposeResult:
         what = "Nothing is running here that would stop."
@@ -64,9 +63,6 @@ class AskQuitScreen(Dialog):
     def on_button_pressed(self, event: Button.Pressed) -> None:
         event.stop()
         self.dismiss(DETACH if event.button.id == "detach" else event.button.id == "quit")
-
-    def action_answer(self, quit_now: bool) -> None:
-        self.dismiss(quit_now)
 
     def action_detach(self) -> None:
         """Gives the answer, if it is one that was offered."""

@@ -18,17 +18,16 @@ from tui_crawler.console.panes.line import Flow, Paragraph, width_of
 from tui_crawler.console.panes.lines import Lines, lay_out_line
 from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.screen.dialog import Dialog, dialog_box
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.text import shown
-from tui_crawler.text.cells import Present
+from tui_crawler.text.cells import Present, Styled
 from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.standing import standing
 
 if TYPE_CHECKING:
     from tui_crawler.console.panes.line import Line
-    from tui_crawler.console.table.cells import Cell
     from tui_crawler.domain.records.view import OriginView
+    from tui_crawler.text.cells import Cell
 
 
 ROOMY = 30
@@ -87,10 +86,8 @@ class SearchDialog(Dialog):
     ) -> None:
         """`notes` stand under the list."""
         super().__init__()
-        self._heading, self._hint = heading, hint
-        self._relation = relation
-        self._entries = tuple(entries)
-        self._notes = tuple(notes)
+        self._heading, self._hint, self._relation = heading, hint, relation
+        self._entries, self._notes = tuple(entries), tuple(notes)
 
     def compose(self) -> ComposeResult:
         with dialog_box(self._heading, "type to filter · enter does it · esc leaves", "search"):
@@ -98,9 +95,7 @@ class SearchDialog(Dialog):
             table = CrawlTable(self._relation, id="found", show_header=False)
             table.can_focus = False
             yield table
-            notes = Lines(id="notes")
-            notes.can_focus = False
-            yield notes
+            yield Lines(id="notes", still=True)
 
     def on_mount(self) -> None:
         self._filter("")
@@ -208,25 +203,14 @@ class PaletteScreen(SearchDialog):
 
     def __init__(self, situation: Situation, key_names: KeyNames, origins: Iterable[OriginView]) -> None:
         """Takes what can be done, and where one can go."""
-        entries = [*_actions(situation, key_names), *map(_origin, origins)]
+        entries = []
+        for one in actions_at(situation.where):
+            if one.id not in _HIDDEN and not why_not(one, situation):
+                key = Styled(key_names.first(one.id), "accent")
+                cells = (Styled(one.label, "strong"), Styled(one.help, "muted"), key)
+                entries.append(SearchEntry(one.id, cells, f"{one.label} {one.help} {one.id}"))
+        for view in origins:
+            mark = standing(view)
+            cells = (Styled(view.origin), Styled(mark.label, mark.role), Styled("open", "faint"))
+            entries.append(SearchEntry(ORIGIN + view.origin, cells, f"open {view.origin} {mark.word}"))
         super().__init__("Palette", "an action or an origin", _ACTIONS, entries)
-
-
-def _actions(situation: Situation, key_names: KeyNames) -> list[SearchEntry]:
-    entries = []
-    for action in actions_at(situation.where):
-        if action.id in _HIDDEN or why_not(action, situation):
-            continue
-        cells = (
-            Styled(action.label, "strong"),
-            Styled(action.help, "muted"),
-            Styled(key_names.first(action.id), "accent"),
-        )
-        entries.append(SearchEntry(action.id, cells, f"{action.label} {action.help} {action.id}"))
-    return entries
-
-
-def _origin(view: OriginView) -> SearchEntry:
-    mark = standing(view)
-    cells = (Styled(view.origin), Styled(mark.label, mark.role), Styled("open", "faint"))
-    return SearchEntry(ORIGIN + view.origin, cells, f"open {view.origin} {mark.word}")

@@ -6,8 +6,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl, has_scheme, read_seed, scheme_words, without_userinfo
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import plural
 
 if TYPE_CHECKING:

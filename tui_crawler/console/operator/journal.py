@@ -11,8 +11,9 @@ from enum import Enum
 from itertools import chain, repeat
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.reading.failure_words import failure_words, is_lock
+from tui_crawler.console.reading.failure_words import failure_words
 from tui_crawler.domain.record import dataclass, field
+from tui_crawler.domain.records.failure import DatabaseLocked
 
 if TYPE_CHECKING:
     from tui_crawler.console.operator.intent import Intent
@@ -133,7 +134,7 @@ class JournalWriter:
                 for command, undone in [*zip(intent.commands, undoes, strict=False)][len(ids) :]:
                     ids.append(self._journal.send(command, self._who, undone))
             except Exception as error:  # whatever fails below must not end the console
-                if is_lock(error):
+                if isinstance(error, DatabaseLocked):
                     self._held_up = True
                     self._tell_locked()
                     return
@@ -158,18 +159,17 @@ class JournalWriter:
         still = []
         for intent, ids, until in self._watched:
             try:
-                results = [journal.result(action_id) for action_id in ids]
+                results = [result for action_id in ids if (result := journal.result(action_id)) is not None]
             except Exception as error:  # the same
-                if is_lock(error):
+                if isinstance(error, DatabaseLocked):
                     still.append((intent, ids, self._now_ms() + WATCH_MS))
                 else:
                     self._deliver(News(intent, IntentOutcome.waiting, _waiting_words(error)))
                 continue
-            if all(result is not None for result in results):
-                errors = [result.error for result in results if result is not None and result.error]
+            if len(results) == len(ids):
+                errors = [result.error for result in results if result.error]
                 outcome = IntentOutcome.refused if errors else IntentOutcome.done
-                known = tuple(result for result in results if result is not None)
-                self._deliver(News(intent, outcome, "; ".join(errors), known))
+                self._deliver(News(intent, outcome, "; ".join(errors), tuple(results)))
             elif self._now_ms() >= until:
                 self._deliver(News(intent, IntentOutcome.waiting))
             else:

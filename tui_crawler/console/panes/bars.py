@@ -14,7 +14,7 @@ from tui_crawler.console.panes.footer import Zone, footer_line
 from tui_crawler.console.panes.header import HeaderState, header_lines
 from tui_crawler.console.panes.line import Line
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.table.cells import Styled
+from tui_crawler.text.cells import Styled
 
 
 class Bar(Lines, can_focus=False):

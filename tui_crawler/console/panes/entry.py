@@ -17,8 +17,8 @@ from textual.widgets import Input, Static
 
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import PlainInput, plain_text
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.urls.cells import bare_host
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:

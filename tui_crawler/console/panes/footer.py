@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from tui_crawler.console.action import OVERLAY, Need, unfinished
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.records.worker import WorkerState
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import count
 from tui_crawler.text.safe_text import ELLIPSIS, clip, clip_left, safe
 

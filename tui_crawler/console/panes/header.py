@@ -12,13 +12,13 @@ from typing import TYPE_CHECKING
 from rich.cells import cell_len
 
 from tui_crawler.console.panes.line import Line, Split
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.history.eta import Eta, Limit
 from tui_crawler.domain.history.idle_reason import worked_ms
 from tui_crawler.domain.record import dataclass, field
 from tui_crawler.domain.records.exit_code import DISPOSITIONS, ExitCode, Group
 from tui_crawler.domain.records.status_words import UNVERIFIED
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import ABSENT, compact, count, elapsed, percent, plural, rate, seconds, size, span
 from tui_crawler.text.glyphs import StateGlyph, state_mark
 from tui_crawler.text.safe_text import clip, fit, safe

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from rich.cells import cell_len
 
-from tui_crawler.console.table.cells import Cell, Styled
 from tui_crawler.domain.record import dataclass
+from tui_crawler.text.cells import Cell, Styled
 from tui_crawler.text.safe_text import safe
 
 LABEL = 9

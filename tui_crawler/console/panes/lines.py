@@ -17,8 +17,9 @@ from textual.strip import Strip
 from tui_crawler.console.panes.border import write_title
 from tui_crawler.console.panes.line import Flow, HangingText, Line, Paragraph, Split, width_of
 from tui_crawler.console.panes.scrolling import reach_over
-from tui_crawler.console.table.cells import Cell, Piece, Styled, lay_out
+from tui_crawler.console.table.cells import Piece, lay_out
 from tui_crawler.console.table.paint import role_styles, style_of
+from tui_crawler.text.cells import Cell, Styled
 from tui_crawler.text.format import plural
 from tui_crawler.text.safe_text import safe
 

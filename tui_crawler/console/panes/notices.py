@@ -12,7 +12,7 @@ from tui_crawler.console.panes.entry import EntryLine
 from tui_crawler.console.panes.line import width_of
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.notice import GAP, one_row, rows_of
-from tui_crawler.console.table.cells import Styled
+from tui_crawler.text.cells import Styled
 
 if TYPE_CHECKING:
     from textual.widget import Widget

@@ -11,7 +11,7 @@ from textual.message import Message
 
 from tui_crawler.console.panes.line import width_of
 from tui_crawler.console.panes.lines import Lines
-from tui_crawler.console.table.cells import Styled
+from tui_crawler.text.cells import Styled
 
 
 @dataclass(frozen=True, slots=True)

@@ -17,7 +17,7 @@ from tui_crawler.console.pulse.rows import Chart, Charts, drawn, legend_of, titl
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.span import SPAN_KEYS
-from tui_crawler.console.table.cells import Styled
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import READING
 
 _SCALE = 6

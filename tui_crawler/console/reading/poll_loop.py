@@ -8,10 +8,10 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.reading.ask import ReadingRequest
-from tui_crawler.console.reading.failure_words import failure_words, is_damage, is_lock
+from tui_crawler.console.reading.failure_words import failure_words
 from tui_crawler.console.reading.refresh import Snapshot, SnapshotReader
 from tui_crawler.domain.record import dataclass, replace
-from tui_crawler.domain.records.failure import ReadingStopped
+from tui_crawler.domain.records.failure import DatabaseDamaged, DatabaseLocked, ReadingStopped
 
 if TYPE_CHECKING:
     from tui_crawler.console.clock import ConsoleClock
@@ -43,22 +43,17 @@ class Poller:
         self._factory, self._clock, self._deliver = reports_factory, clock, deliver
         self._wake = threading.Condition()
         self._wanted: ReadingRequest | None = None
-        self._busy = False
         self._closed = False
-
-    @property
-    def busy(self) -> bool:
+        self.busy = False
         """Whether a reading is under way or waits to be begun."""
-        return self._busy
 
     def ask(self, wants: ReadingRequest, *, instead: bool = False) -> bool:
         """Asks for a reading. False, and nothing happens, while another one is under way, unless this one is wanted
         `instead` of it: then that one is given up (from any thread)."""
         with self._wake:
-            if self._closed or (self._busy and not instead):
+            if self._closed or (self.busy and not instead):
                 return False
-            self._busy = True
-            self._wanted = wants
+            self.busy, self._wanted = True, wants
             self._wake.notify()
         return True
 
@@ -70,24 +65,25 @@ class Poller:
 
     def run(self) -> None:
         """Reads until closed. Blocking."""
-        reader: SnapshotReader | None = None
+        reports: Reports | None = None
         while (wants := self._next()) is not None:
             answer: Answer
             try:
-                if reader is None:
-                    reports = self._factory()
-                    reports.stop_when(lambda: self._closed or self._wanted is not None)
-                    reader = SnapshotReader(reports, self._clock)
+                if reports is None:
+                    made = self._factory()
+                    made.stop_when(lambda: self._closed or self._wanted is not None)
+                    reports, reader = made, SnapshotReader(made, self._clock)
                 answer = reader.read(wants)
             except ReadingStopped:
                 continue
             except Exception as error:  # whatever fails below must not end the console
-                answer = ReadFailed(failure_words(error), is_lock(error), is_damage(error))
+                locked, damaged = isinstance(error, DatabaseLocked), isinstance(error, DatabaseDamaged)
+                answer = ReadFailed(failure_words(error), locked, damaged)
             with self._wake:
-                self._busy = self._wanted is not None
+                self.busy = self._wanted is not None
             self._deliver(answer)
-        if reader is not None:
-            reader.close()
+        if reports is not None:
+            reports.close()
 
     def _next(self) -> ReadingRequest | None:
         with self._wake:
@@ -121,13 +117,10 @@ class PollPace:
             return min(_FIRST_BACKOFF_MS << min(self.failures - 1, 10), _LONGEST_BACKOFF_MS)
         return max(1_000 // self.hz, min(self.slow_read_ms, _LONGEST_BACKOFF_MS))
 
-    def failed(self) -> PollPace:
-        """The pace after a reading that failed: each one in a row doubles the wait."""
-        return replace(self, failures=self.failures + 1, calm=0)
-
-    def locked(self) -> PollPace:
-        """The pace while another program's lock is in the way: SQLite has waited for it already."""
-        return replace(self, failures=1, calm=0)
+    def failed(self, *, locked: bool = False) -> PollPace:
+        """The pace after a reading that failed: each one in a row doubles the wait, unless the database was `locked`
+        by another program, for which SQLite has waited already."""
+        return replace(self, failures=1 if locked else self.failures + 1, calm=0)
 
     def after(self, paint_ms: int, read_ms: int) -> PollPace:
         """The pace after a round: one step slower when taking it in cost over 25 ms, faster after a calm while.
@@ -168,9 +161,7 @@ class PollTimer:
         self.stale = False
         self._unreadable = ""
         self._asked = False
-        self._ask_at = 0
-        self._began = self._ended = 0
-        self._waited = self._spent = 0
+        self._ask_at = self._began = self._ended = self._waited = self._spent = 0
         self._new_screen = True
 
     @property
@@ -198,13 +189,11 @@ class PollTimer:
 
     def for_new_screen(self) -> None:
         """Another screen is on top: it is read for at once; what its first picture costs says nothing of the pace."""
-        self._ask_at = 0
-        self._new_screen = True
+        self._ask_at, self._new_screen = 0, True
 
     def begin(self, answer: Answer) -> None:
         """An answer is about to be taken in."""
-        self._asked = False
-        self._began = self._clock.busy_ms()
+        self._asked, self._began = False, self._clock.busy_ms()
         if not isinstance(answer, ReadFailed):
             self.failure, self.locked_since, self.damaged = "", 0, False
             if answer is not None and answer.unreadable != self._unreadable:
@@ -212,7 +201,7 @@ class PollTimer:
                 self._tell("config", self._unreadable, "error")
             return
         self.damaged = answer.damaged
-        self.pace = self.pace.locked() if answer.locked else self.pace.failed()
+        self.pace = self.pace.failed(locked=answer.locked)
         if answer.locked:  # the header says so, as long as it lasts
             self.failure, self.locked_since = answer.message, self.locked_since or self._clock.wall_ms()
             return

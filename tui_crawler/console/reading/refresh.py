@@ -140,6 +140,7 @@ class Snapshot:
 
 
 _NOTHING = Snapshot(ReadingRequest(), 0, None)
+_RUN, _LOCK = "run", "lock"
 
 
 class SnapshotReader:
@@ -151,9 +152,7 @@ class SnapshotReader:
         self._seen: dict[object, tuple[int, int]] = {}  # ask -> data version and monotonic ms of its last reading
         self._reached: dict[Ask[Any], int] = {}  # how far the news are known
         self._last = _NOTHING
-        self._first = True
-        self._anew = False
-        self._at_once = False
+        self._first, self._anew, self._at_once = True, False, False
         self._lock_watch = LockWatch()
 
     def read(self, wants: ReadingRequest) -> Snapshot | None:
@@ -186,17 +185,11 @@ class SnapshotReader:
         self._last = replace(fresh, parts=lasting, anew=False)
         return replace(fresh, took_ms=self._clock.mono_ms() - began)
 
-    def close(self) -> None:
-        """Closes the connection."""
-        self._reports.close()
-
     def _due(self, ask: object, every_ms: int, now: int, *, by_time: bool = False) -> bool:
         """Whether an ask is to be read; notes that it is. What is `by_time` changes without a commit."""
-        version, at = self._seen.get(ask, (-2, 0))
-        if version != -2:
-            if now - at < every_ms and not self._at_once:
-                return False
-            if version == self._version and not by_time:
+        if (seen := self._seen.get(ask)) is not None:
+            version, at = seen
+            if (now - at < every_ms and not self._at_once) or (version == self._version and not by_time):
                 return False
         self._seen[ask] = (self._version, now)
         return True
@@ -251,6 +244,3 @@ class SnapshotReader:
             return shot
         lock = self._lock_watch.look(self._reports.lock_holder(), self._version, self._clock.wall_ms(), now)
         return shot if lock == shot.lock else replace(shot, lock=lock)
-
-
-_RUN, _LOCK = "run", "lock"

@@ -46,18 +46,16 @@ class RateMeter:
         """Notes the counter as it is at `mono_ms`, and how long the last that was counted `took`. The first value is a
         beginning, not a gain."""
         number = mono_ms // self._bucket_ms
-        if self._last is None or counter < self._last:
-            self._last = counter
+        before, self._last = self._last, counter
+        if before is None or counter < before:
             self._first = number
             self._buckets.clear()
             return
-        gain = counter - self._last
-        self._last = counter
-        if gain == 0:
+        if not (gain := counter - before):
             return
         if self._buckets and self._buckets[-1][0] == number:
-            _, before, worst = self._buckets.pop()
-            gain, took = gain + before, max(took, worst)
+            _, gained, worst = self._buckets.pop()
+            gain, took = gain + gained, max(took, worst)
         self._buckets.append((number, gain, took))
 
     def rate(self, mono_ms: int, window_ms: int = 10_000) -> float | None:
@@ -99,28 +97,6 @@ class Rates:
         for key, counter in counters.items():
             self._meters[key].feed(counter, mono_ms)
         return {key: meter.rate(mono_ms) for key, meter in self._meters.items()}
-
-
-class OriginMeters:
-    """One meter per origin that moves, the least recently moved ones forgotten beyond a fixed number."""
-
-    __slots__ = ("_bucket_ms", "_meters")
-
-    def __init__(self, bucket_ms: int = RATE_CELL_MS) -> None:
-        self._meters: OrderedDict[str, RateMeter] = OrderedDict()
-        self._bucket_ms = bucket_ms
-
-    def feed(self, origin: str, counter: float, mono_ms: int, took: float = 0.0) -> None:
-        """Notes the counter of one origin as it is at `mono_ms`, and how long its last request took."""
-        meter = self._meters.pop(origin, None) or RateMeter(self._bucket_ms)
-        meter.feed(counter, mono_ms, took)
-        self._meters[origin] = meter
-        if len(self._meters) > _ORIGINS_KEPT:
-            self._meters.popitem(last=False)
-
-    def get(self, origin: str) -> RateMeter | None:
-        """The meter of an origin, None when it has not been seen lately."""
-        return self._meters.get(origin)
 
 
 SLOW_MS = 1_000
@@ -183,7 +159,8 @@ class LiveState:
         """Who crawls, as far as that was read."""
         self._requests = RateMeter()
         self._bytes = RateMeter()
-        self.meters = OriginMeters()
+        self.meters: OrderedDict[str, RateMeter] = OrderedDict()
+        """Of the requests of origins, those that moved last."""
         self.news: set[str] = set()
         """The origins that have changed since `take_news`."""
         self._events: tuple[AttemptView, ...] | None = None
@@ -224,7 +201,11 @@ class LiveState:
             self._count(view)
             self.origins[view.origin] = view
             self.news.add(view.origin)
-            self.meters.feed(view.origin, view.requests, self.counted_ms(), view.last_response_ms)
+            meter = self.meters.pop(view.origin, None) or RateMeter(RATE_CELL_MS)
+            meter.feed(view.requests, self.counted_ms(), view.last_response_ms)
+            self.meters[view.origin] = meter
+        while len(self.meters) > _ORIGINS_KEPT:
+            self.meters.popitem(last=False)
 
     def _count(self, view: OriginView) -> None:
         """Keeps the sums of the header, so that they need not be made anew each time."""

@@ -11,7 +11,7 @@ from tui_crawler.console.action import Where
 from tui_crawler.console.panes.bars import Bar
 from tui_crawler.console.panes.header import Chip, chip, fit_chips
 from tui_crawler.console.panes.line import Line, Split
-from tui_crawler.console.table.cells import Styled
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import clock, count, date_time
 
 if TYPE_CHECKING:

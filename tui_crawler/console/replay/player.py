@@ -159,11 +159,17 @@ class ReplayControls(Handles):
         run = self._live_state.run
         if self._opens is None or run is None:
             return
+        trouble: Exception | None = None
         try:
             with self._app.suspend():  # what crawls goes on meanwhile
-                self._opens(run.run_id)
+                try:
+                    self._opens(run.run_id)
+                except Exception as error:  # held back: Textual takes the terminal back only where nothing is raised
+                    trouble = error
         except SuspendNotSupported:
             self._app.tell("no", "there is no terminal that a replay could have", "warning")
+        if trouble is not None:
+            raise trouble
 
     @handles("replay.play")
     def play(self) -> None:

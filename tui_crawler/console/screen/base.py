@@ -79,10 +79,10 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     """Actions the footer does not name here, though they exist."""
     AUTO_FOCUS = "CrawlTable"
     BADGE: ClassVar[str] = ""
-    """The pane, as a selector, whose border says that the picture is held still; empty: the one that has the focus
-    first."""
+    """The selector of the pane whose border says that the picture is frozen; empty: the first that has the focus."""
     MARKS: ClassVar[str] = ""
-    """The tables whose marked rows the actions of this screen are about, as selectors; empty: none."""
+    """The tables whose marked rows actions are about, as selectors; empty: none."""
+    _tables: tuple[CrawlTable, ...] = ()
     CRUMBS: ClassVar[tuple[str, ...]] = ()
     """Where one is, where that is always the same."""
 
@@ -115,7 +115,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         self._replay_bar: ReplayBar | None = None
         self._styled_by = ""  # the theme of its styles when it was last on top
         self.table_filter = TableFilter(self, lambda: self.console.tell, self.tell_footer)
-        self.marks = TableMarks(lambda: self.query(CrawlTable), lambda: self.table_filter.table, self.MARKS)
+        self.marks = TableMarks(lambda: self.tables, lambda: self.table_filter.table, self.MARKS)
         self.zoom = Zoom(self, lambda: self.focused_pane, lambda: (self.console.memory.zooms, self.WHERE.name))
         self.frame = Frame(
             marked=lambda: self.marks.count,
@@ -123,6 +123,12 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             filtered=lambda: self.narrowed or self.table_filter.filtered is not None,
             zoom=lambda: self.zoom.level,
         )
+
+    @property
+    def tables(self) -> Sequence[CrawlTable]:
+        """The tables of this screen, which all come with it: looked up once."""
+        self._tables = self._tables or tuple(self.query(CrawlTable))
+        return self._tables
 
     @property
     def on_top(self) -> bool:
@@ -222,7 +228,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     def look(self) -> ViewLayout:
         """What the operator chose to see here now."""
         tables = []
-        for table in self.query(CrawlTable):
+        for table in self.tables:
             column, descending = table.order or ("", True)
             if table.id and (table.needle or column):
                 tables.append(TableLayout(table.id, table.needle, column, descending))
@@ -231,7 +237,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     def _restore(self, layout: ViewLayout) -> None:
         """Look as then; what is not known any more is left out."""
         self.choose(dict(layout.words))
-        tables = {table.id: table for table in self.query(CrawlTable)}
+        tables = {table.id: table for table in self.tables}
         for one in layout.tables:
             table = tables.get(one.table)
             if table is None:
@@ -394,10 +400,7 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     @handles("zoom.out")
     def reduce(self) -> None:
         """Gives the pane less room again."""
-        if self.has_class("-narrow"):
-            self.zoom.leave()
-        else:
-            self.zoom.shrink()
+        (self.zoom.leave if self.has_class("-narrow") else self.zoom.shrink)()
 
     @handles("view.freeze")
     def freeze(self) -> None:
@@ -500,6 +503,10 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
     def show_politeness(self, now: Situation) -> None:
         """Shows the politeness of the marked origins, or of the selected one, over time."""
         self.console.go_to(Where.timeline, tuple(view.origin for view in now.origins))
+
+    def on_compose(self) -> None:
+        """Choose the layout before there are widgets, which are then styled once."""
+        self.update_classes(size_classes(self.app.size), animate=False)
 
     def on_mount(self) -> None:
         """Fits the first size; filters and orders are what they were when this view was shown last."""

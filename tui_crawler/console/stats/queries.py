@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tui_crawler.console.ports import ActionReports, OriginReports, RefusedReports
-from tui_crawler.console.reading.ask import COUNTER_MS, ONCE_MS, RARE_MS, Ask, asks
+from tui_crawler.console.reading.ask import COUNTER_MS, ONCE_MS, RARE_MS, Ask, asks, reads
 from tui_crawler.text.relations.refused import by_reason
 
 if TYPE_CHECKING:
@@ -55,13 +55,7 @@ class ValidationCount:
     totals: ValidationTotals
 
 
-@asks(COUNTER_MS)
-def jobs(reports: LedgerReports, _now: int) -> tuple[JobView, ...]:
-    """Read the jobs."""
-    return reports.jobs()
-
-
-JOBS_ASK = jobs()
+JOBS_ASK = reads(LedgerReports.jobs, COUNTER_MS)()
 LEDGER_ASKS: Mapping[str, Ask[Any]] = {
     "refused": Ask(lambda reports, _: by_reason(reports.refused("")), every_ms=RARE_MS),
     "limbo": Ask(lambda reports, _: reports.limbo(0), by_time=True),

@@ -9,14 +9,12 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from rich.cells import cell_len, get_character_cell_size
 
-from tui_crawler.text.cells import Cell, Styled, cell_parts, cell_text
+from tui_crawler.text.cells import Cell, Styled, cell_parts
 from tui_crawler.text.safe_text import ELLIPSIS, Align, clip, safe
 
 if TYPE_CHECKING:
     from tui_crawler.text.cells import Present
     from tui_crawler.text.columns import Relation
-
-__all__ = ["Cell", "Row", "Styled", "cell_parts", "cell_text"]
 
 R = TypeVar("R")
 

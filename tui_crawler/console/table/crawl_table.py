@@ -18,11 +18,12 @@ from textual.message import Message
 from tui_crawler.console.keys import TABLE_BINDINGS, KeyNames
 from tui_crawler.console.panes.border import write_subtitle, write_title
 from tui_crawler.console.panes.zoom import zoom_words
-from tui_crawler.console.table.cells import Cell, Row, Styled, cell_text
+from tui_crawler.console.table.cells import Row
 from tui_crawler.console.table.filter_terms import HINT, ParsedFilter, read_needle
 from tui_crawler.console.table.paint import Sort
 from tui_crawler.console.table.rows import CursorRule
 from tui_crawler.console.table.view import TableView
+from tui_crawler.text.cells import cell_text
 from tui_crawler.text.columns import AnyColumn, is_missing, order_of
 from tui_crawler.text.format import count
 
@@ -293,9 +294,6 @@ class SiftedTable(TableView):
 
     def marking_changed(self) -> None:
         """Called when other rows are marked than before."""
-
-
-__all__ = ["Cell", "CrawlTable", "CursorRule", "Row", "Sort", "Styled"]
 
 
 class CrawlTable(SiftedTable):

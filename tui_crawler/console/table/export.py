@@ -17,7 +17,8 @@ from datetime import UTC, datetime
 from math import isfinite
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.table.cells import Row, cell_text
+from tui_crawler.console.table.cells import Row
+from tui_crawler.text.cells import cell_text
 from tui_crawler.text.glyphs import EXIT_GROUPS, STATES
 from tui_crawler.text.safe_text import safe
 from tui_crawler.text.sheet import CellKind, kind_of, sheet_text

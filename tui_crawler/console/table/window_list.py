@@ -12,7 +12,9 @@ from tui_crawler.console.reading.window import KEPT, KeysetWindow, SpanWindow
 
 if TYPE_CHECKING:
     from tui_crawler.console.reading.refresh import Snapshot
-    from tui_crawler.console.table.crawl_table import CrawlTable, CursorRule, Row
+    from tui_crawler.console.table.cells import Row
+    from tui_crawler.console.table.crawl_table import CrawlTable
+    from tui_crawler.console.table.rows import CursorRule
     from tui_crawler.domain.records.page_view import PageView
     from tui_crawler.domain.rules.page_filter import PageWindow
 

@@ -17,13 +17,13 @@ from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.span import SPAN_KEYS, SpanActions, SpanView
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.timeline.queries import lane_of
 from tui_crawler.console.urls.cells import host_of
 from tui_crawler.domain.history.idle_reason import end_of_run
 from tui_crawler.domain.history.pulse import SPANS_MS
 from tui_crawler.domain.history.span import TimeSpan
 from tui_crawler.domain.history.timeline import Timeline
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import READING
 from tui_crawler.text.timeline import LABEL, cell_words, kept_words, lane
 

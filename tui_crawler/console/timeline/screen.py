@@ -14,8 +14,8 @@ from tui_crawler.console.action import Situation, Where
 from tui_crawler.console.panes.line import Split
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.screen.base import ConsoleScreen
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.timeline.lanes import LanePane, LaneScreen
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import clock, coarse, plural
 from tui_crawler.text.timeline import cell_words, lane_legend, mark_words
 

@@ -9,11 +9,11 @@ from typing import TYPE_CHECKING
 
 from rich.cells import cell_len
 
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.url.rows import MOST_LINES, cut_pieces, decoded, rest_lines
 from tui_crawler.domain.record import dataclass, field
 from tui_crawler.domain.records.content_kind import LinkKind
 from tui_crawler.domain.url import CrawlUrl, normalise
+from tui_crawler.text.cells import Styled
 
 if TYPE_CHECKING:
     from tui_crawler.console.panes.line import Line

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from rich.cells import cell_len, get_character_cell_size
@@ -20,13 +20,12 @@ from tui_crawler.text.cells import Cell, Present, Styled
 from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import ABSENT, clock, count, date_time, phase, plural, size
 from tui_crawler.text.safe_text import safe
-from tui_crawler.text.shown import Show
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tui_crawler.domain.records.attempt import RequestRecord
-    from tui_crawler.domain.records.page_view import LinkEnd, LinkView, PageDetail, PageView
+    from tui_crawler.domain.records.page_view import LinkEnd, PageDetail, PageView
     from tui_crawler.domain.records.view import AttemptView
 
 
@@ -41,24 +40,20 @@ def _request(one: RequestRecord | Try) -> RequestRecord | None:
     return one.request if isinstance(one, Try) else one
 
 
-def _step_ms(name: str) -> Callable[[RequestRecord | Try], float | None]:
-    """Return how to read what a step of a new connection took: name look-up, TCP connect, or TLS handshake."""
+def _step(name: str, heading: str, kept: Styled, priority: int) -> Column[RequestRecord | Try, float | None]:
+    """What a step of a new connection took: name look-up, TCP connect, or TLS handshake."""
 
     def took(one: RequestRecord | Try) -> float | None:
         request = _request(one)
-        return getattr(request, name) if request is not None and request.connection_reused is False else None
+        return getattr(request, f"{name}_ms") if request is not None and request.connection_reused is False else None
 
-    return took
-
-
-def _step_cell(kept: Styled) -> Show[float | None, RequestRecord | Try]:
     def show(ms: float | None, one: RequestRecord | Try, _present: Present) -> Cell:
         request = _request(one)
         if request is None or request.connection_reused is False:
             return phase(ms)
         return Styled(NOT_NOTED, "faint") if request.connection_reused is None else kept
 
-    return show
+    return Column(name, heading, show, 5, priority, "right", value=took)
 
 
 def _head(one: RequestRecord | Try) -> float | None:
@@ -81,12 +76,10 @@ _HEADER_NAME = 32
 
 
 def connection_words(request: RequestRecord) -> str:
-    """The same in words: where it was connected to, and what the steps that were taken took."""
+    """Where a request was connected to, and what the steps that were taken took."""
     to = f" to {request.remote_address}" if request.remote_address else ""
-    if request.connection_reused is None:
-        return f"connection{to}, its steps were not noted"
-    if request.connection_reused:
-        return f"kept connection{to}"
+    if request.connection_reused is not False:
+        return f"kept connection{to}" if request.connection_reused else f"connection{to}, its steps were not noted"
     steps = (("DNS", request.dns_ms), ("TCP", request.connect_ms), ("TLS", request.tls_ms))
     taken = ", ".join(f"{name} {phase(ms)}" for name, ms in steps if ms is not None)
     made = f"new connection{to}" if request.remote_address else "no connection came about"
@@ -104,7 +97,7 @@ def page_lines(page: PageView, zone: tzinfo) -> list[Line]:
         fact("last", exit_cell(page.last_exit_code), *status),
     ]
     if page.message:
-        lines.append(Paragraph("message".ljust(LABEL) + page.message, "warning", indent=LABEL, most=4))
+        lines.append(_labelled("message", page.message))
     elif words := meaning(page.last_exit_code):
         lines.append(Paragraph(" " * LABEL + words, "muted", indent=LABEL, most=2))
     lines += [
@@ -115,8 +108,9 @@ def page_lines(page: PageView, zone: tzinfo) -> list[Line]:
     if page.due_at and not page.attempts_remaining:
         lines.append(fact("due", date_time(page.due_at, zone)))
     if page.content_type or page.size:
-        known = (size(page.size) if page.size else "", page.content_type)
-        lines.append(fact("content", "  ".join(one for one in known if one)))
+        lines.append(
+            fact("content", "  ".join(filter(None, (size(page.size) if page.size else "", page.content_type))))
+        )
     lines += _cut_lines(page.incomplete)
     if page.etag:
         lines.append(fact("etag", page.etag))
@@ -127,22 +121,22 @@ def page_lines(page: PageView, zone: tzinfo) -> list[Line]:
 
 def _cut_lines(incomplete: str) -> list[Line]:
     """What was not read, and the keys that raise the bounds."""
-    words = cut_words(cut_names(incomplete))
-    return [Paragraph("cut".ljust(LABEL) + words, "warning", indent=LABEL, most=4)] if words else []
+    return [_labelled("cut", words)] if (words := cut_words(cut_names(incomplete))) else []
+
+
+def _labelled(label: str, words: str) -> Line:
+    return Paragraph(label.ljust(LABEL) + words, "warning", indent=LABEL, most=4)
 
 
 def idn_of(url: str) -> str:
     """The host of a URL in the letters its punycode stands for; empty where it has none. Raw text."""
     host = url.partition("://")[2].split("/", 1)[0].rpartition("@")[2]
-    labels = host.split(".")
-    if not any(label.lower().startswith("xn--") for label in labels):
+    labels = [(label.lower().startswith("xn--"), label) for label in host.split(".")]
+    if not any(coded for coded, _ in labels):
         return ""
     try:
-        return ".".join(
-            label[4:].encode("ascii").decode("punycode") if label.lower().startswith("xn--") else label
-            for label in labels
-        )
-    except (UnicodeError, ValueError, OverflowError):
+        return ".".join(label[4:].encode("ascii").decode("punycode") if coded else label for coded, label in labels)
+    except (ValueError, OverflowError):  # of a coding: a ValueError
         return ""
 
 
@@ -150,26 +144,27 @@ def path_lines(detail: PageDetail, zone: tzinfo) -> list[Line]:
     """How the URL was found: the shortest path from a seed, link by link; and what else points at it."""
     page = detail.page
     lines: list[Line] = []
-    depths = detail.path_depths or tuple(range(1, len(detail.path) + 1))
     if detail.path:
         first = (Styled("◆ ", "accent"), path_of(detail.path[0].from_url, page.origin), Styled("  seed", "muted"))
         lines.append(Split(first, Styled("depth 0", "muted")))
         hidden = max(0, len(detail.path) - _PATH)
         if hidden:
             lines.append(Styled(f"  … {plural(hidden, 'step')}", "faint"))
-        steps = list(zip(detail.path, depths, strict=True))[hidden:]
-        lines += [
-            _step(number, link, depth, page, zone, last=number == len(steps))
-            for number, (link, depth) in enumerate(steps, 1)
-        ]
+        steps = detail.path[hidden:]
+        for number, hop in enumerate(steps, 1):
+            last, seen = number == len(steps), clock(hop.first_seen_at, zone)[:5] if hop.first_seen_at else "-"
+            step = Styled(path_of(hop.to_url, page.origin), "strong" if last else "")
+            about = Styled(f"  <{hop.kind}> {seen} depth {hop.depth}", "muted")
+            arrow = Styled(f"{'  ' * min(number - 1, _INDENTED)}↳ ", "muted")
+            lines.append(Split((arrow, step), (about, Styled(" ◀ shortest" if last else "", "accent"))))
     elif page.depth == 0:
         lines.append(Split((Styled("◆ ", "accent"), "a seed"), Styled("depth 0", "muted")))
     else:
         lines.append(Styled("how it was found is not known", "muted"))
     number = detail.inlink_count
     pages = plural(number, "page") if number < MOST_LINKS else f"{many_links(number)} pages"
-    linked = fact("linked", f"from {pages}, to {many_links(detail.outlink_count)}")
-    return [*lines, "", linked, *(redirect_lines(detail)[:4] or [Styled("no redirect is known", "faint")])]
+    lines += ["", fact("linked", f"from {pages}, to {many_links(detail.outlink_count)}")]
+    return [*lines, *(redirect_lines(detail)[:4] or [Styled("no redirect is known", "faint")])]
 
 
 def many_links(number: int) -> str:
@@ -180,29 +175,12 @@ def redirect_lines(detail: PageDetail) -> list[Line]:
     """Where the URL redirects to, and what redirects to it."""
     lines: list[Line] = []
     for redirect in detail.redirects:
-        leaves = redirect.from_url == detail.page.url
-        to = f"{redirect.to_url}#{redirect.to_fragment}" if redirect.to_fragment else redirect.to_url
+        arrow, other = "← ", redirect.from_url
+        if redirect.from_url == detail.page.url:
+            arrow, other = "→ ", "#".join(filter(None, (redirect.to_url, redirect.to_fragment)))
         kind = "permanent " if redirect.permanent else ""
-        lines.append(
-            (
-                Styled("→ " if leaves else "← ", "redirect"),
-                to if leaves else redirect.from_url,
-                Styled(f"  {kind}{redirect.source}", "muted"),
-            )
-        )
+        lines.append((Styled(arrow, "redirect"), other, Styled(f"  {kind}{redirect.source}", "muted")))
     return lines
-
-
-def _step(number: int, link: LinkView, depth: int, page: PageView, zone: tzinfo, *, last: bool) -> Line:
-    seen = clock(link.first_seen_at, zone)[:5] if link.first_seen_at else "-"
-    right = (
-        Styled(f"  <{link.shown_kind}> {seen} depth {depth}", "muted"),
-        Styled(" ◀ shortest" if last else "", "accent"),
-    )
-    indent = "  " * min(number - 1, _INDENTED)
-    return Split(
-        (Styled(f"{indent}↳ ", "muted"), Styled(path_of(link.to_url, page.origin), "strong" if last else "")), right
-    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -214,10 +192,11 @@ class LinkLine:
     origin: str
     inward: bool
 
-
-def _other(line: LinkLine) -> str:
-    link = line.end.link
-    return path_of(link.from_url if line.inward else link.to_url, line.origin).removeprefix("https://")
+    @property
+    def url(self) -> str:
+        """The other end, short where it is of the same origin."""
+        link = self.end.link
+        return path_of(link.from_url if self.inward else link.to_url, self.origin).removeprefix("https://")
 
 
 def _seen(at: int, _line: LinkLine, present: Present) -> Cell:
@@ -230,7 +209,7 @@ LINKS: Relation[LinkLine] = Relation(
     source=lambda line: line.end.link,
     columns=(
         Column("kind", "KIND", shown.plain("muted"), 6, 3, min_width=4, value=lambda line: line.end.link.shown_kind),
-        Column("url", "URL", shown.plain(), None, 0, min_width=18, kind="place", value=_other),
+        Column("url", "URL", shown.plain(), None, 0, min_width=18, kind="place"),
         Column("title", "TITLE", shown.plain("muted"), None, 2, min_width=14, value=lambda line: line.end.title),
         Column("text", "TEXT", shown.plain("faint"), 20, 4, min_width=12, value=lambda line: line.end.link.text),
         Column("exit", "EXIT", shown.by_value(lambda code: exit_cell(code) if code else Styled("not tried", "faint")),
@@ -253,10 +232,7 @@ def content_lines(detail: PageDetail, zone: tzinfo) -> list[Line]:
     page = detail.page
     lines: list[Line] = [fact("type", page.content_type or "not known"), fact("size", size(page.size or 0))]
     lines += _cut_lines(page.incomplete)
-    if page.etag:
-        lines.append(fact("etag", page.etag))
-    if page.last_modified:
-        lines.append(fact("modified", page.last_modified))
+    lines += [fact(label, said) for label, said in (("etag", page.etag), ("modified", page.last_modified)) if said]
     if detail.lastmod:
         lines.append(fact("lastmod", date_time(detail.lastmod, zone), Styled("  in a sitemap", "muted")))
     if page.sha256:
@@ -292,8 +268,8 @@ class Try:
 def tries_of(detail: PageDetail) -> list[Try]:
     """Return the attempts of a URL, newest first."""
     last = {request.attempt_id: request for request in detail.requests}
-    number = len(detail.attempts)
-    return [Try(number - index, one, last.get(one.attempt_id)) for index, one in enumerate(detail.attempts)]
+    numbers = range(len(detail.attempts), 0, -1)
+    return [Try(number, one, last.get(one.attempt_id)) for number, one in zip(numbers, detail.attempts, strict=True)]
 
 
 def _note(of: Try) -> Cell:
@@ -321,9 +297,9 @@ def _kind(request: RequestRecord) -> str:
 
 _NOT_TAKEN = Styled(ABSENT, "faint")
 _STEPS: tuple[Column[Any, Any], ...] = (
-    Column("dns", "DNS", _step_cell(_NOT_TAKEN), 5, 11, "right", value=_step_ms("dns_ms")),
-    Column("connect", "CONN", _step_cell(Styled(KEPT, "muted")), 5, 9, "right", value=_step_ms("connect_ms")),
-    Column("tls", "TLS", _step_cell(_NOT_TAKEN), 5, 10, "right", value=_step_ms("tls_ms")),
+    _step("dns", "DNS", _NOT_TAKEN, 11),
+    _step("connect", "CONN", Styled(KEPT, "muted"), 9),
+    _step("tls", "TLS", _NOT_TAKEN, 10),
 )
 TRIES: Relation[Try] = Relation(
     key=lambda one: one.attempt.attempt_id,
@@ -364,6 +340,11 @@ REQUESTS: Relation[RequestRecord] = Relation(
 )
 
 
+def unknown_lines(url: str) -> list[Line]:
+    """What is shown of a URL that is not known."""
+    return [Paragraph(url, "strong"), Styled("∅ is not known to this crawl", "muted")]
+
+
 def sent_lines(request: RequestRecord | None) -> list[Line]:
     """What was sent, and over which connection: the request line and its headers."""
     if request is None:
@@ -390,11 +371,6 @@ def received_lines(request: RequestRecord | None) -> list[Line]:
 def _header_line(name: str, value: str) -> Line:
     head = Styled(f"{name}: ", "muted")
     return HangingText(head, min(width_of(head), _HEADER_NAME), value, most=4)
-
-
-def unknown_lines(url: str) -> list[Line]:
-    """What stands there when the URL is not known."""
-    return [Paragraph(url, "strong"), Styled("∅ is not known to this crawl", "muted")]
 
 
 MOST_LINES = 6_000
@@ -468,19 +444,15 @@ def hex_lines(data: bytes, whole: int, width: int) -> list[Line]:
     for at in range(0, len(data), per_row):
         part = data[at : at + per_row]
         shown = "".join(chr(byte) if 0x20 <= byte < 0x7F else "." for byte in part)
-        rows.append(
-            (Styled(f"{at:08x}  ", "faint"), f"{part.hex(' '):{per_row * 3 - 1}}", Styled(f"  {shown}", "muted"))
-        )
+        digits = f"{part.hex(' '):{per_row * 3 - 1}}"
+        rows.append((Styled(f"{at:08x}  ", "faint"), digits, Styled(f"  {shown}", "muted")))
     return [*rows, *rest_lines(len(data), whole, cut=False)]
 
 
 def rest_lines(shown: int, whole: int, *, cut: bool) -> list[Line]:
     """What tells that more is stored than is shown; `cut`: there were too many rows."""
-    if cut:
-        return ["", Styled(f"… the first {count(MOST_LINES)} rows of {size(whole)}", "muted")]
-    if shown < whole:
-        return ["", Styled(f"… the first {size(shown)} of {size(whole)}", "muted")]
-    return []
+    part = f"{count(MOST_LINES)} rows" if cut else size(shown) if shown < whole else ""
+    return ["", Styled(f"… the first {part} of {size(whole)}", "muted")] if part else []
 
 
 def decoded(data: bytes, content_type: str) -> str:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from functools import partial
 from types import MappingProxyType
 from typing import TYPE_CHECKING, ClassVar
 
@@ -26,35 +25,20 @@ from tui_crawler.console.reading.reading import AnyReading, PaneReading
 from tui_crawler.console.reading.window import TurnedWindow
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.tabs import TabScreen
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
+from tui_crawler.console.url import rows
 from tui_crawler.console.url.page_text import PageText, page_text
-from tui_crawler.console.url.rows import (
-    LINKS,
-    REQUESTS,
-    TRIES,
-    LinkLine,
-    content_lines,
-    hex_lines,
-    links_title,
-    looks_binary,
-    many_links,
-    page_lines,
-    path_lines,
-    received_lines,
-    redirect_lines,
-    sent_lines,
-    text_lines,
-    tries_of,
-    unknown_lines,
-)
-from tui_crawler.console.url.why_lines import short_trace_lines
-from tui_crawler.console.urls.cells import host_of, path_of
-from tui_crawler.console.urls.queries import FIRST_LINKS, BodyStart, LinkPlace, body_of, links_of, page_of
+from tui_crawler.console.url.rows import LINKS, REQUESTS, TRIES, LinkLine
+from tui_crawler.console.url.why_lines import trace_lines
+from tui_crawler.console.urls.cells import host_of, origin_of, path_of
+from tui_crawler.console.urls.queries import FIRST_LINKS, MOST_LINKS, BodyStart, LinkPlace, body_of, detail_of, links_of
 from tui_crawler.domain.records.page_view import LinkEnd, PageDetail, PageView
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import READING, count, plural, size
 
 if TYPE_CHECKING:
+    from datetime import tzinfo
+
     from tui_crawler.console.url.explanation import ExplanationQuery
     from tui_crawler.domain.records.attempt import RequestRecord
     from tui_crawler.text.cells import Present
@@ -65,17 +49,14 @@ class LinkList(TurnedWindow[LinkPlace, LinkEnd]):
 
     def __init__(self, url: str, show: Callable[[object], object], *, inward: bool) -> None:
         """`inward`: the links to `url`, else those from it."""
-        super().__init__(partial(links_of, url, inward), FIRST_LINKS, lambda end: end.after, show)
-        self._inward = inward
 
-    def make_table(self) -> CrawlTable:
-        """The table, without rows."""
-        if self._inward:
-            nothing = "no link to it is known"
-            self.table = CrawlTable(LINKS, placeholder=nothing, id="url-inlinks", classes="pane")
-        else:
-            self.table = CrawlTable(LINKS, id="url-outlinks", classes="pane")
-        return self.table
+        def window(after: LinkPlace) -> Ask[tuple[LinkEnd, ...]]:
+            return links_of(url, inward, after, WINDOW + 1)
+
+        super().__init__(window, FIRST_LINKS, lambda end: end.after, show)
+        self._inward, self.words = inward, "Links to it" if inward else "Links from it"
+        name, nothing = ("url-inlinks", "no link to it is known") if inward else ("url-outlinks", LINKS.nothing)
+        self.table = CrawlTable(LINKS, placeholder=nothing, id=name, classes="pane")
 
     def show(self, detail: PageDetail, moment: Present) -> None:
         """Shows the window; `detail` knows how many links there are."""
@@ -85,16 +66,11 @@ class LinkList(TurnedWindow[LinkPlace, LinkEnd]):
             self.table.placeholder = READING
         lines = (LinkLine(number, end, detail.page.origin, self._inward) for number, end in enumerate(ends))
         self.table.fill(lines, moment)
-        title(self.table, links_title(self.words, self.first, len(ends) if self.read else whole, whole))
-
-    @property
-    def words(self) -> str:
-        """What it is called as long as nothing is known."""
-        return "Links to it" if self._inward else "Links from it"
+        title(self.table, rows.links_title(self.words, self.first, len(ends) if self.read else whole, whole))
 
 
 class PageTextPane(LongLines):
-    """The stored body. Of a page as text it knows where the links stand: one that is clicked is told."""
+    """The stored body; `spots` are where the links of a page as text can be clicked."""
 
     class LinkPressed(Message):
         """A link was clicked, or (0) enter was pressed: its number is to be asked."""
@@ -107,15 +83,13 @@ class PageTextPane(LongLines):
     spots: Mapping[int, Sequence[tuple[int, int, int]]] = MappingProxyType({})
 
     def action_press(self) -> None:
-        """Asks which link."""
         self.post_message(self.LinkPressed(0))
 
     def on_click(self, event: events.Click) -> None:
-        """Tells the link that stands there."""
-        at = event.get_content_offset(self)
-        spots = self.spots.get(at.y + round(self.scroll_y), ()) if at is not None else ()
-        for begin, end, number in spots:
-            if at is not None and begin <= at.x < end:
+        if (at := event.get_content_offset(self)) is None:
+            return
+        for begin, end, number in self.spots.get(at.y + round(self.scroll_y), ()):
+            if begin <= at.x < end:
                 event.stop()
                 self.post_message(self.LinkPressed(number))
 
@@ -145,7 +119,7 @@ class UrlScreen(TabScreen):
         super().__init__()
         self._inquiry, self._url = explanations, url
         self.tab = tab
-        self._page_read = PaneReading(lambda: page_of(url), lambda _: self._show())
+        self._page_read = PaneReading(lambda: detail_of(url, 0, MOST_LINKS), lambda _: self._show())
         self._explanation = PaneReading(lambda: self._inquiry.of(url) if self.tab == "why" else None)
         self._body = PaneReading(self._ask_body, lambda _: self._show_body())
         self._raw: bool | None = None
@@ -156,14 +130,14 @@ class UrlScreen(TabScreen):
 
     def body(self) -> Iterable[Widget]:
         page = FactsPane(self._page_facts, "Page", id="url-page")
-        path = FactsPane(self._path_facts, "Why is it here?", id="url-path")
+        path = FactsPane(lambda: self._of_detail(rows.path_lines), "Why is it here?", id="url-path")
         self._trace = FactsPane(self._trace_facts, id="url-trace")
         self._attempts = CrawlTable(TRIES, id="url-attempts", classes="pane")
         self._requests = CrawlTable(REQUESTS, id="url-requests", classes="pane")
-        sent = FactsPane(lambda: self._of_request(sent_lines), "Sent", id="url-sent")
-        self._received = FactsPane(lambda: self._of_request(received_lines), "Received", id="url-received")
+        sent = FactsPane(lambda: self._of_request(rows.sent_lines), "Sent", id="url-sent")
+        self._received = FactsPane(lambda: self._of_request(rows.received_lines), "Received", id="url-received")
         self._redirects = FactsPane(self._redirect_facts, "Redirects", id="url-redirects")
-        content = FactsPane(self._content_facts, "Document", id="url-content")
+        content = FactsPane(lambda: self._of_detail(rows.content_lines), "Document", id="url-content")
         self._body_pane = PageTextPane(id="url-body", classes="pane")
         yield TabBar(id="url-tabs")
         yield Vertical(
@@ -171,7 +145,7 @@ class UrlScreen(TabScreen):
             self._attempts,
             self._requests,
             Horizontal(sent, self._received, id="url-lower"),
-            Vertical(self._inward.make_table(), self._outward.make_table(), self._redirects, id="url-links"),
+            Vertical(self._inward.table, self._outward.table, self._redirects, id="url-links"),
             Horizontal(content, self._body_pane, id="url-stored"),
             id="body",
             classes=f"url-panes tab-{self.tab}",
@@ -193,8 +167,6 @@ class UrlScreen(TabScreen):
         self.show_facts()
         self.call_after_refresh(self._show_body)
 
-    # what is shown
-
     @property
     def _detail(self) -> PageDetail | None:
         return self._page_read.value
@@ -205,44 +177,41 @@ class UrlScreen(TabScreen):
         return (self._page_read, self._explanation, *links, self._body)
 
     def _ask_body(self) -> Ask[BodyStart | None] | None:
-        known = self.tab == "body" and self._detail is not None
-        return body_of(self._url, self._detail.page.sha256) if known and self._detail is not None else None
+        detail = self._detail if self.tab == "body" else None
+        return None if detail is None else body_of(self._url, detail.page.sha256)
 
     def show_titles(self) -> None:
         title(self._attempts, "Attempts")
 
     def _page_facts(self) -> Sequence[Line]:
         if self._detail is not None:
-            return page_lines(self._detail.page, self.console.clock.zone)
-        return unknown_lines(self._url) if self._page_read.read else []
+            return rows.page_lines(self._detail.page, self.console.clock.zone)
+        return rows.unknown_lines(self._url) if self._page_read.read else []
 
-    def _path_facts(self) -> Sequence[Line]:
-        return path_lines(self._detail, self.console.clock.zone) if self._detail is not None else []
-
-    def _content_facts(self) -> Sequence[Line]:
-        return content_lines(self._detail, self.console.clock.zone) if self._detail is not None else []
+    def _of_detail(self, lines: Callable[[PageDetail, tzinfo], list[Line]]) -> list[Line]:
+        return lines(self._detail, self.console.clock.zone) if self._detail is not None else []
 
     def _redirect_facts(self) -> Sequence[Line]:
-        redirects = redirect_lines(self._detail) if self._detail is not None else []
+        redirects = rows.redirect_lines(self._detail) if self._detail is not None else []
         self._redirects.display = bool(redirects)
         return redirects
 
     def _trace_facts(self) -> Sequence[Line]:
         """The trace; where there is one column only, with the path from a seed below it."""
         clock, said = self.console.clock, self._explanation.latest
-        lines = short_trace_lines(said, clock.wall_ms(), clock.zone) if said is not None else []
+        lines = trace_lines(said, clock.wall_ms(), clock.zone, short=True) if said is not None else []
         if self.has_class("-narrow") and self._detail is not None:
-            lines += ["", heading("Why is it here?"), *self._path_facts()]
+            lines += ["", heading("Why is it here?"), *self._of_detail(rows.path_lines)]
         return lines
 
     def _show(self) -> None:
         detail = self._detail
         self.show_tabs()
         if detail is None:
-            for table in self.query(CrawlTable):
+            for table in self.tables:
                 table.set_rows(())
             return
-        self._attempts.fill(tries_of(detail), present(self.console.clock))
+        self._attempts.fill(rows.tries_of(detail), present(self.console.clock))
         self._show_links()
         self._show_requests()
 
@@ -251,16 +220,14 @@ class UrlScreen(TabScreen):
             return {}
         return {
             "attempts": str(len(detail.attempts)),
-            "links": f"{many_links(detail.inlink_count)} in, {many_links(detail.outlink_count)} out",
+            "links": f"{rows.many_links(detail.inlink_count)} in, {rows.many_links(detail.outlink_count)} out",
             "body": size(detail.page.size) if detail.page.size else "",
         }
 
     def _show_links(self) -> None:
-        detail = self._detail
-        if detail is None:
-            return
-        for links in (self._inward, self._outward):
-            links.show(detail, present(self.console.clock))
+        if self._detail is not None:
+            for links in (self._inward, self._outward):
+                links.show(self._detail, present(self.console.clock))
 
     @handles("list.older", True)
     @handles("list.newer", False)
@@ -278,12 +245,10 @@ class UrlScreen(TabScreen):
         return self._outward if self.focused is self._outward.table else self._inward
 
     def _show_requests(self) -> None:
-        detail = self._detail
-        if detail is None:
-            return
-        key = self._attempts.cursor_key
-        mine = [one for one in detail.requests if one.attempt_id == key]
-        self._requests.fill(mine, present(self.console.clock))
+        if self._detail is not None:
+            key = self._attempts.cursor_key
+            mine = [one for one in self._detail.requests if one.attempt_id == key]
+            self._requests.fill(mine, present(self.console.clock))
 
     def _of_request(self, lines: Callable[[RequestRecord | None], Sequence[Line]]) -> Sequence[Line]:
         return lines(self._requests.current) if self._detail is not None else []
@@ -292,14 +257,10 @@ class UrlScreen(TabScreen):
         body, width = self._body.latest, self._body_pane.scrollable_content_region.width
         if self.tab != "body" or width <= 0:
             return
-        lines: list[Line] = []
+        lines: list[Line] = [Styled("no body is stored" if self._body.read else READING, "muted")]
         words = "Stored body"
         self._text = PageText()
-        if not self._body.read:
-            lines = [Styled(READING, "muted")]
-        elif body is None:
-            lines = [Styled("no body is stored", "muted")]
-        else:
+        if body is not None:
             lines, shown = self._lines_of(body, width)
             words = f"Stored body · {size(body.size)} · {shown}"
         self._body_pane.spots = self._text.spots
@@ -310,41 +271,31 @@ class UrlScreen(TabScreen):
     def _lines_of(self, body: BodyStart, width: int) -> tuple[list[Line], str]:
         """A body as the operator wants to see it, and how that is, in words."""
         kind = self._detail.page.content_type if self._detail is not None else ""
-        if self._reads and not looks_binary(body.data):
+        binary = rows.looks_binary(body.data)
+        if self._reads and not binary:
             self._text = page_text(body.data, body.size, kind, self._url, width)
             return self._text.rows, f"as text, {plural(len(self._text.links), 'link')}"
-        if looks_binary(body.data) if self._raw is None else self._raw:
-            return hex_lines(body.data, body.size, width), "bytes"
-        return text_lines(body.data, body.size, kind, width), "text"
-
-    # what is selected
+        if binary if self._raw is None else self._raw:
+            return rows.hex_lines(body.data, body.size, width), "bytes"
+        return rows.text_lines(body.data, body.size, kind, width), "text"
 
     def situation(self) -> Situation:
         links = self._links_here if self.tab == "links" else None
-        return Situation(
-            Where.url,
-            urls=(self._url,) if self._detail is not None else (),
-            older=links is not None and links.older,
-            newer=links is not None and links.newer,
-        )
+        older, newer = (links.older, links.newer) if links is not None else (False, False)
+        return Situation(Where.url, urls=(self._url,) if self._detail is not None else (), older=older, newer=newer)
 
     def page_of(self, url: str) -> PageView | None:
-        """The page that is shown."""
         return self._detail.page if self._detail is not None and self._detail.page.url == url else None
 
     def crumbs(self) -> tuple[str, ...]:
-        origin = "/".join(self._url.split("/", 3)[:3])
-        name = path_of(self._url, origin)
-        known = host_of(origin)
-        came_from = self.place.came_from
+        origin, came_from = origin_of(self._url), self.place.came_from
+        name, known = path_of(self._url, origin), host_of(origin)
         return (*came_from, name if known in came_from else f"{known}{name}")
-
-    # what is done
 
     @handles("url.raw")
     def _show_raw(self) -> None:
         body = self._body.latest
-        shown = looks_binary(body.data) if body is not None and self._raw is None else bool(self._raw)
+        shown = rows.looks_binary(body.data) if body is not None and self._raw is None else bool(self._raw)
         self._raw, self._reads = not shown if self.tab == "body" else True, False
         self._open_tab("body")
 
@@ -363,15 +314,14 @@ class UrlScreen(TabScreen):
         elif not number:
             use = EntryUse("link", self._follow_number)
             self.query_one(EntryLine).open(use, "link", "", f"a number from 1 to {count(len(links))}")
+        elif number.isdecimal() and len(number) < _DIGITS and 0 < int(number) <= len(links):
+            self.console.go_to(Where.url, links[int(number) - 1])
         else:
-            self._follow_number(number)
+            self.console.tell("no", f"no link has the number {number}", "warning")
 
     def _follow_number(self, number: str) -> None:
-        links = self._text.links
-        if number.isdecimal() and len(number) < _DIGITS and 0 < int(number) <= len(links):
-            self.console.go_to(Where.url, links[int(number) - 1])
-        elif number:
-            self.console.tell("no", f"no link has the number {number}", "warning")
+        if number:
+            self._follow(number)
 
     def on_page_text_pane_link_pressed(self, event: PageTextPane.LinkPressed) -> None:
         self._follow(str(event.number or ""))

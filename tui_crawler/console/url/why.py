@@ -40,7 +40,6 @@ class WhyScreen(RowsScreen):
     AUTO_FOCUS = "#why-trace"
 
     def __init__(self, explanations: ExplanationQuery, url: str) -> None:
-        """`url` is raw text."""
         super().__init__()
         self._inquiry, self._url = explanations, url
         self._explanation = PaneReading(lambda: self._inquiry.of(self._url))
@@ -51,8 +50,6 @@ class WhyScreen(RowsScreen):
         self._trace = FactsPane(self._facts, id="why-trace")
         standing = FactsPane(self._standing, "The URL", id="why-standing")
         yield Horizontal(self._trace, standing, id="body", classes="why-panes")
-
-    # what is shown
 
     def _facts(self) -> Sequence[Line]:
         clock, shown = self.console.clock, self._explanation.value
@@ -71,8 +68,6 @@ class WhyScreen(RowsScreen):
 
     def show_titles(self) -> None:
         title(self._trace, "Decision trace")
-
-    # what is selected, what is done
 
     def situation(self) -> Situation:
         shown = self._explanation.value
@@ -108,9 +103,8 @@ class AskUrlScreen(Dialog):
 
     def compose(self) -> ComposeResult:
         with dialog_box("Why is a URL (not) crawled?", "enter asks · esc leaves", "wide"):
-            yield PlainInput(
-                self._url, id="why-url", compact=True, placeholder="https://… any URL, also one never seen"
-            )
+            hint = "https://… any URL, also one never seen"
+            yield PlainInput(self._url, id="why-url", compact=True, placeholder=hint)
 
     def on_mount(self) -> None:
         self.query_one(Input).focus()

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from tui_crawler.console.logs.attempts import exit_cell, status_cell
 from tui_crawler.console.panes.line import LABEL, HangingText, Line, Paragraph, fact, heading
-from tui_crawler.console.table.cells import Cell, Styled
 from tui_crawler.domain.crawl.cut import cut_words
 from tui_crawler.domain.history.explanation import Answer
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import clock, coarse, count, date_time, plural
 from tui_crawler.text.glyphs import StateGlyph
 
@@ -17,8 +17,8 @@ if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tui_crawler.console.keys import KeyNames
-    from tui_crawler.domain.crawl.standing import Hop
     from tui_crawler.domain.history.explanation import Explanation
+    from tui_crawler.domain.records.page_view import Hop
     from tui_crawler.domain.rules.verdict import Step
 
 _STAGE = 16
@@ -67,61 +67,35 @@ def _answer_words(explanation: Explanation, now: int, zone: tzinfo) -> str:
     return f"RETRY AT {when} (in {coarse(at - now)})"
 
 
-def trace_lines(explanation: Explanation, now: int, zone: tzinfo) -> list[Line]:
-    """The verdict, the stages that decide, then all in their order: in full, but those that stand above already."""
+def trace_lines(explanation: Explanation, now: int, zone: tzinfo, *, short: bool = False) -> list[Line]:
+    """The verdict, the stages that decide, then all in their order: in full, but those above; `short`: a line each."""
     lines = verdict_lines(explanation, now, zone)
-    return [*lines, *_trace(explanation, _step_lines)]
-
-
-def short_trace_lines(explanation: Explanation, now: int, zone: tzinfo) -> list[Line]:
-    """The verdict, the stages that decide, then all in their order, a line each."""
-    lines = verdict_lines(explanation, now, zone)
-    return [*lines, *_trace(explanation, lambda step, mark: [_short_step(step, mark)])]
-
-
-def _trace(explanation: Explanation, lines_in_list: Callable[[Step, StateGlyph], list[Line]]) -> list[Line]:
-    steps = [(step, _mark_in(explanation, step)) for step in explanation.steps if step.stage != "verdict"]
+    steps = []
+    for step in explanation.steps:
+        if step.stage != "verdict":
+            # What has a time at which it is due is not refused, it waits.
+            waits = step.stage == "due" and step.verdict == "refuse" and explanation.due_at
+            steps.append((step, _WAITS if waits else _mark(step)))
     deciding = [line for step, mark in steps if step.verdict == "refuse" for line in _step_lines(step, mark)]
-    lines: list[Line] = ["", *deciding, *([""] if deciding else [])]
+    lines += ["", *deciding, *([""] if deciding else [])]
     if steps:
         lines.append(Styled(f"all {plural(len(steps), 'stage')}:", "muted"))
     for step, mark in steps:
-        lines += [_short_step(step, mark)] if step.verdict == "refuse" else lines_in_list(step, mark)
+        lines += _step_lines(step, mark, short=short or step.verdict == "refuse")
     return lines
 
 
-def _mark_in(explanation: Explanation, step: Step) -> StateGlyph:
-    """The mark of a stage: what has a time at which it is due is not refused, it waits."""
-    waits = step.stage == "due" and step.verdict == "refuse" and explanation.due_at
-    return _WAITS if waits else _mark(step)
-
-
-def _role(step: Step, mark: StateGlyph) -> str:
-    """The colour of what a stage says."""
-    return mark.role if step.verdict == "refuse" else "" if step.verdict == "pass" else "muted"
-
-
-def _short_step(step: Step, mark: StateGlyph) -> Line:
-    return HangingText(_head(step, mark), _STAGE, step.reason, _role(step, mark), most=1, tail=_source(step))
-
-
-def _head(step: Step, mark: StateGlyph) -> Cell:
-    decides = step.verdict == "refuse"
-    return Styled(f"{mark.glyph} ", mark.role), Styled(str(step.stage), "strong" if decides else "muted")
-
-
-def _source(step: Step) -> str:
-    """What decided, unless the reason says so already."""
-    return step.source if step.source not in step.reason else ""
-
-
-def _step_lines(step: Step, mark: StateGlyph) -> list[Line]:
-    head, source = _head(step, mark), _source(step)
-    if step.verdict == "refuse" and source:
+def _step_lines(step: Step, mark: StateGlyph, *, short: bool = False) -> list[Line]:
+    refuses = step.verdict == "refuse"
+    role = mark.role if refuses else "" if step.verdict == "pass" else "muted"
+    head = Styled(f"{mark.glyph} ", mark.role), Styled(str(step.stage), "strong" if refuses else "muted")
+    source = step.source if step.source not in step.reason else ""  # the reason may say so already
+    if short:
+        return [HangingText(head, _STAGE, step.reason, role, most=1, tail=source)]
+    if refuses and source:
         reason = HangingText(head, _STAGE, step.reason, mark.role, most=6)
         return [reason, HangingText("", _STAGE, f"decided by {source}", "accent", most=3)]
-    text = f"{step.reason} ({source})" if source else step.reason
-    return [HangingText(head, _STAGE, text, _role(step, mark), most=3)]
+    return [HangingText(head, _STAGE, f"{step.reason} ({source})" if source else step.reason, role, most=3)]
 
 
 def _mark(step: Step | None) -> StateGlyph:
@@ -135,27 +109,20 @@ def standing_lines(explanation: Explanation, zone: tzinfo, keys: KeyNames) -> li
         lines.append(HangingText(Styled("becomes", "muted"), LABEL, explanation.normalized, most=3))
     known = Styled("✓ a known page", "ok") if explanation.known else Styled("∅ no page of this crawl", "muted")
     lines.append(fact("known", known, Styled(f"  {keys('nav.open')} opens it" if explanation.known else "", "faint")))
-    if explanation.job:
-        lines.append(fact("job", explanation.job))
-    if explanation.ruleset_id:
-        lines.append(fact("ruleset", str(explanation.ruleset_id)))
-    if explanation.due_at:
-        lines.append(fact("due", date_time(explanation.due_at, zone)))
-    if explanation.queue_position:
-        lines.append(fact("place", f"{count(explanation.queue_position)} on the todo list"))
+    about = {
+        "job": explanation.job,
+        "ruleset": explanation.ruleset_id and str(explanation.ruleset_id),
+        "due": explanation.due_at and date_time(explanation.due_at, zone),
+        "place": explanation.queue_position and f"{count(explanation.queue_position)} on the todo list",
+    }
+    lines += [fact(label, said) for label, said in about.items() if said]
     lines += ["", heading("How it was found"), *path_lines(explanation.provenance)]
     if explanation.attempts:
         lines += ["", heading("Attempts")]
-        lines += [
-            (
-                Styled(f"{date_time(one.ended_at, zone)}  ", "muted"),
-                exit_cell(one.exit_code),
-                "  ",
-                status_cell(one.http_status),
-                Styled(f"  {one.message}" if one.message else "", "muted"),
-            )
-            for one in explanation.attempts
-        ]
+        for one in explanation.attempts:
+            when, end = Styled(f"{date_time(one.ended_at, zone)}  ", "muted"), exit_cell(one.exit_code)
+            message = Styled(f"  {one.message}" if one.message else "", "muted")
+            lines.append((when, end, "  ", status_cell(one.http_status), message))
     return lines
 
 

@@ -7,13 +7,13 @@ from tui_crawler.console.action import Action, Topic, Where
 _HERE = frozenset({Where.welcome})
 
 WELCOME: tuple[Action, ...] = (
-    Action("welcome.add", "a", "Add seeds", "Begin with seeds and default settings: one URL per line, as many as you "
-           "paste", Topic.crawl, _HERE, cli="crawl URL…"),
-    Action("welcome.load", "l", "Load a configuration", "Begin with a configuration file", Topic.crawl, _HERE,
+    Action(Topic.crawl, "welcome.add", "a", "Add seeds", "Begin with seeds and default settings: one URL per line, as "
+           "many as you paste", _HERE, cli="crawl URL…"),
+    Action(Topic.crawl, "welcome.load", "l", "Load a configuration", "Begin with a configuration file", _HERE,
            cli="CONFIG"),
-    Action("welcome.demo", "D", "Demo", "Begin with the built-in demo web", Topic.crawl, _HERE,
+    Action(Topic.crawl, "welcome.demo", "D", "Demo", "Begin with the built-in demo web", _HERE,
            cli="demo"),
-    Action("welcome.open", "o", "Open a crawl", "Open a database of this folder", Topic.crawl, _HERE,
+    Action(Topic.crawl, "welcome.open", "o", "Open a crawl", "Open a database of this folder", _HERE,
            cli="--db PATH"),
-    Action("welcome.leave", "q,ctrl+q", "Quit", "Leave; nothing was written", Topic.console, _HERE),
+    Action(Topic.console, "welcome.leave", "q,ctrl+q", "Quit", "Leave; nothing was written", _HERE),
 )  # fmt: skip

@@ -30,7 +30,6 @@ from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.reading.failure_words import failure_words
 from tui_crawler.console.screen.dialog import Dialog, dialog_box, size_classes
 from tui_crawler.console.screen.lifetime import is_ready, is_stale
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.terminal import catch_signals
 from tui_crawler.console.terminal_app import TerminalApp
@@ -49,7 +48,7 @@ from tui_crawler.console.welcome.first_step import (
 )
 from tui_crawler.domain.records.status_words import UNCONFIGURED_USER_AGENT
 from tui_crawler.text import shown
-from tui_crawler.text.cells import Cell, Present
+from tui_crawler.text.cells import Cell, Present, Styled
 from tui_crawler.text.columns import Column, Relation
 from tui_crawler.text.format import plural
 from tui_crawler.text.safe_text import safe

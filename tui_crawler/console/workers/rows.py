@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING
 
 from tui_crawler.console.overview.rows import chosen
 from tui_crawler.console.panes.line import Line, Paragraph
-from tui_crawler.console.table.cells import Styled
 from tui_crawler.domain.record import replace
 from tui_crawler.domain.records.worker import WorkerState
+from tui_crawler.text.cells import Styled
 from tui_crawler.text.format import ABSENT, date_time, duration, size
 from tui_crawler.text.relations.workers import end_words, session_mark, worker_mark
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
 from textual.containers import Vertical
@@ -23,13 +23,7 @@ from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.table.filter_terms import needle_for
 from tui_crawler.console.workers.queries import SESSIONS
-from tui_crawler.console.workers.rows import (
-    HELD,
-    alone_lines,
-    held_origins,
-    session_lines,
-    worker_lines,
-)
+from tui_crawler.console.workers.rows import HELD, alone_lines, held_origins, session_lines, worker_lines
 from tui_crawler.console.workers.steering import leave, steer, tag_workers, toggle_pause, worker_words
 from tui_crawler.domain.records.command import DRAIN_WORKERS, PAUSE_WORKERS, RESUME_WORKERS, STOP_WORKERS, Order
 from tui_crawler.domain.records.operator_view import SessionView
@@ -57,6 +51,7 @@ class WorkersScreen(RowsScreen):
         self.reads = (self._read_workers, self._read_sessions)
         self._cpu = Rates()
         self._sought = ""  # the name of a worker that the cursor is to go to
+        self._shown: object = None  # what was read, and the second in which it was shown
 
     def body(self) -> Iterable[Widget]:
         """The workers above the one under the cursor, and the origins it holds."""
@@ -77,16 +72,16 @@ class WorkersScreen(RowsScreen):
         return self._read_sessions.value or ()
 
     def show_live(self) -> None:
-        """Who crawls, and who has."""
-        if not self.has_read:
+        """Show who crawls, and who has: when that was read, and once a second as it goes by time."""
+        clock, workers, sessions = self.console.clock, self._workers, self._sessions
+        here = workers, sessions, clock.mono_ms() // 1_000
+        if not self.has_read or here == self._shown:
             return
-        clock = self.console.clock
-        spent: dict[Hashable, float] = {one.session_id: one.cpu_ms for one in self._sessions if one.cpu_ms is not None}
-        cpu, at_work = self._cpu.of(spent, clock.mono_ms()), {one.session_id for one in self._workers}
-        others = [one for one in self._sessions if one.session_id not in at_work and (one.rest or one.ended_at)]
-        others = sorted(others, key=lambda one: bool(one.ended_at))
-        moment = present(clock)
-        shown: Sequence[WorkerView | SessionView] = [*self._workers, *others]
+        self._shown = here
+        cpu = self._cpu.of({one.session_id: one.cpu_ms for one in sessions if one.cpu_ms is not None}, clock.mono_ms())
+        at_work, moment = {one.session_id for one in workers}, present(clock)
+        others = [one for one in sessions if one.session_id not in at_work and (one.rest or one.ended_at)]
+        shown: list[WorkerView | SessionView] = [*workers, *sorted(others, key=lambda one: bool(one.ended_at))]
         self._table.fill((process_of(one, moment.now, cpu.get(one.session_id)) for one in shown), moment)
         self._shared_height.take(len(shown) + FRAME)
         if self._sought:
@@ -102,21 +97,21 @@ class WorkersScreen(RowsScreen):
 
     def _facts(self) -> Sequence[Line]:
         process, zone, now = self._table.current, self.console.clock.zone, self.console.clock.wall_ms()
-        lines = alone_lines(self._workers) if self.has_read else []
-        match process and process.source:
-            case WorkerView() as worker:
-                return [*worker_lines(worker, zone, now), *lines]
-            case SessionView() as session:
-                return [*session_lines(session, zone, now), *lines]
-        return lines
+        one, lines = process and process.source, alone_lines(self._workers) if self.has_read else []
+        if one is None:
+            return lines
+        about = worker_lines(one, zone, now) if isinstance(one, WorkerView) else session_lines(one, zone, now)
+        return [*about, *lines]
 
     def _show_held(self) -> None:
-        live, clock, worker = self.console.live_state, self.console.clock, self._worker()
+        live, worker = self.console.live_state, self._worker()
         held = held_origins(live.origins.values(), worker.name) if worker is not None else []
         lines = (OriginLine(view, live.run, in_flight=live.in_flight(view)) for view in held)
-        self._held.fill(lines, present(clock))
-        part = f"first {count(len(held))} of " if worker is not None and len(held) < worker.origins else ""
-        whole = f" of {worker.name} · {part}{count(worker.origins)} · most to do first" if worker is not None else ""
+        self._held.fill(lines, present(self.console.clock))
+        whole = ""
+        if worker is not None:
+            part = f"first {count(len(held))} of " if len(held) < worker.origins else ""
+            whole = f" of {worker.name} · {part}{count(worker.origins)} · most to do first"
         title(self._held, f"Origins{whole}")
 
     def situation(self) -> Situation:
@@ -140,8 +135,7 @@ class WorkersScreen(RowsScreen):
         """Opens an origin; shows all origins that a worker holds."""
         if self.focused is self._held and self._held.cursor_key is not None:
             self.console.go_to(Where.origin, str(self._held.cursor_key))
-            return
-        if (worker := self._worker()) is not None:
+        elif (worker := self._worker()) is not None:
             self.console.do(Where.overview.goes_there)
             self.console.do("filter.open", needle_for("worker", worker.name))
 
@@ -172,9 +166,9 @@ class WorkersScreen(RowsScreen):
         if typed:
             entered(typed)
             return
-        present = " ".join(now.workers[0].tags) if len(now.workers) == 1 else ""
+        tags = " ".join(now.workers[0].tags) if len(now.workers) == 1 else ""
         use = EntryUse("tags", entered, left=lambda: None)
-        self.query_one(EntryLine).open(use, f"tags of {words}", present, "words; none: jobs without a tag")
+        self.query_one(EntryLine).open(use, f"tags of {words}", tags, "words; none: jobs without a tag")
 
     def _carry_out(self, intent: Intent | None, what: str) -> None:
         if intent is None:

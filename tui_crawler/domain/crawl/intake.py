@@ -133,14 +133,14 @@ def sitemaps_of(rules: RobotsRules, robots_url: CrawlUrl, intake: Intake) -> Que
     """The sitemaps that a robots.txt names, as pages of kind sitemap, after all filters."""
     if not intake.queues:
         return Queue()
-    named = [normalise(text, robots_url.href) for text in rules.sitemaps[:_MOST_SITEMAPS]]
-    queue, invalid = (
-        admit((Find(url, 0, sitemap=True) for url in named if isinstance(url, CrawlUrl)), _NO_PAGE, intake),
-        RefusedCounts(),
-    )
-    for text, url in zip(rules.sitemaps, named, strict=False):
-        if not isinstance(url, CrawlUrl):
+    finds, invalid = list[Find](), RefusedCounts()
+    for text in rules.sitemaps[:_MOST_SITEMAPS]:
+        url = normalise(text, robots_url.href)
+        if isinstance(url, CrawlUrl):
+            finds.append(Find(url, 0, sitemap=True))
+        else:
             invalid.add(Refusal.invalid_url, text[:500])
+    queue = admit(finds, _NO_PAGE, intake)
     return Queue(queue.pages, (*queue.refused, *invalid.all()))
 
 
@@ -166,9 +166,8 @@ def admit(finds: Iterable[Find], page: TodoPage, intake: Intake) -> Queue:
             verdict = admission.admit_plain(url)
         else:
             known = intake.pages_known.get(url.origin, 0) + added.get(url.origin, 0)
-            verdict = admission.admit(
-                Discovered(url, find.hops, page.item_pattern or None, known, find.sitemap, find.joins)
-            )
+            found = Discovered(url, find.hops, page.item_pattern or None, known, find.sitemap, find.joins)
+            verdict = admission.admit(found)
         leaves = isinstance(verdict, Refused) and verdict.reason is Refusal.scope
         checked = intake.check_external and find.leads and (leaves or page.is_check)
         external = EXTERNAL if checked or (intake.finds_sitemaps and find.sitemap and leaves) else 0

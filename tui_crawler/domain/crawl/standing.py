@@ -18,6 +18,7 @@ from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.rules.verdict import Step, Verdict
 
 if TYPE_CHECKING:
+    from tui_crawler.domain.records.page_view import Hop
     from tui_crawler.domain.records.view import AttemptView
 
 _UNITS = ((604_800_000, "week"), (86_400_000, "day"), (3_600_000, "hour"), (60_000, "minute"), (1_000, "second"))
@@ -112,16 +113,6 @@ class Referral:
 
 
 @dataclass(frozen=True, slots=True)
-class Hop:
-    """One step of the path from a seed: how `from_url` led to `to_url`, and the depth it has there."""
-
-    from_url: str
-    to_url: str
-    kind: str
-    depth: int
-
-
-@dataclass(frozen=True, slots=True)
 class UrlStanding:
     """All that the database knows of one URL in one job. `page` None: it is no page of it.
 
@@ -139,9 +130,19 @@ class UrlStanding:
 
 def page_steps(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -> Iterator[Step]:
     """What the page itself says: whether it is known, its job, depth, status, tries, due time and place."""
-    yield Step("known", "pass", _known(page, zone))
-    yield job_step(page)
-    yield _depth_step(page)
+    what = "a sitemap" if page.sitemap else "a seed" if page.seed else "a page"
+    if page.external:
+        what = f"{what} outside of the crawl" if page.sitemap else _CHECKED[page.external]
+    more = ", forced" if page.force else ""
+    more += f", changed {date_time(page.lastmod, zone)} says its sitemap" if page.lastmod else ""
+    yield Step("known", "pass", f"{what}{more}")
+    yield _job_step(page)
+    limit = "" if page.max_depth is None else f" of at most {page.max_depth}"
+    if page.beyond_depth:
+        reason = f"depth {page.depth}{limit}: it waits in case a shorter path is found"
+        yield Step("depth", "refuse", reason, "max_depth")
+    else:
+        yield Step("depth", "pass", f"depth {page.depth}{limit}")
     yield _status_step(page, schedule, zone)
     tries = "try" if page.attempts == 1 else "tries"
     yield Step("tries", "pass", f"{page.attempts} {tries} made, {page.attempts_remaining} left")
@@ -150,8 +151,7 @@ def page_steps(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -
     yield Step("queue", "pass", f"{place} the todo list of its origin")
 
 
-def job_step(page: PageStanding) -> Step:
-    """Return whether the job of a page lets it be crawled."""
+def _job_step(page: PageStanding) -> Step:
     if page.aborted:
         return Step("job", "refuse", f"job {page.job} is aborted", "jobs unabort")
     if page.concurrency == 0:
@@ -178,20 +178,25 @@ def is_due(page: PageStanding, schedule: Schedule, now: int) -> bool:
 
 def due_step(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) -> Step:
     """Return when the page is due, and what makes it so."""
-    due_at = page.due_at
     if page.status in {PageStatus.SKIPPED, PageStatus.STASHED}:
         return Step("due", "refuse", "never while its status is so")
     if page.attempts_remaining:
         return _tried_next(page, schedule, now, zone)
     if is_forced(page, schedule):
         return Step("due", "pass", "now: this run crawls every page once more", schedule.forced_by)
-    if due_at is None:
+    if page.due_at is None:
         return Step("due", "unknown", "cannot be told")
-    reason, source = _recrawl(page, schedule)
-    verdict: Verdict = "pass" if due_at <= now else "refuse"
-    if verdict == "pass" and page.ignored and not schedule.over:
-        return Step("due", "refuse", "in the next run: this one has considered it already", "ignore list")
-    return Step("due", verdict, f"{moment(due_at, now, zone)}: {reason}", source)
+    is_over = page.due_at <= now
+    if is_over and page.ignored and not schedule.over:
+        return _CONSIDERED
+    reason, source = f"{length(schedule.recrawl_interval_ms)} after the last crawl", "crawl.recrawl_interval"
+    if schedule.respect_http_freshness and page.fresh_until > page.last_crawled_at + schedule.recrawl_interval_ms:
+        reason, source = "HTTP calls it fresh until then", "crawl.respect_http_freshness"
+    verdict: Verdict = "pass" if is_over else "refuse"
+    return Step("due", verdict, f"{moment(page.due_at, now, zone)}: {reason}", source)
+
+
+_CONSIDERED = Step("due", "refuse", "in the next run: this one has considered it already", "ignore list")
 
 
 def next_try_of_standing(page: PageStanding, schedule: Schedule, now: int) -> NextTry:
@@ -217,9 +222,8 @@ def _tried_next(page: PageStanding, schedule: Schedule, now: int, zone: tzinfo) 
         case NextTry.next_run:
             considered = page.ignored and not page.queue_position
             if considered and not schedule.over:
-                return Step("due", "refuse", "in the next run: this one has considered it already", "ignore list")
-            words = "in the next run" if schedule.over else "as soon as a start goes on with the run"
-            words += f": {why}"
+                return _CONSIDERED
+            words = f"{'in the next run' if schedule.over else 'as soon as a start goes on with the run'}: {why}"
             return Step("due", "refuse", words, "ignore list") if considered else Step("due", "pass", words)
         case _:
             return Step("due", "pass", f"now: {why}")
@@ -252,23 +256,6 @@ _CHECKED = {
 }
 
 
-def _known(page: PageStanding, zone: tzinfo) -> str:
-    what = "a sitemap" if page.sitemap else "a seed" if page.seed else "a page"
-    if page.external:
-        what = f"{what} outside of the crawl" if page.sitemap else _CHECKED[page.external]
-    more = ", forced" if page.force else ""
-    more += f", changed {date_time(page.lastmod, zone)} says its sitemap" if page.lastmod else ""
-    return f"{what}{more}"
-
-
-def _depth_step(page: PageStanding) -> Step:
-    limit = "" if page.max_depth is None else f" of at most {page.max_depth}"
-    if page.beyond_depth:
-        reason = f"depth {page.depth}{limit}: it waits in case a shorter path is found"
-        return Step("depth", "refuse", reason, "max_depth")
-    return Step("depth", "pass", f"depth {page.depth}{limit}")
-
-
 def _status_step(page: PageStanding, schedule: Schedule, zone: tzinfo) -> Step:
     match page.status:
         case PageStatus.READY:
@@ -282,10 +269,3 @@ def _status_step(page: PageStanding, schedule: Schedule, zone: tzinfo) -> Step:
             return Step("status", "refuse", f"STASHED in {page.stash}", "pages unstash")
         case _:
             assert_never(page.status)
-
-
-def _recrawl(page: PageStanding, schedule: Schedule) -> tuple[str, str]:
-    again = page.last_crawled_at + schedule.recrawl_interval_ms
-    if schedule.respect_http_freshness and page.fresh_until > again:
-        return "HTTP calls it fresh until then", "crawl.respect_http_freshness"
-    return f"{length(schedule.recrawl_interval_ms)} after the last crawl", "crawl.recrawl_interval"

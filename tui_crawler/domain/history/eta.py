@@ -91,10 +91,9 @@ def estimate_run(origins: Iterable[OriginView], now: int, max_in_flight: int) ->
 
     Paused and resting origins are left out; `max_in_flight` 0 means not known.
     """
-    low, high, limit, name = 0, 0, Limit.none, ""
-    endless = False
+    low = high = work = 0
+    limit, name, endless = Limit.none, "", False
     left_out: set[Limit] = set()
-    work = 0
     for origin in origins:
         eta = estimate(origin, now)
         if eta.low_ms is None:

@@ -16,7 +16,6 @@ from urllib.parse import parse_qsl
 
 from tui_crawler.domain.crawl.recovery import NextTry
 from tui_crawler.domain.crawl.standing import (
-    Hop,
     PageStanding,
     Referral,
     UrlStanding,
@@ -43,7 +42,7 @@ from tui_crawler.domain.rules.verdict import JUDGEMENT_CODES, Admitted, Refusal,
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.records.page_view import RefusedView
+    from tui_crawler.domain.records.page_view import Hop, RefusedView
     from tui_crawler.domain.records.view import AttemptView, OriginView, RunView
     from tui_crawler.domain.rules.admission import Admission
     from tui_crawler.domain.rules.robots import RobotsRules
@@ -148,6 +147,7 @@ _ADDRESS = (
     "network.allow_private_addresses decides: `auto` allows what a seed itself names, `true` everything; "
     "without such a change a retry cannot help"
 )
+_WITHOUT_TRIES = {NextTry.final: ", and that is final", NextTry.used_up: " and has used up its tries"}
 _LONGEST_NAME = 200  # characters of a parameter that a configuration may name
 _ADD = "tui-crawler add URL makes it a seed"
 _OWN = "for a site of your own: own_sites with crawl.{}: false"
@@ -202,12 +202,11 @@ def answer_for_page(question: Question, url: CrawlUrl, page: PageStanding, chain
     if page.status is PageStatus.CLAIMED and not question.standing.schedule.at_rest:
         return Decision(Answer.in_flight, "it is being crawled now", page.last_exit_code)
     if page.status is PageStatus.STASHED:
-        return Decision(
-            Answer.stashed,
+        sentence, advice = (
             f"it lies in the stash {page.stash}, out of all crawling",
-            page.last_exit_code,
-            f"tui-crawler pages unstash {quote(page.stash)}",
+            f"pages unstash {quote(page.stash)}",
         )
+        return Decision(Answer.stashed, sentence, page.last_exit_code, f"tui-crawler {advice}")
     if page.status is PageStatus.SKIPPED or (code in BLOCKED and not page.attempts_remaining):
         return _blocked(question, url, page, judged)
     ready = page.attempts_remaining > 0 or is_due(page, question.standing.schedule, question.now)
@@ -229,26 +228,27 @@ def _blocked(question: Question, url: CrawlUrl, page: PageStanding, judged: Step
     if judged is not None and JUDGEMENT_CODES[judged.stage].name == code:
         return Decision(_ANSWERS[judged.stage], f"refused {at}: {judged.reason}", code, _advice(question, url, judged))
     said = last.message if last is not None and last.exit_code == code else ""
-    answer = _answer_of(page.last_code, said)
+    by_query = "url_query_parameters" in said  # of the stage the message is all that is left
+    words: dict[ExitCode | None, Answer] = {
+        ExitCode.blocked_url_by_local_policy: Answer.query_policy if by_query else Answer.policy,
+        ExitCode.blocked_by_robots_txt: Answer.robots,
+        ExitCode.blocked_by_exclusion_list: Answer.exclusion,
+    }
+    answer = words.get(page.last_code, Answer.rule)
     now = f"now refused by {judged.stage}: {judged.reason}" if judged else "the rules in force now allow it"
     sentence = f"refused {at}: {said or code.replace('_', ' ')}; {now}"
     return Decision(answer, sentence, code, "" if judged else "tui-crawler add URL --force crawls it again")
 
 
-def _answer_of(code: ExitCode | None, message: str) -> Answer:
-    """The word for a refusal of the past, whose message is all that is left of its stage."""
-    if code is ExitCode.blocked_url_by_local_policy:
-        return Answer.query_policy if "url_query_parameters" in message else Answer.policy
-    words = {ExitCode.blocked_by_robots_txt: Answer.robots, ExitCode.blocked_by_exclusion_list: Answer.exclusion}
-    return Answer.rule if code is None else words.get(code, Answer.rule)
-
-
 def _failed(question: Question, page: PageStanding) -> Decision:
-    what = f"{_outcome(page)}{_said(question, page)}, {date_time(page.last_crawled_at, question.zone)}"
+    what = _said(question, page)
     if not page.attempts_remaining:
         blocked = page.last_code is ExitCode.blocked_address
         advice = _ADDRESS if blocked else "tui-crawler retry URL gives it its tries back"
-        return Decision(Answer.failed, f"it failed{_no_try(question, page)}: {what}", page.last_exit_code, advice)
+        tries = f"{page.attempts} attempt{'s' if page.attempts != 1 else ''}"
+        left = next_try_of_standing(page, question.standing.schedule, question.now)
+        end = _WITHOUT_TRIES.get(left, ", and its recrawl is due")
+        return Decision(Answer.failed, f"it failed after {tries}{end}: {what}", page.last_exit_code, advice)
     due = due_step(page, question.standing.schedule, question.now, question.zone)
     over = due.verdict == "pass" and question.origin is not None and bool(question.origin.finish_reason)
     when = "as soon as its origin goes on" if over and not question.standing.schedule.at_rest else due.reason
@@ -258,27 +258,17 @@ def _failed(question: Question, page: PageStanding) -> Decision:
 
 
 def _said(question: Question, page: PageStanding) -> str:
-    """Return what the last attempt said; of a crawled page without a document at least what its exit code means."""
+    """How and when the last attempt ended, and what it said; of a crawled page without a document at least what its
+    exit code means."""
     last = next((each for each in question.standing.attempts if each.exit_code == page.last_exit_code), None)
     meant = DISPOSITIONS[page.last_code].when if page.last_code and page.last_code not in FAILURES | DOCUMENTS else ""
     said = last.message if last is not None and last.message else meant
-    return f", {said}" if said else ""
-
-
-def _no_try(question: Question, page: PageStanding) -> str:
-    tries = f" after {page.attempts} attempt{'s' if page.attempts != 1 else ''}"
-    match next_try_of_standing(page, question.standing.schedule, question.now):
-        case NextTry.final:
-            return f"{tries}, and that is final"
-        case NextTry.used_up:
-            return f"{tries} and has used up its tries"
-        case _:
-            return f"{tries}, and its recrawl is due"
+    return f"{_outcome(page)}{said and ', '}{said}, {date_time(page.last_crawled_at, question.zone)}"
 
 
 def _done(question: Question, page: PageStanding, ready: bool) -> Decision:
     schedule = question.standing.schedule
-    what = f"{_outcome(page)}{_said(question, page)}, {date_time(page.last_crawled_at, question.zone)}"
+    what = _said(question, page)
     if page.last_crawled_at >= schedule.started_at and not (ready and page.queue_position):
         advice = _OWN.format("obey_nofollow") if page.last_code is ExitCode.noindex else ""
         return Decision(Answer.crawled, f"it was crawled: {what}", page.last_exit_code, advice)
@@ -296,9 +286,8 @@ def _waiting(question: Question, page: PageStanding) -> Decision:
         return Decision(Answer.held, held, page.last_exit_code, f"tui-crawler jobs {order} {quote(page.job)}")
     if page.beyond_depth:
         sentence = f"its depth {page.depth} is beyond {page.max_depth}, the depth of job {page.job}"
-        return Decision(
-            Answer.too_deep, sentence, page.last_exit_code, f"tui-crawler jobs set {quote(page.job)} --depth N"
-        )
+        advice = f"tui-crawler jobs set {quote(page.job)} --depth N"
+        return Decision(Answer.too_deep, sentence, page.last_exit_code, advice)
     if page.not_before > question.now:
         due = due_step(page, question.standing.schedule, question.now, question.zone)
         return Decision(Answer.not_due, f"it waits, {due.reason}", page.last_exit_code)

@@ -9,6 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import UTC, tzinfo
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from tui_crawler.domain.moment import HELD, local_time
@@ -34,20 +35,18 @@ SILENT_MS = 15_000
 """A live owner that has not been heard of for so long is named as silent."""
 
 _DELAYS: Mapping[str, str] = {
-    DelayReason.none.value: "",
-    DelayReason.default.value: "",
-    DelayReason.floor.value: "",
-    DelayReason.crawl_delay.value: "Crawl-delay of robots.txt",
-    DelayReason.response_time.value: "slow answers",
-    DelayReason.rate_limit.value: "slowed by 429",
-    DelayReason.retry_after.value: "Retry-After",
-    DelayReason.cap.value: "the longest delay allowed",
-    DelayReason.average.value: "mean of the last answers",
-    DelayReason.first_request.value: "after the first request",
-    DelayReason.operator.value: "set by the operator",
-    DelayReason.lowered.value: "lowered by the operator, this wait stays",
-    DelayReason.restart.value: "one full delay after a restart",
-    DelayReason.robots_unreachable.value: "robots.txt back-off",
+    **dict.fromkeys((DelayReason.none, DelayReason.default, DelayReason.floor), ""),
+    DelayReason.crawl_delay: "Crawl-delay of robots.txt",
+    DelayReason.response_time: "slow answers",
+    DelayReason.rate_limit: "slowed by 429",
+    DelayReason.retry_after: "Retry-After",
+    DelayReason.cap: "the longest delay allowed",
+    DelayReason.average: "mean of the last answers",
+    DelayReason.first_request: "after the first request",
+    DelayReason.operator: "set by the operator",
+    DelayReason.lowered: "lowered by the operator, this wait stays",
+    DelayReason.restart: "one full delay after a restart",
+    DelayReason.robots_unreachable: "robots.txt back-off",
 }
 
 
@@ -108,7 +107,8 @@ def idle_reason(  # noqa: C901  one line per reason, in their order
     if origin.in_flight_url and run is not None and run.live:
         return ""
     if origin.paused:
-        return _paused(origin, you, zone)
+        who = origin.paused_by and f" by {'you' if origin.paused_by == you else origin.paused_by}"
+        return f"paused{who}" + (f" {_clock(origin.paused_at, zone)}" if origin.paused_at else "")
     if run is None or not run.live:
         return "no run has started yet" if run is None else "no engine is at work"
     if origin.state == OriginPhase.idle:
@@ -207,13 +207,6 @@ def _finished(origin: OriginView, now: int, zone: tzinfo) -> str:
     return words
 
 
-def _paused(origin: OriginView, you: str, zone: tzinfo) -> str:
-    who = ""
-    if origin.paused_by:
-        who = " by you" if origin.paused_by == you else f" by {origin.paused_by}"
-    return f"paused{who}" + (f" {_clock(origin.paused_at, zone)}" if origin.paused_at else "")
-
-
 def _waiting(origin: OriginView, wait: int, brief: bool) -> str:
     why = delay_why(origin)
     whole = max(origin.delay_ms, wait)
@@ -230,10 +223,8 @@ def _some(number: int, whole: int, one: str, many: str) -> str:
 
 def _until(epoch_ms: int, now: int, zone: tzinfo) -> str:
     """The time of day, with how far ahead it is; from a day on only how far."""
-    ahead = epoch_ms - now
-    if ahead >= 86_400_000:
-        return f"for {_span(ahead)}"
-    return f"until {_clock(epoch_ms, zone)} (in {_span(ahead)})"
+    ahead = _span(epoch_ms - now)
+    return f"for {ahead}" if epoch_ms - now >= 86_400_000 else f"until {_clock(epoch_ms, zone)} (in {ahead})"
 
 
 def _clock(epoch_ms: int, zone: tzinfo) -> str:
@@ -246,13 +237,9 @@ def _span(ms: int) -> str:
     if ms < 10_000:
         return f"{max(ms, 0) / 1000:.1f} s"
     seconds = round(ms / 1000)
-    for small, unit, name, below in ((60, 3_600, "min", "s"), (3_600, 86_400, "h", "min")):
-        if seconds < small:
-            break
-        if seconds < unit:
-            rest = seconds % small // (small // 60)
-            return f"{seconds // small} {name}" + (f" {rest} {below}" if rest else "")
     if seconds < 60:
         return f"{seconds} s"
-    days, rest = seconds // 86_400, seconds % 86_400 // 3_600
-    return f"{days} d" + (f" {rest} h" if rest else "")
+    units = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
+    (unit, name), (small, below) = next(pair for pair in pairwise(units) if seconds >= pair[0][0])
+    rest = seconds % unit // small
+    return f"{seconds // unit} {name}" + (f" {rest} {below}" if rest else "")

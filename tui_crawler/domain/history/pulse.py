@@ -7,6 +7,7 @@ attempts failed with each exit code. Counts are added up over any span, and perc
 from __future__ import annotations
 
 import struct
+from collections import Counter
 from collections.abc import Iterable, Mapping
 from enum import Enum, IntEnum
 from typing import TYPE_CHECKING
@@ -34,8 +35,6 @@ class LatencyPhase(IntEnum):
     last_byte = 4
 
 
-Packed = bytes
-"""The cells of a count as they are stored."""
 _STEPS = 128
 """Cells of a phase: four to each doubling of the ms."""
 _CODES = 4_096
@@ -53,14 +52,10 @@ class PulseCount:
     cells: dict[int, int] = field(default_factory=dict)
 
     def add_attempt(self, attempt: AttemptRecord) -> None:
-        problem = is_problem(attempt.exit_code, attempt.kind.value)
-        requests = attempt.requests
-        self.add(
-            attempt.response_ms,
-            page=bool(requests) and attempt.kind is AttemptKind.page,
-            code=attempt.exit_code.value if problem else None,
-            size=attempt.bytes,
-        )
+        requests, kind = attempt.requests, attempt.kind
+        code = attempt.exit_code.value if is_problem(attempt.exit_code, kind.value) else None
+        page = bool(requests) and kind is AttemptKind.page
+        self.add(attempt.response_ms, page=page, code=code, size=attempt.bytes)
         if requests:
             self.add_phases(requests[-1])
 
@@ -106,16 +101,6 @@ class PulseCount:
         for cell, number in other.cells.items():
             cells[cell] = cells.get(cell, 0) + (number if times == 1 else round(number * times))
 
-    def merge_packed(self, attempts: int, pages: int, failed: int, size: int, cells: Packed) -> None:
-        """Adds another count by its sums, with its cells as they are `packed`."""
-        self.attempts += attempts
-        self.pages += pages
-        self.failed += failed
-        self.bytes += size
-        mine = self.cells
-        for cell, number in _pairs(cells):
-            mine[cell] = mine.get(cell, 0) + number
-
     def percentile(self, share: float, phase: LatencyPhase = LatencyPhase.response) -> float | None:
         """The ms that so large a share (0 to 1) did not exceed, to an eighth; None where nothing was measured."""
         first = _STEPS * phase
@@ -134,17 +119,15 @@ class PulseCount:
 
     def names(self) -> dict[str, int]:
         """The same by the names of the exit codes; one of a newer program is its number."""
-        return {
-            ExitCode(code).name if code in _GROUP_OF else str(code): number for code, number in self.codes().items()
-        }
+        known = self.codes().items()
+        return {ExitCode(code).name if code in _GROUP_OF else str(code): number for code, number in known}
 
     def by_group(self) -> dict[str, int]:
         """How many attempts failed, by the value of the group of their exit code; a code not known is `local`."""
-        sums: dict[str, int] = {}
+        sums = Counter[str]()
         for code, number in self.codes().items():
-            group = _GROUP_OF.get(code, "local")
-            sums[group] = sums.get(group, 0) + number
-        return sums
+            sums[_GROUP_OF.get(code, "local")] += number
+        return dict(sums)
 
 
 _GROUP_OF: Mapping[int, str] = {code.value: DISPOSITIONS[code].group.value for code in ExitCode}
@@ -157,13 +140,9 @@ def packed(cells: Mapping[int, int]) -> bytes:
 
 def unpacked(cells: bytes) -> dict[int, int]:
     """What was `packed`. Raises struct.error for bytes that are none."""
-    return dict(_pairs(cells))
-
-
-def _pairs(cells: bytes) -> Iterable[tuple[int, int]]:
     number = len(cells) // 6
     values = struct.unpack(f"<{number}H{number}I", cells)
-    return zip(values[:number], values[number:], strict=True)
+    return dict(zip(values[:number], values[number:], strict=True))
 
 
 def step_of(ms: int) -> int:
@@ -272,14 +251,10 @@ SPANS_MS = (*(MINUTE_MS * many for many in (1, 5, 15)), *(HOUR_MS * many for man
 MOST_STEPS = 240
 
 
-def step_for(span_ms: int, most: int = MOST_STEPS) -> int:
-    """The shortest step (ms) of which no more than `most` make a span."""
-    return next((step for step in STEPS_MS if span_ms <= step * most), STEPS_MS[-1])
-
-
 def pulse_span(of: PulseOf, length: int, end: int) -> TimeSpan:
-    """Return the span of this length (ms) that ends with the cell of a moment (epoch ms)."""
-    step = step_for(length)
+    """Return the span of this length (ms) that ends with the cell of a moment (epoch ms); its cells have the shortest
+    step of which no more than `MOST_STEPS` make a span."""
+    step = next((step for step in STEPS_MS if length <= step * MOST_STEPS), STEPS_MS[-1])
     if of.scope in {PulseScope.job, PulseScope.worker}:
         step = max(step, MINUTE_MS)
     return TimeSpan.ending(end, step, max(1, length // step))

@@ -177,9 +177,8 @@ class Lane:
             for cell in self._reached(began, min(until, ended or until)):
                 cell.phase = LanePhase.held
         marks = sorted(self._marks, key=lambda mark: mark.at)
-        return Timeline(
-            self._audit.origin, self._span, self._cells, self._audit, tuple(marks), self._left_out, read_since
-        )
+        audit, left_out = self._audit, self._left_out
+        return Timeline(audit.origin, self._span, self._cells, audit, tuple(marks), left_out, read_since)
 
     def _ask(self, gap: Gap) -> None:
         request, cell = gap.request, self._cells[self._span.cell(gap.request.sent_at)]
@@ -229,8 +228,7 @@ class Lane:
             self._mark(LaneMark(at, LaneEvent.slower, old, new, request.delay_reason))
         self._keep_patience(before.patience_after, at)
         if request.patience_after < before.patience_after and request.run_id == before.run_id:
-            code = code_of(request.exit_code)
-            why = "" if code is None else code.name
+            why = code.name if (code := code_of(request.exit_code)) is not None else ""
             self._mark(LaneMark(at, LaneEvent.impatient, before.patience_after, request.patience_after, why))
 
     def _keep_patience(self, patience: int, until: int) -> None:

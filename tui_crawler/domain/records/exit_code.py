@@ -116,17 +116,16 @@ class Disposition:
 _LOSE = PatienceChange.lose_one
 _WARNING, _ERROR = Severity.warning, Severity.error
 _OF_SERVER = partial(Disposition, group=Group.server, patience=_LOSE, left=Left.keep, severity=_ERROR)
+_LOCAL = partial(Disposition, group=Group.local)
 _REFUSED = partial(Disposition, group=Group.blocked, unlinks=True)
 _OF_NETWORK = partial(Disposition, group=Group.network, retry=True, patience=_LOSE, left=Left.keep, severity=_WARNING)
 
 DISPOSITIONS: Mapping[ExitCode, Disposition] = {
-    ExitCode.database_error: Disposition(
-        "the database failed", Group.local, patience=PatienceChange.exhaust, left=Left.keep, severity=_ERROR
+    ExitCode.database_error: _LOCAL(
+        "the database failed", patience=PatienceChange.exhaust, left=Left.keep, severity=_ERROR
     ),
-    ExitCode.cancelled: Disposition("operator or shutdown", Group.local, retry=True, left=Left.given_back),
-    ExitCode.someone_stole_my_work: Disposition(
-        "another worker finished or holds it", Group.local, left=Left.untouched
-    ),
+    ExitCode.cancelled: _LOCAL("operator or shutdown", retry=True, left=Left.given_back),
+    ExitCode.someone_stole_my_work: _LOCAL("another worker finished or holds it", left=Left.untouched),
     ExitCode.file_ingested: Disposition("2xx of a usable type", Group.ok, contentful=True),
     ExitCode.file_of_unknown_type: Disposition(
         "2xx of another type, 204 or 205, 300 without Location", Group.ok, contentful=True
@@ -145,14 +144,8 @@ DISPOSITIONS: Mapping[ExitCode, Disposition] = {
         "3xx with no or bad Location; other 3xx; status below 200 or above 599"
     ),
     ExitCode.file_not_found: Disposition("404", Group.client, severity=_WARNING, unlinks=True),
-    ExitCode.rate_limited: Disposition(
-        "429",
-        Group.server,
-        retry=True,
-        patience=PatienceChange.lose_one_at_full_politeness,
-        slow=True,
-        left=Left.keep,
-        severity=_ERROR,
+    ExitCode.rate_limited: _OF_SERVER(
+        "429", retry=True, patience=PatienceChange.lose_one_at_full_politeness, slow=True
     ),
     ExitCode.server_internal_error: _OF_SERVER("5xx; only 502, 503 and 504 are retried in the run"),
     ExitCode.connection_failed: _OF_NETWORK("refused, DNS, TLS, closed before any byte (after one fluke retry)"),
@@ -169,11 +162,11 @@ DISPOSITIONS: Mapping[ExitCode, Disposition] = {
     ExitCode.file_too_large: Disposition(
         "more than `max_body_bytes`; reading stopped, connection closed", Group.dropped, severity=_WARNING
     ),
-    ExitCode.invalid_url: Disposition("cannot be requested", Group.local, severity=_WARNING, unlinks=True),
+    ExitCode.invalid_url: _LOCAL("cannot be requested", severity=_WARNING, unlinks=True),
     ExitCode.blocked_address: _REFUSED(
         "the host resolves to an address that `network` does not allow", severity=_WARNING
     ),
-    ExitCode.local_processing_error: Disposition("parser or hook raised", Group.local, left=Left.keep, severity=_ERROR),
+    ExitCode.local_processing_error: _LOCAL("parser or hook raised", left=Left.keep, severity=_ERROR),
 }
 
 _BY_NUMBER = {code.value: code for code in ExitCode}

@@ -126,14 +126,8 @@ class KnownPage(NamedTuple):
 
     def learns_of(self, page: NewPage) -> bool:
         """Return whether a find may change anything of the page."""
-        return (
-            page.force
-            or page.again
-            or page.sitemap
-            or self.learns(
-                page.nice, page.depth, page.redirect_hops, page.lastmod, seed=page.seed, external=page.external
-            )
-        )
+        values = page.nice, page.depth, page.redirect_hops, page.lastmod
+        return page.force or page.again or page.sitemap or self.learns(*values, seed=page.seed, external=page.external)
 
     def learns(
         self, nice: int, depth: int, redirect_hops: int, lastmod: int, *, seed: bool = False, external: int = 0
@@ -149,8 +143,7 @@ class KnownPage(NamedTuple):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class Tally:
+class Tally(NamedTuple):
     """One page in the counters of its origin: 0 or 1 each; or how these change. A failed page with tries left is also
     pending."""
 
@@ -161,12 +154,7 @@ class Tally:
 
     def minus(self, other: Tally) -> Tally:
         """The change of the counters when a page moves from `other` to this tally."""
-        return Tally(
-            self.pending - other.pending,
-            self.done - other.done,
-            self.failed - other.failed,
-            self.blocked - other.blocked,
-        )
+        return self.plus(other, -1)
 
     def plus(self, other: Tally, times: int = 1) -> Tally:
         """Return both together, the other `times` times."""
@@ -184,10 +172,6 @@ def tally(status: PageStatus, attempts_remaining: int, last_exit_code: ExitCode 
     `last_exit_code` is None for a page that was never attempted.
     """
     pending = int(status in {PageStatus.READY, PageStatus.CLAIMED} and attempts_remaining > 0)
-    if last_exit_code is None:
-        return Tally(pending=pending)
-    if last_exit_code in BLOCKED:
-        return Tally(pending=pending, blocked=1)
-    if last_exit_code in FAILURES:
-        return Tally(pending=pending, failed=1)
-    return Tally(pending=pending, done=int(not pending and external != EMBEDDED))
+    blocked, failed = last_exit_code in BLOCKED, last_exit_code in FAILURES
+    done = not (last_exit_code is None or blocked or failed or pending or external == EMBEDDED)
+    return Tally(pending, int(done), int(failed), int(blocked))

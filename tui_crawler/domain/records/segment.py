@@ -27,9 +27,15 @@ LONGEST_LINE = 1 << 20
 _MAGIC = "# Segment of tui-crawler, format "
 _KEYS = ("created", "job", "name", "sha256", "urls")
 _NO_DIGEST = "0" * 64
-_DIGEST = re.compile("[0-9a-f]{64}")
 _NUMBER = re.compile("[0-9]{1,18}")
-_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,199}")
+_HEAD = tuple(
+    re.compile(f"# {key} ({value})", re.DOTALL)
+    for key, value in zip(
+        _KEYS,
+        (_NUMBER.pattern, ".*", "[A-Za-z0-9][A-Za-z0-9._-]{0,199}", "[0-9a-f]{64}", _NUMBER.pattern),
+        strict=True,
+    )
+)
 _NOT_IN_A_NAME = re.compile("[^A-Za-z0-9._-]+")
 _INT64 = 1 << 63
 T = TypeVar("T", int, str, bool)
@@ -90,26 +96,17 @@ def digested_text(head: SegmentHead) -> str:
 
 def parse_head(lines: Sequence[str]) -> SegmentHead:
     """The head in the first lines of a file, without their ends. Raises BadSegment."""
-    if not lines or not lines[0].startswith(_MAGIC):
-        raise BadSegment("it is not a segment of tui-crawler")
-    version = lines[0].removeprefix(_MAGIC)
-    if not _NUMBER.fullmatch(version) or not int(version):
+    magic, _, version = lines[0].partition(_MAGIC) if lines else ("", "", "")
+    if magic or not _NUMBER.fullmatch(version) or not int(version):
         raise BadSegment("it is not a segment of tui-crawler")
     if int(version) > FORMAT:
         raise BadSegment(f"it has format {version}, this program knows {FORMAT}: a newer tui-crawler wrote it")
-    values = [line.removeprefix(f"# {key} ") for key, line in zip(_KEYS, lines[1:], strict=False)]
-    if len(values) < len(_KEYS) or any(value == line for value, line in zip(values, lines[1:], strict=False)):
-        raise BadSegment("its head is damaged")
-    created, job, name, digest, urls = values
-    numbers = _NUMBER.fullmatch(created) and _NUMBER.fullmatch(urls)
-    if not (numbers and _NAME.fullmatch(name) and _DIGEST.fullmatch(digest)):
-        raise BadSegment("its head is damaged")
-    try:
-        job_name = json.loads(job)
-    except (ValueError, RecursionError):
-        job_name = None
+    found = [pattern.fullmatch(line) for pattern, line in zip(_HEAD, lines[1:], strict=False)]
+    values = [match[1] for match in found if match is not None]
+    job_name = _loaded(values[1]) if len(values) == len(_HEAD) else None
     if not isinstance(job_name, str):
         raise BadSegment("its head is damaged")
+    created, _, name, digest, urls = values
     return SegmentHead(name, job_name, int(created), int(urls), digest)
 
 
@@ -139,10 +136,7 @@ def parse_line(line: str) -> SegmentPage:
         raise BadSegment(f"it holds what is no URL: {(origin + path)[:200]!r} {url.reason}")
     if url.origin != origin or url.href != origin + path:
         raise BadSegment(f"it holds a URL that is not normalised: {(origin + path)[:200]!r}")
-    try:
-        values = json.loads(tail)
-    except (ValueError, RecursionError):
-        values = None
+    values = _loaded(tail)
     if not isinstance(values, dict):
         raise BadSegment(f"what it says of {url.href[:200]!r} cannot be read")
     taken = _Values(values, url.href)
@@ -189,6 +183,14 @@ class _Values:
 
     def _bad(self, key: str) -> BadSegment:
         return BadSegment(f"{key[:40]!r} of {self._url[:200]!r} cannot be read")
+
+
+def _loaded(text: str) -> object:
+    try:
+        loaded: object = json.loads(text)
+    except (ValueError, RecursionError):
+        return None
+    return loaded
 
 
 def _json(value: object) -> str:

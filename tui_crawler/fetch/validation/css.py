@@ -11,8 +11,7 @@ import tinycss2  # type: ignore[import-untyped]  # it ships no types
 
 from tui_crawler.domain.records.attempt import Validation, ValidationError
 from tui_crawler.fetch.headers import clean_message
-
-TYPE = "css"
+from tui_crawler.fetch.sniff import CSS
 
 _MOST_ERRORS = 20
 _HUGE_NUMBER = re.compile(r"\d{4000}")  # Python refuses to read it, and tinycss2 reads all numbers
@@ -26,7 +25,7 @@ def validate_css(text: str) -> Validation | None:
         return None
     sheet = tinycss2.parse_stylesheet(text, skip_comments=True, skip_whitespace=True)
     errors = sorted(islice(_errors(sheet), _MOST_ERRORS), key=lambda error: (error.line, error.column))
-    return Validation(TYPE, not errors, tuple(errors))
+    return Validation(CSS, not errors, tuple(errors))
 
 
 def _errors(nodes: Iterable[Node]) -> Iterator[ValidationError]:

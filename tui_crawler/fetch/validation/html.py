@@ -50,16 +50,7 @@ _IN_PLAIN_WORDS = {
 
 
 def validate_html(markup: bytes, out_of_time: Callable[[], bool]) -> Validation | None:
-    """Return what the HTML5 parser says of UTF-8 markup; None when the time was over or the parser failed."""
-    try:
-        return _validate(markup, out_of_time)
-    except (KeyboardInterrupt, SystemExit):
-        raise
-    except BaseException:  # a panic of Rust code is no Exception
-        return None
-
-
-def _validate(markup: bytes, out_of_time: Callable[[], bool]) -> Validation | None:
+    """Return what the HTML5 parser says of UTF-8 markup; None when the time was over."""
     if b"\r" in markup:
         markup = markup.replace(b"\r\n", b"\n").replace(b"\r", b"\n")
     found = _illegal_characters(markup)

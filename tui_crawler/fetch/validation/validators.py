@@ -44,31 +44,28 @@ def is_quick(study: ParsedBody) -> bool:
 
 
 def validate(study: ParsedBody, out_of_time: Callable[[], bool]) -> Validation | None:
-    """Return what the validator of its kind says of a body (G); None when it came to no end or failed."""
+    """Return what the validator of its kind says of a body (G); None when it came to no end or failed.
+
+    Validators are loaded where they are needed: that is the child that reads stored bodies again.
+    """
     try:
-        return _validate(study, out_of_time)
-    except Exception:  # whatever a body did to a validator, it stays unvalidated and the crawl goes on
+        if _is_html(study):
+            from tui_crawler.fetch.validation.html import validate_html  # noqa: PLC0415
+
+            return validate_html(study.markup, out_of_time)
+        if study.reading.kind == CSS:
+            from tui_crawler.fetch.validation.css import validate_css  # noqa: PLC0415
+
+            return validate_css(study.markup.decode("utf-8"))
+        root, errors = study.root, list(study.faults)
+        is_feed = study.reading.kind == RSS or (root is not None and bool(feed_type(root)))
+        if is_feed and root is not None:
+            errors += islice(feed_errors(root), _MOST_ERRORS)
+        return Validation(RSS if is_feed else XML, not errors, tuple(errors[:_MOST_ERRORS]))
+    except (KeyboardInterrupt, SystemExit):
+        raise
+    except BaseException:  # whatever a body did to a validator (a panic of Rust is no Exception), the crawl continues
         return None
-
-
-def _validate(study: ParsedBody, out_of_time: Callable[[], bool]) -> Validation | None:
-    """Validators are loaded where they are needed: that is the child that reads stored bodies again."""
-    if _is_html(study):
-        from tui_crawler.fetch.validation.html import validate_html  # noqa: PLC0415
-
-        return validate_html(study.markup, out_of_time)
-    if study.reading.kind == CSS:
-        from tui_crawler.fetch.validation.css import validate_css  # noqa: PLC0415
-
-        return validate_css(study.markup.decode("utf-8"))
-    from tui_crawler.fetch.validation.validators import feed_errors  # noqa: PLC0415
-
-    root = study.root
-    is_feed = study.reading.kind == RSS or (root is not None and bool(feed_type(root)))
-    errors = list(study.faults)
-    if is_feed and root is not None:
-        errors += islice(feed_errors(root), _MOST_ERRORS)
-    return Validation(RSS if is_feed else XML, not errors, tuple(errors[:_MOST_ERRORS]))
 
 
 def _is_html(study: ParsedBody) -> bool:

@@ -16,7 +16,7 @@ from tui_crawler.domain.records.attempt import Exchange, PageOutcome, Settle
 from tui_crawler.domain.records.exit_code import ExitCode
 from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.storage.crawl.candidates import is_due
-from tui_crawler.storage.crawl.rejudging import MOVED, Moving
+from tui_crawler.storage.crawl.intake import MOVED, Moving
 from tui_crawler.storage.db.claim import ONE, ZERO, Claim, require
 from tui_crawler.storage.db.statements import builds, builds_among, columns, reads, slot, updates, upserts
 from tui_crawler.storage.db.transaction import Row, Transaction
@@ -68,7 +68,7 @@ def resolve(transaction: Transaction, claim: Claim, after: int, last: bool) -> t
     rows = transaction.all(_open if last else _due, {"after": after})
     back, gone = list[Row](), list[int]()
     for row in rows:
-        page_id, job_id, status, listed, state, to_url, unscanned = row[0], row[1], row[3], *row[7:]
+        page_id, job_id, status, listed, state, to_url, unscanned = row[0], row[1], row[4], *row[7:]
         found, at = decide(page_id, to_url, partial(_look, transaction, claim, last, job_id))
         if found is ClaimState.settled:
             gone.append(page_id)
@@ -82,9 +82,9 @@ def resolve(transaction: Transaction, claim: Claim, after: int, last: bool) -> t
             back.append(row)
     transaction.run_among(_ask_again, [row[0] for row in rows if row[8] and row[0] in set(gone)])
     transaction.run_among(_drop, gone)
-    moving = Moving(claim.tries)
-    moving.put_back(transaction, back)
-    moving.move_counters(transaction)
+    moving = Moving()
+    moving.put_back(transaction, back, claim.tries)
+    moving.store(transaction)
     return len(back), rows[-1][0] if len(rows) == _PIECE else 0
 
 

@@ -5,11 +5,11 @@ New ones are queued, known ones keep the lower nice and depth (B), forced ones r
 
 from __future__ import annotations
 
-from collections import Counter
+from collections import Counter, defaultdict
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from operator import attrgetter
-from typing import Any
+from typing import Any, NamedTuple
 
 import peewee
 
@@ -18,10 +18,10 @@ from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.storage.crawl import origins
 from tui_crawler.storage.crawl.counters import CounterChanges, add_to_job, tally_of
 from tui_crawler.storage.crawl.urls import pages_by_hash
-from tui_crawler.storage.db.claim import Claim
+from tui_crawler.storage.db.claim import ZERO, Claim
 from tui_crawler.storage.db.clean_text import clean
 from tui_crawler.storage.db.memory import standing_of
-from tui_crawler.storage.db.statements import among, columns, inserts, reads, slot, updates
+from tui_crawler.storage.db.statements import BuildOf, builds_among, columns, inserts, reads, slot, updates
 from tui_crawler.storage.db.transaction import Row, Transaction
 from tui_crawler.storage.models import Job, Link, Page, Redirect, Url
 
@@ -38,16 +38,18 @@ def lower_below(
     `moves` how the counters change. Every round only lowers depths, so a cycle ends."""
     frontier = list(dict.fromkeys(lowered))
     while frontier:
-        shorter = _shorter_paths(transaction, job_id, frontier)
+        best: dict[int, Row] = {}
+        for row in (found for build in _SHORTER for found in transaction.all_among(build, frontier, job_id)):
+            if row[0] not in best or row[2] < best[row[0]][2]:
+                best[row[0]] = row
         rows = []
-        for page_id, parent, depth, status, remaining, code, beyond, origin_id in shorter:
-            now_beyond = int(is_beyond(depth, max_depth))
-            rows.append({"page_id": page_id, "depth": depth, "found_on_page_id": parent, "beyond_depth": now_beyond})
-            before = tally_of(status, remaining, code, beyond)
-            after = tally_of(status, remaining, code, now_beyond)
+        for page_id, parent, depth, origin_id, beyond, status, left, code in best.values():
+            beyond_now = int(is_beyond(depth, max_depth))
+            rows.append({"page_id": page_id, "depth": depth, "found_on_page_id": parent, "beyond_depth": beyond_now})
+            before, after = (tally_of(status, left, code, one) for one in (beyond, beyond_now))
             moves.add(origin_id, after.minus(before))
         transaction.run_many(_lower, rows)
-        frontier = [row[0] for row in shorter]
+        frontier = list(best)
 
 
 def change_max_depth(transaction: Transaction, job_id: int, max_depth: int | None) -> CounterChanges:
@@ -56,72 +58,41 @@ def change_max_depth(transaction: Transaction, job_id: int, max_depth: int | Non
     wrong = Page.beyond_depth != 0
     if max_depth is not None:
         wrong = Page.beyond_depth != peewee.Case(None, [(Page.depth > max_depth, 1)], 0)
-    columns = (Page.origin, Page.status, Page.attempts_remaining, Page.last_exit_code, Page.beyond_depth)
+    alike = columns(Page, "origin status attempts_remaining last_exit_code beyond_depth")
     moved = (Page.job == job_id) & wrong
     moves = CounterChanges()
-    counted = Page.select(*columns, peewee.fn.COUNT(Page.id)).where(moved).group_by(*columns)
-    for origin_id, status, remaining, code, beyond, count in transaction.fetch(counted):
-        before, after = (tally_of(status, remaining, code, side) for side in (beyond, not beyond))
+    counted = Page.select(*alike, peewee.fn.COUNT(Page.id)).where(moved).group_by(*alike)
+    for origin_id, status, left, code, beyond, count in transaction.fetch(counted):
+        before, after = (tally_of(status, left, code, one) for one in (beyond, not beyond))
         moves.add(origin_id, after.minus(before), count)
     if moves.changes:
         transaction.execute(Page.update({Page.beyond_depth: 1 - Page.beyond_depth}).where(moved))
     return moves
 
 
-def _shorter_paths(transaction: Transaction, job_id: int, frontier: Sequence[int]) -> list[Row]:
-    """Of every page next to the frontier whose path is shorter that way: id, parent, depth, and its state."""
-    best: dict[int, Row] = {}
-    for build in (_linked, _redirected):
-        for row in transaction.all_among(build, frontier, job_id):
-            if row[0] not in best or row[2] < best[row[0]][2]:
-                best[row[0]] = row
-    return list(best.values())
-
-
-def _linked(size: int) -> Any:
-    """Pages that a followed link of one of `size` pages reaches by a shorter path."""
+def _shorter(edge: Any, source: Any, step: int, *which: Any) -> BuildOf:
+    """What builds a query of the pages that edges from N pages reach by a shorter path: id, parent, depth, state."""
     parent, child = Page.alias("parent"), Page.alias("child")
-    return (
-        _found(Link, parent, child, 1)
-        .where((Link.kind == peewee.SQL("'a'")) & (Link.nofollow == peewee.SQL("0")))
-        .where(among(Link.from_page, size) & (child.job == slot("job_id")))
-    )
-
-
-def _redirected(size: int) -> Any:
-    parent, child = Page.alias("parent"), Page.alias("child")
-    return _found(Redirect, parent, child, 0).where(among(Redirect.page, size) & (child.job == slot("job_id")))
-
-
-def _found(edge: Any, parent: Any, child: Any, step: int) -> Any:
-    source = edge.from_page if edge is Link else edge.page
     depth = parent.depth + peewee.SQL(str(step))
-    state = (child.status, child.attempts_remaining, child.last_exit_code, child.beyond_depth, child.origin)
-    return (
-        edge.select(child.id, parent.id, depth, *state)
-        .join(parent, on=(parent.id == source))
-        .join(child, on=(child.url == edge.to_url))
-        .where(child.depth > depth)
-    )
+    state = columns(child, "origin beyond_depth status attempts_remaining last_exit_code")
+    reached = edge.select(child.id, parent.id, depth, *state).join(parent, on=(parent.id == source))
+    reached = reached.join(child, on=(child.url == edge.to_url)).where(child.depth > depth, *which)
+    return builds_among(reached, source, child.job == slot("job_id"))
 
 
-_KNOWN = (
-    Url.hash,
-    *columns(
-        Page,
-        """id origin status attempts attempts_remaining nice depth redirect_hops seed force item_pattern
-beyond_depth last_exit_code ignored_run found_on lastmod external last_crawled_at""",
-    ),
+_SHORTER = (
+    _shorter(Link, Link.from_page, 1, Link.kind == peewee.SQL("'a'"), Link.nofollow == ZERO),
+    _shorter(Redirect, Redirect.page, 0),
 )
+
 _PLAIN = "nice depth seed force redirect_hops not_before sitemap lastmod external"
 _NEW = columns(Page, "job origin url attempts_remaining beyond_depth item_pattern found_on created_at", _PLAIN)
 _plain = attrgetter(*_PLAIN.split())
 """What is stored of a new page as it is, in columns of the same names."""
 
 
-@dataclass(frozen=True, slots=True)
-class Known:
-    """A page that is known already, in the columns of `_KNOWN`."""
+class Known(NamedTuple):
+    """A page that is known already."""
 
     url_hash: int
     page_id: int
@@ -148,6 +119,9 @@ class Known:
         return tally_of(self.status, self.attempts_remaining, self.last_exit_code, self.beyond_depth, self.external)
 
 
+_KNOWN = (Url.hash, Page.id, Page.origin, *columns(Page, *Known._fields[3:]))
+
+
 @dataclass(frozen=True, slots=True)
 class Source:
     """Where pages come from: the job they join, the page that named them (None for seeds), the time (epoch ms)."""
@@ -157,14 +131,6 @@ class Source:
     at: int
 
 
-_KEPT = (
-    *("page_id", "status", "attempts", "attempts_remaining", "nice", "depth", "redirect_hops", "seed", "force"),
-    *("beyond_depth", "ignored_run", "lastmod", "external"),
-)
-_kept = attrgetter(*_KEPT)
-"""What is written of a known page as it stands."""
-
-
 def queue_pages(
     transaction: Transaction,
     claim: Claim,
@@ -172,12 +138,12 @@ def queue_pages(
     pages: Iterable[NewPage],
     ids: Mapping[int, int],
     known: Mapping[int, Known] | None = None,
-) -> tuple[dict[str, int], CounterChanges]:
-    """Queues pages; answers how many new ones each origin got, and how the counters are to be moved.
+) -> tuple[Counter[str], CounterChanges]:
+    """Queue pages; return how many new ones each origin got, and how the counters are to be moved.
 
     `ids` are URL ids by hash, `known` the pages known among them, where that was asked already.
     """
-    wanted, moves, counts = _merged(pages), CounterChanges(), dict[str, int]()
+    wanted, moves, counts = _merged(pages), CounterChanges(), Counter[str]()
     if not wanted:
         return counts, moves
     row = transaction.one(_max_depth, {"job_id": source.job_id})
@@ -194,7 +160,7 @@ def queue_pages(
             origin_id = origin_ids[page.origin] = origins.ensure(transaction, page.origin).id
         beyond = is_beyond(page.depth, max_depth)
         rows.append(new_row(page, origin_id, claim, source, ids, beyond))
-        counts[page.origin] = counts.get(page.origin, 0) + 1
+        counts[page.origin] += 1
         pending[origin_id] += not beyond
     transaction.insert(insert_pages, rows)
     moves.added.update({origin_ids[origin]: count for origin, count in counts.items()})
@@ -210,13 +176,9 @@ def find_known(transaction: Transaction, job_id: int, keys: Sequence[int]) -> di
 
 
 def update_known(transaction: Transaction, pages: Iterable[Known]) -> None:
-    """Writes what may change of a known page when it is found again or added by hand."""
+    """Write what may change of a known page when it is found again or added by hand."""
     rows = [
-        {
-            **dict(zip(_KEPT, _kept(page), strict=True)),
-            "item_pattern": clean(page.item_pattern),
-            "found_on_page_id": page.found_on,
-        }
+        {**page._asdict(), "item_pattern": clean(page.item_pattern), "found_on_page_id": page.found_on}
         for page in pages
     ]
     if rows:
@@ -224,14 +186,42 @@ def update_known(transaction: Transaction, pages: Iterable[Known]) -> None:
 
 
 def move_counters(transaction: Transaction, job_id: int, moves: CounterChanges) -> None:
+    """Move the counters of a job and its origins."""
     origins.move(transaction, moves)
     add_to_job(transaction, job_id, moves.total())
 
 
+MOVED = columns(Page, "id job origin beyond_depth status attempts_remaining last_exit_code")
+"""What the rows begin with that `Moving` counts."""
+
+
+@dataclass(slots=True)
+class Moving:
+    """How pages that change their status together move the counters, by job."""
+
+    moves: defaultdict[int, CounterChanges] = field(default_factory=lambda: defaultdict(CounterChanges))
+
+    def add(self, rows: Iterable[Row], status: PageStatus, remaining: int | None = None) -> None:
+        """Count pages (MOVED) that get this status and number of tries, None: the one they have."""
+        for alike, number in Counter(row[1:7] for row in rows).items():
+            job_id, origin_id, beyond, before, left, code = alike
+            after = tally_of(status, left if remaining is None else remaining, code, beyond)
+            self.moves[job_id].add(origin_id, after.minus(tally_of(before, left, code, beyond)), number)
+
+    def put_back(self, transaction: Transaction, rows: Sequence[Row], tries: int) -> None:
+        """Give pages their tries back and take them off the ignore list."""
+        self.add(rows, PageStatus.READY, tries)
+        transaction.run_among(_put_back, [row[0] for row in rows], tries)
+
+    def store(self, transaction: Transaction) -> None:
+        """Move the counters of jobs and origins."""
+        for job_id, of_job in self.moves.items():
+            move_counters(transaction, job_id, of_job)
+
+
 def again(page: Known, claim: Claim, wanted: NewPage) -> Known:
     """A known page that is to be crawled once more, as a new item of the queue (G)."""
-    return replace(
-        page,
+    return page._replace(
         status=int(PageStatus.READY),
         attempts=0,
         attempts_remaining=claim.tries,
@@ -274,18 +264,14 @@ def _find_again(
     max_depth: int | None,
     moves: CounterChanges,
 ) -> None:
-    """Known pages that were found once more; how the counters change is added to `moves`."""
     changed: list[Known] = []
     lowered: list[int] = []
     for page, wanted in found:
         learns = standing_of(page).learns_of(wanted)
-        new = _found_once_more(page, claim, source, wanted, max_depth) if learns else page
-        if new == page:
-            continue
-        changed.append(new)
-        moves.add(page.origin_id, new.tally().minus(page.tally()))
-        if new.depth < page.depth:
-            lowered.append(page.page_id)
+        if learns and (new := _found_once_more(page, claim, source, wanted, max_depth)) != page:
+            changed.append(new)
+            moves.add(page.origin_id, new.tally().minus(page.tally()))
+            lowered += [page.page_id] * (new.depth < page.depth)
     update_known(transaction, changed)
     lower_below(transaction, source.job_id, lowered, max_depth, moves)
 
@@ -303,8 +289,7 @@ def _found_once_more(page: Known, claim: Claim, source: Source, wanted: NewPage,
     is_first = page.ignored_run != claim.run_id
     changed = done and wanted.lastmod > max(page.lastmod, page.last_crawled_at)
     is_wanted = wanted.force or changed or (wanted.sitemap and not 0 < wanted.lastmod <= page.last_crawled_at)
-    new = replace(
-        page,
+    new = page._replace(
         nice=min(page.nice, wanted.nice),
         depth=depth,
         redirect_hops=min(page.redirect_hops, wanted.redirect_hops),
@@ -314,12 +299,21 @@ def _found_once_more(page: Known, claim: Claim, source: Source, wanted: NewPage,
         found_on=source.found_on if depth < page.depth else page.found_on,
     )
     if wanted.external < page.external:
-        return again(replace(new, external=wanted.external), claim, wanted)
+        return again(new._replace(external=wanted.external), claim, wanted)
     if done and (wanted.again or (is_wanted and is_first)):
         return again(new, claim, wanted)
     return new
 
 
+_put_back = builds_among(
+    Page.update(
+        {
+            **dict.fromkeys(columns(Page, "status attempts not_before ignored_run"), ZERO),
+            Page.attempts_remaining: slot("tries"),
+        }
+    ),
+    Page.id,
+)
 _FIXED = frozenset({"hash", "id", "origin", "last_exit_code", "last_crawled_at"})
 _update = updates([Page.id], *(column for column in _KNOWN if column.name not in _FIXED))
 _lower = updates([Page.id], *columns(Page, "depth found_on beyond_depth"))

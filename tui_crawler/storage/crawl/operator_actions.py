@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from dataclasses import replace
@@ -48,12 +49,14 @@ from tui_crawler.storage.models import OperatorAction, Page, Url
 _LONG = 10_000  # characters of a list of seeds, of which the journal keeps no more once they are added
 
 
-def add_seeds(transaction: Transaction, claim: Claim, job_id: int, pages: Sequence[NewPage]) -> tuple[int, ...]:
+def add_seeds(transaction: Transaction, claim: Claim, pages: Sequence[NewPage], job_name: str) -> tuple[int, ...]:
     """Adds seeds to a live run; answers which (hashes) are now to be crawled and are on no todo list, in their order.
+    `job_name` empty: the job of the run. Raises NoSuchJob.
 
     Known pages come along when they have tries left, when they are due, or when they are forced (G). Of a job that
     is held, or that this session does not take, none comes along.
     """
+    job_id = jobs.job_id_of(transaction, claim, job_name)
     seeds = {page.url_hash: page if page.seed else replace(page, seed=True) for page in pages}
     for origin in dict.fromkeys(page.origin for page in seeds.values()):
         row = origins.ensure(transaction, origin)
@@ -81,8 +84,9 @@ def add_seeds(transaction: Transaction, claim: Claim, job_id: int, pages: Sequen
     return tuple(key for key, page in seeds.items() if is_open(key, page))
 
 
-def added_seeds(transaction: Transaction, claim: Claim, job_id: int, keys: Sequence[int]) -> tuple[TodoPage, ...]:
+def added_seeds(transaction: Transaction, claim: Claim, keys: Sequence[int], job_name: str) -> tuple[TodoPage, ...]:
     """Those of added seeds (hashes) that are still to be crawled and on no todo list, in their order."""
+    job_id = jobs.job_id_of(transaction, claim, job_name)
     rows = _to_be_crawled(transaction, claim, job_id, keys) if _free_job(transaction, claim, job_id) else {}
     return tuple(todo_page(rows[key], claim.tries) for key in keys if key in rows)
 
@@ -95,9 +99,7 @@ def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJo
     """Changes jobs, and lets pages out of their stashes in the place of those that another depth took away. Raises
     NoSuchJob, ValueError; then nothing was changed."""
     change = jobs.change_job(transaction, claim, command)
-    counts = dict(change.queue.origins)
-    for origin, count in stashes.drip_all(transaction, claim).items():
-        counts[origin] = counts.get(origin, 0) + count
+    counts = stashes.drip_all(transaction, claim) + Counter(dict(change.queue.origins))
     return replace(change, queue=replace(change.queue, origins=tuple(sorted(counts.items()))))
 
 
@@ -197,7 +199,7 @@ def _wake(
         if wanted.force or page.status == PageStatus.SKIPPED:
             new = again(page, claim, wanted)
         elif page.attempts_remaining:
-            new = replace(page, ignored_run=0)
+            new = page._replace(ignored_run=0)
         else:
             continue
         woken.append(new)

@@ -14,12 +14,12 @@ import peewee
 from tui_crawler.domain.records.attempt import OriginRecord
 from tui_crawler.domain.records.command import RETRIED_NEXT, RetryPages
 from tui_crawler.domain.records.exit_code import CRAWLED, FAILURES, ExitCode
-from tui_crawler.domain.records.page import RETRIED_AT_ONCE, PutBack, Tally, TodoPage
+from tui_crawler.domain.records.page import RETRIED_AT_ONCE, PutBack, TodoPage
 from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage.crawl import jobs, origins
 from tui_crawler.storage.crawl.candidates import todo_page, todo_query
-from tui_crawler.storage.crawl.rejudging import MOVED, Moving
+from tui_crawler.storage.crawl.intake import MOVED, Moving
 from tui_crawler.storage.crawl.settle import TODO_BASE, put_on_lists
 from tui_crawler.storage.crawl.urls import ids_of
 from tui_crawler.storage.db.claim import ONE, ZERO, Claim, is_pending, require, sign_of_life
@@ -87,9 +87,9 @@ class RetrySelection:
     def holds(self, row: Row) -> bool:
         """Whether a row that begins with `_STATE` is (still) one of the pages."""
         return (
-            row[3] in _RETRIED
+            row[4] in _RETRIED
             and (bool(row[7]) or not self.only_failed)
-            and (self.codes is None or row[5] in self.codes)
+            and (self.codes is None or row[6] in self.codes)
             and (self.origins is None or row[2] in self.origins)
             and row[8] <= self.until
         )
@@ -162,11 +162,12 @@ def put_back(transaction: Transaction, claim: Claim, named: RetrySelection, page
     """Gives those of the pages that are (still) meant their tries back and takes them off the ignore list; answers how
     many of which origin (id)."""
     require(transaction, claim)
-    moving = Moving(claim.tries)
-    moving.put_back(transaction, [row for row in transaction.all_among(_state, page_ids) if named.holds(row)])
-    moving.move_counters(transaction)
+    moving = Moving()
+    rows = [row for row in transaction.all_among(_state, page_ids) if named.holds(row)]
+    moving.put_back(transaction, rows, claim.tries)
+    moving.store(transaction)
     sign_of_life(transaction, claim)
-    return moving.back
+    return Counter(row[2] for row in rows)
 
 
 def waiting(
@@ -238,7 +239,7 @@ def put_first(transaction: Transaction, claim: Claim, placed: Iterable[tuple[Ori
             transaction.run_many(put_on_lists, places)
             _, after = transaction.one(_todo_list, {"origin_id": row.id}) or (None, 0)
             added = int(after - before)
-        origins.write(transaction, row, record, Tally(), origins.Counted(todo=added))
+        origins.write(transaction, origins.OriginChange(row, record, counted=origins.Counted(todo=added)))
 
 
 @dataclass(frozen=True, slots=True)

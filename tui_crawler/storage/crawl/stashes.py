@@ -6,6 +6,7 @@ be counted until it is crawled.
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, assert_never
@@ -19,81 +20,54 @@ from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.rules.pattern import BadPattern, Pattern
 from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.storage.crawl.activity import note
-from tui_crawler.storage.crawl.counters import CounterChanges, tally_of
-from tui_crawler.storage.crawl.intake import move_counters
+from tui_crawler.storage.crawl.intake import MOVED, Moving
 from tui_crawler.storage.crawl.jobs import job_id_of
-from tui_crawler.storage.db.claim import ONE, ZERO, Claim
+from tui_crawler.storage.crawl.urls import ids_of
+from tui_crawler.storage.db.claim import ONE, ZERO, Claim, is_pending
 from tui_crawler.storage.db.clean_text import clean
 from tui_crawler.storage.db.statements import columns, deletes, reads, slot, updates, upserts
-from tui_crawler.storage.db.transaction import Transaction
+from tui_crawler.storage.db.transaction import Row, Transaction
 from tui_crawler.storage.models import Dripfeed, Origin, Page, Url
 
 _CHUNK = 500
 _STASHED = peewee.SQL(str(PageStatus.STASHED.value))
 _CLAIMED = peewee.SQL(str(PageStatus.CLAIMED.value))
-_COLUMNS = (
-    Page.id,
-    Page.origin,
-    Origin.origin,
-    *columns(Page, "status attempts_remaining last_exit_code beyond_depth todo_order stash job"),
-    Url.href,
-)
+_COLUMNS = (*MOVED, Page.todo_order, Page.stash, Origin.origin, Url.href)
 _PAGES = (
     Page.select(*_COLUMNS).join(Origin, on=(Origin.id == Page.origin)).switch(Page).join(Url, on=(Url.id == Page.url))
 )
 
 
-@dataclass(frozen=True, slots=True)
-class _Moved:
-    """A page on its way into a stash, out of one or out of limbo, in the columns of `_COLUMNS`."""
-
-    page_id: int
-    origin_id: int
-    origin: str
-    status: int
-    attempts_remaining: int
-    last_exit_code: int | None
-    beyond_depth: int
-    todo_order: int
-    stash: str
-    job_id: int
-    url: str
-
-
 @dataclass(slots=True)
-class _Moving:
-    """Pages that change their status together, and what that comes to."""
+class MovedPages:
+    """Pages (rows of `_COLUMNS`) that get into a stash, out of one or out of limbo, and what that comes to."""
 
-    counts: dict[str, int] = field(default_factory=dict)
+    counts: Counter[str] = field(default_factory=Counter)
     unlisted: set[int] = field(default_factory=set)
     former: set[tuple[int, str]] = field(default_factory=set)  # jobs and stashes that pages came from
 
-    def move(self, transaction: Transaction, pages: Sequence[_Moved], status: PageStatus, stash: str | None) -> None:
-        """Gives pages a status, and a stash unless it is None; they leave todo list and ignore list."""
-        moves: dict[int, CounterChanges] = {}
-        rows = []
-        for page in pages:
-            of_job = moves.setdefault(page.job_id, CounterChanges())
-            state = (page.attempts_remaining, page.last_exit_code, page.beyond_depth)
-            of_job.add(page.origin_id, tally_of(status, *state).minus(tally_of(page.status, *state)))
-            if page.todo_order:
-                of_job.unlisted[page.origin_id] += 1
-                self.unlisted.add(page.page_id)
-            if page.stash:
-                self.former.add((page.job_id, page.stash))
-            self.counts[page.origin] = self.counts.get(page.origin, 0) + 1
-            kept = page.stash if stash is None else stash
-            rows.append({"page_id": page.page_id, "status": status.value, "stash": kept})
-        transaction.run_many(_move, rows)
-        for job_id, of_job in moves.items():
-            move_counters(transaction, job_id, of_job)
-
-    @property
-    def total(self) -> int:
-        return sum(self.counts.values())
+    def move(self, transaction: Transaction, rows: Sequence[Row], status: PageStatus, stash: str | None) -> None:
+        """Give pages a status, and a stash unless it is None; they leave todo list and ignore list."""
+        moving = Moving()
+        moving.add(rows, status)
+        for page_id, job_id, origin_id, *_, todo_order, former, origin, _ in rows:
+            if todo_order:
+                moving.moves[job_id].unlisted[origin_id] += 1
+                self.unlisted.add(page_id)
+            if former:
+                self.former.add((job_id, former))
+            self.counts[origin] += 1
+        named = ((row[0], row[8] if stash is None else stash) for row in rows)
+        transaction.run_many(_move, [{"page_id": one, "status": status.value, "stash": name} for one, name in named])
+        moving.store(transaction)
 
     def change(self) -> QueueChange:
         return QueueChange(tuple(sorted(self.counts.items())), frozenset(self.unlisted))
+
+
+def put_aside(transaction: Transaction, job_id: int, keys: Sequence[int], stash: str) -> None:
+    """Put the pending pages of a job with these URLs (hashes) into a stash."""
+    MovedPages().move(transaction, transaction.all_among(_pending, keys, job_id), PageStatus.STASHED, stash)
 
 
 def change_stash(
@@ -107,12 +81,12 @@ def change_stash(
     if not stash:
         raise ValueError("a stash has a name")
     job_id = job_id_of(transaction, claim, command.job)
-    moving = _Moving()
+    moving = MovedPages()
     match command:
         case StashPages():
             for pages in _ready(transaction, job_id, command):
                 moving.move(transaction, pages, PageStatus.STASHED, stash)
-            note(transaction, "pages_stashed", f"{moving.total} pages into {stash}", run_id=claim.run_id)
+            note(transaction, "pages_stashed", f"{moving.counts.total()} pages into {stash}", run_id=claim.run_id)
             for former in sorted({*moving.former, (job_id, stash)}):
                 _top_up(transaction, claim, moving, *former)
         case UnstashPages(limit=limit):
@@ -121,7 +95,7 @@ def change_stash(
                 raise ValueError(f"limit {limit}: give 0 for all pages, or a number of them")
             for pages in _stashed(transaction, job_id, stash, limit):
                 moving.move(transaction, pages, PageStatus.READY, "")
-            note(transaction, "pages_unstashed", f"{moving.total} pages out of {stash}", run_id=claim.run_id)
+            note(transaction, "pages_unstashed", f"{moving.counts.total()} pages out of {stash}", run_id=claim.run_id)
         case SetDripfeed(ready=ready):
             _require_stash(transaction, job_id, stash)
             if ready < 0:
@@ -135,20 +109,20 @@ def change_stash(
     return moving.change()
 
 
-def drip(transaction: Transaction, claim: Claim, job_id: int, stash: str) -> dict[str, int]:
+def drip(transaction: Transaction, claim: Claim, job_id: int, stash: str) -> Counter[str]:
     """Lets pages out of a stash, oldest first, until as many are READY with tries left as its dripfeed keeps.
 
     To be called after a page that came out of this stash was settled or refused. It moves the counters of origins
     and job by itself; answers how many pages of which origin came out.
     """
-    moving = _Moving()
+    moving = MovedPages()
     _top_up(transaction, claim, moving, job_id, stash)
     return moving.counts
 
 
-def drip_all(transaction: Transaction, claim: Claim) -> dict[str, int]:
+def drip_all(transaction: Transaction, claim: Claim) -> Counter[str]:
     """The same for every dripfeed: to be called after another depth may have taken pages out of those READY."""
-    moving = _Moving()
+    moving = MovedPages()
     for job_id, stash in transaction.fetch(Dripfeed.select(Dripfeed.job, Dripfeed.stash)):
         _top_up(transaction, claim, moving, job_id, stash)
     return moving.counts
@@ -167,20 +141,20 @@ def reclaim(transaction: Transaction, claim: Claim, command: ReclaimPages) -> Qu
         raise ValueError(f"older than {command.older_ms} ms: give 0 or more")
     in_flight = (Page.claimed_by == claim.session_id) & (Origin.in_flight_url == Url.href)
     claimed = (Page.status == _CLAIMED) & ~in_flight
-    moving = _Moving()
+    moving = MovedPages()
     if command.urls:
         conditions = [claimed & chosen for chosen in _with_urls(command.urls)]
     else:
         conditions = [claimed & (Page.claimed_at <= transaction.now - command.older_ms)]
     for condition in conditions:
         rows = transaction.fetch(_PAGES.where(condition).order_by(Page.id))
-        moving.move(transaction, [_Moved(*row) for row in rows], PageStatus.READY, None)
-    if moving.total:
-        note(transaction, "pages_reclaimed", f"{moving.total} pages: {reason}", run_id=claim.run_id)
+        moving.move(transaction, rows, PageStatus.READY, None)
+    if moving.counts.total():
+        note(transaction, "pages_reclaimed", f"{moving.counts.total()} pages: {reason}", run_id=claim.run_id)
     return moving.change()
 
 
-def _top_up(transaction: Transaction, claim: Claim, moving: _Moving, job_id: int, stash: str) -> None:
+def _top_up(transaction: Transaction, claim: Claim, moving: MovedPages, job_id: int, stash: str) -> None:
     row = transaction.one(_dripfeed, {"job_id": job_id, "stash": stash})
     if row is None:
         return
@@ -189,13 +163,13 @@ def _top_up(transaction: Transaction, claim: Claim, moving: _Moving, job_id: int
     if missing <= 0:
         return
     values = {"job_id": job_id, "stash": stash, "limit": missing + 1}
-    pages = [_Moved(*found) for found in transaction.all(_next_out, values)]
+    pages = transaction.all(_next_out, values)
     moving.move(transaction, pages[:missing], PageStatus.READY, None)
     if 0 < len(pages) <= missing:
         note(transaction, "stash_emptied", f"nothing is left in {stash}", run_id=claim.run_id)
 
 
-def _ready(transaction: Transaction, job_id: int, command: StashPages) -> Iterator[list[_Moved]]:
+def _ready(transaction: Transaction, job_id: int, command: StashPages) -> Iterator[list[Row]]:
     """The READY pages with tries left that a command means, oldest first, some at a time."""
     meant = (Page.job == job_id) & (Page.status == ZERO) & (Page.attempts_remaining > ZERO)
     if command.origins:
@@ -209,11 +183,10 @@ def _ready(transaction: Transaction, job_id: int, command: StashPages) -> Iterat
         last = 0
         while rows := transaction.fetch(_PAGES.where(condition & (Page.id > last)).order_by(Page.id).limit(_CHUNK)):
             last = rows[-1][0]
-            pages = [_Moved(*row) for row in rows]
-            yield [page for page in pages if pattern is None or pattern.search(page.url)]
+            yield [row for row in rows if pattern is None or pattern.search(row[-1])]
 
 
-def _stashed(transaction: Transaction, job_id: int, stash: str, limit: int) -> Iterator[list[_Moved]]:
+def _stashed(transaction: Transaction, job_id: int, stash: str, limit: int) -> Iterator[list[Row]]:
     """The pages of a stash, oldest first, some at a time, while the former are taken out of it. `limit` 0: all."""
     left = limit or -1
     while left:
@@ -221,7 +194,7 @@ def _stashed(transaction: Transaction, job_id: int, stash: str, limit: int) -> I
         rows = transaction.fetch(_PAGES.where(_in_stash(job_id, stash)).order_by(Page.id).limit(size))
         if not rows:
             return
-        yield [_Moved(*row) for row in rows]
+        yield rows
         left -= len(rows) if left > 0 else 0
 
 
@@ -278,6 +251,11 @@ def _dripped() -> Any:
 def _next_out() -> Any:
     waiting = _in_stash(slot("job_id"), slot("stash")) & (Page.beyond_depth == ZERO)
     return _PAGES.where(waiting).order_by(Page.id).limit(slot("limit"))
+
+
+def _pending(size: int) -> Any:
+    which = Page.url.in_(ids_of(size)) & (Page.job == slot("job_id"))
+    return _PAGES.where(which & is_pending(Page) & (Page.external == ZERO))
 
 
 _OFF_LISTS = dict.fromkeys(columns(Page, "todo_order ignored_run claimed_at claimed_by"), ZERO)

@@ -25,7 +25,8 @@ from tui_crawler.storage.crawl import origins
 from tui_crawler.storage.crawl.activity import newest_run, note
 from tui_crawler.storage.crawl.counters import CounterChanges, mark, set_mark, tally_of
 from tui_crawler.storage.crawl.intake import Source, move_counters, queue_pages
-from tui_crawler.storage.crawl.urls import ids_of, pages_by_hash, url_ids
+from tui_crawler.storage.crawl.stashes import put_aside
+from tui_crawler.storage.crawl.urls import pages_by_hash, url_ids
 from tui_crawler.storage.db import segment_files
 from tui_crawler.storage.db.claim import ZERO, Claim, is_pending, require
 from tui_crawler.storage.db.clean_text import clean
@@ -154,7 +155,7 @@ def job_ids(transaction: Transaction) -> dict[str, int]:
     return dict(transaction.fetch(Job.select(Job.name, Job.id)))
 
 
-def load(transaction: Transaction, claim: Claim, path: Path) -> QueueChange:
+def load(transaction: Transaction, claim: Claim, file: str) -> QueueChange:
     """Takes the URLs of a segment into the queue; answers how many pages of which origin are new, or are back.
 
     Pages go to the job that the segment names, without such a job to that of the run. An origin that is new here joins
@@ -164,6 +165,7 @@ def load(transaction: Transaction, claim: Claim, path: Path) -> QueueChange:
     Raises BadSegment for no segment, a damaged one, one of a newer format, or one that was consumed before.
     """
     require(transaction, claim)
+    path = Path(file)
     if transaction.fetch(Segment.select(Segment.id).where(Segment.name == path.stem)):
         _publish(path)
     head = segment_files.read_head(path)
@@ -320,7 +322,7 @@ class PendingSegments:
             for start in range(0, head.urls, _CHUNK):
                 chunk = [next(entries) for _ in range(min(_CHUNK, head.urls - start))]
                 keys = [entry.page.url_hash for _, entry in chunk]
-                _stash(transaction, chunk[0][0], keys, stash_name(head.name))
+                put_aside(transaction, chunk[0][0], keys, stash_name(head.name))
         return str(final_path(self._segment_store.place, self._batch.heads[0].name))
 
     def publish(self) -> None:
@@ -333,19 +335,6 @@ class PendingSegments:
         self._sorter.close()
         if self._batch is not None:
             self._batch.close()
-
-
-def _stash(transaction: Transaction, job_id: int, keys: Sequence[int], stash: str) -> None:
-    moves = CounterChanges()
-    rows = []
-    for page_id, origin_id, code, remaining, todo_order in transaction.all_among(_open, keys, job_id):
-        before = tally_of(PageStatus.READY, remaining, code, 0)
-        moves.add(origin_id, tally_of(PageStatus.STASHED, remaining, code, 0).minus(before))
-        if todo_order:
-            moves.unlisted[origin_id] += 1
-        rows.append({"page_id": page_id, "stash": stash})
-    transaction.run_many(_put_aside, rows)
-    move_counters(transaction, job_id, moves)
 
 
 def _pending_pages(transaction: Transaction, claim: Claim) -> Iterator[tuple[int, SegmentPage]]:
@@ -362,12 +351,6 @@ def _pending_pages(transaction: Transaction, claim: Claim) -> Iterator[tuple[int
 
 
 _IS_OPEN = is_pending(Page) & (Page.external == ZERO)
-
-
-def _open(size: int) -> Any:
-    meant = Page.url.in_(ids_of(size)) & (Page.job == slot("job_id"))
-    chosen = columns(Page, "id origin last_exit_code attempts_remaining todo_order")
-    return Page.select(*chosen).where(meant & _IS_OPEN)
 
 
 def _pages(size: int) -> Any:
@@ -390,4 +373,3 @@ def _pages(size: int) -> Any:
 
 _find_ids = pages_by_hash(Url.hash, Page.id)
 _open_ids = builds(Page.select(Page.id).where((Page.origin == slot("origin_id")) & _IS_OPEN))
-_put_aside = updates([Page.id], Page.stash, to={Page.status: _STASHED, Page.todo_order: ZERO})
