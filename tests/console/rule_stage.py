@@ -18,10 +18,10 @@ from tui_crawler.console.app import EngineAccess, Operator, Presentation, Readin
 from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.rules.editor import RuleEditorScreen
-from tui_crawler.console.table.cells import cell_text
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.rules.policy import PolicySet
 from tui_crawler.domain.rules.ruleset import Ruleset
+from tui_crawler.text.cells import cell_text
 from tui_crawler.wiring.console_reports import ConsoleReports
 from tui_crawler.wiring.console_rules import ConsoleRules
 from tui_crawler.wiring.steering import SteeredJournal
