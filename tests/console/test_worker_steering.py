@@ -4,6 +4,7 @@ line."""
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import AsyncIterator
 from contextlib import ExitStack, asynccontextmanager, closing
 from dataclasses import dataclass, replace
@@ -257,7 +258,7 @@ class Crew:
         assert waiting, "nothing was asked for"
         for one in waiting:
             before, after = await self.leader.steer_workers(one.command)  # type: ignore[arg-type]
-            await self.leader.finish_actions([ActionResult(one.action_id, str(before), str(after))])
+            await self.leader.finish_actions([ActionResult(one.action_id, json.dumps(before), json.dumps(after))])
         await self.held.decided()
         await self.held.settle(2, move_ms=1_000)
 
