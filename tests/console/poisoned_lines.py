@@ -209,7 +209,7 @@ def every_line(payload: str) -> Iterator[Line]:
     assert run is not None
     zone, history = UTC, reports.history(API)
     for view in reports.rows.values():
-        yield from summary_lines(view, now, run, zone, payload, line)
+        yield from summary_lines(view, now, run, zone, payload, None, line)
         yield from every_line_of_an_origin(view, history, run, payload)
         yield why_line(view, now, run, zone, "")
     for by in failure_rows.GROUPINGS:

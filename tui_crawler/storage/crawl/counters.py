@@ -46,7 +46,7 @@ def tally_of(
     """`domain.page.tally` of a row; a page beyond its job's depth does not count as pending."""
     code = None if exit_code is None else ExitCode(exit_code)
     counted = tally(PageStatus(status), attempts_remaining, code, external)
-    return Tally(0, counted.done, counted.failed, counted.blocked) if beyond_depth else counted
+    return counted._replace(pending=0) if beyond_depth else counted
 
 
 @dataclass(slots=True)
@@ -79,12 +79,7 @@ class CountedAttempt(NamedTuple):
 
 def adding(change: Tally) -> dict[str, int]:
     """The values by which the counters of pages move, for queries with slots of these names."""
-    return {
-        "add_pending": change.pending,
-        "add_done": change.done,
-        "add_failed": change.failed,
-        "add_blocked": change.blocked,
-    }
+    return dict(zip(_ADDED, change, strict=True))
 
 
 def add_to_job(transaction: Transaction, job_id: int, change: Tally) -> None:
@@ -93,12 +88,8 @@ def add_to_job(transaction: Transaction, job_id: int, change: Tally) -> None:
         return
     row = transaction.one(_add_to_job, {"job_id": job_id, **adding(change)})
     if row is not None and row[1] == 0 and change.pending < 0:
-        note(
-            transaction,
-            "job_finished",
-            f"job {row[0]}: nothing pending, {row[2]} pages done",
-            run_id=newest_run(transaction),
-        )
+        message = f"job {row[0]}: nothing pending, {row[2]} pages done"
+        note(transaction, "job_finished", message, run_id=newest_run(transaction))
 
 
 def count_attempts(transaction: Transaction, claim: Claim, attempts: Sequence[CountedAttempt]) -> None:
@@ -140,8 +131,9 @@ def set_mark(transaction: Transaction, name: str, value: int) -> None:
     transaction.insert(_keep_mark, [(name, value)])
 
 
+_ADDED = tuple(f"add_{name}" for name in Tally._fields)
 _JOB = (Job.name, Job.pending, Job.done)
-_add_to_job = updates([Job.id], to=adds(Job, "pending done failed blocked"), returning=_JOB)
+_add_to_job = updates([Job.id], to=adds(Job, *Tally._fields), returning=_JOB)
 _add_to_run = updates([Run.id], to=adds(Run, "attempts requests"))
 _count_exit = counts_up(columns(ExitCount, "run_id origin_id exit_code"), ExitCount.count)
 _count_minute = counts_up(columns(ExitMinute, "origin_id minute exit_code"), ExitMinute.count)

@@ -14,7 +14,7 @@ import peewee
 from tui_crawler.domain.records.attempt import OriginRecord
 from tui_crawler.domain.records.command import RETRIED_NEXT, RetryPages
 from tui_crawler.domain.records.exit_code import CRAWLED, FAILURES, ExitCode
-from tui_crawler.domain.records.page import RETRIED_AT_ONCE, PutBack, Tally, TodoPage
+from tui_crawler.domain.records.page import RETRIED_AT_ONCE, PutBack, TodoPage
 from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.url import url_hash
 from tui_crawler.storage.crawl import jobs, origins
@@ -239,7 +239,7 @@ def put_first(transaction: Transaction, claim: Claim, placed: Iterable[tuple[Ori
             transaction.run_many(put_on_lists, places)
             _, after = transaction.one(_todo_list, {"origin_id": row.id}) or (None, 0)
             added = int(after - before)
-        origins.write(transaction, row, record, Tally(), origins.Counted(todo=added))
+        origins.write(transaction, origins.OriginChange(row, record, counted=origins.Counted(todo=added)))
 
 
 @dataclass(frozen=True, slots=True)

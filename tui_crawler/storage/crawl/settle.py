@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
-from typing import Any
+from typing import Any, NamedTuple
 
 import peewee
 
@@ -23,7 +23,7 @@ from tui_crawler.storage.crawl.crawl_log import count_refused, log_attempt
 from tui_crawler.storage.crawl.documents import store_fragments
 from tui_crawler.storage.crawl.former import Keeper
 from tui_crawler.storage.crawl.intake import Source, queue_pages
-from tui_crawler.storage.crawl.origins import Counted, OriginRow, Pauses
+from tui_crawler.storage.crawl.origins import Counted, OriginChange, OriginRow, Pauses
 from tui_crawler.storage.crawl.urls import hashes, url_ids
 from tui_crawler.storage.db.claim import ZERO, Claim, holds, require, sign_of_life
 from tui_crawler.storage.db.clean_text import clean
@@ -35,11 +35,6 @@ TODO_BASE = 2**40
 """The place of the first page of a fill on its todo list; before it there is room."""
 
 _BRIEF_BYTES, _BRIEF_ROWS = 256 * 1024, 1_000
-STATE = columns(
-    Page,
-    """origin job status attempts_remaining last_exit_code beyond_depth todo_order last_contentful_at
-last_attempt_id claimed_by stash depth unscanned last_http_status external""",
-)
 _OUTCOME = columns(
     Page,
     """status attempts attempts_remaining failed last_exit_code last_http_status last_crawled_at
@@ -47,9 +42,8 @@ last_contentful_at last_attempt_id fresh_until not_before ignored_run todo_order
 )
 
 
-@dataclass(frozen=True, slots=True)
-class PageState:
-    """A page before its attempt is stored, in the columns of `STATE`."""
+class PageState(NamedTuple):
+    """A page before its attempt is stored."""
 
     origin_id: int
     job_id: int
@@ -79,6 +73,9 @@ class PageState:
     def ended(self) -> tuple[int | None, int | None]:
         """Exit code and HTTP status of its last attempt, None before the first."""
         return self.last_exit_code, self.last_http_status
+
+
+STATE = columns(Page, "origin job", *PageState._fields[2:])
 
 
 @dataclass(slots=True)
@@ -136,16 +133,15 @@ class SettleJob:
             new_pages.update(stashes.drip(transaction, claim, page.job_id, page.stash))
         add_to_job(transaction, source.job_id, moves.total())
         counted = Counted(-left_todo, moves.added.pop(row.id, 0), len(attempt.requests), attempt.bytes, 1)
-        counters = origins.write(transaction, row, settle.origin, moves.changes.pop(row.id), counted, attempt)
+        written = OriginChange(row, settle.origin, moves.changes.pop(row.id), counted, attempt)
+        counters = origins.write(transaction, written)
         origins.move(transaction, moves)
         keeper = Keeper(transaction, claim)
         if settle.page is not None:
             self._store_content(transaction, settle.page, ids, keeper)
         if settle.save_robots:
             origins.write_robots(transaction, row.id, settle.origin.robots, keeper)
-        return Settled(
-            tuple(sorted(new_pages.items())), counters.pending, counters.done, counters.failed, counters.blocked
-        )
+        return Settled(tuple(sorted(new_pages.items())), *counters)
 
     def _store_content(
         self, transaction: Transaction, outcome: PageOutcome, ids: dict[int, int], keeper: Keeper
@@ -205,8 +201,7 @@ def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> Se
         stashes.drip(transaction, claim, job_id, stash)
     counted = Counted(todo=len(places) - before, attempts=len(record.refusals))
     last = record.refusals[-1].attempt if record.refusals else None
-    counters = origins.write(transaction, row, record.origin, change, counted, last)
-    return Settled((), counters.pending, counters.done, counters.failed, counters.blocked)
+    return Settled((), *origins.write(transaction, OriginChange(row, record.origin, change, counted, last)))
 
 
 def save_origins(transaction: Transaction, claim: Claim, records: Iterable[OriginRecord]) -> None:
@@ -216,15 +211,18 @@ def save_origins(transaction: Transaction, claim: Claim, records: Iterable[Origi
     for record in records:
         row = origins.ensure(transaction, record.origin)
         if holds(transaction, claim, row.id):
-            origins.write(transaction, row, record, Tally(), Counted(), pauses=pauses)
+            origins.write(transaction, OriginChange(row, record), pauses)
 
 
-def mark_in_flight(transaction: Transaction, claim: Claim, page_id: int, origin: str, url: str) -> None:
-    """For the eyes: the page is being asked for."""
+def mark_in_flight(
+    transaction: Transaction, claim: Claim, page_id: int, origin: str, url: str, *, anew: bool = False
+) -> None:
+    """For the eyes: the page, and the URL of its origin that is being asked for. `anew`: also one that is claimed."""
     require(transaction, claim)
-    origins.mark_in_flight(transaction, origin, url)
+    shown = {"in_flight_url": clean(url), "in_flight_since": transaction.now, "change": transaction.change}
+    transaction.run(_mark_in_flight, {"origin": clean(origin), **shown})
     values = {"page_id": page_id, "claimed_at": transaction.now, "claimed_by": claim.session_id}
-    transaction.run(_claim_page, values)
+    transaction.run(_claim_again if anew else _claim_page, values)
 
 
 def _is_taken(transaction: Transaction, claim: Claim, page: PageState, attempt: AttemptRecord) -> bool:
@@ -268,17 +266,16 @@ def _store_late(transaction: Transaction, claim: Claim, settle: Settle, row: Ori
     stored = transaction.one(_next_request_at, {"origin_id": row.id})
     later = max(settle.origin.next_request_at, stored[0] if stored else 0)
     counted = Counted(requests=len(attempt.requests), bytes=attempt.bytes, attempts=1)
-    counters = origins.write(transaction, row, replace(settle.origin, next_request_at=later), Tally(), counted, attempt)
-    return Settled((), counters.pending, counters.done, counters.failed, counters.blocked, stolen=True)
+    record = replace(settle.origin, next_request_at=later)
+    written = OriginChange(row, record, counted=counted, last=attempt)
+    return Settled((), *origins.write(transaction, written), stolen=True)
 
 
 def _note_late(transaction: Transaction, claim: Claim, settle: Settle, origin_id: int) -> Settled:
     """What comes after the lease of an origin was lost changes nothing; the log of activity says what it was."""
     attempt = settle.attempt
-    message = (
-        f"{attempt.exit_code.name} {attempt.url}: came after the lease of this origin was lost, nothing was stored"
-    )
-    note(transaction, "late_write", message, origin_id, claim.run_id)
+    late = "came after the lease of this origin was lost, nothing was stored"
+    note(transaction, "late_write", f"{attempt.exit_code.name} {attempt.url}: {late}", origin_id, claim.run_id)
     claim.lost.append(settle.origin.origin)
     return Settled(stolen=True)
 
@@ -319,7 +316,7 @@ def _store(
     if attempt.exit_code in UNTOUCHED:
         return _give_back(transaction, page, outcome, attempt_id, attempt.exit_code)
     if outcome.stays:  # GET asks for a checked page next; its last result stays
-        after = replace(page, status=int(outcome.status), attempts_remaining=outcome.attempts_remaining)
+        after = page._replace(status=int(outcome.status), attempts_remaining=outcome.attempts_remaining)
         left = {"status": after.status, "attempts": outcome.attempts, "attempts_remaining": after.attempts_remaining}
         transaction.run(_wait_for_get, {"page_id": outcome.page_id, **left})
         return after.tally().minus(page.tally()), 0
@@ -395,7 +392,8 @@ _wait_for_get = updates(
 )
 put_on_lists = updates([Page.id], Page.todo_order, to={Page.ignored_run: slot("run_id")})
 _CLAIMED = {Page.status: peewee.SQL(str(PageStatus.CLAIMED.value))}
-claim_page = updates([Page.id], Page.claimed_at, Page.claimed_by, to=_CLAIMED)
+_mark_in_flight = updates([Origin.origin], *columns(Origin, "in_flight_url in_flight_since change"))
+_claim_again = updates([Page.id], Page.claimed_at, Page.claimed_by, to=_CLAIMED)
 _claim_page = updates([Page.id], Page.claimed_at, Page.claimed_by, to=_CLAIMED, where=Page.status == ZERO)
 update_page = updates([Page.id], *_OUTCOME, to=_RELEASED)
 """An UPDATE of a page by `page_values`."""

@@ -134,7 +134,7 @@ class ReplayLog:
     def stored(self, origin_id: int, newest_run: int) -> StoredState:
         """What the row of an origin says."""
         with_robots = RobotsText.origin == Origin.id
-        query = Origin.select(*origins.record_columns()).join(RobotsText, "LEFT OUTER JOIN", on=with_robots)
+        query = Origin.select(*origins.RECORD).join(RobotsText, "LEFT OUTER JOIN", on=with_robots)
         text, values = query.where(Origin.id == origin_id).sql()
         record = origins.record_of(next(self._ask(text, values)))
         joined, participates, held_by, *counted = next(self._ask(_ROW, (origin_id,)))

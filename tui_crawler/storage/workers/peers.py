@@ -14,8 +14,9 @@ from tui_crawler.domain.records.failure import RunHeld, StorageFailure
 from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.records.status_words import FinishReason, RunReason
 from tui_crawler.domain.records.worker import WorkerOrder
-from tui_crawler.storage.crawl import origins, rulesets, settle
+from tui_crawler.storage.crawl import rulesets
 from tui_crawler.storage.crawl.jobs import UnlistedPages, job_rows, job_states
+from tui_crawler.storage.crawl.settle import mark_in_flight
 from tui_crawler.storage.db.claim import ONE, ZERO, Claim, require
 from tui_crawler.storage.db.clean_text import clean
 from tui_crawler.storage.db.owner import Owner
@@ -107,9 +108,7 @@ def claim_page(transaction: Transaction, claim: Claim, page_id: int, origin: str
         in_flight = transaction.one(_in_flight, {"job_id": job_id, "page_id": page_id})
         if in_flight is not None and in_flight[0] >= limit:
             return False
-    origins.mark_in_flight(transaction, origin, url)
-    values = {"page_id": page_id, "claimed_at": transaction.now, "claimed_by": claim.session_id}
-    transaction.run(settle.claim_page, values)
+    mark_in_flight(transaction, claim, page_id, origin, url, anew=True)
     return True
 
 

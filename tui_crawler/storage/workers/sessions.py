@@ -168,7 +168,7 @@ def load_origins(
     transaction: Transaction, claim: Claim, origin_ids: Sequence[int] | None = None
 ) -> tuple[StoredOrigin, ...]:
     """The origins that take part in the run, or those of them with these ids, each with the head of its todo list."""
-    width = origins.RECORD_WIDTH
+    width = len(origins.RECORD)
     mine = Origin.participates == 1
     of_pages = Page.todo_order > ZERO
     if origin_ids is not None:
@@ -176,7 +176,7 @@ def load_origins(
         of_pages &= Page.origin.in_(origin_ids)
     seed = Page.select(ONE).where((Page.origin == Origin.id) & (Page.seed == ONE))
     counted = [Origin.pages_known, Origin.done, Origin.failed]
-    chosen = [*origins.record_columns(), *counted, peewee.fn.EXISTS(seed), Origin.joined, Origin.start_path]
+    chosen = [*origins.RECORD, *counted, peewee.fn.EXISTS(seed), Origin.joined, Origin.start_path]
     rows = transaction.fetch(
         Origin.select(*chosen)
         .join(RobotsText, peewee.JOIN.LEFT_OUTER, on=(RobotsText.origin == Origin.id))
@@ -209,7 +209,7 @@ def add_origins(
     ids = []
     for name in names:
         row = origins.ensure(transaction, name)
-        if not row.participates or (row.external and not external):
+        if not row.participates or (row.joined == origins.EXTERNAL and not external):
             origins.join(transaction, claim, row, origins.EXTERNAL if external else "added")
             if start_path and name not in dict(claim.start_paths):
                 named = {"origin_id": row.id, "origin": clean(name), "start_path": clean(start_path)}
