@@ -17,7 +17,6 @@ from tui_crawler.wiring import operator_name
 
 if TYPE_CHECKING:
     from tui_crawler.domain.history.explanation import Explanation
-    from tui_crawler.domain.records.page_view import Hop
     from tui_crawler.domain.records.view import AttemptView
     from tui_crawler.domain.rules.verdict import Step
 
