@@ -171,10 +171,9 @@ def legend(series: Iterable[Series], dots: Dots) -> list[Piece]:
     return pieces
 
 
-def heat(values: Sequence[float | None], width: int, *, dots: Dots = Dots.braille, top: float | None = None) -> str:
+def heat(values: Sequence[float | None], width: int, *, top: float | None = None) -> str:
     """Return a strip of `width` cells: the darker, the more; nothing known is a space, a little is never nothing."""
-    shades = " .:|#" if dots is Dots.ascii else "·░▒▓█"
-    shown = spread(values, width)
+    shades, shown = "·░▒▓█", spread(values, width)
     highest = top if top is not None else max((one for one in shown if one is not None), default=0.0)
     return "".join(" " if one is None else shades[_level(one, highest, len(shades) - 1)] for one in shown)
 

@@ -10,16 +10,17 @@ _EIGHTHS = " ▏▎▍▌▋▊▉"
 _MAX_DOTS = 10
 
 
-def sparkline(values: Sequence[float | None], width: int, *, top: float | None = None) -> str:
+def sparkline(values: Sequence[float | None], width: int) -> str:
     """Return the newest `width` of `values` (newest last) as a line of exactly `width` cells.
 
-    The scale goes from zero to `top`, or to the greatest value shown. Zero and less is `▁`, everything above
-    zero is at least `▂`: a little is never shown as nothing. None, NaN and infinity are gaps, missing values spaces.
+    The scale goes from zero to the greatest value shown. Zero and less is `▁`, everything above zero is at least `▂`:
+    a little is never shown as nothing. None, NaN and infinity are gaps, missing values spaces.
     """
     shown = values[-width:] if width > 0 else ()
-    finite = [value for value in shown if value is not None and isfinite(value)]
-    highest = top if top is not None else max(finite, default=0.0)
-    return "".join(_level(value, highest) for value in shown).rjust(width)
+    finite = [one if one is not None and isfinite(one) else None for one in shown]
+    highest, most = max((one for one in finite if one is not None), default=0.0), len(LEVELS) - 1
+    levels = (" " if one is None else LEVELS[max(1, ceil(one / highest * most)) if one > 0 else 0] for one in finite)
+    return "".join(levels).rjust(width)
 
 
 def bar(fraction: float, width: int, *, track: str = " ") -> str:
@@ -37,12 +38,3 @@ def patience_dots(left: int, maximum: int) -> str:
     0..`maximum`; a maximum of 0 or less gives an empty string."""
     filled = min(max(left, 0), maximum)
     return f"{filled}/{maximum}" if maximum > _MAX_DOTS else "●" * filled + "○" * (maximum - filled)
-
-
-def _level(value: float | None, highest: float) -> str:
-    if value is None or not isfinite(value):
-        return " "
-    if value <= 0 or highest <= 0:
-        return LEVELS[0]
-    steps = len(LEVELS) - 1
-    return LEVELS[min(max(1, ceil(min(value / highest, 1.0) * steps)), steps)]
