@@ -62,7 +62,6 @@ def add_seeds(transaction: Transaction, claim: Claim, pages: Sequence[NewPage], 
         row = origins.ensure(transaction, origin)
         if not row.participates:
             origins.join(transaction, claim, row, "added")
-            origins.start_afresh(transaction, claim, row.id)
     ids, new = store_urls(transaction, {key: clean(page.url) for key, page in seeds.items()})
     known = find_known(transaction, job_id, [key for key in seeds if key not in new])
     listed = on_todo_lists(transaction, [page.page_id for page in known.values()])
