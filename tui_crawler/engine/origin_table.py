@@ -91,8 +91,7 @@ class OriginTable:
         known_pages: Callable[[int], Mapping[int, KnownPage]] = lambda _: {},
     ) -> None:
         """`known_pages`: those of a job that are known to be stored, by the hash of their URL."""
-        self._known_pages = known_pages
-        self.settings = settings
+        self._known_pages, self.settings = known_pages, settings
         self.job_filters = JobFilters(admission)
         self.states: dict[str, OriginState] = {}
         self.keys: dict[str, str] = {}
@@ -180,10 +179,8 @@ class OriginTable:
     def is_full(self, job_id: int) -> bool:
         """Return whether no more page of this job may be in flight now (B)."""
         job = self.job_filters.jobs.get(job_id)
-        if job is None:
-            return False
-        if job_id in self.denied:
-            return True
+        if job is None or job_id in self.denied:
+            return job is not None
         return job.held or (job.concurrency is not None and self.in_flight[job_id] >= job.concurrency)
 
     def update(self, state: OriginState) -> OriginState:
@@ -205,11 +202,6 @@ class OriginTable:
         self._joined[origin] = state.external
         for known in (self.keys, self.pages_known, self.idle):
             known.pop(origin, None)
-
-    def named(self, origins: Iterable[str]) -> list[str]:
-        """The origins of this run among those named; all of them when none is named."""
-        wanted = list(origins)
-        return [name for name in wanted if name in self.states] if wanted else list(self.states)
 
     def all_finished(self) -> bool:
         """Return whether nothing is left to do. Paused origins are not finished."""
