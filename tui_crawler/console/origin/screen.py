@@ -96,9 +96,8 @@ class OriginScreen(LaneScreen, TabScreen):
         self._exits = CrawlTable(BRIEF_EXITS, id="exits", classes="pane")
         self._attempts = CrawlTable(ATTEMPTS, id="attempts", classes="pane")
         keyset = LogListWindow(self._origin, attempts_only=True)
-        self._list = LogList(
-            self._attempts, keyset, self._attempt_row, self._take_newest, self.console.read_soon, newest_on_top=True
-        )
+        self._list = LogList(self._attempts, keyset, self._attempt_row, self._take_newest, self.console.read_soon)
+        self._list.newest_on_top = True
         self._lane = LanePane(self._origin, alone=True, id="lane", classes="pane")
         told = (self._contract, self._given, self._history, self._todo_read, self._exits_read)
         self.reads = (*told, self.read_lane(self._lane), self._list)

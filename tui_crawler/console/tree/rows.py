@@ -23,7 +23,7 @@ from tui_crawler.text.shown import Show
 if TYPE_CHECKING:
     from tui_crawler.console.panes.line import Line
     from tui_crawler.console.reading.ask import Ask
-    from tui_crawler.domain.history.site_tree import BranchList, BranchPiece
+    from tui_crawler.domain.history.site_tree import BranchList
     from tui_crawler.domain.history.trap import TrapSuspicion
 
 RECOUNT_MS, SHARE = 10_000, 10
@@ -87,7 +87,7 @@ class OpenBranch:
         self.counted = PaneReading(lambda: self.piece if counts(self) else None, self._count, moves=True)
 
     @property
-    def piece(self) -> Ask[BranchPiece] | None:
+    def piece(self) -> Ask[BranchTally] | None:
         """The next piece of the counts; None when all are counted."""
         return None if self._next.ended else piece_of(self.prefix, self._next.last)
 
@@ -95,7 +95,7 @@ class OpenBranch:
         setattr(self, name, value)
         self._changed()
 
-    def _count(self, piece: BranchPiece) -> None:
+    def _count(self, piece: BranchTally) -> None:
         self._began_at = self._began_at if self._next.urls else self._now()
         self._next = self._next.plus(piece, MOST_BRANCHES)
         self.shown = self._next if self._next.ended or not self.shown.ended else self.shown

@@ -89,30 +89,19 @@ class BranchList:
 
 
 @dataclass(frozen=True, slots=True)
-class BranchPiece:
-    """Counts of a stretch of the URLs below a prefix, by the names of the branches there, of `urls` URLs up to `last`;
-    `ended`: there are no more."""
-
-    counts: Mapping[str, BranchCounts]
-    urls: int
-    last: str
-    ended: bool
-
-
-@dataclass(frozen=True, slots=True)
 class BranchTally:
-    """The pieces of a branch so far, added up by the names of the branches below it. Where only so many names are told,
-    what is in none of the first of them is in `others`."""
+    """Counts of a stretch of the URLs below a prefix, by the names of the branches there, of `urls` URLs up to `last`;
+    `ended`: there are no more. What is in none of the branches that are named is in `others`."""
 
     counts: Mapping[str, BranchCounts] = field(default_factory=dict)
-    others: BranchCounts = BranchCounts()
     urls: int = 0
     last: str = ""
     ended: bool = False
+    others: BranchCounts = BranchCounts()
 
-    def plus(self, piece: BranchPiece, most: int | None = None) -> BranchTally:
+    def plus(self, piece: BranchTally, most: int | None = None) -> BranchTally:
         """With the next piece; of more than `most` branches the first are told one by one."""
-        counts, others = dict(self.counts), self.others
+        counts, others = dict(self.counts), self.others.plus(piece.others)
         for name, more in piece.counts.items():
             if (before := counts.get(name)) is not None:
                 counts[name] = before.plus(more)
@@ -120,7 +109,7 @@ class BranchTally:
                 counts[name] = more
             else:
                 others = others.plus(more)
-        return BranchTally(counts, others, self.urls + piece.urls, piece.last, piece.ended)
+        return BranchTally(counts, self.urls + piece.urls, piece.last, piece.ended, others)
 
     @property
     def total(self) -> BranchCounts:

@@ -3,6 +3,7 @@ column fills the field of its name, in whatever order both stand."""
 
 from __future__ import annotations
 
+import contextlib
 import json
 import threading
 from collections.abc import Callable, Generator, Iterable, Iterator, Mapping, Sequence
@@ -148,8 +149,10 @@ class Reader:
         """Closes the connection. The file stands alone again when it did before and nobody else has it open."""
         with self._lock:
             self._database.close()
-        if not self._found_log and self._place.is_same():
-            put_log_away(self._path, only_empty=True)
+        with contextlib.suppress(StorageFailure):
+            self._place.check()
+            if not self._found_log:
+                put_log_away(self._path, only_empty=True)
 
     def free_bytes(self) -> int:
         """How much room is left where the database stands."""
