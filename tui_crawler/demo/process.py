@@ -40,11 +40,9 @@ class DemoAddress:
 
 @dataclass(slots=True)
 class DemoProcess:
-    """A running child. It ends when `close` is called or when this process ends, even if it is killed.
-
-    The child watches its standard input, a pipe that only this process holds open, unless it hands its end (the
-    `lifeline`) to another and leaves. It has its own session, so a Ctrl-C in the terminal ends the console first.
-    """
+    """A running child. It ends when `close` is called or when this process ends, even if it is killed: it watches its
+    standard input, a pipe that only this process holds open, unless it hands its end (the `lifeline`) to another and
+    leaves. The child has its own session, so a Ctrl-C in the terminal ends the console first."""
 
     _child: subprocess.Popen[bytes]
     sites: tuple[DemoAddress, ...]
@@ -63,10 +61,8 @@ class DemoProcess:
         base_port: int | None = None,
         deadline_seconds: float = 60.0,
     ) -> Self:
-        """Start the child and wait until all its sites answer; raises DemoUnavailable.
-
-        `base_port` None takes free ports. Blocks for the time a Python process needs to start.
-        """
+        """Start the child and wait until all its sites answer. `base_port` None takes free ports. Raises
+        DemoUnavailable."""
         command = [*child_words("tui_crawler.demo"), f"--host={host}", f"--pace={pace}"]
         if base_port is not None:
             command.append(f"--base-port={base_port}")
@@ -185,11 +181,8 @@ delay:
 
 
 def demo_config(seeds: Sequence[str], database: str, *, headless: bool = False) -> str:
-    """Return a YAML configuration that crawls `seeds` into `database` (a path).
-
-    The console's variant keeps the usual second between requests and ends after about two minutes on a demo
-    web of pace 1. `headless` has delays of 20 ms: on a demo web of HEADLESS_PACE it ends within half a minute.
-    """
+    """Return a YAML configuration that crawls `seeds` into `database` (a path): at the usual second between requests,
+    in about two minutes at pace 1; `headless` at 20 ms, within half a minute at HEADLESS_PACE."""
     template = Template((files("tui_crawler.demo") / "crawl.yaml").read_text("utf-8"))
     return template.substitute(
         user_agent=yaml_quoted(USER_AGENT),

@@ -45,11 +45,8 @@ FAULTS = {fault.__name__: fault for fault in (Faithful, FailsFirst, Truncated, B
 
 @dataclass(frozen=True, slots=True)
 class DemoPage:
-    """One resource: what a faithful GET answers.
-
-    `target` is the path with its query as a client sends it. An `etag` (with its quotes) or a
-    `last_modified` (HTTP date) makes the page answer 304 to a matching conditional request.
-    """
+    """What a faithful GET of `target` (path with query) answers. An `etag` (with its quotes) or a `last_modified` (HTTP
+    date) makes the page answer 304 to a matching conditional request."""
 
     target: str
     body: bytes = b""

@@ -39,11 +39,9 @@ _RESET_ON_CLOSE = struct.pack("ii", 1, 0)
 
 @dataclass(frozen=True, slots=True)
 class ServedRequest:
-    """One request as the server saw it; `status` is 0 if no answer was sent (reset).
-
-    Times are epoch milliseconds with fractions, taken from a steady clock. `started_ms` is when the head had arrived,
-    `ended_ms` just before the last byte was handed over: a gap measured here is never shorter than the client's.
-    """
+    """One request as the server saw it; `status` is 0 if no answer was sent (reset). Times are epoch milliseconds of a
+    steady clock: `started_ms` is when the head had arrived, `ended_ms` just before the last byte was handed over, so
+    that a gap measured here is never shorter than the client's."""
 
     started_ms: float
     ended_ms: float
@@ -254,7 +252,6 @@ class DemoWeb:
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Close every site and the access log; the log stays readable."""
         await self._stack.aclose()
 
 

@@ -257,8 +257,7 @@ class CommandExecutor:
 
     async def _to_front(self, added: Mapping[str, Sequence[int]], job: str, *, few: bool) -> None:
         """Added seeds (hashes by origin) come before what is on the todo lists of their origins; of many, as many as
-        there is room for, so that a list of seeds, however long, makes none of any length. Origins that another worker
-        holds are left out: it finds them."""
+        there is room for. Origins that another worker holds are left out: it finds them."""
         taken = 0 if few or self.crawls else sum(len(state.todo) for state in self._table.states.values())
         share = max(0, _NEXT_AT_REST - taken) // max(1, len(added)) + 1
         most = _FRONT if few or self.crawls else min(share, _FRONT)

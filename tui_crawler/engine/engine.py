@@ -197,8 +197,7 @@ class Engine:
             await self._store.end_rest()
 
     async def _let_rest(self, idle: Sequence[OriginState]) -> None:
-        """Of origins that had nothing left those that were to look for work stay as they were where there is none; the
-        robots.txt that an operator wants fetched is some."""
+        """Origins that had nothing left and look for work have finished again where there is none."""
         now = {one.origin: self._table.states[one.origin] for one in idle}
         same = [one.origin for one in idle if now[one.origin].robots == one.robots]
         looking = [name for name in same if now[name].finished is None]
@@ -212,8 +211,7 @@ class Engine:
         job_filters.exclude(await self._store.exclusions())
 
     async def _open(self, opening: Sequence[OriginState], as_stored: Container[str] = ()) -> None:
-        """The first places of origins in the box; the gap of each holds for everyone under its key. The database need
-        not be told of those that stand `as_stored`."""
+        """The first places of origins in the box; the database has those that are `as_stored`."""
         now = self._clock.now()
         await self._find_keys([state for state in opening if state.origin not in self._table.keys])
         for some in pieces(opening, _OPENED):
@@ -229,7 +227,6 @@ class Engine:
                 self._slots.place(state.origin)
 
     async def _find_keys(self, entered: Sequence[OriginState]) -> None:
-        """The politeness keys of origins, and the gaps of all before one of them is asked."""
         if not self._settings.by_address:  # nothing is waited for
             for state in entered:
                 await self._waiting.find_key(state.origin, self._fetcher)
@@ -275,8 +272,8 @@ class Engine:
             await self._clock.wait(self._slots.wake, self._patience_of_loop())
 
     async def _finds_more(self, reason: RunReason) -> bool:
-        """Before a run ends as exhausted: whether an operator has asked for something, or pages came out of a stash or
-        back, unnoticed by their origins, or count as their canonical URL leads nowhere."""
+        """Before a run ends as exhausted: whether an operator has asked for something, or pages are back in the queue
+        that their origins have not noticed."""
         try:
             if self._peers is None or await self._peers.store.is_leading():
                 await self._take_actions()

@@ -32,12 +32,9 @@ _REMEMBERED = 50_000  # origins in other hands
 
 @dataclass(frozen=True, slots=True)
 class EngineSettings:
-    """The settings of an engine. `settings_of` gives the settings of one origin, `key_of` its politeness key.
-
-    `key_of` takes an origin and the address its host resolves to (only asked for when `by_address` is set).
-    With fewer unfinished origins than `min_origins`, the next segment is loaded (`load_next`), or the rest is saved
-    as one and the run ends (M).
-    """
+    """The settings of an engine. `settings_of` gives the settings of one origin; `key_of` its politeness key, from the
+    origin and the address of its host (only looked up when `by_address` is set). With fewer unfinished origins than
+    `min_origins`, the next segment is loaded (`load_next`), or the rest is saved as one and the run ends (M)."""
 
     plan: RunPlan
     settings_of: Callable[[str], CrawlSettings]
@@ -236,11 +233,8 @@ def pieces(items: Sequence[T], size: int | None = None) -> Iterator[Sequence[T]]
 async def fold_origins(
     table: OriginTable, store: Store, names: Sequence[str], fold: Callable[[OriginState], OriginState]
 ) -> list[tuple[OriginState, OriginState]]:
-    """Change the states of origins and stores them; return those that are another one now, before and after.
-
-    Each holds as soon as its piece is begun. What the database does not take is taken back, so that it can be done
-    again: StorageFailure.
-    """
+    """Change the states of origins and store them; return those that are another one now, before and after. Each holds
+    as soon as its piece is begun. Raises StorageFailure; what was not stored is taken back, to be done again."""
     changed: list[tuple[OriginState, OriginState]] = []
     for some in pieces(names):
         folded = [(old, fold(old)) for old in map(table.states.__getitem__, some)]

@@ -44,11 +44,8 @@ class PeerStore(Protocol):
     """The part of the database that the workers of one run share. Raises StorageFailure as the Store does."""
 
     async def take_origins(self, *, idle: bool = False) -> tuple[StoredOrigin, ...]:
-        """Lease origins that nobody holds, up to this worker's share; whole groups of one site stay together. Now and
-        then, at each call where this worker is `idle`.
-
-        What a dead worker held is taken back once; its origins come as unclean.
-        """
+        """Lease free origins, up to this worker's share; whole groups of one site stay together. At each call where
+        this worker is `idle`, else sometimes. What a dead worker held comes once, as unclean."""
 
     async def orders(self) -> WorkerOrders:
         """Return what an operator wants of this worker, and which origins are to go elsewhere, or have gone."""

@@ -160,11 +160,8 @@ class Slots:
             self._probes.give_up(origin, "robots.txt could not be fetched, so nothing else was asked")
 
     def _lose_database(self, origin: str, failure: StorageFailure) -> None:
-        """The database did not take an attempt. Nothing more is asked until it takes rows again.
-
-        Where it refuses the attempt the origin ends (exit code -3). Where it takes nothing, for good or for longer than
-        is waited for, the run ends, and the next one asks again.
-        """
+        """Ask nothing more until the database takes rows again. Where it refuses an attempt the origin ends (exit code
+        -3); where it takes nothing, for good or for longer than is waited for, the run ends, to be continued."""
         if isinstance(failure, StorageHeldUp | DatabaseUnusable):
             self.lost = failure
         else:

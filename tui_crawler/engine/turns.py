@@ -213,9 +213,8 @@ class TurnRunner:
         return made and hop is None
 
     async def check(self, origin: str, check: Check) -> Exchange:
-        """Probe a URL, after robots.txt and all policies, as any request; changes no page (U). The result of a HEAD
-        request that failed is not the last one. A sitemap that is looked for is fetched and, if it is one, becomes a
-        page that is read from this answer."""
+        """Probe a URL, after robots.txt and all policies; changes no page (U). The result of a HEAD request that failed
+        is not the last one. A sitemap that is looked for becomes a page that is read from this answer."""
         table, started = self._table, self._clock.now()
         page = TodoPage(0, MAIN_JOB, check.url.href)
         verdict = self._judge(origin, page, check.url)
@@ -332,9 +331,8 @@ class TurnRunner:
         self._tell_attempt(table.states[origin], settle, settled)
 
     async def _store_finds(self, origin: str, settle: Settle) -> Settled:
-        """Store an attempt. Origins that the whitelist lets join with its pages have joined before; what has happened
-        to its own meanwhile, as a pause, stays. New pages are counted; other origins that got some and had nothing left
-        to do go on, those outside the crawl join to be checked."""
+        """Store an attempt. Origins that the whitelist lets join with its pages join first; what has happened to its
+        own origin meanwhile stays. Other origins that got pages go on; those outside the crawl join to be checked."""
         named = {page.origin: page.start_path for page in settle.new_pages if not page.external}
         joining = [name for name in named if not self._table.takes_part(name, external=False)]
         for name in joining:
@@ -373,7 +371,6 @@ class TurnRunner:
         return admission.judge(url, table.rules_for(origin, agent), page.seed, page.external)
 
     async def _exchange(self, request: FetchRequest) -> Exchange:
-        """One exchange that `cancel_requests` can end."""
         sent = self._clock.now()
         if self._cancelling or not self._store.may_ask():
             return Exchange((), ExitCode.cancelled, None, 0, message="cancelled before it was sent")
@@ -421,7 +418,6 @@ class TurnRunner:
 
 
 def _answer_of(page: TodoPage, code: ExitCode, exchange: Exchange) -> CrawlAnswer:
-    """Return the outcome of an exchange as it is folded into the state of its origin."""
     return CrawlAnswer(
         page.page_id,
         code,
