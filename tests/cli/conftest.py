@@ -22,7 +22,7 @@ from tui_crawler.demo.process import DemoUnavailable
 from tui_crawler.domain.history.audit import SentRequest
 from tui_crawler.domain.history.coverage import Coverage
 from tui_crawler.domain.records.command import ActionResult, Command
-from tui_crawler.domain.records.page_view import FailureGroup, PageView
+from tui_crawler.domain.records.page_view import FailureCount, FailureGroup, PageView
 from tui_crawler.domain.records.view import OriginChanges, OriginView, RunView, TotalsView
 from tui_crawler.wiring import operator_name
 from tui_crawler.wiring.launch import Launch
@@ -123,9 +123,9 @@ class StoredReports:
     def origin(self, origin: str) -> OriginView | None:
         return next((view for view in self.origins if view.origin == origin), None)
 
-    def failure_groups(self, by: tuple[str, ...], limit: int | None) -> tuple[FailureGroup, ...]:
+    def failure_count(self, by: tuple[str, ...], limit: int | None) -> FailureCount:
         self.grouped_by = by
-        return self.groups
+        return FailureCount(self.groups, 0, 0)
 
     def failure_pages(
         self, exit_code: str = "", origin: str = "", after_id: int = 0, limit: int = 200

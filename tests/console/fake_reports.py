@@ -33,7 +33,7 @@ from tests.console.sample_timeline import timeline
 from tui_crawler.domain.crawl.contract import Contract
 from tui_crawler.domain.history.coverage import Coverage
 from tui_crawler.domain.history.pulse import Pulse, PulseOf
-from tui_crawler.domain.history.site_tree import BranchList, BranchPiece
+from tui_crawler.domain.history.site_tree import BranchList, BranchTally
 from tui_crawler.domain.history.span import TimeSpan
 from tui_crawler.domain.history.timeline import Timeline
 from tui_crawler.domain.history.trap import TrapSuspicion
@@ -361,7 +361,7 @@ class FakeReports(DiffReports):
     def branch_list(self, prefix: str, branches: int, pages: int) -> BranchList:
         return sample_tree.branch_list(prefix, branches, pages)
 
-    def branch_piece(self, prefix: str, after: str = "") -> BranchPiece:
+    def branch_piece(self, prefix: str, after: str = "") -> BranchTally:
         return sample_tree.branch_piece(prefix, after, self.looks_at)
 
     def branch_traps(self, prefixes: tuple[str, ...]) -> dict[str, TrapSuspicion]:

@@ -182,7 +182,7 @@ class Tour:
         await self.press("enter", "g", "E", rounds=2)
         await self.press("enter", "escape", "escape", "y", "G", "D", "escape", "X", rounds=1)
         await self.held.type(f"host: {self.payload}")
-        await self.press("enter", "escape", "g", "D", rounds=1)
+        await self.press("enter", "escape", "g", "j", "j", "D", rounds=1)
         await counted(self.held)
         await self.press("E", rounds=0)
         await self.held.type("bad")

@@ -18,7 +18,7 @@ from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.console.tree.rows import NodeKind, OpenBranch, branch_pattern, nodes
 from tui_crawler.console.tree.screen import TreeScreen
 from tui_crawler.console.url.screen import UrlScreen
-from tui_crawler.domain.history.site_tree import OWN_PAGES, BranchCounts, BranchList, BranchPiece
+from tui_crawler.domain.history.site_tree import OWN_PAGES, BranchCounts, BranchList, BranchTally
 from tui_crawler.domain.records.command import RetryPages
 from tui_crawler.domain.rules.pattern import Pattern
 from tui_crawler.text.cells import cell_text
@@ -133,7 +133,7 @@ async def test_counting_waits_while_keys_are_pressed() -> None:
         await held.press("M", rounds=2)
         screen = held.app.screen
         assert isinstance(screen, TreeScreen)
-        while screen.wants()[-2] is not screen._opened[screen._root].piece:
+        while screen._opened[screen._root].piece not in screen.wants():
             await held.settle(1)
         await held.press("j", rounds=0)
         assert screen._opened[screen._root].piece not in screen.wants()
@@ -184,7 +184,7 @@ def test_patterns_name_what_is_below_and_nothing_else(held: Stage | None = None)
 def test_a_page_whose_url_is_the_prefix_of_its_branch_is_called_itself() -> None:
     branch = OpenBranch(f"{API}/a/")
     branch.listed = BranchList((), {f"{API}/a/": BranchCounts(known=1), f"{API}/a/b": BranchCounts(known=1)}, False)
-    branch.shown = branch.shown.plus(BranchPiece({OWN_PAGES: BranchCounts(known=2)}, 2, "", True))
+    branch.shown = branch.shown.plus(BranchTally({OWN_PAGES: BranchCounts(known=2)}, 2, "", True))
     found = nodes(branch.prefix, {branch.prefix: branch}, frozenset())
     assert [node.name for node in found if node.url] == ["(itself)", "b"]
 

@@ -25,7 +25,7 @@ from tui_crawler.console.url.rows import (
 )
 from tui_crawler.console.urls.queries import MOST_LINKS
 from tui_crawler.domain.records.attempt import RequestRecord
-from tui_crawler.domain.records.page_view import LinkEnd, LinkView
+from tui_crawler.domain.records.page_view import Hop, LinkEnd, LinkView
 
 URL = f"{API}/v2/items?page=18"
 
@@ -61,15 +61,16 @@ def test_the_shortest_path_is_a_tree_with_kind_time_and_depth() -> None:
 
 def test_depths_are_those_of_the_database_for_a_redirect_adds_none() -> None:
     detail = page_detail()
-    moved = replace(detail.path[1], kind="location")
-    detail = replace(detail, path=(detail.path[0], moved, detail.path[2]), path_depths=(1, 1, 2))
+    first, moved, last = detail.path
+    moved, last = replace(moved, kind="location", depth=1), replace(last, depth=2)
+    detail = replace(detail, path=(first, moved, last))
     lines = text_of(path_lines(detail, UTC)).splitlines()
     assert [line.split("depth ")[1][:1] for line in lines[:4]] == ["0", "1", "1", "2"]
     assert "<location>" in lines[2]
 
 
 def test_of_a_long_path_the_last_steps_are_drawn() -> None:
-    steps = tuple(LinkView(f"{API}/{n}", f"{API}/{n + 1}", "a", False, "", NOW) for n in range(30))
+    steps = tuple(Hop(f"{API}/{n}", f"{API}/{n + 1}", "a", n + 1, NOW) for n in range(30))
     text = text_of(path_lines(replace(page_detail(), path=steps), UTC))
     assert "… 18 steps" in text
     assert "/30" in text

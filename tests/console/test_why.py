@@ -28,8 +28,8 @@ from tui_crawler.console.url.explanation import TRACE_MS, ExplanationQuery
 from tui_crawler.console.url.screen import UrlScreen
 from tui_crawler.console.url.why import AskUrlScreen, WhyScreen
 from tui_crawler.console.url.why_lines import path_lines, standing_lines, trace_lines
-from tui_crawler.domain.crawl.standing import Hop
 from tui_crawler.domain.history.explanation import Answer, Explanation
+from tui_crawler.domain.records.page_view import Hop
 from tui_crawler.domain.rules.verdict import Step
 from tui_crawler.storage.db.database import open_writable
 from tui_crawler.storage.db.open_settings import OpenSettings

@@ -65,7 +65,7 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     code = exit_code_name(arguments.exit_code) if arguments.exit_code else ""
     with reports_of(existing_database(arguments)) as reports:
         if not arguments.list:
-            groups = reports.failure_groups(by, None)
+            groups = reports.failure_count(by, None).groups
             documents = [{"key": dict(group.key)} | picked(group, _GROUP) for group in groups]
             return printer.answer(arguments.json, {"groups": documents}, _group_lines(groups, by))
         origin = known_origin(arguments.origin, reports) if arguments.origin else ""

@@ -230,17 +230,13 @@ def _hand_over(
 
 def _shown_lines(rules: JobRules) -> Iterator[str]:
     """Yield the rules in force as a file that `rules apply` reads; what operators excluded besides is a comment."""
-    from tui_crawler.domain.rules.policy import PolicySet
-    from tui_crawler.text.rules_text import rules_lines
+    from tui_crawler.text.rules_text import excluded_lines, rules_lines
 
     unstored = "the configuration (no version is stored yet)" if rules.kept else "no rules: no configuration is kept"
     number = f"version {rules.ruleset_id}" if rules.ruleset_id else unstored
     yield f"# {number} of job {safe(rules.job)}"
     yield from rules_lines(rules.own)
-    if rules.added:
-        entries = rules_lines(PolicySet(exclusions=rules.added))
-        yield "# excluded by operators, with every version:"
-        yield from (f"#{line}" for line in entries if line.startswith("  - "))
+    yield from excluded_lines(rules.added)
     if not rules.policies.url_query_parameters:
         yield "# no url_query_parameters policy: every URL with a query is refused"
 

@@ -16,8 +16,8 @@ from tui_crawler.text.format import date_time, phase
 from tui_crawler.wiring import operator_name
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.crawl.standing import Hop
     from tui_crawler.domain.history.explanation import Explanation
+    from tui_crawler.domain.records.page_view import Hop
     from tui_crawler.domain.records.view import AttemptView
     from tui_crawler.domain.rules.verdict import Step
 

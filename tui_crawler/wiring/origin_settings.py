@@ -29,8 +29,7 @@ if TYPE_CHECKING:
 
 def seed_urls(config: Config) -> tuple[CrawlUrl, ...]:
     """The seeds of all jobs, normalised; the configuration has refused those that are no URLs."""
-    seeds = [*config.seeds, *(seed for job in config.jobs for seed in job.seeds)]
-    return urls_of(seeds, config)
+    return urls_of([*config.seeds, *(seed for job in config.jobs for seed in job.seeds)], config)
 
 
 def urls_of(seeds: Iterable[str], config: Config) -> tuple[CrawlUrl, ...]:

@@ -86,17 +86,15 @@ def sessions_of(log: ReplayLog) -> list[LoggedSession]:
 def replayed(database: DatabasePlace, run_id: int | None) -> Iterator[Event] | None:
     """The events of a run (None: the newest) once more, in the order of time; None when there is no such run. The
     database is read in windows: nothing is held open between two."""
-    reports = Reports(database)
-    newest = reports.runs(1)
-    wanted = run_id or (newest[0].run_id if newest else 0)
-    span = reports.run_span(wanted)
-    if span is None:
-        reports.close()
-    return None if span is None else _events(reports, wanted, *span)
+    with closing(Reports(database)) as reports:
+        newest = reports.runs(1)
+        wanted = run_id or (newest[0].run_id if newest else 0)
+        span = reports.run_span(wanted)
+    return None if span is None else _events(database, wanted, *span)
 
 
-def _events(reports: Reports, run_id: int, first: int, origins: int, began: int, ended: int) -> Iterator[Event]:
-    with closing(reports):
+def _events(database: DatabasePlace, run_id: int, first: int, origins: int, began: int, ended: int) -> Iterator[Event]:
+    with closing(Reports(database)) as reports:
         attempts = _stretches(lambda reach: reports.attempt_stretch(LogTerms(), reach), first - 1) if first else ()
         activity = _stretches(lambda reach: reports.activity_stretch(LogTerms(), reach), 0)
         actions = reports.actions(_MOST_ACTIONS, oldest_first=True)

@@ -47,10 +47,8 @@ class Judging:
     _after: int = 0
 
     def go_on(self, reports: Reports, progress: Callable[[int], None] | None = None) -> Preview:
-        """Judges those that became known since the last time; answers for all of them.
-
-        `progress` is told how many were judged so far. Raises StorageFailure.
-        """
+        """Judge those that became known since the last time; return the result for all. `progress` gets how many were
+        judged so far. Raises StorageFailure."""
         while rows := reports.urls_known(self._after, WINDOW):
             self._impact.add(rows)
             self._after = rows[-1][0]
@@ -61,10 +59,8 @@ class Judging:
 
 @dataclass(frozen=True, slots=True)
 class RuleQueries:
-    """Answers about the rules of one database. A job is named, else it is that of the newest run.
-
-    Every method raises StorageFailure when the database cannot be read, and NoSuchJob.
-    """
+    """The rules of one database. A job is named, else it is that of the newest run. Every method raises StorageFailure
+    when the database cannot be read, and NoSuchJob."""
 
     _reports: Reports
 
@@ -79,10 +75,8 @@ class RuleQueries:
         return RuleTest(url.href, stage, JUDGEMENT_CODES.get(stage), decided_by, settings)
 
     def preview(self, change: RulesetChange, job: str = "", progress: Callable[[int], None] | None = None) -> Preview:
-        """What a change would block and revive among all known URLs; for every job unless one is named.
-
-        `progress` is told how many URLs were judged so far. Raises BadPattern for a bad value.
-        """
+        """What a change would block and revive among all known URLs; for every job unless one is named. `progress` gets
+        how many URLs were judged so far. Raises BadPattern for a bad value."""
         return self.judging(change, job).go_on(self._reports, progress)
 
     def judging(self, change: RulesetChange, job: str = "") -> Judging:
@@ -95,19 +89,15 @@ class RuleQueries:
         return Judging(Impact({one.job: Comparison(one.policies, one.policies.with_exclusions(more)) for one in rules}))
 
     def edit(self, change: RulesetChange, base_id: int = 0, job: str = "", note: str = "") -> ApplyRules:
-        """The command that applies a change to the version it was made from (0: the one in force now).
-
-        Raises NoSuchRuleset.
-        """
+        """The command that applies a change to the version it was made from (0: the one in force now). Raises
+        NoSuchRuleset."""
         base = self._version(base_id) if base_id else self._current(job)
         return ApplyRules(to_json(change.applied_to(base.policies)), base.ruleset_id, job, note)
 
     def undoing(self, job: str = "") -> tuple[RulesetChange, Ruleset, int]:
-        """The change that brings back what held before the version in force, the version it brings back, and the action
-        of the operator journal that it takes back (0: none, or only in part).
-
-        Raises NoSuchRuleset when it is the first.
-        """
+        """The change that brings back what the version in force has replaced, the version it brings back, and the
+        action of the operator journal that it takes back (0: none, or only in part). Raises NoSuchRuleset when it is
+        the first."""
         now = self._current(job)
         if not now.parent_id:
             raise NoSuchRuleset(f"version {now.ruleset_id} is the first of job {now.job}: there is none before it")
@@ -120,10 +110,7 @@ class RuleQueries:
         return self._reports.rulesets(self.in_force(job).job)
 
     def difference(self, one: int, other: int = 0, job: str = "") -> tuple[Ruleset, Ruleset, tuple[RulesetLine, ...]]:
-        """Two versions (`other` 0: the one in force), and what the second has and the first has not, and the reverse.
-
-        Raises NoSuchRuleset.
-        """
+        """Two versions (`other` 0: the one in force), and what only one of them has. Raises NoSuchRuleset."""
         before, after = self._version(one), self._version(other) if other else self._current(job)
         return before, after, difference(before.policies, after.policies)
 
@@ -137,10 +124,10 @@ class RuleQueries:
         comparisons: dict[str, Comparison] = {}
         for rules in meant[:1] if job else meant:
             known = next((one for own, one in made if own == rules.own), None)
-            if known is None:
-                known = Comparison(rules.policies, edit.applied_to(rules.own).with_exclusions(rules.added))
-                made.append((rules.own, known))
-            comparisons[rules.job] = known
+            comparisons[rules.job] = known or Comparison(
+                rules.policies, edit.applied_to(rules.own).with_exclusions(rules.added)
+            )
+            made.append((rules.own, comparisons[rules.job]))
         return comparisons
 
     def _current(self, job: str) -> Ruleset:

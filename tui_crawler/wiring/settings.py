@@ -86,7 +86,19 @@ def plan_of(config: Config, launch: Launch) -> RunPlan:
         config_text=config.text,
         unverified=-1 if not config.network.verify else sum(host.verify is False for host in config.hosts),
         worker=name,
-        jobs=tuple(_job_plan(job, config) for job in config.jobs),
+        jobs=tuple(
+            JobPlan(
+                job.name,
+                _pages(job.seeds, config, job.nice),
+                job.nice,
+                config.crawl.max_depth if job.max_depth is None else job.max_depth,
+                job.concurrency,
+                job.tag,
+                job.note,
+                job.rules,
+            )
+            for job in config.jobs
+        ),
         policies=config.policy_set,
         start_paths=tuple((site.origin, site.start_path) for site in config.sites),
         crawl_settings=crawl_settings(config).to_json(),
@@ -215,8 +227,7 @@ def _secret_fields(host: HostConfig) -> Headers:
 
 
 def check_secrets(config: Config) -> None:
-    """Before anything is requested: whether all that is secret is there. Raises StorageFailure: only a configuration
-    that a database keeps can lack it."""
+    """Raise StorageFailure where a secret is missing, which only a configuration that a database keeps can lack."""
     try:
         for host in config.hosts:
             _secret_fields(host)

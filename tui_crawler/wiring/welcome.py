@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Iterable
 from pathlib import Path
 
 from tui_crawler.config.load import config_from_seeds, load_config
@@ -46,8 +45,7 @@ class Folder:
 
     def look(self) -> FolderFound:
         """The first configurations and databases by name."""
-        configurations = self._files(("*.yaml", "*.yml"))
-        databases = self._files(("*.db",))
+        configurations, databases = self._files("*.yaml", "*.yml"), self._files("*.db")
         return FolderFound(
             tuple(_configuration(path, self._impolite) for path in configurations[:_MOST]),
             tuple(_database(path) for path in databases[:_MOST]),
@@ -56,15 +54,25 @@ class Folder:
 
     def check(self, step: FirstStep) -> tuple[str, ...]:
         """What keeps a step from being done."""
-        match step:
-            case FromSeeds():
-                return self._check_seeds(step)
-            case FromConfiguration(path=path):
-                return self._check_configuration(path)
-            case FromDatabase(path=path):
-                return self._check_database(path)
-            case FromDemo():
-                return ()
+        try:
+            match step:
+                case FromSeeds():
+                    self.config_for(step)
+                    cannot = f"{self._path}: this folder cannot be written"
+                    return () if os.access(self._path, os.W_OK | os.X_OK) else (cannot,)
+                case FromConfiguration(path=path):
+                    return self._check_configuration(path)
+                case FromDatabase(path=path):
+                    return self._check_database(path)
+                case FromDemo():
+                    return ()
+        except ConfigErrors as errors:
+            if isinstance(step, FromConfiguration):
+                return tuple(str(problem) for problem in errors.problems)
+            return tuple(
+                f"{one.key}: {one.message}" + (f"; {one.suggestion}" if one.suggestion else "")
+                for one in errors.problems
+            )
 
     def file(self, typed: str) -> Path:
         with contextlib.suppress(RuntimeError):  # there is no such user
@@ -81,28 +89,13 @@ class Folder:
         own = {"user_agent": step.user_agent} if step.user_agent else {}
         return config_from_seeds(step.urls, database, name=database.stem, overrides=own), database
 
-    def _files(self, patterns: Iterable[str]) -> list[Path]:
-        found = (path for pattern in patterns for path in self._path.glob(pattern))
-        return sorted(path for path in found if path.is_file())
-
-    def _check_seeds(self, step: FromSeeds) -> tuple[str, ...]:
-        try:
-            self.config_for(step)
-        except ConfigErrors as errors:
-            return tuple(
-                f"{one.key}: {one.message}" + (f"; {one.suggestion}" if one.suggestion else "")
-                for one in errors.problems
-            )
-        return () if os.access(self._path, os.W_OK | os.X_OK) else (f"{self._path}: this folder cannot be written",)
+    def _files(self, *patterns: str) -> list[Path]:
+        return sorted(path for pattern in patterns for path in self._path.glob(pattern) if path.is_file())
 
     def _check_configuration(self, typed: str) -> tuple[str, ...]:
         path = self.file(typed)
-        try:
-            short = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
-            config = load_config(short, allow_impolite_cli=self._impolite)
-        except ConfigErrors as errors:
-            return tuple(str(problem) for problem in errors.problems)
-        database = Path(config.database.location)
+        short = path.relative_to(Path.cwd()) if path.is_relative_to(Path.cwd()) else path
+        database = Path(load_config(short, allow_impolite_cli=self._impolite).database.location)
         return self._check_database(str(database)) if database.exists() else ()
 
     def _check_database(self, typed: str) -> tuple[str, ...]:

@@ -73,14 +73,11 @@ class ExitSummary:
             turns = f"{plural(run.requests, 'turn')} with a request"
             state, why = self._state(run)
             lines.append(f"Run {run.run_id}{name}: {state} after {spent} and {turns}{why and '; '}{why}.")
-        elif self.engine_failure:
+        if self.engine_failure:
             lines.append(f"The engine failed: {safe(self.engine_failure)}")
-        if run is not None and self.engine_failure:
-            lines.append(f"The engine failed: {safe(self.engine_failure)}")
-        elif self.trouble:
+        if self.trouble and (run is None or not self.engine_failure):
             lines.append(f"The database failed: {safe(self.trouble)}")
-        if self.totals is not None:
-            totals = self.totals
+        if (totals := self.totals) is not None:
             sums = ", ".join(f"{count(getattr(totals, name))} {name}" for name in _TOTAL_NAMES)
             lines.append(
                 f"In all runs: {plural(totals.requests, 'request')}, {size(totals.bytes)}; pages: {sums}, "
@@ -104,10 +101,9 @@ class ExitSummary:
         return self.coverage if known else None
 
     def _state(self, run: RunView) -> tuple[str, str]:
-        if self.departure is not None:
-            return "goes on", ""
-        if not self.hosted and run.live:
-            return f"goes on in {safe(run.owner, 80)}" if run.owner else "goes on", ""
+        if self.departure is not None or (not self.hosted and run.live):
+            elsewhere = f" in {safe(run.owner, 80)}" if run.owner and self.departure is None else ""
+            return f"goes on{elsewhere}", ""
         if not self.hosted and not run.finished_at:
             return BROKEN_OFF, "the next start goes on"
         if self.hosted and self.forced:

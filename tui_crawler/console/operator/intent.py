@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.operator.retry_start import (
@@ -116,9 +116,8 @@ def resume(origins: Sequence[OriginView]) -> Intent | None:
 
 def toggle_pause_all(origins: Collection[OriginView]) -> Intent | None:
     """Pauses every origin unless all that have not finished are paused already; then resumes every one."""
-    unfinished = [view for view in origins if not view.ended]
-    held = unfinished and all(view.paused for view in unfinished)
-    return resume_all(origins) if held else pause_all(origins)
+    going = [view for view in origins if not view.ended]
+    return resume_all(origins) if going and all(view.paused for view in going) else pause_all(origins)
 
 
 def pause_all(origins: Collection[OriginView]) -> Intent | None:
@@ -167,11 +166,10 @@ def end_run(run: RunView, origins: Collection[OriginView], *, elsewhere: bool) -
 
 def stop(origins: Sequence[OriginView]) -> Confirmation:
     """Asks before origins are finished for this run."""
-    names = _names(view for view in origins if not view.ended)
-    pending = sum(view.pending for view in origins if not view.ended)
+    going = [view for view in origins if not view.ended]
+    names, pending = _names(going), sum(view.pending for view in going)
     stay = f"{plural(pending, 'page')} {'stays' if pending == 1 else 'stay'} pending"
-    ended = _ended(origins)
-    gone = f" {ended} already." if ended else ""
+    gone = f" {ended} already." if (ended := _ended(origins)) else ""
     text = f"{stay}. The next run starts it again; nothing is deleted.{gone}"
     return asked(STOP, names, origin_words(names), text)
 
@@ -185,8 +183,8 @@ def retry_failed(origins: Sequence[OriginView], estimate: RetryEstimate = _LIVE,
     weary = [v for v in origins if runs_on and v.origin in names and v.patience < v.patience_max]
     if weary:
         note = gave_up_words(_names(v for v in weary if v.gave_up)) or "It has lost patience in this run."
-    options = _retry_options(RetryPages(origins=names), f"retry {some} of {what}", _names(weary), estimate.retry_start)
-    return _retry(some, what, cost, estimate, options, note)
+    says = f"retry {some} of {what}"
+    return _retry(RetryPages(origins=names), some, what, says, cost, estimate, _names(weary), note)
 
 
 def retry_group(group: FailureGroup, cost: str, estimate: RetryEstimate = _LIVE) -> Confirmation:
@@ -200,9 +198,9 @@ def retry_group(group: FailureGroup, cost: str, estimate: RetryEstimate = _LIVE)
         some = f"{count(group.recoverable)} of them can recover, the others are final" if group.recoverable else ""
         hope = f"{some or 'They are final'}: the answer will hardly be another one."
     retry, says = RetryPages(exit_codes=exits, origins=origins), f"retry {plural(group.count, 'page')}: {what}"
-    options = _retry_options(retry, says, estimate.gave_up, estimate.retry_start)
     note = " ".join(filter(None, (gave_up_words(estimate.gave_up), hope)))
-    return _retry(plural(group.count, "failed page"), what, cost, estimate, options, note)
+    some = plural(group.count, "failed page")
+    return _retry(retry, some, what, says, cost, estimate, estimate.gave_up, note)
 
 
 def retry_named(
@@ -211,14 +209,31 @@ def retry_named(
     """Asks before pages are put back that are named one by one: these, of the `whole` number of those meant."""
     some = f"the first {count(len(urls))} of {count(whole)}" if len(urls) < whole else plural(len(urls), noun)
     says = f"retry {plural(len(urls), 'page')}: {what}"
-    options = _retry_options(RetryPages(urls=urls), says, estimate.gave_up, estimate.retry_start)
     short = what if len(what) <= _NAMED else what[: _NAMED - 1] + "…"
-    return _retry(some, short, cost, estimate, options, gave_up_words(estimate.gave_up))
+    weary = estimate.gave_up
+    return _retry(RetryPages(urls=urls), some, short, says, cost, estimate, weary, gave_up_words(weary))
 
 
 def _retry(
-    some: str, what: str, cost: str, estimate: RetryEstimate, options: tuple[tuple[str, Intent], ...], note: str
+    retry: RetryPages,
+    some: str,
+    what: str,
+    says: str,
+    cost: str,
+    estimate: RetryEstimate,
+    weary: tuple[str, ...],
+    note: str,
 ) -> Confirmation:
+    """Asks before a retry. Before it the same with new patience, where origins need that: given after the pages were
+    put back, so that these are what it is spent on. Where it starts a run, the pages can also be put back alone."""
+    plain = Intent((retry,), says)
+    options: tuple[tuple[str, Intent], ...] = (("Retry", plain),)
+    if estimate.retry_start is RetryStart.new_run:
+        aside = replace(plain, note="put back, no run starts; the next one takes it up", starts=False)
+        options = ("Start a run", Intent((retry,), f"{says}, in a new run")), ("Only put back", aside)
+    elif weary:
+        both = Intent((retry, TopUpPatience(weary)), f"{says}, with full patience")
+        options = (("Retry with new patience", both), *options)
     return Confirmation(f"Retry {some}?", f"{what}: {estimate_words(estimate)} {cost}".rstrip(), options, note)
 
 
@@ -231,22 +246,6 @@ def retry_urls(
     held = held_word(origin, retry_start)
     note = f"it waits, its origin is {held}" if held else ""
     return Intent((RetryPages(urls=urls),), f"retry {what}{runs[retry_start]}", note=note)
-
-
-def _retry_options(
-    retry: RetryPages, says: str, weary: tuple[str, ...], retry_start: RetryStart
-) -> tuple[tuple[str, Intent], ...]:
-    """The retry; before it, where origins need that, the same with new patience: given after the pages were put back,
-    so that these are what it is spent on. Where it starts a run, the pages can
-    also be put back alone."""
-    if retry_start is RetryStart.new_run:
-        aside = Intent((retry,), says, note="put back, no run starts; the next one takes it up", starts=False)
-        return ("Start a run", Intent((retry,), f"{says}, in a new run")), ("Only put back", aside)
-    plain = ("Retry", Intent((retry,), says))
-    if not weary:
-        return (plain,)
-    both = Intent((retry, TopUpPatience(weary)), f"{says}, with full patience")
-    return (("Retry with new patience", both), plain)
 
 
 def top_up(origins: Sequence[OriginView]) -> Intent | None:
@@ -303,16 +302,14 @@ def toggle_jobs(jobs: Sequence[JobView]) -> Intent | None:
 
 def pause_jobs(jobs: Sequence[JobView]) -> Intent | None:
     """Pauses those of the jobs that are neither paused nor aborted; None when there is none."""
-    return _steer_jobs(PAUSE_JOBS, tuple(job.job for job in jobs if not job.aborted and job.concurrency != 0))
+    names = tuple(job.job for job in jobs if not job.aborted and job.concurrency != 0)
+    return steered(PAUSE_JOBS, names, _jobs(names))
 
 
 def resume_jobs(jobs: Sequence[JobView]) -> Intent | None:
     """Takes the pause off those of the jobs that are paused and not aborted; None when there is none."""
-    return _steer_jobs(RESUME_JOBS, tuple(job.job for job in jobs if not job.aborted and job.concurrency == 0))
-
-
-def _steer_jobs(order: Order, names: tuple[str, ...]) -> Intent | None:
-    return steered(order, names, _jobs(names)) if names else None
+    names = tuple(job.job for job in jobs if not job.aborted and job.concurrency == 0)
+    return steered(RESUME_JOBS, names, _jobs(names))
 
 
 def set_jobs(jobs: Sequence[JobView], field: str, number: int | None) -> Intent | None:
@@ -321,34 +318,24 @@ def set_jobs(jobs: Sequence[JobView], field: str, number: int | None) -> Intent 
     if not changed:
         return None
     before = _limit_word(getattr(changed[0], field)) if len(changed) == 1 else "…"
-    return Intent(
-        tuple(_set_job(job.job, field, number) for job in changed),
-        f"{field} of {_jobs(tuple(job.job for job in changed))}: {before} → {_limit_word(number)}",
-        tuple(_set_job(job.job, field, getattr(job, field)) for job in changed),
-        back=f"{field} of {_jobs(tuple(job.job for job in changed))} back to {_before(changed, field)}",
-    )
+    return _changed_jobs(changed, field, [number] * len(changed), f"{before} → {_limit_word(number)}")
 
 
 def shift_niceness(jobs: Sequence[JobView], by: int) -> Intent | None:
     """Raises (later) or lowers (sooner) the niceness of each job by a number; None without jobs."""
-    if not jobs:
-        return None
-    return Intent(
-        tuple(SetJob(job.job, nice=job.nice + by) for job in jobs),
-        f"nice of {_jobs(tuple(job.job for job in jobs))}: {'+' if by > 0 else '−'}{abs(by)}",
-        tuple(SetJob(job.job, nice=job.nice) for job in jobs),
-        back=f"nice of {_jobs(tuple(job.job for job in jobs))} back to {_before(jobs, 'nice')}",
-    )
+    change = f"{'+' if by > 0 else '−'}{abs(by)}"
+    return _changed_jobs(jobs, "nice", [job.nice + by for job in jobs], change) if jobs else None
 
 
-def _before(jobs: Sequence[JobView], field: str) -> str:
-    values = {getattr(job, field) for job in jobs}
-    return _limit_word(values.pop()) if len(values) == 1 else "what they were"
+def _changed_jobs(jobs: Sequence[JobView], field: str, numbers: Sequence[int | None], change: str) -> Intent:
+    what, former = f"{field} of {_jobs(tuple(job.job for job in jobs))}", [getattr(job, field) for job in jobs]
 
+    def commands(values: Sequence[int | None]) -> tuple[SetJob, ...]:
+        given = (dict[str, Any]({field: -1 if value is None else value}) for value in values)
+        return tuple(SetJob(job.job, **one) for job, one in zip(jobs, given, strict=True))
 
-def _set_job(job: str, field: str, number: int | None) -> SetJob:
-    given: dict[str, Any] = {field: -1 if number is None else number}
-    return SetJob(job, **given)
+    before = _limit_word(former[0]) if len(set(former)) == 1 else "what they were"
+    return Intent(commands(numbers), f"{what}: {change}", commands(former), back=f"{what} back to {before}")
 
 
 def _limit_word(number: int | None) -> str:

@@ -74,12 +74,13 @@ def reads(
     report: Callable[Concatenate[Any, P], T], every_ms: int = SLOW_MS, *, by_time: bool = False
 ) -> Callable[P, Ask[T]]:
     """Make a method of the reports into what makes the ask for what it returns."""
+    parameters = signature(report)
 
     def read(reports: Any, _now: int, *about: Any) -> T:
         return cast("T", getattr(reports, report.__name__)(*about))
 
     def ask(*about: P.args, **named: P.kwargs) -> Ask[T]:
-        bound = signature(report).bind(None, *about, **named)
+        bound = parameters.bind(None, *about, **named)
         bound.apply_defaults()
         return Ask(read, bound.args[1:], every_ms, by_time)
 

@@ -5,10 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from heapq import nlargest
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any
 
 from tui_crawler.console.logs.attempts import exit_cell, mark_of
-from tui_crawler.console.urls.cells import bare_host, host_of
+from tui_crawler.console.urls.cells import host_cell
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Present, Styled
 from tui_crawler.text.columns import Column, Kind, Relation
@@ -37,8 +38,8 @@ SPANS: dict[str, str] = {"requests": "in all runs", "bytes": "in all runs", "fai
 
 @dataclass(frozen=True, slots=True)
 class StatsTable:
-    """A table that the pane at the bottom shows: its word for the command line, its title, its relation. `span` says
-    what is counted."""
+    """A table that the pane at the bottom shows: its word for the command line, its title, its relation, and of which
+    `span` it is."""
 
     name: str
     title: str
@@ -84,17 +85,13 @@ EXITS, BRIEF_EXITS = exits_of(()), exits_of((), brief=True)
 
 def top_origins(views: Iterable[OriginView], order: str) -> list[OriginView]:
     """The origins with most requests, bytes or failures; none that has none."""
-    found = nlargest(SHOWN, views, key=lambda view: (_amount(view, order), view.origin))
-    return [view for view in found if _amount(view, order)]
-
-
-def _amount(view: OriginView, order: str) -> int:
-    return {"requests": view.requests, "bytes": view.bytes, "failed": view.failed}.get(order, 0)
+    found = nlargest(SHOWN, views, key=attrgetter(order, "origin"))
+    return [view for view in found if getattr(view, order)]
 
 
 def busiest(order: str, views: Sequence[OriginView]) -> Relation[OriginView]:
     """Return origins as a relation, with a bar for what they are ordered by; the first has the most of it."""
-    most = _amount(views[0], order) if views else 0
+    most = getattr(views[0], order) if views else 0
 
     def amount(of: Callable[[str, str | None], Show[Any, object]], field: str) -> Show[Any, object]:
         return of("strong", None) if field == order else of("", "faint")
@@ -107,11 +104,10 @@ def busiest(order: str, views: Sequence[OriginView]) -> Relation[OriginView]:
         key=lambda view: view.origin,
         nothing="nothing to order yet",
         columns=(
-            Column("origin", "ORIGIN", lambda name, *_: Styled(host_of(name), "strong", bare_host(name)), None, 0,
-                   min_width=14, kind="place"),
+            Column("origin", "ORIGIN", lambda name, *_: host_cell(name, "strong"), None, 0, min_width=14, kind="place"),
             Column("requests", "REQUESTS", amount(shown.number, "requests"), 8, 1, "right", min_width=5, short="REQ"),
             Column("bytes", "BYTES", amount(shown.data_size, "bytes"), 7, 2, "right"),
             Column("failed", "FAILED", shown.number("error", "faint"), 6, 1, "right", min_width=4, short="FAIL"),
-            Column("bar", "", share, 12, 3, min_width=6, kind="name", value=lambda view: _amount(view, order)),
+            Column("bar", "", share, 12, 3, min_width=6, kind="name", value=attrgetter(order)),
         ),
     )  # fmt: skip

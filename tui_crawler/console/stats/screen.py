@@ -28,14 +28,8 @@ from tui_crawler.console.reading.refresh import ORIGINS
 from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.waiting import RowsScreen
-from tui_crawler.console.stats.queries import (
-    COUNTED,
-    JOBS_ASK,
-    LEDGER_ASKS,
-    StashCount,
-    ValidationCount,
-    exit_counts_of,
-)
+from tui_crawler.console.stats import queries
+from tui_crawler.console.stats.queries import COUNTED, LEDGER_ASKS, StashCount, ValidationCount
 from tui_crawler.console.stats.rows import EXITS, ORDERS, SPANS, STATS_TABLES, busiest, exits_of, top_origins
 from tui_crawler.console.table.cells import rows_of
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -76,10 +70,6 @@ class StatsTablePane(ReachesConsole, CrawlTable):
         name = self.name_shown
         return replace(LEDGER_ASKS[name], about=(self._asked,)) if name in COUNTED else LEDGER_ASKS[name]
 
-    @property
-    def _value(self) -> Any:
-        return self.reading.value
-
     def turn_to(self, name: str) -> bool:
         """Shows another ledger: the one named, or the next one; what must be counted is counted anew.
 
@@ -92,8 +82,8 @@ class StatsTablePane(ReachesConsole, CrawlTable):
         self._asked += self.name_shown in COUNTED
         self.await_rows()
         self.set_relation(STATS_TABLES[self._at].relation)
-        if self._value is not None:
-            self._show(self._value)
+        if (value := self.reading.value) is not None:
+            self._show(value)
         return True
 
     def count_again(self) -> None:
@@ -114,26 +104,21 @@ class StatsTablePane(ReachesConsole, CrawlTable):
     def runs_chosen(self) -> tuple[int, ...]:
         """The runs to be compared; none while another ledger is shown, or there is none before."""
         marked, here = sorted(key for key in self.marked if isinstance(key, int)), self.cursor_key
-        if not self.shows_runs:
-            return ()
-        if len(marked) > 1:
+        if self.shows_runs and len(marked) > 1:
             return tuple(marked[-2:])
-        return (here - 1, here) if isinstance(here, int) and here > 1 else ()
+        return (here - 1, here) if self.shows_runs and isinstance(here, int) and here > 1 else ()
 
     def titles(self) -> tuple[str, str]:
         """What stands at the top and at the bottom of its border; raw text."""
         ledger, words = STATS_TABLES[self._at], STATS_TABLES[self._at].title
-        value, keys = self._value, self.console.appearance.key_names
-        if self.row_count:
-            words += f" · {count(self.row_count)}"
-        if ledger.span:
-            words += f" · {ledger.span}"
+        value, keys = self.reading.value, self.console.appearance.key_names
+        words += f" · {count(self.row_count)}" if self.row_count else ""
+        words += f" · {ledger.span}" if ledger.span else ""
         if isinstance(value, StashCount | ValidationCount):
             what = "counted"
-            if isinstance(value, ValidationCount) and not value.totals.whole:
-                what = f"first {count(value.totals.pages)} pages"
-            if isinstance(value, ValidationCount) and value.totals.waiting:
-                what = f"{count(value.totals.waiting)} waiting · {what}"
+            if isinstance(value, ValidationCount):
+                what = what if value.totals.whole else f"first {count(value.totals.pages)} pages"
+                what = f"{count(value.totals.waiting)} waiting · {what}" if value.totals.waiting else what
             words += f" · {what} at {clock(value.at, self.console.clock.zone)} · {keys('stats.count')} again"
         compares = f"{keys('nav.open')}: compare two · " if self.shows_runs else ""
         return words, f"{compares}{keys('stats.ledger')}: more tables ({len(STATS_TABLES) - 1})"
@@ -144,17 +129,13 @@ class StatsTablePane(ReachesConsole, CrawlTable):
         return STATS_TABLES[self._at].relation is RUNS
 
     def _show(self, value: Any) -> None:
-        self.fill(self._records(value), present(self.console.clock))
-
-    def _records(self, value: Any) -> Iterable[Any]:
-        match value:
-            case StashCount(stashes=stashes):
-                return stashes
-            case ValidationCount(totals=totals):
-                return totals.sums
         run = self.console.live_state.run
         alive = run.run_id if run is not None and run.live else 0
-        return (replace(one, live=one.run_id == alive) if isinstance(one, RunView) else one for one in value)
+        if isinstance(value, StashCount | ValidationCount):
+            records: Sequence[Any] = value.stashes if isinstance(value, StashCount) else value.totals.sums
+        else:
+            records = [replace(one, live=one.run_id == alive) if isinstance(one, RunView) else one for one in value]
+        self.fill(records, present(self.console.clock))
 
 
 ORDER_MS = 1_000
@@ -193,9 +174,13 @@ class StatsScreen(RowsScreen):
         self._ordered_at = -ORDER_MS
         self._origin = ""
         self._charted, self._span = False, HOUR_MS
-        self._all_read = PaneReading(exit_counts_of, lambda exits: self._show_exits(self._all_exits, exits))
-        self._own_read = PaneReading(self._ask_own, lambda exits: self._show_exits(self._own_exits, exits))
-        self._jobs_read = PaneReading(lambda: JOBS_ASK, self._show_jobs)
+        exits_of = queries.exit_counts_of
+        self._all_read = PaneReading(exits_of, lambda exits: self._show_exits(self._all_exits, exits))
+        self._own_read = PaneReading(
+            lambda: exits_of(self._origin) if self._origin else None,
+            lambda exits: self._show_exits(self._own_exits, exits),
+        )
+        self._jobs_read = PaneReading(lambda: queries.JOBS_ASK, self._show_jobs)
         self._pulse = PaneReading(self._ask_pulse, self._show_charts, moves=True)
 
     def body(self) -> Iterable[Widget]:
@@ -229,9 +214,6 @@ class StatsScreen(RowsScreen):
     def _jobs(self) -> tuple[JobView, ...]:
         return self._jobs_read.value or ()
 
-    def _ask_own(self) -> Ask[tuple[ExitCountView, ...]] | None:
-        return exit_counts_of(self._origin) if self._origin else None
-
     def _ask_pulse(self) -> Ask[Pulse] | None:
         return pulse_of(self._scope(), self._span, self.console.clock.wall_ms()) if self._charted else None
 
@@ -263,21 +245,17 @@ class StatsScreen(RowsScreen):
 
     def show_live(self) -> None:
         """The order of the origins, once a second and never while keys are pressed."""
-        self._order_origins()
-
-    def _order_origins(self) -> None:
         console, moment = self.console, present(self.console.clock)
-        now = console.clock.mono_ms()
+        now, known = console.clock.mono_ms(), console.live_state.origins
         waits = now - self._ordered_at < ORDER_MS or console.idle_ms() < ORDER_MS
         if not console.live_state.known:
             return
         if waits and self._ordered_at >= 0:
-            known = console.live_state.origins
             views = [known[str(key)] for key in self._top.row_order if key in known]
             self._top.update_rows(rows_of(busiest(self._order, views), views, moment))
             return
         self._ordered_at = now
-        views = top_origins(console.live_state.origins.values(), self._order)
+        views = top_origins(known.values(), self._order)
         anew = self._top.sort != (self._order, True)
         self._top.fill(views, moment, relation=busiest(self._order, views), anew=anew)
         self._top.sort = (self._order, True)
@@ -301,8 +279,7 @@ class StatsScreen(RowsScreen):
 
     def situation(self) -> Situation:
         """The jobs, and the URL under the cursor of the ledger."""
-        url = self._ledger.url
-        return Situation(Where.stats, jobs=self._targets(), urls=(url,) if url else ())
+        return Situation(Where.stats, jobs=self._targets(), urls=tuple(filter(None, (self._ledger.url,))))
 
     def orders(self, table: CrawlTable) -> tuple[str, ...]:
         """The busiest origins by a few numbers."""
@@ -383,7 +360,7 @@ class StatsScreen(RowsScreen):
     def _order_by(self, order: object) -> None:
         if isinstance(order, str) and order in self._names:
             self._order, self._ordered_at = order, -ORDER_MS
-            self._order_origins()
+            self.show_live()
             self._top.move_cursor(index=0)
             self.show_titles()
 
@@ -418,17 +395,17 @@ class StatsScreen(RowsScreen):
         if argument:
             self._set(field, argument, targets)
             return
-        value = {"nice": targets[0].nice, "depth": targets[0].depth, "concurrency": targets[0].concurrency}[field]
+        value = getattr(targets[0], field)
         of = f"job {targets[0].job}" if len(targets) == 1 else plural(len(targets), "job")
-        label = safe(f"{field} of {of}", 40)
-        present = f"now {'none' if value is None else value} · " if len(targets) == 1 else ""
+        now = f"now {'none' if value is None else value} · " if len(targets) == 1 else ""
 
         def entered(text: str) -> None:
             if text.strip():
                 self._set(field, text, targets)
             self._job_table.focus()
 
-        self.query_one(EntryLine).open(EntryUse(field, entered), label, "", present + _HINTS[field])
+        line = self.query_one(EntryLine)
+        line.open(EntryUse(field, entered), safe(f"{field} of {of}", 40), "", now + _HINTS[field])
 
     def _set(self, field: str, text: str, targets: tuple[JobView, ...]) -> None:
         number, word = read_number(text), text.strip().lower()
@@ -443,7 +420,6 @@ class StatsScreen(RowsScreen):
         self.marks.used()
 
     def on_descendant_focus(self, event: events.DescendantFocus) -> None:
-        """Charts are of what has the focus."""
         super().on_descendant_focus(event)
         self.console.read_soon()
 
@@ -454,15 +430,13 @@ class StatsScreen(RowsScreen):
         self.console.do("pulse.of", f"{of.scope.name} {of.name}".strip())
 
     def _point_at_origin(self) -> None:
-        key = self._top.cursor_key
-        origin = key if isinstance(key, str) else ""
-        if origin == self._origin:
-            return
-        self._origin = origin
-        self._own_read.forget()
-        self._own_exits.await_rows()
-        self.show_titles()
-        self.console.read_soon()
+        origin = str(self._top.cursor_key or "")
+        if origin != self._origin:
+            self._origin = origin
+            self._own_read.forget()
+            self._own_exits.await_rows()
+            self.show_titles()
+            self.console.read_soon()
 
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         if event.table is self._top:

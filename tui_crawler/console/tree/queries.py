@@ -9,7 +9,7 @@ from tui_crawler.console.reading.ask import ONCE_MS, RARE_MS, reads
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from tui_crawler.domain.history.site_tree import BranchList, BranchPiece
+    from tui_crawler.domain.history.site_tree import BranchList, BranchTally
     from tui_crawler.domain.history.trap import TrapSuspicion
 
 MOST_BRANCHES, MOST_PAGES = 500, 100
@@ -24,7 +24,7 @@ class TreeReports(Protocol):
     def branch_list(self, prefix: str, branches: int, pages: int) -> BranchList:
         """The first branches right below a prefix, and the first of its own pages with their counts."""
 
-    def branch_piece(self, prefix: str, after: str = "") -> BranchPiece:
+    def branch_piece(self, prefix: str, after: str = "") -> BranchTally:
         """Counts of the branches below a prefix in a piece of its URLs, after one of them; it takes a bounded time."""
 
     def branch_traps(self, prefixes: tuple[str, ...]) -> Mapping[str, TrapSuspicion]:

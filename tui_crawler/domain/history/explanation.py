@@ -16,7 +16,6 @@ from urllib.parse import parse_qsl
 
 from tui_crawler.domain.crawl.recovery import NextTry
 from tui_crawler.domain.crawl.standing import (
-    Hop,
     PageStanding,
     Referral,
     UrlStanding,
@@ -43,7 +42,7 @@ from tui_crawler.domain.rules.verdict import JUDGEMENT_CODES, Admitted, Refusal,
 from tui_crawler.domain.url import CrawlUrl, InvalidUrl
 
 if TYPE_CHECKING:
-    from tui_crawler.domain.records.page_view import RefusedView
+    from tui_crawler.domain.records.page_view import Hop, RefusedView
     from tui_crawler.domain.records.view import AttemptView, OriginView, RunView
     from tui_crawler.domain.rules.admission import Admission
     from tui_crawler.domain.rules.robots import RobotsRules

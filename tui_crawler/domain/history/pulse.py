@@ -35,8 +35,6 @@ class LatencyPhase(IntEnum):
     last_byte = 4
 
 
-Packed = bytes
-"""The cells of a count as they are stored."""
 _STEPS = 128
 """Cells of a phase: four to each doubling of the ms."""
 _CODES = 4_096
@@ -103,16 +101,6 @@ class PulseCount:
         for cell, number in other.cells.items():
             cells[cell] = cells.get(cell, 0) + (number if times == 1 else round(number * times))
 
-    def merge_packed(self, attempts: int, pages: int, failed: int, size: int, cells: Packed) -> None:
-        """Adds another count by its sums, with its cells as they are `packed`."""
-        self.attempts += attempts
-        self.pages += pages
-        self.failed += failed
-        self.bytes += size
-        mine = self.cells
-        for cell, number in _pairs(cells):
-            mine[cell] = mine.get(cell, 0) + number
-
     def percentile(self, share: float, phase: LatencyPhase = LatencyPhase.response) -> float | None:
         """The ms that so large a share (0 to 1) did not exceed, to an eighth; None where nothing was measured."""
         first = _STEPS * phase
@@ -152,13 +140,9 @@ def packed(cells: Mapping[int, int]) -> bytes:
 
 def unpacked(cells: bytes) -> dict[int, int]:
     """What was `packed`. Raises struct.error for bytes that are none."""
-    return dict(_pairs(cells))
-
-
-def _pairs(cells: bytes) -> Iterable[tuple[int, int]]:
     number = len(cells) // 6
     values = struct.unpack(f"<{number}H{number}I", cells)
-    return zip(values[:number], values[number:], strict=True)
+    return dict(zip(values[:number], values[number:], strict=True))
 
 
 def step_of(ms: int) -> int:

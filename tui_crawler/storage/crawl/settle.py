@@ -20,7 +20,6 @@ from tui_crawler.storage.crawl import canonicals, documents, origins, stashes
 from tui_crawler.storage.crawl.activity import note
 from tui_crawler.storage.crawl.counters import CountedAttempt, add_to_job, count_attempts, tally_of
 from tui_crawler.storage.crawl.crawl_log import count_refused, log_attempt
-from tui_crawler.storage.crawl.documents import store_fragments
 from tui_crawler.storage.crawl.former import Keeper
 from tui_crawler.storage.crawl.intake import Source, queue_pages
 from tui_crawler.storage.crawl.origins import Counted, OriginChange, OriginRow, Pauses
@@ -157,14 +156,15 @@ class SettleJob:
             rows = documents.link_rows(outcome.page_id, settle.links, to_urls, at)
             documents.store_links(transaction, rows, again, keeper)
         if settle.fragments is not None:
-            own = ids[url_hash(clean(settle.attempt.url))]
-            store_fragments(transaction, outcome.page_id, own, settle.fragments, settle.anchors, ids)
-        if settle.redirect is not None or outcome.contentful:
-            documents.store_redirect(transaction, outcome.page_id, settle.redirect, ids, at, keeper)
-        if settle.claim is not None and settle.redirect is not None:
+            documents.store_fragments(transaction, outcome.page_id, settle, settle.fragments, ids)
+        if settle.redirect is not None:
             to_url = ids[url_hash(clean(settle.redirect.to_url))]
-            packed = self.packed or canonicals.pack(settle.claim)
-            canonicals.keep(transaction, self.claim, outcome.page_id, to_url, packed)
+            documents.store_redirect(transaction, outcome.page_id, settle.redirect, to_url, at, keeper)
+            if settle.claim is not None:
+                packed = self.packed or canonicals.pack(settle.claim)
+                canonicals.keep(transaction, self.claim, outcome.page_id, to_url, packed)
+        elif outcome.contentful:
+            documents.drop_redirects(transaction, again, keeper)
 
 
 def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> Settled:

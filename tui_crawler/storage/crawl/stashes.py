@@ -23,15 +23,13 @@ from tui_crawler.storage.crawl.activity import note
 from tui_crawler.storage.crawl.intake import MOVED, Moving
 from tui_crawler.storage.crawl.jobs import job_id_of
 from tui_crawler.storage.crawl.urls import ids_of
-from tui_crawler.storage.db.claim import ONE, ZERO, Claim, is_pending
+from tui_crawler.storage.db.claim import CLAIMED, EMPTY, ONE, STASHED, ZERO, Claim, is_pending
 from tui_crawler.storage.db.clean_text import clean
-from tui_crawler.storage.db.statements import columns, deletes, reads, slot, updates, upserts
+from tui_crawler.storage.db.statements import builds, columns, deletes, reads, slot, updates, upserts
 from tui_crawler.storage.db.transaction import Row, Transaction
 from tui_crawler.storage.models import Dripfeed, Origin, Page, Url
 
 _CHUNK = 500
-_STASHED = peewee.SQL(str(PageStatus.STASHED.value))
-_CLAIMED = peewee.SQL(str(PageStatus.CLAIMED.value))
 _COLUMNS = (*MOVED, Page.todo_order, Page.stash, Origin.origin, Url.href)
 _PAGES = (
     Page.select(*_COLUMNS).join(Origin, on=(Origin.id == Page.origin)).switch(Page).join(Url, on=(Url.id == Page.url))
@@ -140,7 +138,7 @@ def reclaim(transaction: Transaction, claim: Claim, command: ReclaimPages) -> Qu
     if command.older_ms < 0:
         raise ValueError(f"older than {command.older_ms} ms: give 0 or more")
     in_flight = (Page.claimed_by == claim.session_id) & (Origin.in_flight_url == Url.href)
-    claimed = (Page.status == _CLAIMED) & ~in_flight
+    claimed = (Page.status == CLAIMED) & ~in_flight
     moving = MovedPages()
     if command.urls:
         conditions = [claimed & chosen for chosen in _with_urls(command.urls)]
@@ -223,7 +221,7 @@ def _origin_ids(transaction: Transaction, names: Iterable[str]) -> list[int]:
 
 
 def _require_stash(transaction: Transaction, job_id: int, stash: str) -> None:
-    of_pages = Page.select(Page.stash).where((Page.job == job_id) & (Page.status == _STASHED)).distinct()
+    of_pages = Page.select(Page.stash).where((Page.job == job_id) & (Page.status == STASHED)).distinct()
     of_feeds = Dripfeed.select(Dripfeed.stash).where(Dripfeed.job == job_id)
     known = sorted({row[0] for query in (of_pages, of_feeds) for row in transaction.fetch(query)})
     if stash not in known:
@@ -233,24 +231,15 @@ def _require_stash(transaction: Transaction, job_id: int, stash: str) -> None:
 
 
 def _in_stash(job_id: Any, stash: Any) -> Any:
-    return (Page.status == _STASHED) & (Page.job == job_id) & (Page.stash == stash)
+    return (Page.status == STASHED) & (Page.job == job_id) & (Page.stash == stash)
 
 
-def _dripped() -> Any:
-    """How many pages that came out of a stash are still to be crawled. The conditions are those of an index."""
-    ready = (
-        (Page.stash != peewee.SQL("''"))
-        & (Page.status <= _CLAIMED)
-        & (Page.attempts_remaining > ZERO)
-        & (Page.beyond_depth == ZERO)
-    )
-    mine = (Page.job == slot("job_id")) & (Page.stash == slot("stash"))
-    return Page.select(peewee.fn.COUNT(ONE)).where(ready & mine)
-
-
-def _next_out() -> Any:
-    waiting = _in_stash(slot("job_id"), slot("stash")) & (Page.beyond_depth == ZERO)
-    return _PAGES.where(waiting).order_by(Page.id).limit(slot("limit"))
+_OUT = (Page.stash != EMPTY) & (Page.status <= CLAIMED) & (Page.attempts_remaining > ZERO) & (Page.beyond_depth == ZERO)
+_MINE = (Page.job == slot("job_id")) & (Page.stash == slot("stash"))
+_dripped = builds(Page.select(peewee.fn.COUNT(ONE)).where(_OUT & _MINE))
+"""How many pages that came out of a stash are still to be crawled. The conditions are those of an index."""
+_WAITING = _in_stash(slot("job_id"), slot("stash")) & (Page.beyond_depth == ZERO)
+_next_out = builds(_PAGES.where(_WAITING).order_by(Page.id).limit(slot("limit")))
 
 
 def _pending(size: int) -> Any:

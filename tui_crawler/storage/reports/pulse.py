@@ -22,6 +22,7 @@ from tui_crawler.domain.history.pulse import (
     PulseMark,
     PulseOf,
     PulseScope,
+    unpacked,
 )
 from tui_crawler.domain.history.span import TimeSpan
 from tui_crawler.domain.records.attempt import RequestRecord
@@ -110,7 +111,7 @@ class PulseReports(SubjectReports):
         for at, attempts, pages, failed, size, cells in rows:
             place = span.cell(at)
             count = counts[place] = counts[place] or PulseCount()
-            count.merge_packed(attempts, pages, failed, size, cells)
+            count.merge(PulseCount(attempts, pages, failed, size, unpacked(cells)))
         return counts
 
     def _logged(self, of: PulseOf, span: TimeSpan) -> tuple[list[PulseCount | None], bool]:

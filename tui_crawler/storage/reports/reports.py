@@ -24,11 +24,11 @@ if TYPE_CHECKING:
     from tui_crawler.storage.reports.coverage import CoverageReports
     from tui_crawler.storage.reports.export import ExportReports
     from tui_crawler.storage.reports.failures import FailureReports
-    from tui_crawler.storage.reports.jobs import JobReports, OriginReports, WorkerReports
+    from tui_crawler.storage.reports.jobs import JobReports
     from tui_crawler.storage.reports.links import LinkAuditReports
     from tui_crawler.storage.reports.log_windows import LogReports
     from tui_crawler.storage.reports.page_windows import PageWindowReports
-    from tui_crawler.storage.reports.pages import PageReports, StandingReports
+    from tui_crawler.storage.reports.pages import PageReports
     from tui_crawler.storage.reports.pulse import PulseReports
     from tui_crawler.storage.reports.replay import ReplayReports
     from tui_crawler.storage.reports.rulesets import RulesetReports
@@ -39,8 +39,8 @@ if TYPE_CHECKING:
 
     class _Subjects(
         OverviewReports, AttemptReports, CoverageReports, ExportReports, FailureReports, JobReports, LinkAuditReports,
-        LogReports, OriginReports, PageWindowReports, PageReports, ReplayReports, PulseReports, RulesetReports,
-        RunDiffReports, SiteAuditReports, StandingReports, TimelineReports, TreeReports, WorkerReports,
+        LogReports, PageWindowReports, PageReports, ReplayReports, PulseReports, RulesetReports, RunDiffReports,
+        SiteAuditReports, TimelineReports, TreeReports,
     ):  # fmt: skip
         """All that can be asked."""
 else:
@@ -50,24 +50,22 @@ LATE_SUBJECTS: Mapping[str, str] = {
     "attempts.AttemptReports": "requests results refusal_counts history attempts_for_audit",
     "coverage.CoverageReports": "coverage documents_unread",
     "export.ExportReports": "export_columns export_windows export_bodies",
-    "failures.FailureReports": "failure_groups failure_count failure_pages failure_window failure_urls page_past",
-    "jobs.JobReports": "jobs limbo stashes segments sessions validations",
-    "links.LinkAuditReports": """broken_counts broken_links walls checks_refused referrers requisites_left_out
-    kept_configs pages_read_before pages_slower""",
+    "failures.FailureReports": "failure_count failure_pages failure_window failure_urls page_past",
+    "jobs.JobReports": "todo exit_counts refused origins_added jobs limbo stashes segments sessions workers "
+    "validations",
+    "links.LinkAuditReports": "broken_counts broken_links walls checks_refused referrers requisites_left_out "
+    "kept_configs pages_read_before pages_slower",
     "log_windows.LogReports": "attempt_stretch activity_stretch activity actions",
-    "jobs.OriginReports": "todo exit_counts refused origins_added",
     "page_windows.PageWindowReports": "page_window page_counts page_tally",
-    "pages.PageReports": "page_detail body robots_text urls_known inlinks outlinks link_ends link_counts",
+    "pages.PageReports": "page_detail body robots_text urls_known inlinks outlinks link_ends link_counts standing",
     "replay.ReplayReports": "replay_log run_span",
     "pulse.PulseReports": "pulse",
     "rulesets.RulesetReports": "rulesets ruleset current_rulesets ruleset_writer exclusions",
     "run_diffs.RunDiffReports": "runs_compared compared_origins origin_id page_changes failure_changes "
     "origin_diffs robots_diffs run_pace page_diff",
     "site_audit.SiteAuditReports": "site_audit",
-    "pages.StandingReports": "standing",
     "timeline.TimelineReports": "timeline timelines",
     "tree.TreeReports": "branch_list branch_piece branch_traps branch_failures",
-    "jobs.WorkerReports": "workers",
 }
 """Module and class of each subject that is loaded late, and its methods."""
 

@@ -23,12 +23,12 @@ from tui_crawler.storage.db.views import name_of
 from tui_crawler.storage.drivers.driver import Row
 from tui_crawler.storage.reports.attempts import sent_requests
 from tui_crawler.storage.reports.links import (
+    CHAINED,
     NAMED,
     broken_fragments,
     count_fragments,
     dead,
     dead_ends,
-    redirect_paths,
     referrers_of,
     walled,
 )
@@ -95,7 +95,7 @@ class _Tables:
         self._of_run = "1 = 1" if run is None else f"run_id = {int(run)}"
         self._with = f"WITH outcome AS ({_NOW if run is None else _OF_RUN.format(of_run=self._of_run)}) "
         (self._sums,) = self._rows(_SUMS if run is None else self._with + _SUMS_OF_RUN)
-        self._chains, loops = redirect_paths(reader)
+        self._chains, loops = record.chains(reader.stream(CHAINED))
         self._dead_ends = list(dead_ends(reader, record.NAMED, loops))
         self.summary = list(zip(record.SUMMARY, self._sums, strict=True))
 
