@@ -83,13 +83,10 @@ async def test_links_and_refusals(reports: OpenReports) -> None:
 
 async def test_from_a_group_to_a_page_to_the_page_that_links_to_it(reports: OpenReports) -> None:
     shown: Any = reports
-    async with stage((140, 45), reports=shown, explains=None) as held:
-        await held.press("2", "c", "c", "c", "c", rounds=3)
-        assert "/items/{n} · row 1 of 3" in held.text()
-        assert "cluster: /items/* (3 of 3)" in held.text()
+    async with stage((140, 45), reports=shown, explains=None, keys="2 c c c c") as held:
+        held.sees("/items/{n} · row 1 of 3", "cluster: /items/* (3 of 3)")
         await held.press("enter", "enter", rounds=3)
-        assert f"{A}/items/0" in held.text()
-        assert "depth 1 ◀ shortest" in held.text()
+        held.sees(f"{A}/items/0", "depth 1 ◀ shortest")
         await held.press("L", rounds=3)
         assert first_of(held, "#url-inlinks") == ["a", "/", "a title"]
         await held.press("enter", rounds=3)

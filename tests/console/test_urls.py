@@ -34,10 +34,7 @@ from tui_crawler.domain.crawl.recovery import NextTry
 from tui_crawler.domain.records.attempt import DataValue, Validation, ValidationError
 from tui_crawler.domain.records.command import RetryPages
 from tui_crawler.domain.records.page_view import LinkEnd, LinkView, RedirectView
-from tui_crawler.domain.rules.page_filter import (
-    PageFilter,
-    read_page_filter,
-)
+from tui_crawler.domain.rules.page_filter import PageFilter, read_page_filter
 from tui_crawler.text.cells import cell_text
 
 
@@ -59,14 +56,9 @@ async def narrow(held: Stage, text: str) -> None:
 
 
 async def test_pages_of_the_crawl_with_the_one_under_the_cursor_in_full() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("3", rounds=3)
+    async with stage((160, 40), keys="3") as held:
         assert isinstance(held.app.screen, UrlsScreen)
-        text = held.text()
-        assert "URLs · row 1 of 15" in text
-        assert "↻ retry" in text
-        assert "api.example.org/v2/items?page=18" in text
-        assert "Items page 18" in text
+        held.sees("URLs · row 1 of 15", "↻ retry", "api.example.org/v2/items?page=18", "Items page 18")
         await held.press("j", rounds=0)
         assert "no response head within 30.0 s" in held.text()
         await held.press("enter", rounds=3)
@@ -95,8 +87,7 @@ async def test_titles_and_urls_of_any_script_are_readable_and_their_columns_stay
     pages = (
         page(n, f"{API}/%E6%97%A5/{n}", "file_ingested", title=title, size=777) for n, title in enumerate(TITLES, 1)
     )
-    async with stage(size, reports=FakeReports(pages=tuple(pages))) as held:
-        await held.press("3", rounds=3)
+    async with stage(size, reports=FakeReports(pages=tuple(pages)), keys="3") as held:
         table = rows(held)
         lines = [table.render_line(line).text for line in range(len(TITLES) + 1)]
         ends = {sum(map(get_character_cell_size, line[: line.index("777")])) for line in lines[1:]}
@@ -108,8 +99,7 @@ async def test_titles_and_urls_of_any_script_are_readable_and_their_columns_stay
 
 async def test_the_list_scrolls_on_by_key_and_is_never_held_whole(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_book, "KEPT", 500)
-    async with stage((100, 60), reports=many(900)) as held:
-        await held.press("3", rounds=3)
+    async with stage((100, 60), reports=many(900), keys="3") as held:
         assert "row 1 of 900" in held.text()
         assert rows(held).row_count == WINDOW
         for _ in range(25):
@@ -131,8 +121,7 @@ async def test_the_list_scrolls_on_by_key_and_is_never_held_whole(monkeypatch: p
 
 
 async def test_the_first_and_the_last_of_all_are_a_key_away() -> None:
-    async with stage(reports=many(5_000)) as held:
-        await held.press("3", rounds=3)
+    async with stage(reports=many(5_000), keys="3") as held:
         await held.press("G", rounds=3)
         assert rows(held).cursor_key == 5_000
         assert "row ~5 000 of 5 000" in held.text()
@@ -149,8 +138,7 @@ async def test_the_first_and_the_last_of_all_are_a_key_away() -> None:
 
 async def test_a_wheel_scrolls_on_too_and_nothing_jumps(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(page_book, "KEPT", 500)
-    async with stage(reports=many(1_100)) as held:
-        await held.press("3", rounds=3)
+    async with stage(reports=many(1_100), keys="3") as held:
         table = rows(held)
         for _ in range(14):
             table.scroll_to(y=table.scroll_y + 80, animate=False, force=True)
@@ -163,8 +151,7 @@ async def test_a_wheel_scrolls_on_too_and_nothing_jumps(monkeypatch: pytest.Monk
 
 
 async def test_a_sort_by_any_column_reads_all_of_a_short_list_first() -> None:
-    async with stage((140, 40), reports=many(450)) as held:
-        await held.press("3", rounds=3)
+    async with stage((140, 40), reports=many(450), keys="3") as held:
         assert rows(held).row_count == WINDOW
         held.app.dispatcher.do("sort.pick", "url")
         await held.settle(4)
@@ -183,8 +170,7 @@ async def test_a_sort_by_any_column_reads_all_of_a_short_list_first() -> None:
 
 
 async def test_a_sort_of_a_long_list_holds_for_the_rows_held_and_says_so() -> None:
-    async with stage((140, 40), reports=many(2_450)) as held:
-        await held.press("3", rounds=3)
+    async with stage((140, 40), reports=many(2_450), keys="3") as held:
         held.app.dispatcher.do("sort.pick", "url")
         await held.settle()
         count = rows(held).row_count
@@ -229,8 +215,7 @@ async def test_an_export_writes_all_rows_that_match_not_only_those_held(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, kind: str
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    async with stage((160, 40), reports=many(1_300)) as held:
-        await held.press("3", rounds=3)
+    async with stage((160, 40), reports=many(1_300), keys="3") as held:
         await narrow(held, "!/p/7")
         await held.settle(2)
         length = sum("/p/7" not in one.url for one in held.reports.pages)
@@ -253,8 +238,7 @@ async def test_esc_stops_an_export_and_the_file_keeps_what_was_written(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    async with stage((160, 40), reports=many(1_300)) as held:
-        await held.press("3", rounds=3)
+    async with stage((160, 40), reports=many(1_300), keys="3") as held:
         held.app.dispatcher.do("view.export", "jsonl")
         await held.settle(1)
         assert "500 of 1 300 rows written" in held.text()
@@ -273,8 +257,7 @@ async def test_an_export_that_cannot_be_written_to_its_end_says_so(
     def full(*_: object) -> str:
         raise OSError(28, "No space left on device")
 
-    async with stage((160, 40), reports=many(900)) as held:
-        await held.press("3", rounds=3)
+    async with stage((160, 40), reports=many(900), keys="3") as held:
         monkeypatch.setattr(view_export, "lines", full)
         held.app.dispatcher.do("view.export", "jsonl")
         await held.settle(2)
@@ -283,8 +266,7 @@ async def test_an_export_that_cannot_be_written_to_its_end_says_so(
 
 
 async def test_marking_all_marks_what_is_held_then_all_that_match_then_nothing() -> None:
-    async with stage((160, 40), reports=many(1_300)) as held:
-        await held.press("3", rounds=3)
+    async with stage((160, 40), reports=many(1_300), keys="3") as held:
         await narrow(held, "!/p/7")
         await held.settle(2)
         length = sum("/p/7" not in one.url for one in held.reports.pages)
@@ -301,8 +283,7 @@ async def test_marking_all_marks_what_is_held_then_all_that_match_then_nothing()
 
 
 async def test_marking_beyond_what_is_held_is_bounded_and_esc_stops_it(monkeypatch: pytest.MonkeyPatch) -> None:
-    async with stage((160, 40), reports=many(1_300)) as held:
-        await held.press("3", rounds=3)
+    async with stage((160, 40), reports=many(1_300), keys="3") as held:
         await held.press("asterisk", "asterisk", rounds=1)
         assert rows(held).mark_count == 500
         await held.press("escape", rounds=3)
@@ -316,14 +297,12 @@ async def test_marking_beyond_what_is_held_is_bounded_and_esc_stops_it(monkeypat
 async def test_a_retry_of_marked_pages_is_about_those_that_failed() -> None:
     done = tuple(page(n, f"{API}/d/{n}", "file_ingested") for n in range(1, 31))
     bad = tuple(page(n, f"{API}/x/{n}", "request_timeout") for n in range(31, 36))
-    async with stage((160, 40), reports=FakeReports(pages=(*done, *bad))) as held:
-        await held.press("3", rounds=3)
+    async with stage((160, 40), reports=FakeReports(pages=(*done, *bad)), keys="3") as held:
         await held.press("asterisk", "r", rounds=1)
         assert "Retry 5 failed pages?" in held.text()
         words = str(held.app.screen.query_one(".dialog-text", Static).render())
         assert words.startswith("5 of the 35 marked have failed: the pages get their tries back")
-        await held.press("y")
-        await held.decided()
+        await held.act("y")
         (retry,) = held.journal.sent
         assert isinstance(retry, RetryPages)
         assert set(retry.urls) == {one.url for one in bad}
@@ -337,8 +316,7 @@ async def test_where_none_of_the_marked_pages_failed_those_that_were_blocked_are
     codes = ("blocked_by_robots_txt", "not_canonical", "noindex")
     shut = tuple(page(n, f"{API}/x/{n}", code) for n, code in enumerate(codes, 5))
     bad = (page(9, f"{API}/y", "request_timeout"),)
-    async with stage((160, 40), reports=FakeReports(pages=(*done, *shut, *bad))) as held:
-        await held.press("3", rounds=3)
+    async with stage((160, 40), reports=FakeReports(pages=(*done, *shut, *bad)), keys="3") as held:
         await held.press("asterisk", "r", rounds=1)
         words = str(held.app.screen.query_one(".dialog-text", Static).render())
         assert words.startswith("1 of the 8 marked has failed: ")
@@ -357,16 +335,13 @@ async def test_the_pivot_counts_all_pages_and_filters_by_a_value() -> None:
         await held.press("3", rounds=3)
         await held.press("l", "F", rounds=3)
         assert "page_counts(exit)" in held.reports.asked
-        text = held.text()
-        assert "of the first 905 of 915" in text
-        assert "request_timeout" in text
+        held.sees("of the first 905 of 915", "request_timeout")
         await held.press("enter", rounds=3)
         assert "filter: exit:request_timeout" in held.text()
 
 
 async def test_a_column_the_database_does_not_narrow_by_is_counted_over_the_rows_held() -> None:
-    async with stage((140, 40)) as held:
-        await held.press("3", rounds=3)
+    async with stage((140, 40), keys="3") as held:
         await held.press("l", "l", "l", "l", "l", "l", "F", rounds=1)
         text = held.text()
         assert "in 15 rows held" in text
@@ -379,8 +354,7 @@ async def test_a_column_the_database_does_not_narrow_by_is_counted_over_the_rows
 
 async def test_newest_first_follows_what_is_found_while_the_cursor_is_at_the_top() -> None:
     reports = many(300)
-    async with stage(reports=reports) as held:
-        await held.press("3", "S", rounds=3)
+    async with stage(reports=reports, keys="3 S") as held:
         reports.pages = (*reports.pages, page(301, f"{API}/p/301", "request_timeout"))
         reports.commit()
         await held.settle(12)
@@ -393,8 +367,7 @@ async def test_newest_first_follows_what_is_found_while_the_cursor_is_at_the_top
 
 
 async def test_a_filter_is_live_and_inverted_and_taken_off() -> None:
-    async with stage((140, 40)) as held:
-        await held.press("3", rounds=3)
+    async with stage((140, 40), keys="3") as held:
         await narrow(held, "exit:timeout !user")
         assert list(rows(held).row_order) == [3, 18]
         assert "filter: exit:timeout !user" in held.text()
@@ -414,8 +387,7 @@ async def test_a_filter_is_live_and_inverted_and_taken_off() -> None:
 
 
 async def test_a_filter_follows_the_typing() -> None:
-    async with stage((140, 40)) as held:
-        await held.press("3", rounds=3)
+    async with stage((140, 40), keys="3") as held:
         await held.press("/", rounds=0)
         await held.type("login")
         await held.settle(2)
@@ -425,8 +397,7 @@ async def test_a_filter_follows_the_typing() -> None:
 
 
 async def test_the_rows_before_the_filter_are_there_again_at_once_and_keys_go_on_among_them() -> None:
-    async with stage((140, 40), reports=many(450)) as held:
-        await held.press("3", rounds=3)
+    async with stage((140, 40), reports=many(450), keys="3") as held:
         await held.press("j", "j", rounds=0)
         await narrow(held, "nowhere")
         assert "No URL passes the filter" in held.text()
@@ -438,8 +409,7 @@ async def test_the_rows_before_the_filter_are_there_again_at_once_and_keys_go_on
 
 
 async def test_what_is_not_understood_leaves_the_rows_and_says_why() -> None:
-    async with stage((140, 40)) as held:
-        await held.press("3", rounds=3)
+    async with stage((140, 40), keys="3") as held:
         await narrow(held, "re:(")
         assert "filter not understood: re:" in held.text()
         assert rows(held).row_count == 15
@@ -449,8 +419,7 @@ async def test_what_is_not_understood_leaves_the_rows_and_says_why() -> None:
 async def test_a_text_found_nowhere_near_is_looked_for_on_and_on() -> None:
     reports = many(450)
     reports.looks_at = 100
-    async with stage((140, 40), reports=reports) as held:
-        await held.press("3", rounds=3)
+    async with stage((140, 40), reports=reports, keys="3") as held:
         await narrow(held, "/p/44")
         await held.settle(8)
         assert list(rows(held).row_order) == [44, *range(440, 450)]
@@ -464,8 +433,7 @@ async def test_a_text_found_nowhere_near_is_looked_for_on_and_on() -> None:
 
 
 async def test_marked_pages_that_are_let_go_stay_marked() -> None:
-    async with stage(reports=many(5_000)) as held:
-        await held.press("3", rounds=3)
+    async with stage(reports=many(5_000), keys="3") as held:
         await held.press("space", rounds=0)
         await held.press("G", rounds=3)
         await held.press("space")
@@ -476,8 +444,7 @@ async def test_marked_pages_that_are_let_go_stay_marked() -> None:
 
 
 async def test_marked_pages_that_do_not_pass_the_next_filter_stay_marked() -> None:
-    async with stage(reports=many(450)) as held:
-        await held.press("3", rounds=3)
+    async with stage(reports=many(450), keys="3") as held:
         await held.press("space", rounds=1)
         await narrow(held, "/p/44")
         assert 1 not in rows(held).row_order
@@ -489,8 +456,7 @@ async def test_marked_pages_that_do_not_pass_the_next_filter_stay_marked() -> No
 
 
 async def test_of_a_filtered_list_no_more_is_read_ahead_than_is_in_view() -> None:
-    async with stage((140, 40), reports=many(900)) as held:
-        await held.press("3", rounds=3)
+    async with stage((140, 40), reports=many(900), keys="3") as held:
         await narrow(held, "exit:timeout")
         await held.settle(3)
         assert rows(held).row_count == WINDOW
@@ -503,16 +469,14 @@ async def test_of_a_filtered_list_no_more_is_read_ahead_than_is_in_view() -> Non
 
 
 async def test_rows_in_an_order_of_their_own_say_so_soon_after_a_click() -> None:
-    async with stage((140, 40), reports=many(450)) as held:
-        await held.press("3", rounds=3)
+    async with stage((140, 40), reports=many(450), keys="3") as held:
         rows(held).toggle_order("url")
         await held.settle(1, move_ms=TICK_MS)
         assert f"only the {rows(held).row_count} rows held" in held.text()
 
 
 async def test_nothing_known_yet_and_frozen() -> None:
-    async with stage(reports=FakeReports(pages=())) as held:
-        await held.press("3", rounds=3)
+    async with stage(reports=FakeReports(pages=()), keys="3") as held:
         assert "No URLs yet" in held.text()
         await held.press("f")
         held.reports.pages = failed_pages()
@@ -567,8 +531,7 @@ def test_a_page_whose_origin_asks_for_nothing_says_so_as_among_the_failed_pages(
 
 async def test_that_is_told_in_its_row_and_below() -> None:
     tried = page(1, f"{DOWN}/x", "request_timeout", attempts_remaining=2)
-    async with stage((160, 40), reports=FakeReports(pages=(tried,))) as held:
-        await held.press("3", rounds=3)
+    async with stage((160, 40), reports=FakeReports(pages=(tried,)), keys="3") as held:
         row = rows(held).row(1)
         assert row is not None
         due = row.cells[[column.id for column in rows(held).columns].index("due")]
@@ -612,12 +575,7 @@ async def test_links_and_redirects_have_a_tab_and_open() -> None:
     async with stage((140, 40), reports=full_detail()) as held:
         await open_url(held)
         await held.press("L", rounds=2)
-        text = held.text()
-        assert "Links to it · 1–1 of 12" in text
-        assert "nofollow" in text
-        assert "The page before" in text
-        assert "elsewhere.example/x" in text
-        assert f"→ {API}/new#part" in text
+        held.sees("Links to it · 1–1 of 12", "nofollow", "The page before", "elsewhere.example/x", f"→ {API}/new#part")
         await held.press("enter", rounds=2)
         assert isinstance(held.app.screen, UrlScreen)
         assert held.app.screen._url == f"{API}/from"
@@ -627,12 +585,7 @@ async def test_the_stored_body_as_text_and_bytes_beside_validation_and_data() ->
     async with stage((140, 40), reports=full_detail()) as held:
         await open_url(held)
         await held.press("B", rounds=3)
-        text = held.text()
-        assert "1 <!doctype html>" in text
-        assert "\\x1b]52;c;aGk=\\x07" in text
-        assert "✗ not valid, 1 error" in text
-        assert "Stray end tag" in text
-        assert "12 pounds" in text
+        held.sees("1 <!doctype html>", "\\x1b]52;c;aGk=\\x07", "✗ not valid, 1 error", "Stray end tag", "12 pounds")
         await held.press("b", rounds=2)
         assert "00000000  3c 21 64 6f 63 74 79 70 65 20 68 74 6d 6c 3e 0a  <!doctype html>." in held.text()
         pane = held.app.screen.query_one("#url-body", LongLines)

@@ -77,11 +77,9 @@ class LogSeeking(AnyReading):
         return f"◷ looking for {self._aim.words[:_MOST_WORDS]}… {far}esc stops"
 
     def asks(self, *, frozen: bool) -> tuple[Ask[LogSearch], ...]:
-        """The next piece of the search."""
         return () if self._search is None else (searched(self._search),)
 
     def to_level(self, level: Severity, *, older: bool) -> None:
-        """Goes to the next entry of a level."""
         keyset = self._list.keyset
         if level < keyset.level:
             self._tell(f"{LEVEL_WORDS[keyset.level]} are shown; L shows everything")
@@ -108,7 +106,6 @@ class LogSeeking(AnyReading):
             self._tell(f"there is no further {words} in this list")
 
     def stop(self) -> bool:
-        """Looks no further; False when nothing was looked for."""
         was, self._aim, self._search = self.under_way, None, None
         return was
 
