@@ -7,7 +7,7 @@ import json
 import os
 import sys
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from types import ModuleType
 from typing import Any
@@ -32,60 +32,18 @@ CONFIG = "seeds: [https://example.org/]\nuser_agent: 'test-crawler (for https://
 
 
 def origin_view(origin: str = ORIGIN, **changes: Any) -> OriginView:
-    values: dict[str, Any] = {
-        "origin": origin,
-        "change": 1,
-        "state": "READY",
-        "finish_reason": "",
-        "paused": False,
-        "patience": 5,
-        "patience_max": 5,
-        "politeness": 2,
-        "delay_ms": 1_000,
-        "delay_reason": "default",
-        "operator_delay_ms": 0,
-        "next_request_at": 0,
-        "asleep_until": 0,
-        "robots_status": "parsed",
-        "robots_fetched_at": 1,
-        "robots_expires_at": 2,
-        "crawl_delay_ms": None,
-        "todo": 3,
-        "pending": 4,
-        "done": 5,
-        "failed": 1,
-        "blocked": 2,
-        "requests": 9,
-        "bytes": 1_000,
-        "in_flight_url": "",
-        "last_url": f"{origin}/",
-        "last_exit_code": "file_ingested",
-        "last_http_status": 200,
-        "last_attempt_at": 1,
-        "last_response_ms": 500,
-    }
-    return OriginView(**(values | changes))
+    delay, robots = (1_000, "default", 0, 0, 0), ("parsed", 1, 2, None)
+    pages = {"todo": 3, "pending": 4, "done": 5, "failed": 1, "blocked": 2, "requests": 9, "bytes": 1_000}
+    last = ("", f"{origin}/", "file_ingested", 200, 1, 500)
+    return replace(
+        OriginView(origin, 1, "READY", "", False, 5, 5, 2, *delay, *robots, *pages.values(), *last), **changes
+    )
 
 
 def page_view(page_id: int, url: str = f"{ORIGIN}/gone", **changes: Any) -> PageView:
-    values: dict[str, Any] = {
-        "page_id": page_id,
-        "url": url,
-        "origin": ORIGIN,
-        "job": "crawl",
-        "status": "READY",
-        "attempts": 3,
-        "attempts_remaining": 0,
-        "nice": 0,
-        "depth": 1,
-        "not_before": 0,
-        "last_exit_code": "file_not_found",
-        "last_http_status": 404,
-        "last_crawled_at": 7,
-        "due_at": 8,
-        "message": "Not Found",
-    }
-    return PageView(**(values | changes))
+    ended = ("file_not_found", 404, 7, 8)
+    page = PageView(page_id, url, ORIGIN, "crawl", "READY", 3, 0, 0, 1, 0, *ended, message="Not Found")
+    return replace(page, **changes)
 
 
 @dataclass
@@ -247,6 +205,11 @@ class Said:
     @property
     def document(self) -> Any:
         return json.loads(self.out)
+
+    def refused(self, *told: str, status: int = 2) -> None:
+        """It ended so, and nothing was answered but why not."""
+        assert (self.status, self.out) == (status, "")
+        assert [words for words in told if words not in self.err] == []
 
 
 @pytest.fixture

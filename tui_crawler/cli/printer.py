@@ -343,7 +343,7 @@ def columns(
         yield line if squeeze is None else clip(line, squeeze.width)
 
 
-def table(relation: Relation[R], records: Iterable[R], squeeze: ColumnFit | None = None) -> Iterator[str]:
+def table(relation: Relation[R], records: Iterable[R]) -> Iterator[str]:
     """The lines of a table of records."""
     from tui_crawler.text.cells import Present, cell_text
 
@@ -353,7 +353,7 @@ def table(relation: Relation[R], records: Iterable[R], squeeze: ColumnFit | None
         for record in records
     ]
     right = frozenset(at for at, one in enumerate(shown) if one.align == "right")
-    return columns([one.title for one in shown], rows, right, squeeze)
+    return columns([one.title for one in shown], rows, right)
 
 
 def _squeezed(whole: Sequence[int], squeeze: ColumnFit) -> dict[int, int]:

@@ -47,7 +47,6 @@ class WhyScreen(RowsScreen):
         self.reads = (self._explanation,)
 
     def body(self) -> Iterable[Widget]:
-        """The trace beside where the URL stands."""
         self._trace = FactsPane(self._facts, id="why-trace")
         standing = FactsPane(self._standing, "The URL", id="why-standing")
         yield Horizontal(self._trace, standing, id="body", classes="why-panes")

@@ -152,10 +152,10 @@ class RefusedCount:
 class RefusedCounts(dict[str, tuple[int, str]]):
     """Refused links counted by reason, each reason with the first link that it refused."""
 
-    def add(self, reason: str, link: str) -> None:
-        """Count one more link."""
-        count, first = self.get(reason, (0, link))
-        self[reason] = (count + 1, first)
+    def add(self, reason: str, link: str, count: int = 1) -> None:
+        """Count more links."""
+        before, first = self.get(reason, (0, link))
+        self[reason] = (before + count, first)
 
     def all(self) -> tuple[RefusedCount, ...]:
         """Return what was counted, in the order of the reasons met."""

@@ -98,16 +98,15 @@ def count_attempts(transaction: Transaction, claim: Claim, attempts: Sequence[Co
         return
     made = sum(bool(one.attempt.requests) for one in attempts)
     transaction.run(_add_to_run, {"run_id": claim.run_id, "add_attempts": len(attempts), "add_requests": made})
-    codes: Counter[tuple[int, int, int]] = Counter()
+    codes, exits = Counter[tuple[int, int, int]](), Counter[tuple[int, int, int]]()
     for origin_id, _, attempt in attempts:
         for name in (origin_id, ALL_ORIGINS):
             codes[(name, attempt.ended_at // MINUTE_MS, attempt.exit_code.value)] += 1
-    exits: Counter[tuple[int, int, int]] = Counter()
     for (name, _, code), count in codes.items():
         exits[(claim.run_id, name, code)] += count
     transaction.insert(_count_exit, [(*key, count) for key, count in exits.items()])
     transaction.insert(_count_minute, [(*key, count) for key, count in codes.items()])
-    beat(transaction, claim, attempts)
+    _beat(transaction, claim, attempts)
 
 
 def forget_minutes(transaction: Transaction) -> None:
@@ -142,21 +141,17 @@ _keep_mark = upserts([Meta.name], [Meta.value])
 
 
 _MOST_KNOWN = 64
-_KEY = (PulseRow.length, PulseRow.at, PulseRow.session_id, PulseRow.job_id)
+_KEY_NAMES = "length at session_id job_id"
+_KEY, _SUMS = columns(PulseRow, _KEY_NAMES), columns(PulseRow, "attempts pages failed bytes cells")
 _sums_of = attrgetter("attempts", "pages", "failed", "bytes")
-_SUMS = (PulseRow.attempts, PulseRow.pages, PulseRow.failed, PulseRow.bytes, PulseRow.cells)
 
 
-def beat(transaction: Transaction, claim: Claim, attempts: Iterable[CountedAttempt]) -> None:
+def _beat(transaction: Transaction, claim: Claim, attempts: Iterable[CountedAttempt]) -> None:
     """Counts attempts in the minutes and hours in which they ended."""
     known = transaction.memory.counts
-    fresh: dict[tuple[int, int], PulseCount] = {}
+    fresh: dict[tuple[int, int], PulseCount] = defaultdict(PulseCount)
     for _, job_id, attempt in attempts:
-        minute = (attempt.ended_at // MINUTE_MS * MINUTE_MS, job_id)
-        count = fresh.get(minute)
-        if count is None:
-            count = fresh[minute] = PulseCount()
-        count.add_attempt(attempt)
+        fresh[attempt.ended_at // MINUTE_MS * MINUTE_MS, job_id].add_attempt(attempt)
     touched: dict[tuple[int, int, int, int], PulseCount] = {}
     for (at, job_id), count in fresh.items():
         for length in KEPT_MS:
@@ -170,7 +165,7 @@ def beat(transaction: Transaction, claim: Claim, attempts: Iterable[CountedAttem
 
 
 def _stored(transaction: Transaction, key: tuple[int, int, int, int]) -> PulseCount:
-    row = transaction.one(_find_pulse, dict(zip(("length", "at", "session_id", "job_id"), key, strict=True)))
+    row = transaction.one(_find_pulse, dict(zip(_KEY_NAMES.split(), key, strict=True)))
     return PulseCount(row[0], row[1], row[2], row[3], unpacked(row[4])) if row else PulseCount()
 
 
@@ -204,17 +199,15 @@ _OF_CRAWL = {
 }
 
 
-def _any_gauge() -> Any:
-    minutes = Gauge.length == peewee.SQL(str(MINUTE_MS))
-    return Gauge.select(Gauge.at).where(minutes & (Gauge.at == slot("at"))).limit(peewee.SQL("1"))
+_MINUTES = Gauge.length == peewee.SQL(str(MINUTE_MS))
+_any_gauge = builds(Gauge.select(Gauge.at).where(_MINUTES & (Gauge.at == slot("at"))).limit(peewee.SQL("1")))
 
 
 def _keep_gauge(size: int) -> Any:
-    key, own = [Gauge.length, Gauge.at, Gauge.session_id], [Gauge.lag_ms, Gauge.commit_ms, Gauge.commit_jobs]
-    now = peewee.EXCLUDED
-    new = {one: getattr(now, one.column_name) for one in own}
-    worst = {one: peewee.Case(None, [(one < said, said)], one) for one, said in new.items()}
-    last = {one: peewee.fn.COALESCE(getattr(now, one.column_name), one) for one in _OF_CRAWL}
+    key, own = columns(Gauge, "length at session_id"), columns(Gauge, "lag_ms commit_ms commit_jobs")
+    new = {one: getattr(peewee.EXCLUDED, one.column_name) for one in (*own, *_OF_CRAWL)}
+    worst = {one: peewee.Case(None, [(one < new[one], new[one])], one) for one in own}
+    last = {one: peewee.fn.COALESCE(new[one], one) for one in _OF_CRAWL}
     return insert_rows([*key, *own, *_OF_CRAWL], size).on_conflict(conflict_target=key, update=worst | last)
 
 

@@ -9,6 +9,7 @@ from typing import Any
 import peewee
 
 from tui_crawler.domain.records.failure import StorageFailure
+from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.storage.db.clock import mono_clock
 from tui_crawler.storage.db.statements import builds, reads, slot, updates
 from tui_crawler.storage.db.transaction import Transaction
@@ -90,8 +91,8 @@ def count_work(transaction: Transaction, claim: Claim) -> None:
     transaction.run(_work, {"worked_ms": claim.mono() - claim.worked_from, "run_id": claim.run_id})
 
 
-ZERO = peewee.SQL("0")
-ONE = peewee.SQL("1")
+ZERO, ONE, EMPTY = peewee.SQL("0"), peewee.SQL("1"), peewee.SQL("''")
+CLAIMED, STASHED = (peewee.SQL(str(status.value)) for status in (PageStatus.CLAIMED, PageStatus.STASHED))
 """Written into the text: a partial index serves a condition only when its number is no parameter."""
 
 

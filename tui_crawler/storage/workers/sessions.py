@@ -16,17 +16,16 @@ from tui_crawler.domain.crawl.job import JobPlan, JobState
 from tui_crawler.domain.crawl.run import RunPlan, RunStart, StoredOrigin
 from tui_crawler.domain.records.failure import RunHeld
 from tui_crawler.domain.records.kept_config import written_config
-from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.rules.robots import product_token
 from tui_crawler.storage.crawl import former, origins, rulesets, stashes
-from tui_crawler.storage.crawl.activity import note
+from tui_crawler.storage.crawl.activity import ActivityEvent, note
 from tui_crawler.storage.crawl.candidates import todo_head
 from tui_crawler.storage.crawl.counters import forget_minutes, forget_runs, set_mark
 from tui_crawler.storage.crawl.intake import Source, move_counters, queue_pages
 from tui_crawler.storage.crawl.jobs import any_job, configure_jobs, hold_back, job_states
 from tui_crawler.storage.crawl.rulesets import Edited
 from tui_crawler.storage.crawl.urls import url_ids
-from tui_crawler.storage.db.claim import ONE, ZERO, Claim, count_work, require
+from tui_crawler.storage.db.claim import CLAIMED, ONE, ZERO, Claim, count_work, require
 from tui_crawler.storage.db.clean_text import clean
 from tui_crawler.storage.db.clock import mono_clock
 from tui_crawler.storage.db.owner import OpenSession, Owner
@@ -68,19 +67,11 @@ def begin(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Cl
     ids = configure_jobs(transaction, main, plan.jobs, plan.config_name, edited.configuration)
     job_id = ids[plan.job]
     run_id, continued, started_at = _choose_run(transaction, plan, job_id)
-    note(
-        transaction,
-        "run_continued" if continued else "run_started",
-        f"run {run_id}{plan.note and '; '}{plan.note}",
-        run_id=run_id,
-    )
+    event: ActivityEvent = "run_continued" if continued else "run_started"
+    note(transaction, event, f"run {run_id}{plan.note and '; '}{plan.note}", run_id=run_id)
     former.begin(transaction, run_id, plan.keep_runs, continued)
     claim = open_session(transaction, starter, plan, run_id, job_id, started_at)
-    transaction.execute(
-        Page.update({Page.status: int(PageStatus.READY), Page.claimed_at: 0, Page.claimed_by: 0}).where(
-            Page.status == peewee.SQL(str(int(PageStatus.CLAIMED)))
-        )
-    )
+    release_pages(transaction)
     if not continued:
         forget_runs(transaction, claim)
     set_mark(transaction, "unverified", plan.unverified)
@@ -104,6 +95,12 @@ def begin(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Cl
         jobs=jobs,
         rulesets=in_force,
     )
+
+
+def release_pages(transaction: Transaction, *which: Any) -> None:
+    """Pages that were claimed, or those of them for which this holds, are ready again."""
+    ready = dict.fromkeys(columns(Page, "status claimed_at claimed_by"), 0)
+    transaction.execute(Page.update(ready).where(Page.status == CLAIMED, *which))
 
 
 def open_session(
@@ -168,35 +165,29 @@ def load_origins(
     transaction: Transaction, claim: Claim, origin_ids: Sequence[int] | None = None
 ) -> tuple[StoredOrigin, ...]:
     """The origins that take part in the run, or those of them with these ids, each with the head of its todo list."""
-    width = len(origins.RECORD)
-    mine = Origin.participates == 1
-    of_pages = Page.todo_order > ZERO
+    mine, of_pages = Origin.participates == 1, Page.todo_order > ZERO
     if origin_ids is not None:
         mine &= Origin.id.in_(origin_ids)
         of_pages &= Page.origin.in_(origin_ids)
     seed = Page.select(ONE).where((Page.origin == Origin.id) & (Page.seed == ONE))
-    counted = [Origin.pages_known, Origin.done, Origin.failed]
-    chosen = [*origins.RECORD, *counted, peewee.fn.EXISTS(seed), Origin.joined, Origin.start_path]
+    more = (*columns(Origin, "pages_known done failed joined start_path"), peewee.fn.EXISTS(seed))
     rows = transaction.fetch(
-        Origin.select(*chosen)
+        Origin.select(*origins.RECORD, *more)
         .join(RobotsText, peewee.JOIN.LEFT_OUTER, on=(RobotsText.origin == Origin.id))
         .where(mine)
         .order_by(Origin.id)
     )
     listed = {row[0] for row in transaction.fetch(Page.select(Page.origin).where(of_pages).distinct())}
-    return tuple(
-        StoredOrigin(
-            origins.record_of(row),
-            todo_head(transaction, claim, row[0]) if row[0] in listed else (),
-            pages_known=row[width],
-            done=row[width + 1],
-            failed=row[width + 2],
-            seeded=bool(row[width + 3]),
-            external=row[width + 4] == origins.EXTERNAL,
-            start_path=row[width + 5],
+    found = []
+    for row in rows:
+        pages_known, done, failed, joined, start_path, seeded = row[len(origins.RECORD) :]
+        todo = todo_head(transaction, claim, row[0]) if row[0] in listed else ()
+        counts, is_external = (pages_known, done, failed), joined == origins.EXTERNAL
+        state = origins.record_of(row)
+        found.append(
+            StoredOrigin(state, todo, *counts, seeded=bool(seeded), external=is_external, start_path=start_path)
         )
-        for row in rows
-    )
+    return tuple(found)
 
 
 def add_origins(
@@ -214,8 +205,6 @@ def add_origins(
             if start_path and name not in dict(claim.start_paths):
                 named = {"origin_id": row.id, "origin": clean(name), "start_path": clean(start_path)}
                 transaction.run(origins.set_start_path, named)
-        if not row.participates:
-            origins.start_afresh(transaction, claim, row.id)
         ids.append(row.id)
     stored = {one.record.origin: one for one in load_origins(transaction, claim, ids)}
     return tuple(stored[clean(name)] for name in names)
@@ -239,11 +228,16 @@ def end(transaction: Transaction, claim: Claim, reason: str, clean_end: bool) ->
     closed = {Run.finished_at: now, Run.finish_reason: reason, Run.clean: int(clean_end)}
     transaction.execute(Run.update(closed).where(Run.id == claim.run_id))
     note(transaction, "run_finished", reason, run_id=claim.run_id)
-    transaction.held_by = 0
-    ended = {Session.ended_at: now, Session.heartbeat_at: now, Session.clean: int(clean_end)}
-    transaction.execute(Session.update(ended).where(Session.id == claim.session_id))
+    close_session(transaction, claim, clean_end)
     landed = {Origin.in_flight_url: "", Origin.change: transaction.change}
     transaction.execute(Origin.update(landed).where(Origin.in_flight_url != ""))
+
+
+def close_session(transaction: Transaction, claim: Claim, clean_end: bool) -> None:
+    """Ends the session of a claim, in order or not."""
+    transaction.held_by, now = 0, transaction.now
+    ended = {Session.ended_at: now, Session.heartbeat_at: now, Session.clean: int(clean_end)}
+    transaction.execute(Session.update(ended).where(Session.id == claim.session_id))
 
 
 def _take_over(transaction: Transaction, starter: Starter) -> bool:
@@ -283,14 +277,8 @@ def _choose_run(transaction: Transaction, plan: RunPlan, job_id: int) -> tuple[i
     if last and not plan.new_run:
         run_id, reason, clean_end, started_at = last[0]
         if reason in _CONTINUED or not clean_end:
-            reopened = {
-                **planned,
-                Run.continued_at: transaction.now,
-                Run.finished_at: 0,
-                Run.finish_reason: "",
-                Run.clean: 0,
-            }
-            transaction.execute(Run.update(reopened).where(Run.id == run_id))
+            reopened = {Run.continued_at: transaction.now, Run.finished_at: 0, Run.finish_reason: "", Run.clean: 0}
+            transaction.execute(Run.update(planned | reopened).where(Run.id == run_id))
             return run_id, True, started_at
     values = {**planned, Run.job: job_id, Run.started_at: transaction.now}
     return int(transaction.fetch(Run.insert(values).returning(Run.id))[0][0]), False, transaction.now
@@ -340,9 +328,8 @@ def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bo
         by_hand = joined == "added" and (participates or not continued)
         if by_hand or (joined != "added" and origin_id in checked):
             how = joined if by_hand else origins.EXTERNAL
-            origins.join(transaction, claim, origins.ensure(transaction, name), how)
-            if not (continued and participates):
-                origins.start_afresh(transaction, claim, origin_id)
+            is_new = not (continued and participates)
+            origins.join(transaction, claim, origins.ensure(transaction, name), how, afresh=is_new)
         elif participates:
             left_out += joined != origins.EXTERNAL
             changes = {Origin.participates: 0, Origin.in_flight_url: "", Origin.change: transaction.change}
@@ -350,9 +337,7 @@ def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bo
     names = {row[1] for row in known}
     for name in wanted:
         row = origins.ensure(transaction, name) if name in names else origins.insert(transaction, name)
-        origins.join(transaction, claim, row, "seed")
-        if not (continued and row.participates):
-            origins.start_afresh(transaction, claim, row.id)
+        origins.join(transaction, claim, row, "seed", afresh=not (continued and row.participates))
     _set_start_paths(transaction, claim)
     return left_out
 
