@@ -114,11 +114,6 @@ def forget_minutes(transaction: Transaction) -> None:
     transaction.run(_forget_minutes, {"before": transaction.now // MINUTE_MS - 2 * RECENT_MINUTES})
 
 
-def forget_runs(transaction: Transaction, claim: Claim) -> None:
-    """Takes away the exit counts of runs before the newest; the log itself keeps every attempt."""
-    transaction.run(_forget_runs, {"run_id": claim.run_id})
-
-
 def mark(transaction: Transaction, name: str) -> int:
     """The number kept under a name, 0 when there is none."""
     row = transaction.one(_find_mark, {"name": name})
@@ -214,4 +209,3 @@ def _keep_gauge(size: int) -> Any:
 _find_pulse = reads(_KEY, *_SUMS)
 _keep_pulse = upserts(_KEY, _SUMS)
 _forget_minutes = builds(ExitMinute.delete().where(ExitMinute.minute < slot("before")))
-_forget_runs = builds(ExitCount.delete().where(ExitCount.run_id < slot("run_id")))

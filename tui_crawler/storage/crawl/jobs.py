@@ -5,8 +5,9 @@ A job that is paused, aborted, or of a tag that the session does not take has no
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field, fields, replace
+from dataclasses import dataclass, fields, replace
 from typing import Any
 
 import peewee
@@ -124,10 +125,9 @@ def configure_jobs(
 
 def hold_back(transaction: Transaction, claim: Claim) -> None:
     """Takes the pages of jobs that this session may not crawl off the todo lists."""
-    unlisted = UnlistedPages()
     for row in job_rows(transaction):
         if not row.is_free(claim):
-            unlisted.take(transaction, row.job_id)
+            unlist(transaction, row.job_id)
 
 
 def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJobs) -> JobChange:
@@ -150,8 +150,7 @@ def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJo
         changes = [(old, _steered(old, command.order)) for old in named]
     before: dict[str, dict[str, object]] = {}
     after: dict[str, dict[str, object]] = {}
-    counts: dict[str, int] = {}
-    unlisted = UnlistedPages()
+    counts, unlisted = Counter[str](), set[int]()
     for old, new in changes:
         if old == new:
             continue
@@ -161,34 +160,25 @@ def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJo
         said = ", ".join(f"{key} {before[old.name][key]} -> {after[old.name][key]}" for key in after[old.name])
         note(transaction, event, f"job {old.name}: {said}", run_id=claim.run_id)
         if old.is_free(claim) and not new.is_free(claim):
-            unlisted.take(transaction, old.job_id)
+            unlisted |= unlist(transaction, old.job_id)
         elif old.max_depth != new.max_depth:
-            unlisted.take(transaction, old.job_id, Page.beyond_depth == ONE)
+            unlisted |= unlist(transaction, old.job_id, Page.beyond_depth == ONE)
         if old.is_free(claim) != new.is_free(claim) or old.max_depth != new.max_depth:
-            for origin, count in _pending(transaction, old.job_id):
-                counts[origin] = counts.get(origin, 0) + count
-    queue = QueueChange(tuple(sorted(counts.items())), frozenset(unlisted.pages))
+            counts.update(_pending(transaction, old.job_id))
+    queue = QueueChange(tuple(sorted(counts.items())), frozenset(unlisted))
     return JobChange(job_states(transaction), before, after, queue)
 
 
-@dataclass(slots=True)
-class UnlistedPages:
-    """Pages that have left their todo lists. One that is in flight keeps its place until it is settled."""
-
-    pages: set[int] = field(default_factory=set)
-
-    def take(self, transaction: Transaction, job_id: int, more: Any = None) -> None:
-        """Takes the pages of a job off, or those of them for which `more` holds."""
-        listed = (Page.todo_order > ZERO) & (Page.status == int(PageStatus.READY)) & (Page.job == job_id)
-        if more is not None:
-            listed &= more
-        moves = CounterChanges()
-        for page_id, origin_id in transaction.fetch(Page.select(Page.id, Page.origin).where(listed)):
-            self.pages.add(page_id)
-            moves.unlisted[origin_id] += 1
-        if moves.unlisted:
-            transaction.execute(Page.update({Page.todo_order: 0, Page.ignored_run: 0}).where(listed))
-            move_counters(transaction, job_id, moves)
+def unlist(transaction: Transaction, job_id: int, *which: Any) -> set[int]:
+    """Takes the pages of a job, or those of them for which this holds, off their todo lists; answers which. One that is
+    in flight keeps its place until it is settled."""
+    listed = (Page.todo_order > ZERO, Page.status == int(PageStatus.READY), Page.job == job_id, *which)
+    rows = transaction.fetch(Page.select(Page.id, Page.origin).where(*listed))
+    if rows:
+        transaction.execute(Page.update({Page.todo_order: 0, Page.ignored_run: 0}).where(*listed))
+        moves = CounterChanges(unlisted=Counter(origin_id for _, origin_id in rows))
+        move_counters(transaction, job_id, moves)
+    return {page_id for page_id, _ in rows}
 
 
 def _with(old: JobRow, command: SetJob) -> JobRow:
@@ -244,11 +234,11 @@ def _store(transaction: Transaction, old: JobRow, new: JobRow) -> None:
         move_counters(transaction, old.job_id, change_max_depth(transaction, old.job_id, new.max_depth))
 
 
-def _pending(transaction: Transaction, job_id: int) -> list[tuple[str, int]]:
+def _pending(transaction: Transaction, job_id: int) -> dict[str, int]:
     pending = (Page.origin == Origin.id) & (Page.job == job_id) & is_pending(Page)
-    count = Page.select(peewee.fn.COUNT(peewee.SQL("1"))).where(pending)
+    count = Page.select(peewee.fn.COUNT(ONE)).where(pending)
     rows = transaction.fetch(Origin.select(Origin.origin, count).where(Origin.participates == 1))
-    return [(origin, number) for origin, number in rows if number]
+    return {origin: number for origin, number in rows if number}
 
 
 def _add(transaction: Transaction, plan: JobPlan, created_by: str) -> int:

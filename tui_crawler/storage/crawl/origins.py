@@ -103,15 +103,10 @@ def find(transaction: Transaction, origin: str) -> OriginRow | None:
 
 def ensure(transaction: Transaction, origin: str) -> OriginRow:
     """The same; an unknown origin gets a row that takes no part in the run."""
-    return find(transaction, origin) or insert(transaction, origin)
-
-
-def insert(transaction: Transaction, origin: str) -> OriginRow:
-    """A row for an origin that has none, which takes no part in the run."""
-    row = transaction.one(_insert, {"origin": clean(origin), "change": transaction.change})
-    if row is None:
-        raise LookupError(origin)
-    return OriginRow(row[0])
+    if (row := find(transaction, origin)) is not None:
+        return row
+    ((origin_id,),) = transaction.all(_insert, {"origin": clean(origin), "change": transaction.change})
+    return OriginRow(origin_id)
 
 
 def join(transaction: Transaction, claim: Claim, row: OriginRow, joined: str, *, afresh: bool | None = None) -> None:

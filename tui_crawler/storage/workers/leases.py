@@ -18,7 +18,7 @@ import peewee
 from tui_crawler.domain.crawl.run import StoredOrigin
 from tui_crawler.storage.crawl.activity import note
 from tui_crawler.storage.crawl.candidates import awake
-from tui_crawler.storage.crawl.jobs import UnlistedPages, job_rows
+from tui_crawler.storage.crawl.jobs import job_rows, unlist
 from tui_crawler.storage.db.claim import EMPTY, ONE, ZERO, Claim, is_pending, require
 from tui_crawler.storage.db.clean_text import clean
 from tui_crawler.storage.db.owner import OpenSession, Owner
@@ -242,7 +242,7 @@ def _load(transaction: Transaction, claim: Claim, me: Member, rows: Sequence[Row
         some = rows[start : start + _CHUNK]
         ids = [row[0] for row in some]
         for job_id in me.left:
-            UnlistedPages().take(transaction, job_id, Page.origin.in_(ids))
+            unlist(transaction, job_id, Page.origin.in_(ids))
         query = Session.select(*columns(Session, "id run_id clean ended_at"))
         formers = transaction.fetch(query.where(Session.id.in_(sorted({row[3] for row in some}))))
         ended |= {row[0]: row for row in formers}

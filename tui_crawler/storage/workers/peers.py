@@ -14,7 +14,7 @@ from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.records.status_words import FinishReason, RunReason
 from tui_crawler.domain.records.worker import WorkerOrder
 from tui_crawler.storage.crawl import rulesets
-from tui_crawler.storage.crawl.jobs import UnlistedPages, job_rows, job_states
+from tui_crawler.storage.crawl.jobs import job_rows, job_states, unlist
 from tui_crawler.storage.crawl.settle import mark_in_flight
 from tui_crawler.storage.db.claim import CLAIMED, ONE, ZERO, Claim, require
 from tui_crawler.storage.db.clean_text import clean
@@ -121,11 +121,9 @@ def orders(transaction: Transaction, claim: Claim) -> tuple[WorkerOrder, tuple[s
 def unlist_untaken(transaction: Transaction, claim: Claim) -> frozenset[int]:
     """Takes the pages of jobs that this worker does not take off the todo lists of its origins; answers which."""
     require(transaction, claim)
-    unlisted, mine = UnlistedPages(), Origin.select(Origin.id).where(is_held(Origin, claim.session_id))
-    for job in job_rows(transaction):
-        if not job.is_free(claim):
-            unlisted.take(transaction, job.job_id, Page.origin.in_(mine))
-    return frozenset(unlisted.pages)
+    mine = Page.origin.in_(Origin.select(Origin.id).where(is_held(Origin, claim.session_id)))
+    held = [job.job_id for job in job_rows(transaction) if not job.is_free(claim)]
+    return frozenset(page_id for job_id in held for page_id in unlist(transaction, job_id, mine))
 
 
 def steer(transaction: Transaction, claim: Claim, command: WorkerCommand) -> tuple[dict[str, str], dict[str, str]]:

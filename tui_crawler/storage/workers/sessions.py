@@ -20,7 +20,7 @@ from tui_crawler.domain.rules.robots import product_token
 from tui_crawler.storage.crawl import former, origins, rulesets, stashes
 from tui_crawler.storage.crawl.activity import ActivityEvent, note
 from tui_crawler.storage.crawl.candidates import todo_head
-from tui_crawler.storage.crawl.counters import forget_minutes, forget_runs, set_mark
+from tui_crawler.storage.crawl.counters import forget_minutes, set_mark
 from tui_crawler.storage.crawl.intake import Source, move_counters, queue_pages
 from tui_crawler.storage.crawl.jobs import any_job, configure_jobs, hold_back, job_states
 from tui_crawler.storage.crawl.rulesets import Edited
@@ -31,7 +31,7 @@ from tui_crawler.storage.db.clock import mono_clock
 from tui_crawler.storage.db.owner import OpenSession, Owner
 from tui_crawler.storage.db.statements import columns, updates
 from tui_crawler.storage.db.transaction import Transaction
-from tui_crawler.storage.models import Job, Origin, Page, RobotsText, Run, Session
+from tui_crawler.storage.models import ExitCount, Job, Origin, Page, RobotsText, Run, Session
 
 _CONTINUED = frozenset({"", "interrupted"})
 _NO_RUN = -1  # no page is on the ignore list of this run
@@ -72,8 +72,8 @@ def begin(transaction: Transaction, plan: RunPlan, starter: Starter) -> tuple[Cl
     former.begin(transaction, run_id, plan.keep_runs, continued)
     claim = open_session(transaction, starter, plan, run_id, job_id, started_at)
     release_pages(transaction)
-    if not continued:
-        forget_runs(transaction, claim)
+    if not continued:  # the log itself keeps every attempt
+        transaction.execute(ExitCount.delete().where(ExitCount.run_id < run_id))
     set_mark(transaction, "unverified", plan.unverified)
     in_force = rulesets.begin(transaction, claim, plan, edited)
     left_out = _gather(transaction, claim, plan, continued)
@@ -334,9 +334,8 @@ def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bo
             left_out += joined != origins.EXTERNAL
             changes = {Origin.participates: 0, Origin.in_flight_url: "", Origin.change: transaction.change}
             transaction.execute(Origin.update(changes).where(Origin.id == origin_id))
-    names = {row[1] for row in known}
     for name in wanted:
-        row = origins.ensure(transaction, name) if name in names else origins.insert(transaction, name)
+        row = origins.ensure(transaction, name)
         origins.join(transaction, claim, row, "seed", afresh=not (continued and row.participates))
     _set_start_paths(transaction, claim)
     return left_out
