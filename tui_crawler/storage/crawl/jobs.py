@@ -1,7 +1,5 @@
 """Jobs (B): which there are, whose pages a session may crawl, and what the configuration and operators change of them.
-
-A job that is paused, aborted, or of a tag that the session does not take has no page on a todo list.
-"""
+A job that is paused, aborted, or of a tag that the session does not take has no page on a todo list."""
 
 from __future__ import annotations
 
@@ -43,11 +41,9 @@ _STEERED: dict[str, ActivityEvent] = {
 
 @dataclass(frozen=True, slots=True)
 class JobRow(JobState):
-    """A job as it is stored, in the order of `_COLUMNS`: as a run holds it, and what is kept beside.
-
-    `resumed_concurrency` is None unless an operator has paused the job; -1 stands for no limit. `attempted` counts
-    pages that were ever attempted, so that there can be pages due only where it is not 0.
-    """
+    """A job as it is stored, in the order of `_COLUMNS`. `resumed_concurrency` is None unless an operator has paused
+    the job; -1 is no limit. `attempted` counts pages that were ever attempted: only where it is not 0 can pages be
+    due."""
 
     note: str = ""
     resumed_concurrency: int | None = None
@@ -99,11 +95,8 @@ def any_job(transaction: Transaction) -> int:
 def configure_jobs(
     transaction: Transaction, main: JobPlan, others: Iterable[JobPlan], created_by: str, edited: bool
 ) -> dict[str, int]:
-    """Makes the jobs of a plan; answers their ids by name, that of the run first.
-
-    What the configuration says of a job holds when the job is new or the configuration was `edited`; otherwise what
-    operators have changed stays. An operator's pause and abort stay in any case.
-    """
+    """Make the jobs of a plan; return their ids by name, that of the run first. The configuration counts for a new job,
+    or when it was `edited`; otherwise what operators have changed stays, and their pause and abort stay in any case."""
     ids: dict[str, int] = {}
     rows = {row.name: row for row in job_rows(transaction)}
     nameless = rows.get("") if clean(main.name) not in rows else None
@@ -131,10 +124,8 @@ def hold_back(transaction: Transaction, claim: Claim) -> None:
 
 
 def change_job(transaction: Transaction, claim: Claim, command: SetJob | SteerJobs) -> JobChange:
-    """Changes jobs as an operator asks. Raises NoSuchJob, ValueError; then nothing was changed.
-
-    `queue.origins` counts the pending pages of jobs that were held or let go, or that another depth concerns.
-    """
+    """Change jobs as an operator asks. Raises NoSuchJob, ValueError; then nothing was changed. `queue.origins` counts
+    the pending pages of jobs that were held or released, or that another depth affects."""
     rows = job_rows(transaction)
     if isinstance(command, SetJob):
         old = job_named(rows, command.job) if command.job else next(row for row in rows if row.job_id == claim.job_id)

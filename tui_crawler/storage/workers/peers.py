@@ -29,8 +29,7 @@ _ORDERS = {"resume": WorkerOrder.work, "pause": WorkerOrder.pause, "drain": Work
 
 
 def open_to_all(transaction: Transaction, claim: Claim, start: RunStart) -> RunStart:
-    """The leading worker has begun a run: its origins are free, each as its last holder left it, and so are the
-    requests that earlier workers had taken and not made."""
+    """The leading worker has begun a run: its origins are free, and so are requests that were granted and not made."""
     transaction.execute(Run.update({Run.granted: Run.requests}).where(Run.id == claim.run_id))
     changes = {Origin.free: 1, Origin.wanted_session: 0, Origin.site: "", Origin.change: transaction.change}
     transaction.execute(Origin.update(changes).where(Origin.participates == 1))
@@ -172,8 +171,7 @@ def last_action(transaction: Transaction) -> int:
 
 
 def leave(transaction: Transaction, claim: Claim, clean: bool) -> bool:
-    """Ends this session; answers whether others go on with the run, which then stays open. Raises StorageFailure when
-    the session is no longer ours."""
+    """End this session; return whether others continue the run. Raises StorageFailure if it is no longer ours."""
     require(transaction, claim)
     if not any(one.session_id != claim.session_id for one in members(transaction)):
         return False
@@ -183,8 +181,7 @@ def leave(transaction: Transaction, claim: Claim, clean: bool) -> bool:
 
 
 def end_reason(transaction: Transaction, claim: Claim, reason: str) -> str:
-    """Why a run of several workers ends: whether operators have stopped all its origins, or the database has refused
-    an attempt of another worker, none of them knows alone."""
+    """Why a run of several workers ends: stopped by operators everywhere, or refused by the database at any worker."""
     if not claim.shared or reason not in (RunReason.exhausted, RunReason.operator):
         return reason
     found = transaction.fetch(Origin.select(Origin.finish_reason).where(Origin.participates == 1).distinct())

@@ -1,7 +1,5 @@
-"""Runs and the sessions that hold them: who may write, what a start continues, what it begins afresh.
-
-A session that was killed is recognised by its process on the same machine, elsewhere by its lease (docs/behaviour.md).
-"""
+"""Runs and the sessions that hold them: who may write, what a start continues, what it begins afresh. A session that
+was killed is recognised by its process on the same machine, elsewhere by its lease (docs/behaviour.md)."""
 
 from __future__ import annotations
 
@@ -48,9 +46,7 @@ _DEFAULTS = (3, 5, 2, 4 * 7 * 86_400_000, 1)  # tries, patience, politeness, rec
 @dataclass(frozen=True, slots=True)
 class Starter:
     """Who starts a run, for how long (ms) its lease holds without a heartbeat, and its monotonic clock (ms).
-
-    `token_hash` is the SHA-256 of what proves that it is the worker of its name, `free_bytes` the room on its disk.
-    """
+    `token_hash` is the SHA-256 of what proves that it is the worker of its name, `free_bytes` the room on its disk."""
 
     owner: Owner
     lease_ms: int
@@ -129,11 +125,8 @@ def open_session(
 
 
 def begin_rest(transaction: Transaction, starter: Starter) -> tuple[Claim, RunStart]:
-    """Claims the database while nobody runs, to carry out what operators ask for; makes and continues no run.
-
-    The answer describes the last run, by whose numbers the claim goes; without one, by the defaults.
-    Raises RunHeld.
-    """
+    """Claim the database without a run, to carry out what operators ask for; make and continue no run. The RunStart
+    describes the last run, by whose numbers the claim goes; without one, by the defaults. Raises RunHeld."""
     unclean = _take_over(transaction, starter)
     chosen = columns(
         Run, "id job tries patience start_politeness recrawl_interval_ms respect_http_freshness requests config_text"
@@ -193,9 +186,8 @@ def load_origins(
 def add_origins(
     transaction: Transaction, claim: Claim, names: Sequence[str], external: bool = False, start_path: str = ""
 ) -> tuple[StoredOrigin, ...]:
-    """Origins join the run by hand, by a link or by the redirect of a seed, which gives a `start_path`; those start
-    afresh that do not take part already. `external` ones are only checked; one that is so no longer is crawled from now
-    on."""
+    """Let origins join the run by hand, by a link or by the redirect of a seed, which gives a `start_path`; new ones
+    start afresh. `external` ones are only checked; one that is so no longer is crawled from now on."""
     require(transaction, claim)
     ids = []
     for name in names:
@@ -241,7 +233,7 @@ def close_session(transaction: Transaction, claim: Claim, clean_end: bool) -> No
 
 
 def _take_over(transaction: Transaction, starter: Starter) -> bool:
-    """Ends the sessions of dead owners; answers whether the last holder of any origin did not end in order. Raises
+    """End the sessions of dead owners; return whether a last holder of an origin did not end in order. Raises
     RunHeld."""
     chosen = columns(Session, "run_id host machine pid process_started_ms started_at heartbeat_at lease_ms rest shared")
     still_open = Session.ended_at == ZERO
@@ -311,8 +303,8 @@ def _open_session(transaction: Transaction, starter: Starter, run_id: int, plan:
 
 
 def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bool) -> int:
-    """Who takes part: the origins of the seeds, those that joined by hand, and those where links wait to be checked.
-    Answers how many do no longer."""
+    """Let the origins of seeds, those added by hand, and those to be checked take part; return how many no longer
+    do."""
     seeds = [seed for seeds in (plan.seeds, *(job.seeds for job in plan.jobs)) for seed in seeds]
     wanted = dict.fromkeys(clean(seed.origin) for seed in seeds)
     known = transaction.fetch(Origin.select(Origin.id, Origin.origin, Origin.joined, Origin.participates))
