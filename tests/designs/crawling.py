@@ -248,6 +248,10 @@ class Crawling:
         with contextlib.closing(Journal(self.database)) as journal:
             return journal.send(command, who)
 
+    def steering(self, url: str, command: Command) -> Callable[[Event], object]:
+        """A listener that sends a command at each end of an attempt for this URL."""
+        return lambda event: event.event == "attempt_finished" and event.url == url and self.steer(command)
+
     def command(self, *words: str) -> Said:
         """A command of the command line, in this process."""
         written, err = io.BytesIO(), io.StringIO()

@@ -280,9 +280,7 @@ def test_fail_on_refused(crawl: Crawling) -> None:
 
 
 def test_a_run_with_nothing_left_to_do_is_complete(crawl: Crawling) -> None:
-    site = crawl.site()
-    site.page("/", "/a")
-    site.page("/a")
+    crawl.site().pages("/a")
     assert status_of(crawl)[0] == 0
     status, events = status_of(crawl)
     assert (status, events[-2]["complete"]) == (0, True)

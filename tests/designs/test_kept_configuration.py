@@ -79,9 +79,7 @@ def test_a_run_that_goes_on_keeps_its_limit_and_its_name_and_the_next_one_only_t
 
 def test_an_option_for_one_run_is_no_edit_of_the_configuration(crawl: Crawling) -> None:
     """Else each of them would have all refused pages judged again, and end the rules an operator has applied."""
-    site = crawl.site()
-    site.page("/", "/a?x=1")
-    site.page("/a?x=1")
+    site = crawl.site().pages("/a?x=1")
     crawl.run("", seeds=[site.url()], crawl__max_requests=5)
     rules = crawl.folder / "rules.yaml"
     rules.write_text("policies: {url_query_parameters: [{match: {path: {prefix: /}}, allow_any: true}]}\n")

@@ -321,9 +321,7 @@ def test_the_recipe_of_the_readme_sees_what_has_become_of_known_pages(
     """A run of an existing database makes no request for pages that are not due, and would find no new broken link."""
     readme = (Path(__file__).parents[2] / "README.md").read_text(encoding="utf-8")
     (recipe,) = re.findall(r"^\$ tui-crawler (run .*--fail-on .*?)\s*(?:#.*)?$", readme, re.MULTILINE)
-    site = crawl.site()
-    site.page("/", "/a")
-    site.page("/a")
+    site = crawl.site().pages("/a")
     crawl.configure("delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}")
     crawl.file.rename(crawl.folder / "my-index.yaml")
     monkeypatch.chdir(crawl.folder)
@@ -382,10 +380,7 @@ def test_headers_of_a_request_are_recorded_as_they_were_sent(crawl: Crawling) ->
 
 def test_a_url_may_have_a_time_before_which_it_is_not_requested(crawl: Crawling) -> None:
     """The origin sleeps until then, and its run with it (R)."""
-    site = crawl.site()
-    site.page("/", "/later", "/now")
-    site.page("/later")
-    site.page("/now")
+    site = crawl.site().pages("/later", "/now")
     crawl.run(crawl__max_requests=2)
     until = crawl.now + 2 * HOUR
     assert crawl.ask("add", f"{site.origin}/later", "--not-before", str(until)).status == 0
