@@ -47,6 +47,7 @@ from tui_crawler.wiring.crawl import Crawl
 from tui_crawler.wiring.launch import Launch
 
 MOST_POLLS = 2_000  # of the journal, in one run; a run that goes on is endless
+QUICK = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"
 USER_AGENT = "designs-crawler (for https://example.org/why)"
 GONE = replace(this_process(), pid=2**22 + 1)  # a process of this machine that does not live: above the largest id
 SECOND, MINUTE, HOUR, DAY, WEEK = 1_000, 60_000, 3_600_000, 86_400_000, 604_800_000
@@ -260,6 +261,12 @@ class Crawling:
             status = main(words)
         out.flush()
         return Said(status, written.getvalue(), err.getvalue())
+
+    def live(self, *words: str, text: str = QUICK, seeds: Sequence[str] | None = None) -> Said:
+        """The command `run` for this configuration, in real time."""
+        config = self.configure(text, seeds)
+        with self.web.in_thread():
+            return self.command("run", str(config), "--db", str(self.database), *words)
 
     def command_meanwhile(self, *words: str) -> Said:
         """The same while a crawl runs, from one of its hooks: in a thread, since commands have event loops of their

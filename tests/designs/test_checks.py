@@ -4,11 +4,9 @@ from __future__ import annotations
 
 from typing import Any
 
-from tests.designs.crawling import WEEK, Crawling
+from tests.designs.crawling import QUICK, WEEK, Crawling
 from tests.designs.web import Answer
 from tui_crawler.domain.records.command import ProbeUrls
-
-QUICK = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"
 
 
 def check_row(crawl: Crawling, url: str) -> dict[str, Any]:

@@ -8,11 +8,10 @@ from xml.etree import ElementTree
 
 import pytest
 
-from tests.designs.crawling import GONE, WEEK, Crawling
+from tests.designs.crawling import GONE, QUICK, WEEK, Crawling
 from tests.designs.web import Answer, Site
 from tui_crawler.domain.records.exit_code import ExitCode
 
-QUICK = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"
 SHOP = tuple(f"/article.php?id={number}" for number in range(39))
 
 
@@ -146,9 +145,7 @@ def test_pages_cut_and_too_large_are_limits(crawl: Crawling) -> None:
 
 def status_of(crawl: Crawling, text: str = "", seeds: list[str] | None = None, *more: str) -> tuple[int, list[Any]]:
     """The exit status of `run`, and its events."""
-    config = crawl.configure(f"{QUICK}\n{text}", seeds)
-    with crawl.web.in_thread():
-        said = crawl.command("run", str(config), "--db", str(crawl.database), "--json", *more)
+    said = crawl.live("--json", *more, text=f"{QUICK}\n{text}", seeds=seeds)
     return said.status, [json.loads(line) for line in said.out.splitlines()]
 
 
@@ -265,9 +262,7 @@ def test_several_workers_report_it_once(crawl: Crawling) -> None:
 def test_the_end_of_a_run_says_it_in_lines(crawl: Crawling) -> None:
     site = crawl.site()
     site.redirect("/", "http://localhost:9/")
-    config = crawl.configure(QUICK)
-    with crawl.web.in_thread():
-        said = crawl.command("run", str(config), "--db", str(crawl.database))
+    said = crawl.live()
     told = said.out[said.out.index("coverage: not complete") :]
     assert "add http://localhost:9/ to seeds" in told
     assert told in crawl.ask("status").out

@@ -8,13 +8,12 @@ import sqlite3
 
 import pytest
 
-from tests.designs.crawling import Crawling
+from tests.designs.crawling import QUICK, Crawling
 from tests.designs.web import Site
 from tui_crawler.domain.records.failure import BadKeptConfig
 from tui_crawler.wiring.console_reports import ConsoleReports
 from tui_crawler.wiring.origin_settings import kept_config, settings_by_origin
 
-FAST = "delay: {default: 0ms, floor: 0ms, start_politeness: 0, allow_impolite: true}"
 AGENT = "another-crawler (for https://example.org/why)"
 
 
@@ -25,7 +24,7 @@ def impolite(crawl: Crawling) -> tuple[Site, str]:
     site.page("/a", "/b")
     site.page("/b")
     more = f"crawl: {{max_url_length: 80}}\nnetwork: {{proxy: '{crawl.web.proxy}'}}\nstorage: {{limbo: 3 hours}}"
-    return site, str(crawl.configure(f"{FAST}\n{more}"))
+    return site, str(crawl.configure(f"{QUICK}\n{more}"))
 
 
 def rewrite(crawl: Crawling, assignment: str, *values: object) -> None:
