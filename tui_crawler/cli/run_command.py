@@ -184,7 +184,6 @@ class Faults:
 
 
 def _faults(text: str) -> dict[str, int]:
-    """What `--fail-on` names, with the ms of `slow`; for `type=`."""
     wanted: dict[str, int] = {}
     for word in words(text):
         name, has_value, value = word.partition("=")
@@ -200,8 +199,7 @@ def _faults(text: str) -> dict[str, int]:
 
 
 def _stored(arguments: argparse.Namespace, printer: Printer) -> tuple[Config, DatabasePlace]:
-    """The configuration that the database keeps, for what a console that has left its run goes on with. Raises
-    UsageProblem when it keeps none, BadKeptConfig."""
+    """The configuration that the database keeps, for a run that has left its console. Raises BadKeptConfig."""
     from tui_crawler.wiring.origin_settings import kept_config
 
     database = awaited(existing_database(arguments), printer)

@@ -6,7 +6,7 @@ A responder counts, but makes no input or output and reads no clock, so the whol
 
 import gzip
 from collections import Counter
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from email.utils import format_datetime, parsedate_to_datetime
@@ -36,6 +36,7 @@ from tui_crawler.demo.site import (
 HEAD_LIMIT_BYTES = 32 * 1024
 _CHUNK_BYTES = 1024
 _GZIP_FROM_BYTES = 600
+_TOO_MANY = b"<!doctype html><title>Too many requests</title><p>Please slow down and come back shortly.</p>"
 
 
 class MalformedRequest(ValueError):
@@ -133,18 +134,14 @@ class Responder:
 
     def __init__(self, site: Site, pace: float) -> None:
         """`pace` stretches every wait that the site makes on purpose; 1 is real time, 0 is at once."""
-        self._site = site
-        self._pace = pace
+        self._site, self._pace = site, pace
         self._requests = 0
         self._visits: Counter[str] = Counter()
 
     def respond(self, request: DemoRequest) -> Response | Reset:
         """Return what the site does with its next request."""
         self._requests += 1
-        manner = self._site.manner
-        wait_ms = 0.0
-        keep_alive = request.keeps_alive
-        dies = False
+        manner, wait_ms, keep_alive, dies = self._site.manner, 0.0, request.keeps_alive, False
         match manner:
             case Steady():
                 pass
@@ -153,7 +150,11 @@ class Responder:
                 wait_ms = (manner.minimum_ms + crc32(request.target.encode()) % spread_ms) * self._pace
             case RateLimited(every=every, retry_after_s=seconds):
                 if self._requests % every == 0:
-                    return self._refuse_rate(request, seconds)
+                    text = (
+                        b"<!doctype html><title>Too many requests</title><p>Please slow down and come back shortly.</p>"
+                    )
+                    retry_after = self._retry_after(seconds)
+                    return _response(DemoPage(request.target, text, status=429, headers=(retry_after,)), request)
             case Resetting(every=every):
                 if self._requests % every == 0:
                     return Reset()
@@ -165,15 +166,6 @@ class Responder:
         response = self._respond_with_page(request)
         keep_alive = keep_alive and response.keep_alive and not dies
         return replace(response, wait_ms=wait_ms, keep_alive=keep_alive, dies=dies)
-
-    def _refuse_rate(self, request: DemoRequest, seconds: int) -> Response:
-        page = DemoPage(
-            request.target,
-            b"<!doctype html><title>Too many requests</title><p>Please slow down and come back shortly.</p>",
-            status=429,
-            headers=(self._retry_after(seconds),),
-        )
-        return _response(page, request)
 
     def _retry_after(self, seconds: int) -> Header:
         """Retry-After at this pace: whole seconds, at least 1 (RFC 9110, 10.2.3)."""
@@ -187,23 +179,19 @@ class Responder:
         page = self._site.find_page(request.target) or DemoPage(request.target, missing.encode(), status=404)
         self._visits[page.target] += 1
         visit = self._visits[page.target]
-        fault = page.fault
-        match fault:
-            case Faithful():
-                return _response(page, request)
-            case FailsFirst(visits=visits, status=status, retry_after_s=seconds):
+        match page.fault:
+            case FailsFirst(visits=visits, status=status, retry_after_s=seconds) if visit <= visits:
                 headers = () if seconds is None else (self._retry_after(seconds),)
-                failed = DemoPage(page.target, _error_body(status), status=status, headers=headers)
-                return _response(failed if visit <= visits else page, request)
-            case Truncated(visits=visits):
-                if visit > visits:
-                    return _response(page, request)
+                return _response(DemoPage(page.target, _error_body(status), status=status, headers=headers), request)
+            case Truncated(visits=visits) if visit <= visits:
                 return replace(_response(page, request), ending=Ending.TRUNCATED, keep_alive=False)
             case BrokenChunk():
                 response = _response(replace(page, chunked=True), request)
                 return replace(response, ending=Ending.BROKEN_CHUNK, keep_alive=False)
+            case Faithful() | FailsFirst() | Truncated():
+                return _response(page, request)
             case _:
-                assert_never(fault)
+                assert_never(page.fault)
 
 
 def _error_body(status: int) -> bytes:
@@ -211,31 +199,21 @@ def _error_body(status: int) -> bytes:
 
 
 def _response(page: DemoPage, request: DemoRequest) -> Response:
-    etag, body = page.etag, page.body
-    coding: tuple[Header, ...] = ()
+    etag, body, coding = page.etag, page.body, None
     if page.gzip and len(body) >= _GZIP_FROM_BYTES and _accepts_gzip(request):
-        body = gzip.compress(body, compresslevel=6, mtime=0)
+        body, coding = gzip.compress(body, compresslevel=6, mtime=0), "gzip"
         etag = etag and etag[:-1] + '-gzip"'
-        coding = (("Content-Encoding", "gzip"),)
-    headers = page.headers
-    if page.gzip:
-        headers += (("Vary", "Accept-Encoding"),)
-    if etag is not None:
-        headers += (("ETag", etag),)
-    if page.last_modified is not None:
-        headers += (("Last-Modified", page.last_modified),)
+    vary = "Accept-Encoding" if page.gzip else None
+    headers = (*page.headers, *_given(("Vary", vary), ("ETag", etag), ("Last-Modified", page.last_modified)))
     if page.status == 200 and _is_unchanged(page, request):
         return Response(304, headers, headless_body=True)
-    if page.content_type is not None:
-        headers = (("Content-Type", page.content_type), *headers)
-    return Response(
-        page.status,
-        headers + coding,
-        body,
-        reason=page.reason,
-        chunked=page.chunked,
-        headless_body=request.method == "HEAD",
-    )
+    headers = (*_given(("Content-Type", page.content_type)), *headers, *_given(("Content-Encoding", coding)))
+    is_head = request.method == "HEAD"
+    return Response(page.status, headers, body, reason=page.reason, chunked=page.chunked, headless_body=is_head)
+
+
+def _given(*headers: tuple[str, str | None]) -> Iterator[Header]:
+    return ((name, value) for name, value in headers if value is not None)
 
 
 def _accepts_gzip(request: DemoRequest) -> bool:
@@ -279,19 +257,11 @@ def render_response(response: Response, server: str, at: datetime) -> tuple[byte
     head = render_head(response.status, response.reason, headers)
     if response.headless_body or bodiless_status:
         return head, b""
-    return head, _wire_body(response)
-
-
-def _wire_body(response: Response) -> bytes:
-    match response.ending:
-        case Ending.TRUNCATED:
-            return response.body[: len(response.body) // 2]
-        case Ending.BROKEN_CHUNK:
-            return break_chunks(response.body)
-        case Ending.COMPLETE | Ending.RESET | Ending.CLIENT_LEFT:
-            return chunk_body(response.body) if response.chunked else response.body
-        case _:
-            assert_never(response.ending)
+    if response.ending is Ending.TRUNCATED:
+        return head, response.body[: len(response.body) // 2]
+    if response.ending is Ending.BROKEN_CHUNK:
+        return head, break_chunks(response.body)
+    return head, chunk_body(response.body) if response.chunked else response.body
 
 
 def malformed_response(status: int) -> Response:

@@ -51,6 +51,15 @@ _NEXT_AT_REST = 5_000  # of more, while nobody crawls, as many as fit into todo 
 _IDLE = frozenset({FinishReason.exhausted})
 
 
+_SHOWN: Mapping[type[OriginCommand], Callable[[OriginState], object]] = {
+    PauseOrigins: lambda state: state.paused,
+    ResumeOrigins: lambda state: state.paused,
+    StopOrigins: lambda state: state.finished.value if state.finished else None,
+    TopUpPatience: lambda state: state.patience,
+    RefetchRobots: lambda state: state.robots.expires_at,
+    SetDelay: lambda state: state.pace.operator_ms,
+}
+"""What the journal shows of an origin before and after each command."""
 Elsewhere = Callable[[Sequence[str]], Awaitable[frozenset[str]]]
 
 
@@ -68,10 +77,7 @@ class CommandExecutor:
 
     def __init__(self, table: OriginTable, store: Store, clock: Clock, elsewhere: Elsewhere | None = None) -> None:
         """`elsewhere` returns which of the origins named another worker of the run holds."""
-        self._table = table
-        self._store = store
-        self._clock = clock
-        self._elsewhere = elsewhere
+        self._table, self._store, self._clock, self._elsewhere = table, store, clock, elsewhere
         self.crawls = True
         """Whether there are turns to come: else pages that are put back wait for the todo lists of the next run."""
         self.queue = QueueCommands(table, store, clock)
@@ -95,37 +101,29 @@ class CommandExecutor:
 
     async def follow_exclusion(self, command: Exclude, who: str) -> tuple[str, ...]:
         """The same for the exclusion list, which the leading worker has written already."""
-        exclusion, names = _exclusion_of(command, who), tuple(self._table.states)
-        if command.remove:
-            self._table.job_filters.readmit(exclusion.kind, exclusion.value)
-            await self.queue.readmit(names)
-        else:
-            self._table.job_filters.exclude((exclusion,))
-            await self.queue.exclude(names)
+        await self._take_exclusion(_exclusion_of(command, who), command.remove)
+        names = tuple(self._table.states)
         return await self.queue.follow(QueueChange(), names)  # pages whose verdict is another one have come back
+
+    async def _take_exclusion(self, exclusion: Exclusion, remove: bool, known: bool = False) -> tuple[str, ...]:
+        """Go by an entry from now on, or no longer; return the origins it concerns."""
+        names, job_filters = tuple(self._table.states), self._table.job_filters
+        if remove:
+            job_filters.readmit(exclusion.kind, exclusion.value)
+            return await self.queue.readmit(names)
+        if not known:
+            job_filters.exclude((exclusion,))
+        return await self.queue.exclude(names)
 
     async def load_segment(self, path: str) -> tuple[str, ...]:
         """Take a segment into the queue by itself (M); return the origins that have work again. Raises BadSegment."""
         change = await self.queue.load(path)
         return await self.queue.follow(change, [name for name, _ in change.origins])
 
-    async def _perform(self, command: Steered, who: str) -> Performed:  # noqa: C901  one line per command
+    async def _perform(self, command: Steered, who: str) -> Performed:
         match command:
-            case PauseOrigins():
-                return await self._each(command.origins, command, lambda s: s.paused)
-            case ResumeOrigins():
-                return await self._resume(command)
-            case StopOrigins():
-                return await self._each(command.origins, command, lambda s: s.finished.value if s.finished else None)
-            case TopUpPatience():
-                return await self._each(command.origins, command, lambda s: s.patience)
-            case RefetchRobots():
-                return await self._each(command.origins, command, lambda s: s.robots.expires_at)
-            case SetDelay(origin=origin):
-                before, after, touched = await self._each((origin,), command, lambda s: s.pace.operator_ms)
-                if origin in before:
-                    after["in_force"] = self._table.states[origin].delay_ms
-                return before, after, touched
+            case PauseOrigins() | ResumeOrigins() | StopOrigins() | TopUpPatience() | RefetchRobots() | SetDelay():
+                return await self._steer(command)
             case RetryPages():
                 return await self._retry(command)
             case AddSeeds():
@@ -137,35 +135,34 @@ class CommandExecutor:
             case _:
                 return await self.queue.perform(command, who)
 
-    async def _each(
-        self, origins: tuple[str, ...], command: OriginCommand, shown: Callable[[OriginState], object]
-    ) -> tuple[dict[str, object], dict[str, object], tuple[str, ...]]:
-        """Fold the states of the origins named (or all); return the shown value before and after."""
+    async def _steer(self, command: OriginCommand) -> Performed:
+        """Fold the states of the origins named (or all); show a value of each before and after. Where no engine crawls,
+        `let_go` is how many resumed origins have something to do: for them alone another run may begin."""
 
         def fold(state: OriginState) -> OriginState:
             return obey(state, command, self._clock.now(), self._table.settings.settings_of(state.origin))
 
-        foreign = [name for name in origins if name not in self._table.states]
-        held = await self._elsewhere(foreign) if foreign and self._elsewhere else frozenset[str]()
-        unknown = [name for name in foreign if name not in held]
-        if unknown:
-            raise ValueError(f"not an origin of this crawl: {', '.join(unknown[:5])}")
-        names = self._table.named(origins) if origins else list(self._table.states)
+        states, shown = self._table.states, _SHOWN[type(command)]
+        origins = (command.origin,) if isinstance(command, SetDelay) else command.origins
+        held = await self._held_elsewhere([name for name in origins if name not in states])
+        names = tuple(name for name in origins if name in states) if origins else tuple(states)
         before: dict[str, object] = {}
         after: dict[str, object] = dict.fromkeys(sorted(held), "passed on to the worker that holds it")
         for old, new in await fold_origins(self._table, self._store, names, fold):
             before[old.origin], after[new.origin] = shown(old), shown(new)
-        return before, after, tuple(names)
-
-    async def _resume(self, command: ResumeOrigins) -> Performed:
-        """Take the pause off. At rest `let_go` says how many of the origins have something to do now that nobody does:
-        for them alone another run may begin."""
-        before, after, touched = await self._each(command.origins, command, lambda s: s.paused)
-        if not self.crawls:
-            free = [name for name in before if self._table.states[name].finished is None]
+        if isinstance(command, SetDelay) and before:
+            after["in_force"] = states[command.origin].delay_ms
+        if isinstance(command, ResumeOrigins) and not self.crawls:
+            free = [name for name in before if states[name].finished is None]
             going = await self._store.awake(free, self._clock.now().wall_ms)
             after |= {"let_go": len(going)} if going else {}
-        return before, after, touched
+        return before, after, names
+
+    async def _held_elsewhere(self, foreign: Sequence[str]) -> frozenset[str]:
+        held = await self._elsewhere(foreign) if foreign and self._elsewhere else frozenset[str]()
+        if unknown := [name for name in foreign if name not in held]:
+            raise ValueError(f"not an origin of this crawl: {', '.join(unknown[:5])}")
+        return held
 
     async def _retry(self, command: RetryPages) -> Performed:
         counted = await self._store.retry(command)
@@ -260,8 +257,7 @@ class CommandExecutor:
 
     async def _to_front(self, added: Mapping[str, Sequence[int]], job: str, *, few: bool) -> None:
         """Added seeds (hashes by origin) come before what is on the todo lists of their origins; of many, as many as
-        there is room for, so that a list of seeds, however long, makes none of any length. Origins that another worker
-        holds are left out: it finds them."""
+        there is room for. Origins that another worker holds are left out: it finds them."""
         taken = 0 if few or self.crawls else sum(len(state.todo) for state in self._table.states.values())
         share = max(0, _NEXT_AT_REST - taken) // max(1, len(added)) + 1
         most = _FRONT if few or self.crawls else min(share, _FRONT)
@@ -298,22 +294,14 @@ class CommandExecutor:
 
     async def _exclude(self, command: Exclude, who: str) -> Performed:
         exclusion = _exclusion_of(command, who)
-        names, job_filters = tuple(self._table.states), self._table.job_filters
         if not command.remove:
             ExclusionIndex((exclusion,))  # a value that is none of its kind changes nothing
         change = await self._store.change_exclusion(exclusion, command.remove)
-        if command.remove:
-            if change is None:
-                for entry in self._table.job_filters.main.policies.exclusions:
-                    if (entry.kind, entry.value) == (exclusion.kind, exclusion.value):
-                        where = f" ({entry.source})" if entry.source else ""
-                        raise ValueError(f"{entry.kind} {entry.value} stands in the rules{where}: change it there")
-            job_filters.readmit(exclusion.kind, exclusion.value)
-            concerned = await self.queue.readmit(names)
-        else:
-            if change is not None:
-                job_filters.exclude((exclusion,))
-            concerned = await self.queue.exclude(names)
+        for entry in self._table.job_filters.main.policies.exclusions if command.remove and change is None else ():
+            if (entry.kind, entry.value) == (exclusion.kind, exclusion.value):
+                where = f" ({entry.source})" if entry.source else ""
+                raise ValueError(f"{entry.kind} {entry.value} stands in the rules{where}: change it there")
+        concerned = await self._take_exclusion(exclusion, command.remove, known=change is None)
         back = change or QueueChange()
         awake = await self.queue.follow(back, [name for name, _ in back.origins])
         after = {"changed": change is not None, "origins": list(concerned), "pages": dict(back.origins)}

@@ -8,7 +8,6 @@ from collections.abc import Awaitable, Callable, Iterable
 from dataclasses import dataclass, field
 from functools import lru_cache
 
-from tui_crawler.domain.crawl.event import Event
 from tui_crawler.domain.crawl.intake import Find, Queue, admit, is_sitemap, may_be_sitemap, sitemaps_of
 from tui_crawler.domain.crawl.origin import Check, OriginState, RobotsHop, record_of
 from tui_crawler.domain.crawl.outcome import (
@@ -62,16 +61,6 @@ _LARGE_ROBOTS = 32_768  # bytes; parsing more is done off the event loop
 _LONG_READING = 2_000  # URLs; judging more is, too
 
 
-@dataclass(frozen=True, slots=True)
-class Callbacks:
-    """Callbacks from a turn into the engine: an origin joins the run (or, external, only for checks), perhaps with a
-    start path; origins have something to do again; whether another worker holds an origin."""
-
-    join: Callable[[str, bool, str], Awaitable[None]]
-    awaken: Callable[[Iterable[str]], Awaitable[None]]
-    is_elsewhere: Callable[[str], Awaitable[bool]]
-
-
 @dataclass(slots=True)
 class TurnRunner:
     """Performs turns. The state of an origin is read again after every wait: commands may have changed it."""
@@ -81,8 +70,10 @@ class TurnRunner:
     _fetcher: Fetcher
     _clock: Clock
     _listener: Listener
-    _callbacks: Callbacks
     _cookies: ChainCookies
+    _join: Callable[[str, bool, str], Awaitable[None]]  # an origin joins (or, external, for checks), its start path
+    _awaken: Callable[[Iterable[str]], Awaitable[None]]  # origins have something to do again
+    _is_elsewhere: Callable[[str], Awaitable[bool]]  # whether another worker holds an origin
     _under_way: set[asyncio.Timeout] = field(default_factory=set)
     _cancelling: bool = False
     _looked_for: dict[str, Exchange | None] = field(default_factory=dict)  # sitemaps by URL, until they are read
@@ -98,10 +89,6 @@ class TurnRunner:
     def allow_requests(self) -> None:
         """Later ones are made again."""
         self._cancelling = False
-
-    def tell(self, event: Event) -> None:
-        """Hand an event to the listener."""
-        self._listener.on_event(event)
 
     async def fill(self, origin: str) -> None:
         """A fill: candidates go on the ignore list, each is judged, what passes becomes the todo list."""
@@ -129,10 +116,11 @@ class TurnRunner:
         version = table.job_filters.ruleset_id
         refusals = tuple(settle_refusal(page, no, state, now, version(page.job_id)) for page, no in denied)
         ignored = tuple(page.page_id for page in found.pages)
-        fill = FillRecord(record_of(state), ignored, tuple(p.page_id for p in todo), refusals)
-        settled = await self._store.fill(fill)
+        settled = await self._store.fill(
+            FillRecord(record_of(state), ignored, tuple(p.page_id for p in todo), refusals)
+        )
         if found.pages:
-            self.tell(events.todo_filled(now.wall_ms, state, len(refusals)))
+            self._listener.on_event(events.todo_filled(now.wall_ms, state, len(refusals)))
         for refusal in refusals:
             self._tell_attempt(state, refusal, settled)
 
@@ -186,13 +174,13 @@ class TurnRunner:
             )
             exchange = await self._exchange(request)
         made = bool(exchange.requests)
-        earlier = hop.requests if hop else ()
-        exchange = replace(exchange, requests=earlier + exchange.requests)
+
+        exchange = replace(exchange, requests=(hop.requests if hop else ()) + exchange.requests)
         began = hop.started_at if hop else started.wall_ms
         hops, onward = hop.hops if hop else 0, None
         if exchange.exit_code in _REDIRECTS and exchange.location and hops < settings.robots_max_hops:  # RFC 9309
             onward = RobotsHop(exchange.location, hops + 1, began, exchange.requests)
-        if onward is not None and await self._callbacks.is_elsewhere(onward.url.origin):
+        if onward is not None and await self._is_elsewhere(onward.url.origin):
             message = f"leads to {onward.url.origin}, which another worker crawls"
             onward, exchange = None, replace(exchange, exit_code=ExitCode.someone_stole_my_work, message=message)
         self._cookies.follow(chain, url, exchange.headers, onward.url if onward else None)
@@ -221,13 +209,12 @@ class TurnRunner:
         named = sitemaps_of(rules, asked, table.intake(MAIN_JOB)) if rules and wanted else Queue()
         settle = settle_robots(asked.href, code, exchange, before, after, began, now, named)
         await self._store_finds(origin, settle)
-        self.tell(events.robots_fetched(now.wall_ms, after, settle.attempt))
+        self._listener.on_event(events.robots_fetched(now.wall_ms, after, settle.attempt))
         return made and hop is None
 
     async def check(self, origin: str, check: Check) -> Exchange:
-        """Probe a URL, after robots.txt and all policies, as any request; changes no page (U). The result of a HEAD
-        request that failed is not the last one. A sitemap that is looked for is fetched and, if it is one, becomes a
-        page that is read from this answer."""
+        """Probe a URL, after robots.txt and all policies; changes no page (U). The result of a HEAD request that failed
+        is not the last one. A sitemap that is looked for becomes a page that is read from this answer."""
         table, started = self._table, self._clock.now()
         page = TodoPage(0, MAIN_JOB, check.url.href)
         verdict = self._judge(origin, page, check.url)
@@ -306,7 +293,7 @@ class TurnRunner:
         exchange = Exchange(hop.requests, ExitCode.cancelled, None, 0, message="the run ended before the next hop")
         settle = settle_robots(asked.href, ExitCode.cancelled, exchange, before, after, hop.started_at, now, Queue())
         await self._store.settle(settle)
-        self.tell(events.robots_fetched(now.wall_ms, after, settle.attempt))
+        self._listener.on_event(events.robots_fetched(now.wall_ms, after, settle.attempt))
 
     async def give_up(self, origin: str, page: TodoPage | None, error: Exception) -> None:
         """A turn raised: that is a bug of ours or of a parser. The origin ends with exit code 230, the run goes on."""
@@ -344,35 +331,32 @@ class TurnRunner:
         self._tell_attempt(table.states[origin], settle, settled)
 
     async def _store_finds(self, origin: str, settle: Settle) -> Settled:
-        """Store an attempt. Origins that the whitelist lets join with its pages have joined before; what has happened
-        to its own meanwhile, as a pause, stays. New pages are counted; other origins that got some and had nothing left
-        to do go on, those outside the crawl join to be checked."""
+        """Store an attempt. Origins that the whitelist lets join with its pages join first; what has happened to its
+        own origin meanwhile stays. Other origins that got pages go on; those outside the crawl join to be checked."""
         named = {page.origin: page.start_path for page in settle.new_pages if not page.external}
         joining = [name for name in named if not self._table.takes_part(name, external=False)]
         for name in joining:
-            await self._callbacks.join(name, False, named[name])
+            await self._join(name, False, named[name])
         if joining:
             settle = replace(settle, origin=record_of(self._table.states[origin]))
         settled = await self._store.settle(settle)
         external = {page.origin for page in settle.new_pages if page.external == EXTERNAL}
         for name, count in settled.new_pages:
             if name in external and name not in self._table.states:
-                await self._callbacks.join(name, True, "")
+                await self._join(name, True, "")
                 continue
             self._table.pages_known[name] = self._table.pages_known.get(name, 0) + count
         others = [name for name, _ in settled.new_pages if name != origin]
         if others:
-            await self._callbacks.awaken(others)
+            await self._awaken(others)
         return settled
 
     async def _refuse(self, origin: str, page: TodoPage, no: Denied) -> None:
         table, now = self._table, self._clock.now()
-        answer = CrawlAnswer(page.page_id, no.exit_code)
-        settings = table.settings.settings_of(origin)
+        answer, settings = CrawlAnswer(page.page_id, no.exit_code), table.settings.settings_of(origin)
         state = table.update(after_crawl(table.states[origin], answer, now, settings))
         settle = settle_refusal(page, no, state, now, table.job_filters.ruleset_id(page.job_id))
-        settled = await self._store.settle(settle)
-        self._tell_attempt(state, settle, settled)
+        self._tell_attempt(state, settle, await self._store.settle(settle))
 
     def _judge(self, origin: str, page: TodoPage, url: CrawlUrl | InvalidUrl) -> Cleared | Denied:
         """All judgements over a page. A rule that gives it a user agent chooses the group of robots.txt, too."""
@@ -387,7 +371,6 @@ class TurnRunner:
         return admission.judge(url, table.rules_for(origin, agent), page.seed, page.external)
 
     async def _exchange(self, request: FetchRequest) -> Exchange:
-        """One exchange that `cancel_requests` can end."""
         sent = self._clock.now()
         if self._cancelling or not self._store.may_ask():
             return Exchange((), ExitCode.cancelled, None, 0, message="cancelled before it was sent")
@@ -422,23 +405,19 @@ class TurnRunner:
 
     async def _touch(self, origin: str, delay_ms: int) -> None:
         """A hop to another origin counts as a request to that origin: its own clock starts again."""
-        state = self._table.states.get(origin)
-        if state is None:
-            return
-        least = max(delay_ms, state.delay_ms)
-        touched = self._table.update(touch(state, least, self._clock.now()))
-        await self._store.save_origin(record_of(touched))
+        if (state := self._table.states.get(origin)) is not None:
+            touched = self._table.update(touch(state, max(delay_ms, state.delay_ms), self._clock.now()))
+            await self._store.save_origin(record_of(touched))
 
     def _tell_attempt(self, state: OriginState, settle: Settle, settled: Settled) -> None:
         counts = self.counts.setdefault(state.origin, Counts())
         if settled.pending or settled.done or settled.failed or settled.blocked:
             counts.done, counts.failed = 0 if state.external else settled.done, settled.failed
         new = sum(count for _, count in settled.new_pages)
-        self.tell(events.attempt_finished(settle.attempt.ended_at, state, settle.attempt, new, counts))
+        self._listener.on_event(events.attempt_finished(settle.attempt.ended_at, state, settle.attempt, new, counts))
 
 
 def _answer_of(page: TodoPage, code: ExitCode, exchange: Exchange) -> CrawlAnswer:
-    """Return the outcome of an exchange as it is folded into the state of its origin."""
     return CrawlAnswer(
         page.page_id,
         code,

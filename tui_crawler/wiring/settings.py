@@ -110,9 +110,7 @@ def plan_of(config: Config, launch: Launch) -> RunPlan:
 
 def sites(config: Config) -> Callable[[str], str]:
     """A function that names the site of an origin: its registrable domain. The origins of a site stay with one worker.
-
-    An address or a name without such a domain is a site by itself: each origin of it, unless they share the delay.
-    """
+    An address or a name without such a domain is a site by itself: each origin of it, unless they share the delay."""
     by_origin = config.crawl.politeness_key == "origin"
 
     def site_of(origin: str) -> str:
@@ -216,7 +214,6 @@ def _access(entries: tuple[HostConfig, ...], url: CrawlUrl, common: Trust) -> Ac
 
 
 def _secret_fields(host: HostConfig) -> Headers:
-    """Raise Refused when a secret is missing."""
     fields = [(name, value.reveal()) for name, value in host.headers]
     if host.cookies:
         fields.append(("Cookie", "; ".join(f"{name}={value.reveal()}" for name, value in host.cookies)))
