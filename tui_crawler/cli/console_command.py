@@ -60,26 +60,23 @@ def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
     single = len(list(Path().glob("*.db"))) == 1
     if file is None and not arguments.readonly and not single and named_database(arguments) is None:
         return _welcome(arguments, printer)
-    elsewhere, impolite = named_database(arguments) is not None, arguments.allow_impolite
-    config = read_config(file, allow_impolite=impolite, elsewhere=elsewhere) if file else None
-    if config is None:
-        database = existing_database(arguments)
-    else:
+    config = None
+    if file:
+        elsewhere = named_database(arguments) is not None
+        config = read_config(file, allow_impolite=arguments.allow_impolite, elsewhere=elsewhere)
         tell_warnings(config, printer)
-        database = database_of_run(arguments, config)
+    database = database_of_run(arguments, config) if config else existing_database(arguments)
     if arguments.readonly:
         existing(database)
     awaited(database, printer)
-    if arguments.workers == 1:
-        return _open(config, database, arguments, arguments.readonly)
+    if arguments.workers > 1:
+        from tui_crawler.cli.run_command import check_workers
 
-    from tui_crawler.cli.run_command import check_workers
-
-    if config is None or arguments.readonly:
-        raise UsageProblem("--workers: the configuration that they crawl is not named: CONFIG")
-    check_workers(arguments.workers, config)
-    arguments.file = file
-    return _open(config, database, arguments)
+        if config is None or arguments.readonly:
+            raise UsageProblem("--workers: the configuration that they crawl is not named: CONFIG")
+        check_workers(arguments.workers, config)
+        arguments.file = file
+    return _open(config, database, arguments, arguments.readonly)
 
 
 def crawl(arguments: argparse.Namespace, printer: Printer) -> int:
@@ -120,13 +117,11 @@ def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:
             config, database = config_from_first_seeds(folder, step)
             tell_warnings(config, printer)
             return _open(config, database, arguments)
-        case FromConfiguration(path=path):
-            arguments.file = os.path.expanduser(path)  # noqa: PTH111  a name of no user stays as it is
-            return open_on_config(arguments, printer)
-        case FromDatabase(path=path):
-            arguments.db = os.path.expanduser(path)  # noqa: PTH111  the same
+        case FromConfiguration(path=path) | FromDatabase(path=path):
+            name = "file" if isinstance(step, FromConfiguration) else "db"
+            setattr(arguments, name, os.path.expanduser(path))  # noqa: PTH111  a name of no user stays as it is
             return open_on_config(arguments, printer)
         case FromDemo():
-            from tui_crawler.cli.demo_command import open_demo
+            from tui_crawler.cli import demo_command, main
 
-            return open_demo(printer)
+            return demo_command.execute(main.parse(("demo",)), printer)

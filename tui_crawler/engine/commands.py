@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence, Set
 from dataclasses import dataclass, replace
 
@@ -39,7 +40,7 @@ from tui_crawler.domain.url import CrawlUrl, Href, InvalidUrl, normalise, url_ha
 from tui_crawler.engine.origin_table import TOGETHER, OriginTable, fold_origins, pieces
 from tui_crawler.engine.ports import Clock, Store
 from tui_crawler.engine.probes import Probes
-from tui_crawler.engine.queue_commands import Performed, QueueCommand, QueueCommands, as_json
+from tui_crawler.engine.queue_commands import Performed, QueueCommand, QueueCommands
 
 Steered = OriginCommand | AddSeeds | RetryPages | Exclude | WorkerCommand | QueueCommand
 _FRONT = 1_000  # so many added seeds of an origin go to the front of its todo list; more wait for the next fill
@@ -92,7 +93,7 @@ class CommandExecutor:
             before, after, touched = await self._perform(command, action.who)
         except (ValueError, BadPattern) as error:
             return CommandResult(ActionResult(action.action_id, "", "", str(error)), command)
-        result = ActionResult(action.action_id, as_json(before), as_json(after))
+        result = ActionResult(action.action_id, json.dumps(before), json.dumps(after))
         return CommandResult(result, command, touched)
 
     async def repeat(self, command: Steered, who: str) -> tuple[str, ...]:
@@ -198,8 +199,6 @@ class CommandExecutor:
 
     async def _add(self, command: AddSeeds) -> Performed:
         pages, refused = await self._read_seeds(command)
-        if not pages and refused:
-            raise ValueError("; ".join(refused[:5]))
         origins = {page.url_hash: page.origin for page in pages.values()}
         added: dict[str, list[int]] = {origin: [] for origin in origins.values()}
         size = _SEEDS if self.crawls else _SEEDS_AT_REST
@@ -253,6 +252,8 @@ class CommandExecutor:
                     not_before=command.not_before,
                 )
             await asyncio.sleep(0)
+        if not pages and refused:
+            raise ValueError("; ".join(refused[:5]))
         return pages, refused
 
     async def _to_front(self, added: Mapping[str, Sequence[int]], job: str, *, few: bool) -> None:

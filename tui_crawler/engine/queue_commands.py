@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from typing import assert_never
@@ -55,13 +54,14 @@ class QueueCommands:
                 after = {"rulesets": {one.job: one.ruleset_id for one in rulesets}, "origins": list(back)}
                 return {"ruleset": command.base_id}, after, touched
             case StashPages() | UnstashPages() | SetDripfeed():
-                return await self._moved(await self._store.stash(command))
+                moved = await self._store.stash(command)
             case ReclaimPages():
-                return await self._moved(await self._store.reclaim(command))
+                moved = await self._store.reclaim(command)
             case LoadSegment(path=path):
-                return await self._moved(await self.load(path))
+                moved = await self.load(path)
             case _:
                 assert_never(command)
+        return {}, {"pages": dict(moved.origins)}, await self.follow(moved, [name for name, _ in moved.origins])
 
     async def take_jobs(self, jobs: tuple[JobState, ...]) -> None:
         """Jobs as they stand now; another nice moves the pages on the todo lists, too, whose links inherit it."""
@@ -147,15 +147,6 @@ class QueueCommands:
         back = await self.readmit(names)
         return await self.follow(QueueChange(), names), back
 
-    async def _moved(self, change: QueueChange) -> Performed:
-        touched = await self.follow(change, [name for name, _ in change.origins])
-        return {}, {"pages": dict(change.origins)}, touched
-
     async def _fold(self, names: Iterable[str], fold: Callable[[OriginState], OriginState]) -> tuple[str, ...]:
         changed = await fold_origins(self._table, self._store, tuple(names), fold)
         return tuple(new.origin for _, new in changed)
-
-
-def as_json(value: object) -> str:
-    """A value as the journal keeps it."""
-    return json.dumps(value)

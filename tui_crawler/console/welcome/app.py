@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import re
 from abc import abstractmethod
 from collections.abc import Callable, Iterable, Sequence
 from contextlib import suppress
@@ -70,18 +71,10 @@ FILES: Relation[FoundFile] = Relation(
         Column("about", "", shown.by_record(_about), None, 1),
     ),
 )
-ART: tuple[Line, ...] = (
-    (Styled("       ╭── ", "faint"), Styled("✓", "ok"), Styled(" ──┬── ", "faint"), Styled("✓", "ok")),
-    (
-        Styled("◆", "accent bold"),
-        Styled(" ─────┼── ", "faint"),
-        Styled("✓", "ok"),
-        Styled("   ╰── ", "faint"),
-        Styled("▶", "active"),
-        Styled(" ── ", "faint"),
-        Styled("○", "muted"),
-    ),
-    (Styled("       ╰── ", "faint"), Styled("◷", "waiting"), Styled(" ───── ", "faint"), Styled("○", "muted")),
+_ROLES = {"◆": "accent bold", "✓": "ok", "▶": "active", "◷": "waiting", "○": "muted"}
+_DRAWN = ("       ╭── ✓ ──┬── ✓", "◆ ─────┼── ✓   ╰── ▶ ── ○", "       ╰── ◷ ───── ○")
+ART: tuple[Line, ...] = tuple(
+    tuple(Styled(part, _ROLES.get(part, "faint")) for part in re.split("([◆✓▶◷○])", line) if part) for line in _DRAWN
 )
 """A seed and what is found from it."""
 ART_WIDTH = 25
@@ -210,10 +203,9 @@ class FileScreen(StepDialog):
     ) -> None:
         """`make` is the step of a path; the files that were found are offered, others can be typed."""
         super().__init__()
-        loads = make is FromConfiguration
+        loads, self._make, self.threshold = make is FromConfiguration, make, threshold
         self._heading, self._verb = ("Load a configuration", "Load") if loads else ("Open a crawl", "Open")
         self._files = found.configurations if loads else found.databases
-        self._make, self.threshold = make, threshold
 
     def compose(self) -> ComposeResult:
         """The files that were found, a path, what is wrong with it, and the buttons."""
@@ -231,20 +223,16 @@ class FileScreen(StepDialog):
 
     def on_mount(self) -> None:
         """Offer the files; without any a path is typed at once."""
-        if not self._files:
-            self.query_one(Input).focus()
-            return
-        table = self.query_one(CrawlTable)
-        table.fill(self._files, Present(), cursor="first")
-        table.focus()
+        if self._files:
+            self.query_one(CrawlTable).fill(self._files, Present(), cursor="first")
+        self.query_one(CrawlTable if self._files else Input).focus()
 
-    def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
+    def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted | CrawlTable.RowSelected) -> None:
         event.stop()
         self.query_one(Input).value = str(event.key)
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
-        event.stop()
-        self.query_one(Input).value = str(event.key)
+        self.on_crawl_table_row_highlighted(event)
         self.begin()
 
     def on_button_pressed(self, event: Button.Pressed) -> None:
@@ -274,9 +262,8 @@ class WayRow(Lines, can_focus=True):
         self.possible = possible
         key, name, rest = ("accent bold", "strong bold", "muted") if possible else ("faint", "muted", "faint")
         letter = key_name(self.action.keys.partition(",")[0]).ljust(_KEY_WIDTH - 1)
-        self.show(
-            [(Styled(f" {letter}", key), Styled(self.action.label, name)), Styled(" " * _KEY_WIDTH + about, rest)]
-        )
+        head = Styled(f" {letter}", key), Styled(self.action.label, name)
+        self.show([head, Styled(" " * _KEY_WIDTH + about, rest)])
 
     def on_click(self, event: events.Click) -> None:
         event.stop()
@@ -413,10 +400,9 @@ class WelcomeApp(TerminalApp[FirstStep | Cancelled]):
         match action_id:
             case "welcome.add":
                 self.push_screen(FirstSeedsScreen(self.threshold, self._draft), self._answered)
-            case "welcome.load":
-                self.push_screen(FileScreen(FromConfiguration, found, self.threshold), self._answered)
-            case "welcome.open":
-                self.push_screen(FileScreen(FromDatabase, found, self.threshold), self._answered)
+            case "welcome.load" | "welcome.open":
+                make = FromConfiguration if action_id == "welcome.load" else FromDatabase
+                self.push_screen(FileScreen(make, found, self.threshold), self._answered)
             case "welcome.demo":
                 self.exit(FromDemo())
             case _:
@@ -440,11 +426,7 @@ class WelcomeApp(TerminalApp[FirstStep | Cancelled]):
 
     def action_step_back(self) -> None:
         """Closes a dialog, with what was typed kept; leaves where there is none."""
-        top = self.screen
-        if isinstance(top, StepDialog):
-            top.action_cancel()
-        else:
-            self.leave()
+        (self.screen.action_cancel if isinstance(self.screen, StepDialog) else self.leave)()
 
     def action_next_theme(self) -> None:
         self.theme = LIGHT.name if self.theme == DARK.name else DARK.name
