@@ -8,16 +8,7 @@ import sys
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import (
-    DEFAULT_CONFIG,
-    awaited,
-    database_of_run,
-    existing,
-    existing_database,
-    named_database,
-    read_config,
-    tell_warnings,
-)
+from tui_crawler.cli import known_names
 from tui_crawler.cli.options import CommandSet, add_database, add_ignore_database_name, add_watching, add_workers
 from tui_crawler.cli.printer import Printer
 from tui_crawler.cli.problem import UsageProblem
@@ -54,21 +45,21 @@ def declare(commands: CommandSet) -> None:
 def open_on_config(arguments: argparse.Namespace, printer: Printer) -> int:
     """Opens the console on CONFIG, on the configuration found here, or on a database alone."""
     file = arguments.file or arguments.config
-    if not file and named_database(arguments) is None and Path(DEFAULT_CONFIG).is_file():
-        file = DEFAULT_CONFIG
+    if not file and known_names.named_database(arguments) is None and Path(known_names.DEFAULT_CONFIG).is_file():
+        file = known_names.DEFAULT_CONFIG
     _need_terminal_for(file)
     single = len(list(Path().glob("*.db"))) == 1
-    if file is None and not arguments.readonly and not single and named_database(arguments) is None:
+    if file is None and not arguments.readonly and not single and known_names.named_database(arguments) is None:
         return _welcome(arguments, printer)
     config = None
     if file:
-        elsewhere = named_database(arguments) is not None
-        config = read_config(file, allow_impolite=arguments.allow_impolite, elsewhere=elsewhere)
-        tell_warnings(config, printer)
-    database = database_of_run(arguments, config) if config else existing_database(arguments)
+        elsewhere = known_names.named_database(arguments) is not None
+        config = known_names.read_config(file, allow_impolite=arguments.allow_impolite, elsewhere=elsewhere)
+        known_names.tell_warnings(config, printer)
+    database = known_names.database_of_run(arguments, config) if config else known_names.existing_database(arguments)
     if arguments.readonly:
-        existing(database)
-    awaited(database, printer)
+        known_names.existing(database)
+    known_names.awaited(database, printer)
     if arguments.workers > 1:
         from tui_crawler.cli.run_command import check_workers
 
@@ -115,7 +106,7 @@ def _welcome(arguments: argparse.Namespace, printer: Printer) -> int:
             return status
         case FromSeeds():
             config, database = config_from_first_seeds(folder, step)
-            tell_warnings(config, printer)
+            known_names.tell_warnings(config, printer)
             return _open(config, database, arguments)
         case FromConfiguration(path=path) | FromDatabase(path=path):
             name = "file" if isinstance(step, FromConfiguration) else "db"

@@ -9,23 +9,13 @@ from typing import assert_never
 from tui_crawler.domain.crawl.job import JobState, QueueChange
 from tui_crawler.domain.crawl.origin import OriginState, Takeover
 from tui_crawler.domain.crawl.turn import finish, reopen
-from tui_crawler.domain.records.command import (
-    ApplyRules,
-    LoadSegment,
-    ReclaimPages,
-    SetDripfeed,
-    SetJob,
-    StashPages,
-    SteerJobs,
-    UnstashPages,
-)
+from tui_crawler.domain.records import command as commands
 from tui_crawler.domain.records.status_words import FinishReason
 from tui_crawler.domain.rules.ruleset import Ruleset
 from tui_crawler.domain.url import InvalidUrl, normalise
 from tui_crawler.engine.origin_table import OriginTable, fold_origins, pieces
 from tui_crawler.engine.ports import Clock, Store
 
-QueueCommand = SetJob | SteerJobs | ApplyRules | StashPages | UnstashPages | SetDripfeed | ReclaimPages | LoadSegment
 Performed = tuple[object, object, tuple[str, ...]]
 """What was shown before and after, as JSON values, and which origins it concerns."""
 
@@ -41,23 +31,23 @@ class QueueCommands:
     _store: Store
     _clock: Clock
 
-    async def perform(self, command: QueueCommand, who: str) -> Performed:
+    async def perform(self, command: commands.QueueCommand, who: str) -> Performed:
         match command:
-            case SetJob() | SteerJobs():
+            case commands.SetJob() | commands.SteerJobs():
                 change = await self._store.change_job(command)
                 await self.take_jobs(change.jobs)
                 touched = await self.follow(change.queue, self._table.states)
                 return {"job": change.before}, {"job": change.after}, touched
-            case ApplyRules():
+            case commands.ApplyRules():
                 rulesets = await self._store.apply_rules(command, who)
                 touched, back = await self.adopt(rulesets)
                 after = {"rulesets": {one.job: one.ruleset_id for one in rulesets}, "origins": list(back)}
                 return {"ruleset": command.base_id}, after, touched
-            case StashPages() | UnstashPages() | SetDripfeed():
+            case commands.StashPages() | commands.UnstashPages() | commands.SetDripfeed():
                 moved = await self._store.stash(command)
-            case ReclaimPages():
+            case commands.ReclaimPages():
                 moved = await self._store.reclaim(command)
-            case LoadSegment(path=path):
+            case commands.LoadSegment(path=path):
                 moved = await self.load(path)
             case _:
                 assert_never(command)
