@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import AsyncIterator, Callable
+from collections.abc import Callable
+from contextlib import AsyncExitStack
 from dataclasses import replace
 from datetime import UTC, tzinfo
 from functools import partial
@@ -11,11 +12,11 @@ from typing import Any
 
 import pytest
 
+from tests.console.open_reports import OpenReports, one_page
 from tests.console.sample_crawl import API, NOW
 from tests.console.sample_trace import KNOWN, SampleExplainer, explanation
 from tests.console.support import FakeReports, Stage, stage
-from tests.storage.bench import DatabaseBench
-from tests.storage.making import T0, A, crawled, fill_of, plan
+from tests.storage.making import T0, A
 from tui_crawler.console import ports
 from tui_crawler.console.action import Where
 from tui_crawler.console.keys import KeyNames
@@ -31,10 +32,7 @@ from tui_crawler.console.url.why_lines import path_lines, standing_lines, trace_
 from tui_crawler.domain.history.explanation import Answer, Explanation
 from tui_crawler.domain.records.page_view import Hop
 from tui_crawler.domain.rules.verdict import Step
-from tui_crawler.storage.db.database import open_writable
-from tui_crawler.storage.db.open_settings import OpenSettings
 from tui_crawler.storage.reports.reports import Reports
-from tui_crawler.wiring.console_reports import ConsoleReports
 from tui_crawler.wiring.explain import Explainer
 
 
@@ -272,36 +270,14 @@ async def test_without_anybody_to_ask_it_says_so() -> None:
 # with a real database
 
 
-class OpenReports(ConsoleReports):
-    """Reports of a real database, with what the stage holds of its stand-in."""
-
-    gate = None
-
-
-@pytest.fixture
-async def database(tmp_path: Path) -> AsyncIterator[Path]:
-    path = tmp_path / "crawl.db"
-    open_writable(path, OpenSettings()).close()
-    bench = DatabaseBench(path)
-    store = bench.open()
-    await store.begin_run(plan(f"{A}/"))
-    (home,) = (await store.candidates(A, T0, 10, True)).pages
-    await store.fill(fill_of((home,)))
-    await store.settle(crawled(home, T0 + 10, f"{A}/items/1", f"{A}/about"))
-    yield path
-    bench.close()
-
-
-async def test_pages_traces_links_and_bodies_of_a_real_database(database: Path) -> None:
-    made: list[OpenReports] = []
-
+async def test_pages_traces_links_and_bodies_of_a_real_database(tmp_path: Path) -> None:
     def explains(reports: ports.Reports) -> ports.Explainer:
         assert isinstance(reports, Reports)
         return Explainer(reports, zone=UTC, you="tester")
 
-    shown: Any = OpenReports(database, now=lambda: T0 + 100)
-    made.append(shown)
-    async with stage((140, 50), reports=shown, explains=explains, keys="3") as held:
+    async with one_page(path := tmp_path / "crawl.db", f"{A}/items/1", f"{A}/about"), AsyncExitStack() as opened:
+        shown: Any = OpenReports(path, now=lambda: T0 + 100)
+        held = await opened.enter_async_context(stage((140, 50), reports=shown, explains=explains, keys="3"))
         held.sees("URLs · row 1 of 3", "a.example/items/1")
         await held.press("enter", rounds=3)
         held.sees("✓ CRAWLED", "✓ scope")

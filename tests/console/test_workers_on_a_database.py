@@ -7,17 +7,11 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+from tests.console.open_reports import OpenReports
 from tests.console.support import stage
 from tests.storage.making import plan
 from tui_crawler.storage.db.owner import this_process
 from tui_crawler.storage.store import SqliteStore, StoreSettings
-from tui_crawler.wiring.console_reports import ConsoleReports
-
-
-class OpenReports(ConsoleReports):
-    """Reports of a real database, with what the stage holds of its stand-in."""
-
-    gate = None
 
 
 async def test_two_workers_and_how_one_was_found_dead(tmp_path: Path) -> None:
