@@ -201,12 +201,12 @@ async def test_a_connection_nobody_keeps_a_log_of_and_two_handshakes() -> None:
     backend = GuardedBackend(dialer, httpcore.AsyncMockBackend([]), logs)
     await (await backend.connect_tcp("site.example", 80)).write(b"x")  # a task without a log: nothing is kept
     with logs.writing(log):
-        with pytest.raises(RuntimeError), logs.timing(ConnectionStep.tls):
+        with pytest.raises(RuntimeError), logs.of_task().timing(ConnectionStep.tls, logs.now):
             raise RuntimeError
-        with logs.timing(ConnectionStep.tls):
+        with logs.of_task().timing(ConnectionStep.tls, logs.now):
             pass
     assert (log.took, log.reused) == ({ConnectionStep.tls: 14}, None)
-    with logs.timing(ConnectionStep.tls):
+    with logs.of_task().timing(ConnectionStep.tls, logs.now):
         pass
     assert log.took == {ConnectionStep.tls: 14}
 

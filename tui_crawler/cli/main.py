@@ -50,10 +50,8 @@ exit status: 0 finished or stopped by the operator, 1 some origin ended by patie
 
 
 def parse(words: Sequence[str]) -> argparse.Namespace:
-    """The options of the command that `words` (without the program's name) ask for; `execute` carries it out.
-
-    Raises UsageProblem; SystemExit after `--help` and `--version`.
-    """
+    """The options that `words` (without the program's name) ask for; `execute` carries the command out. Raises
+    UsageProblem; SystemExit after `--help` and `--version`."""
     if COMPLETION_VARIABLE in os.environ:
         return argparse.Namespace(quiet=False, execute=_complete)
     word = _first_word(words)
@@ -126,7 +124,6 @@ def _console_parser() -> CommandParser:
 
 
 def _first_word(words: Sequence[str]) -> str | None:
-    """The first word that is neither an option nor the value of one."""
     skip = False
     for word in words:
         if skip or word.startswith("-"):
@@ -186,7 +183,6 @@ def _fail(printer: Printer, words: Sequence[str], status: ExitStatus, lines: Seq
 
 
 def _explained(error: Exception) -> tuple[list[str], str]:
-    """One line for what could not be done, with TUI_CRAWLER_DEBUG set where it happened, too; and a hint."""
     expected = isinstance(error, CannotRun | CannotListen | NotTakenUp | RunHeld | StorageFailure)
     known = expected or isinstance(error, OSError)
     said = str(error) if known else f"unexpected error, please report it: {type(error).__name__}: {error}"

@@ -78,7 +78,6 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
 
 
 def _again(told: Iterator[Event], speed: float, printer: Printer, *, as_json: bool) -> int:
-    """Prints the events at the pace of the run, as long as somebody reads them; a signal ends it."""
     from tui_crawler.cli.run_watch import JsonLines, PlainLines, summary
     from tui_crawler.domain.history.run_totals import RunTotals
 
@@ -104,7 +103,6 @@ def _end_by_signals() -> None:
 
 
 def _speed(text: str) -> float:
-    """How many times as fast; 0: without waiting. For `type=`."""
     try:
         found = 0.0 if text == "max" else float(text)
     except ValueError:

@@ -27,12 +27,9 @@ class SeedList:
     _schemes: set[str] = field(default_factory=set)  # that were taken where none was written
 
     def read(self, words: Sequence[str], file: str | None, size: int) -> Iterator[tuple[str, ...]]:
-        """Seeds in their order, `size` at a time, each of these once; a word that is a file stands for the lines in it.
-
-        A bad URL among the arguments is a UsageProblem, and a file that cannot be read, before any seed is given. In a
-        list (`-`, a file) a bad one is told with its line and left out; a list without a single good one is a
-        UsageProblem, too.
-        """
+        """Seeds in their order, `size` at a time, each of these once; a word that is a file stands for its lines. A bad
+        one in a list (`-`, a file) is shown and left out. Raises UsageProblem, before any seed is given, for a bad URL
+        among the arguments and a file that cannot be read; for lists without a single good one, too."""
         files = [word for word in words if _is_file(word)]
         self._take_words([word for word in words if word != "-" and word not in files])
         files = files if file is None else [*files, file]

@@ -95,12 +95,11 @@ class AddressGuard:
         for address in addresses:
             try:
                 self.check(host, address)
+                kept.append(address)
             except AddressRefused as error:
                 if error.excluded:
                     raise
                 refused = error
-            else:
-                kept.append(address)
         if not kept and refused is not None:
             raise refused
         return tuple(kept)

@@ -116,7 +116,7 @@ class WatchedStream(httpcore.AsyncNetworkStream):
         timeout: float | None = None,  # noqa: ASYNC109 (httpcore's signature)
     ) -> httpcore.AsyncNetworkStream:
         """The same connection under TLS; the name that is verified stays the host's, not the address."""
-        with self._logs.timing(ConnectionStep.tls) as lap:
+        with self._logs.of_task().timing(ConnectionStep.tls, self._logs.now) as lap:
             inner = await self._inner.start_tls(ssl_context, server_hostname, timeout)
             lap.stream = inner
         return WatchedStream(inner, self.address, self._logs)

@@ -103,10 +103,9 @@ def open_console(
     """Open the console; return the exit status.
 
     A live run of the database is attached to. Otherwise the engine is started here: with `config`, or with the
-    configuration the database keeps of its last run. A database that cannot be written is watched only. `web` is the
-    demo web that is crawled; it stays with a run that is left to itself. `found`: how the database stands, where that
-    is known. Raises StorageFailure before the screen is taken, when the database cannot be opened, or is of an earlier
-    version and only to be read.
+    configuration the database keeps. A database that cannot be written is watched only. `web` is the demo web that is
+    crawled; it stays with a run that is left to itself. `found`: how the database stands, where that is known. Raises
+    StorageFailure before the screen is taken.
     """
     sys.setswitchinterval(_TURN_S)
     with contextlib.closing(DemoSidecar(web)) as beside:
@@ -234,7 +233,6 @@ def _show(
 
 
 def _warn(config: Config, told: Callable[[str], object]) -> None:
-    """Show what is doubtful in a configuration as its crawl begins; the path of its file would fill the line."""
     for one in config.warnings:
         if one.key != "user_agent":  # which the header names all the time
             told(str(replace(one, file=Path(one.file).name)))
@@ -260,10 +258,8 @@ def _see_again(database: DatabasePlace, run_id: int) -> None:
 
 
 def _reports(database: DatabasePlace) -> ports.Reports:
-    """What is shown. Called in the thread that reads, once the first picture stands.
-
-    What is there by now stays to the end, so that the garbage collector need not look through it again and again.
-    """
+    """Open the reports, in the thread that reads, once the first picture is there. What is there by now stays to the
+    end: the garbage collector need not look through it again and again."""
     from tui_crawler.wiring.console_reports import ConsoleReports
 
     gc.freeze()  # it was off until now
@@ -279,11 +275,9 @@ def _queries(database: DatabasePlace) -> ports.Queries:
 
 
 def _put_log_away(database: DatabasePlace, place: FilePlace, summary: ExitSummary, readonly: bool) -> None:
-    """Remove the files of the database's log, which remain where a reader has closed the database last.
-
-    A console that only watches leaves the log of a run that broke off as it is. Nothing is touched where something went
-    wrong with the database: a log must not be taken into another file that is there now.
-    """
+    """Remove the files of the database's log, which remain where a reader has closed the database last: not those of a
+    run that broke off where this console only watches, nor where something went wrong with the database: a log must not
+    be taken into another file that is there now."""
     from tui_crawler.domain.records.failure import StorageFailure
     from tui_crawler.storage.db.file_identity import put_log_away
 

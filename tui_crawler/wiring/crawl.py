@@ -111,9 +111,8 @@ class Crawl:
         return self._store.writer.locked_since
 
     async def run(self) -> Ended:
-        """Run until the end, then close everything. A run that ends by itself has finished once the last document that
-        waits for validators and data rules was read; one that is stopped leaves them to the next start. Raises RunHeld,
-        StorageFailure."""
+        """Run until the end, then close everything. A run that ends by itself waits for the second reading of its last
+        document; one that is stopped leaves that to the next start. Raises RunHeld, StorageFailure."""
         check_secrets(self._config)
         watch = asyncio.create_task(self._watch_place(), name="place of the database")
         if self._leads:
@@ -178,8 +177,7 @@ class Crawl:
             await self._second.close()
 
     async def _watch_place(self) -> None:
-        """Ends the run when its database was deleted, replaced or damaged: nobody could read what is stored from then
-        on."""
+        """End the run when its database was deleted, replaced or damaged."""
         try:
             while True:
                 await asyncio.sleep(_LOOK_S)
@@ -206,8 +204,8 @@ class Crawl:
 
 
 def _room_for(wanted: int) -> int:
-    """How many of `wanted` connections this process may have open, at least one: the system counts them as files. The
-    soft limit is raised for them, if need be, as far as the hard one lets."""
+    """How many of `wanted` connections, which count as files, this process may have open, at least one. Raises the soft
+    limit for them, if need be, as far as the hard one lets."""
     try:
         import resource  # noqa: PLC0415  only POSIX has it, and such a limit
     except ImportError:

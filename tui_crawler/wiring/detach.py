@@ -31,11 +31,8 @@ _OPEN_FLAGS = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_CLOEXEC
 
 
 class DetachedRun:
-    """Fits the console's Detacher. `process` is what was started last.
-
-    The process has a session of its own, so that a closed terminal does not reach it, and no stdin; what it has to
-    say is appended to a file beside the database (no line per attempt: those are in the database).
-    """
+    """The console's Detacher. `process` is what was started last. It has a session of its own, so that a closed
+    terminal does not reach it, and no stdin; its messages are appended to a file next to the database."""
 
     def __init__(
         self,
@@ -47,8 +44,7 @@ class DetachedRun:
         launch: Launch = _ALONE,
     ) -> None:
         """`config` is the one the console runs; without a file, the database's copy is used. `companion` goes along
-        with the run, where a process can be given a file descriptor; `launch` is that of the console. `words` start
-        another program."""
+        with the run; `launch` is that of the console. `words` start another program."""
         self._database, self._config, self._companion = database.absolute(), config, companion
         launch = launch.detached(config.file if config is not None else "")
         self._command = (*(tuple(words) or program()), *launch.words(self._database))

@@ -80,7 +80,6 @@ class Explainer:
         return self._read[1]
 
     def _compiled(self, rules: JobRules, config: Config) -> Admission:
-        """The rules of a job with scope and limits of the configuration."""
         if self._kept is None or self._kept[0] != (rules, config):
             configured = admission_of(config)
             self._kept = (rules, config), Admission(rules.policies, configured.scope, configured.limits)

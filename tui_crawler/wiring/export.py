@@ -20,10 +20,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class ExportPlan:
     """What is exported: `bodies`, or the rows that `Reports.export_windows` knows; as jsonl, csv or parquet, or (of
-    bodies) as jsonl or warc. `columns` empty: all. `bom`: CSV begins with a byte order mark.
-
-    Of an archive: `filename` is its name in itself, `gzip` compresses each record, `index` gets the lines of the index.
-    """
+    bodies) as jsonl or warc. `columns` empty: all. `bom`: CSV begins with a byte order mark. Of an archive: `filename`
+    is its name in itself, `gzip` compresses each record, `index` gets the lines of the index."""
 
     what: str
     form: str

@@ -54,9 +54,9 @@ def run_headless(
 ) -> int:
     """Crawl until the end; return the exit status (docs/behaviour.md). Blocking.
 
-    What `shows` the run (else the listener) gets a function that ends it (a closed pipe) where it has an attribute
-    `stop_run`; its `on_alarm`, if any, gets alarms on the loop of the crawl. A worker that joins waits until the first
-    one has begun the run, or has gone. Raises RunHeld, StorageFailure, CannotListen.
+    What `shows` the run (else the listener) gets a function that ends it in its attribute `stop_run`, if any, and has
+    its `on_alarm`, if any, called with alarms. A worker that joins waits until the first one has begun the run, or has
+    gone. Raises RunHeld, StorageFailure, CannotListen.
     """
     stoppable = shows or listener
 
@@ -98,12 +98,9 @@ async def crawl_watched(
     shown: Callable[[Alarm], None] | None,
     tell: Callable[[str], None] = _log.warning,
 ) -> tuple[Ended, int | None]:
-    """Crawl until the end with what the options and the configuration ask for: metrics, and alarms, which `shown` gets,
-    too. `tell` gets, in a sentence, what goes wrong with that. Return how the crawl ended, and the signal that ended
-    it.
-
-    `steer` gets the crawl before it begins, and what ends it within a number of ms.
-    """
+    """Crawl until the end with metrics and alarms, as options and configuration ask; return how it ended, and the
+    signal that ended it. `steer` gets the crawl before it begins, and what ends it within a number of ms; `shown` gets
+    alarms, `tell` in a sentence what goes wrong with them."""
     async with contextlib.AsyncExitStack() as watching:
         if launch.metrics is not None:
             from tui_crawler.wiring.metrics import Metrics  # noqa: PLC0415  few want it
@@ -167,10 +164,8 @@ async def _crawl(
 
 
 class Workers:
-    """The other workers, and the listener of the first: its end of the run is told when all have ended.
-
-    They start while the first one does, and wait on their stdin until that has begun the run. Each has a number.
-    """
+    """The other workers, and the listener of the first: its end of the run is told when all have ended. They start
+    while the first one does, and wait on their stdin until that has begun the run. Each has a number."""
 
     def __init__(self, launch: Launch, database: DatabasePlace, listener: Listener) -> None:
         self._launch, self._database, self._listener = launch, database, listener

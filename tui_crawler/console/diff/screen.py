@@ -128,7 +128,6 @@ class DiffScreen(RowsScreen):
         return cast("PageChange | None", self._table.current)
 
     def situation(self) -> Situation:
-        """The page under the cursor while the pages have the focus."""
         change, pages = self._change() if self.focused is self._table else None, self._pages
         urls = (change.url,) if change is not None else ()
         older, newer = pages is not None and pages.older, pages is not None and pages.newer
@@ -143,7 +142,6 @@ class DiffScreen(RowsScreen):
             self._look()
 
     def row_selected(self, event: CrawlTable.RowSelected) -> None:
-        """From an origin to its pages, from a page to its lines and links."""
         change, diff = self._change(), self._diff
         if event.table is self._origins:
             self._table.focus()
@@ -191,7 +189,6 @@ class PageDiffScreen(ConsoleScreen):
         return (*self.place.came_from, f"{host_of(origin)}{path_of(self._url, origin)}")
 
     def open_selected(self) -> None:
-        """Shows everything else about the page."""
         self.console.go_to(Where.url, self._url)
 
     action_open_url = open_selected

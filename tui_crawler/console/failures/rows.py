@@ -39,13 +39,6 @@ GROUP_HINT = "part of a group, or of a URL or message in it  ~fuzzy  re:pattern 
 PAGE_HINT = "of the rows held: text  ~fuzzy  re:pattern  =whole  exit: status: origin:  ! inverts"
 """What can be typed for the filter of the groups, and of the pages of one."""
 
-_WORDS = {
-    "exit_code": "exit code",
-    "origin": "origin",
-    "http_status": "HTTP status",
-    "pattern": "path pattern",
-    "message": "message",
-}
 _NONE = {"http_status": "no status", "message": "no message"}
 _TREND = 12
 
@@ -65,12 +58,13 @@ def _status(value: str) -> Cell:
 
 
 _KEYS = {
-    "exit_code": _key("exit_code", "EXIT", exit_cell, 14, "word"),
-    "origin": _key("origin", "ORIGIN", partial(host_cell, role="strong"), 12, "place"),
-    "http_status": _key("http_status", "STATUS", _status, 9),
-    "pattern": _key("pattern", "PATH PATTERN", _text("pattern"), 14, "place"),
-    "message": _key("message", "MESSAGE", _text("message"), 16),
+    "exit_code": ("exit code", _key("exit_code", "EXIT", exit_cell, 14, "word")),
+    "origin": ("origin", _key("origin", "ORIGIN", partial(host_cell, role="strong"), 12, "place")),
+    "http_status": ("HTTP status", _key("http_status", "STATUS", _status, 9)),
+    "pattern": ("path pattern", _key("pattern", "PATH PATTERN", _text("pattern"), 14, "place")),
+    "message": ("message", _key("message", "MESSAGE", _text("message"), 16)),
 }
+"""What pages are grouped by, in words, and the column that shows it."""
 
 
 def _recovers(recoverable: int, group: FailureGroup, _present: Present) -> Cell:
@@ -93,7 +87,8 @@ _GROUPS: tuple[Column[FailureGroup, Any], ...] = (
 def groups_by(by: Sequence[str]) -> Relation[FailureGroup]:
     """Return groups of failed pages as a relation."""
     rest = (column for column in _GROUPS if "origin" not in by or column.id != "origins")
-    return Relation((*(_KEYS[name] for name in by), *rest), key=lambda group: group.key, nothing="nothing has failed")
+    columns = (*(_KEYS[name][1] for name in by), *rest)
+    return Relation(columns, key=lambda group: group.key, nothing="nothing has failed")
 
 
 _ENDED = frozenset({NextTry.used_up, NextTry.final})
@@ -148,7 +143,7 @@ REFERRERS: Relation[ReferrerLine] = Relation(
 
 
 def grouping_words(by: Sequence[str]) -> str:
-    return " × ".join(_WORDS[name] for name in by)
+    return " × ".join(_KEYS[name][0] for name in by)
 
 
 def group_name(group: FailureGroup, *, short: bool = False) -> str:

@@ -93,7 +93,6 @@ class GroupList(AnyReading):
         self._table.fill(counted.count.groups, present(console.clock), still=console.idle_ms() < STILL_MS)
 
     def count_again(self) -> None:
-        """Counts with the next beat."""
         self._asked += 1
 
     def group_by(self, by: tuple[str, ...]) -> None:
@@ -166,7 +165,6 @@ class FailuresScreen(RowsScreen):
         self._plan = PaneReading(lambda: self._retried and self._retried[1], self._ask_retry)
 
     def body(self) -> Iterable[Widget]:
-        """Groups, pages, and the page under the cursor."""
         self._group_table = CrawlTable(rows.groups_by(GROUPINGS[0]), id="groups", classes="pane")
         self._groups = GroupList(self, self._group_table, self._show_groups)
         self._shared_height = SharedHeight(self._group_table)
@@ -339,7 +337,6 @@ class FailuresScreen(RowsScreen):
         self.console.go_to(Where.rule_draft, pattern_of(urls))
 
     def leave(self) -> None:
-        """From who names a page to the page, from that to the groups."""
         if self.focused is self._page_table:
             self._group_table.focus()
         elif self.focused is self._referrers:
@@ -348,7 +345,6 @@ class FailuresScreen(RowsScreen):
             super().leave()
 
     def open_selected(self) -> None:
-        """Opens the page, or who names it; from a group to its pages."""
         page, line = self._page(), self._referrers.current
         if self.focused is self._referrers:
             self.console.go_to(Where.url, line.referrer.url if line is not None else "")
@@ -359,7 +355,6 @@ class FailuresScreen(RowsScreen):
 
     @handles("group.retry")
     def _retry_group(self) -> None:
-        """Asks before the group is put back, as soon as it is known how long that takes."""
         if (group := self._groups.current) is not None:
             self._asked_for += 1
             self._retried = group, queries.retry_plan(group.key, group.origins, self._asked_for)

@@ -122,7 +122,6 @@ class LogsScreen(RowsScreen):
         self.show_titles()
 
     def tell_footer(self) -> None:
-        """Counts anew what a filter keeps, too."""
         super().tell_footer()
         if self.is_mounted and self._filtered != self._table.needle:
             self._show()
@@ -160,7 +159,6 @@ class LogsScreen(RowsScreen):
 
     @property
     def narrowed(self) -> bool:
-        """Whether something is searched for."""
         return bool(self._needle) or self._seeking.under_way
 
     def chosen(self) -> Mapping[str, str]:
@@ -183,7 +181,6 @@ class LogsScreen(RowsScreen):
         self._sought()
 
     def leave(self) -> None:
-        """Stops looking, or else ends the search, before it leaves."""
         if self._seeking.stop():
             self.show_titles()
             self.console.tell("no", "looking was stopped", "muted")
@@ -210,7 +207,6 @@ class LogsScreen(RowsScreen):
         self._remake()
 
     def go_to_time(self, text: str) -> None:
-        """Goes to the last entry up to a time that is typed."""
         now, zone = self.console.clock.wall_ms(), self.console.clock.zone
         if (at := time_meant(text, now, zone)) is None:
             self.console.tell("no", f"goto {text}: no time; 10:21, 10:21:30, 2026-01-31 10:21 and -5m are", "warning")
@@ -239,7 +235,6 @@ class LogsScreen(RowsScreen):
             self.console.tell("no", self.key_names.said("there is no bookmark; {log.bookmark} puts one"), "muted")
 
     def _begin(self, keyset: LogListWindow, *, keep: bool = False, goal: LogLine | None = None) -> None:
-        """Reads another log, or this one from its end or beginning; `keep`: what is shown stays until then."""
         self._seeking.stop()
         self._look_at(keyset, keep=keep, goal=goal)
 
@@ -270,7 +265,6 @@ class LogsScreen(RowsScreen):
     @handles("log.next_hit", True, False)
     @handles("log.previous_hit", False, False)
     def _go_to_hit(self, older: bool, both_ways: bool) -> None:
-        """Goes to the next place found; `both_ways`: wherever it is."""
         if not self._needle:
             self.console.tell("no", self.key_names.said("nothing is searched for; {log.search} does"), "muted")
             return

@@ -38,15 +38,6 @@ if TYPE_CHECKING:
 _MOST_WORDS = 24  # characters: how far it is stands behind them in the title
 
 
-@dataclass(frozen=True, slots=True)
-class _SearchRequest:
-    """What is looked for, in words, and whether it is looked for the other way, too, once there is none this way."""
-
-    quest: SearchTerms
-    words: str
-    both_ways: bool = False
-
-
 class LogSeeking(AnyReading):
     """One search at a time; what is asked for next takes its place."""
 
@@ -59,8 +50,9 @@ class LogSeeking(AnyReading):
     ) -> None:
         """`arrive` shows another stretch of the log with the cursor on an entry; `tell` shows a short message."""
         self._list, self._arrive, self._tell, self._read_soon = rows, arrive, tell, read_soon
-        self._aim: _SearchRequest | None = None
         self._search: LogSearch | None = None
+        self._words = ""  # what is looked for
+        self._both_ways = False  # whether it is looked for the other way, too, once there is none this way
 
     @property
     def under_way(self) -> bool:
@@ -70,18 +62,15 @@ class LogSeeking(AnyReading):
     @property
     def words(self) -> str:
         """What is looked for and how far that is; empty while nothing is."""
-        if self._aim is None or self._search is None:
+        if self._search is None:
             return ""
-        looked_at = self._search.looked_at
-        far = f"{count(looked_at)} looked at, " if looked_at else ""
-        return f"◷ looking for {self._aim.words[:_MOST_WORDS]}… {far}esc stops"
+        far = f"{count(self._search.looked_at)} looked at, " if self._search.looked_at else ""
+        return f"◷ looking for {self._words[:_MOST_WORDS]}… {far}esc stops"
 
     def asks(self, *, frozen: bool) -> tuple[Ask[LogSearch], ...]:
-        """The next piece of the search."""
         return () if self._search is None else (searched(self._search),)
 
     def to_level(self, level: Severity, *, older: bool) -> None:
-        """Goes to the next entry of a level."""
         keyset = self._list.keyset
         if level < keyset.level:
             self._tell(f"{LEVEL_WORDS[keyset.level]} are shown; L shows everything")
@@ -98,50 +87,47 @@ class LogSeeking(AnyReading):
         """Goes to the next entry that fits; `words` name it. `both_ways`: if there is none, to the next one the other
         way."""
         self.stop()
-        aim, rows = _SearchRequest(quest, words, both_ways), self._list
+        rows = self._list
         near = next((line.key for line in rows.ahead(older=older) if quest.fits(line)), None)
         if rows.table.move_cursor(key=near, index=None):
             return
         if rows.in_part:
             self._tell(f"there is no further {words} among the rows shown; a filter or an order keeps to these")
-        elif not self._begin(aim, older=older):
+        elif not self._begin(quest, words, older=older, both_ways=both_ways):
             self._tell(f"there is no further {words} in this list")
 
     def stop(self) -> bool:
         """Looks no further; False when nothing was looked for."""
-        was, self._aim, self._search = self.under_way, None, None
+        was, self._search = self.under_way, None
         return was
 
     def take(self, shot: Snapshot, *, frozen: bool) -> bool:
         """Takes the piece that was read: arrives, gives up, or goes on; nothing is held back."""
-        aim, search = self._aim, self._search
-        found = None if search is None else searched(search).found_in(shot)
-        if aim is None or search is None or found is None:
-            return False
-        if found.over:
-            self._end(aim, found)
-        else:
-            self._search = found.sized(shot.took_ms)
-        self._read_soon()
+        found = None if self._search is None else searched(self._search).found_in(shot)
+        if found is not None:
+            self._search = None if found.over else found.sized(shot.took_ms)
+            if found.over:
+                self._end(found)
+            self._read_soon()
         return False
 
-    def _end(self, aim: _SearchRequest, found: LogSearch) -> None:
-        self.stop()
+    def _end(self, found: LogSearch) -> None:
         line, place, rows = found.found, found.place, self._list
         if line is None or place is None:
-            if not (aim.both_ways and self._begin(_SearchRequest(aim.quest, aim.words), older=not found.older)):
+            if not (self._both_ways and self._begin(found.quest, self._words, older=not found.older)):
                 end = "beginning" if found.older else "end"
-                self._tell(f"there is no further {aim.words}: the log was looked through to its {end}")
+                self._tell(f"there is no further {self._words}: the log was looked through to its {end}")
         elif not rows.in_part:
             self._arrive(rows.keyset.at(place), line)
 
-    def _begin(self, aim: _SearchRequest, *, older: bool) -> bool:
+    def _begin(self, quest: SearchTerms, words: str, *, older: bool, both_ways: bool = False) -> bool:
         """Looks through what is not held on one side; False when everything there is held, or nothing is read yet."""
         keyset = self._list.keyset
         edge = keyset.unread_before if older else keyset.unread_behind
         if edge is None:
-            return self._begin(_SearchRequest(aim.quest, aim.words), older=not older) if aim.both_ways else False
-        self._aim, self._search = aim, LogSearch.begin(aim.quest, edge, older=older)
+            return both_ways and self._begin(quest, words, older=not older)
+        self._words, self._both_ways = words, both_ways
+        self._search = LogSearch.begin(quest, edge, older=older)
         return True
 
 

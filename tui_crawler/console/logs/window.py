@@ -55,7 +55,6 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
 
     @property
     def problems_only(self) -> bool:
-        """Whether only warnings and errors are read."""
         return self.level is not Severity.info
 
     def at(self, start: LogPlace) -> LogListWindow:
@@ -80,7 +79,6 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
 
     @property
     def begin(self) -> Ask[LogEntries]:
-        """Its first window."""
         if self.start == END:
             return log_before(END, self.scope)
         if self.start == BEGINNING:
@@ -107,7 +105,6 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
 
     @property
     def actions(self) -> Ask[tuple[ActionView, ...]] | None:
-        """The actions that belong to it."""
         return None if self.scope.attempts_only else queries.log_actions(self.origin)
 
     def take(self, ask: Ask[LogEntries], entries: LogEntries) -> bool:
@@ -164,7 +161,6 @@ class LogListWindow(KeysetWindow[LogPlace, LogLine]):
 
 
 def _joined(one: Span[LogPlace, LogLine], other: Span[LogPlace, LogLine]) -> list[Span[LogPlace, LogLine]]:
-    """Two neighbouring spans, as one if they are short."""
     if len(one.rows) + len(other.rows) > JOINED:
         return [one, other]
     return [Span(one.after, other.up_to, (*one.rows, *other.rows))]
@@ -249,7 +245,6 @@ class LogList(WindowList[LogListWindow, "Ask[Any]", LogLine]):
         return False
 
     def show(self, *, following: bool) -> None:
-        """Shows what is held."""
         rules: tuple[CursorRule, CursorRule] = ("last", "first")
         newest, oldest = reversed(rules) if self.newest_on_top else rules
         self._show(newest if following else oldest if self._turned else "pin", reverse=self.newest_on_top)

@@ -21,16 +21,13 @@ _TOTAL_NAMES = ("done", "failed", "blocked")
 
 @dataclass(frozen=True, slots=True)
 class ExitSummary:
-    """How a session at the console ended.
+    """How a session at the console ended. `now` is epoch ms; `engine_failure`, `trouble` and `unwritten` are raw text.
 
     `signal_status` is 130, 143 or 129 after a signal, else 0. `engine_reason` is the finish reason of the run this
-    console hosted ("" when it hosted none), `engine_failure` what went wrong with it (raw). `engine_stuck`: the engine
-    did not end in time; the caller must end the process itself (`os._exit`) after printing. `now` is epoch ms.
-    `terminal_lost`: there is nobody to print for. `crashed`: an error of the console itself ended it.
-    `trouble`: why the database did not take what was crawled, or could not be read, to the end (raw).
-    `departure`: the run goes on in a process of its own. `unwritten`: what was asked for while another program kept
-    the database locked to the end (raw). `damaged`: at the end it could not be read, being no whole database any more.
-    `coverage`: what the run covers, once it has ended.
+    console hosted ("" when it hosted none). `engine_stuck`: the engine did not end in time; the caller must end the
+    process itself (`os._exit`) after printing. `crashed`: by an error of the console itself. `trouble`: why the
+    database did not take what was crawled, or could not be read, to the end; `damaged`: it is not intact any more.
+    `departure`: the run continues as a process of its own. `unwritten`: commands that a lock kept from being written.
     """
 
     signal_status: int = 0

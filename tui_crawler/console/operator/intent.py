@@ -52,9 +52,9 @@ _STEPS_MS = tuple(round(s * 1_000) for s in (1, 1.5, 2, 3, 4, 5, 7.5, 10, 15, 20
 class Intent:
     """Commands to be written to the journal, what to say about them, and the commands that undo them (or none).
 
-    `undoes` are the ids of the actions that the commands take back, one each. `note` is said once, beside what became
-    of it: what is left out. `back` is what undoing it says, `done` what is said once it is carried out, empty: the same
-    words. `starts`: where the hosted run has ended, another one starts for it, if it brings work."""
+    `undoes` are the ids of the actions that the commands take back. `note` says with the result what is left out.
+    `back` is what undoing it says, `done` (empty: `says`) what is said once it is carried out. `starts`: it starts
+    another run where the hosted one has ended, if it brings work."""
 
     commands: tuple[Command, ...]
     says: str
@@ -356,7 +356,6 @@ def origin_words(origins: Sequence[str], whole: int = 0) -> str:
 
 
 def _ended(origins: Sequence[OriginView]) -> str:
-    """Which origins have ended their run, and how; empty where none has."""
     over = [view for view in origins if view.ended]
     return ends_words((view.finish_reason for view in over), "origin/origins", host_of(over[0].origin)) if over else ""
 

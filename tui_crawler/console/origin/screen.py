@@ -247,7 +247,6 @@ class OriginScreen(LaneScreen, TabScreen):
         return url_of(line) if line is not None else ""
 
     def go_to_pane(self, step: int) -> None:
-        """Where one tab is seen at a time, to the next one."""
         if self.has_class("-narrow") and not isinstance(self.focused, Input):
             names = list(self.TABS)
             self._go_to_tab(names[(names.index(self.tab) + step) % len(names)])
@@ -255,7 +254,6 @@ class OriginScreen(LaneScreen, TabScreen):
             super().go_to_pane(step)
 
     def open_filter(self, text: str) -> None:
-        """Filters the list that is seen; where none is, the attempts."""
         if self.tab == "state" and self.has_class("-narrow"):
             self._go_to_tab("attempts")
         super().open_filter(text)

@@ -76,7 +76,6 @@ class EventsPane(ReachesConsole, CrawlTable):
         return ""
 
     def go_to_problem(self, *, older: bool) -> bool:
-        """Put the cursor on the next older (or newer) problem; False when there is none."""
         return go_to_problem(self, self._problems(), older=older)
 
     def _problems(self) -> Set[Hashable]:
@@ -112,7 +111,6 @@ class EventsPane(ReachesConsole, CrawlTable):
 
 
 def go_to_problem(table: CrawlTable, bad: Set[Hashable], *, older: bool) -> bool:
-    """Puts the cursor of a table (newest first) on the next row whose key is `bad`; False when there is none."""
     problems = [index for index, key in enumerate(table.row_order) if key in bad]
     here = table.cursor_index
     if older:

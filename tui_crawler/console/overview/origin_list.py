@@ -78,7 +78,6 @@ class OriginList:
         self._put_named([str(key) for key in self.table.visible_keys if key in self._dirty])
 
     def put_all(self) -> None:
-        """Makes all rows anew whose origins changed."""
         self._put_named([*self._dirty])
 
     def _put_named(self, names: Iterable[str]) -> None:
@@ -107,12 +106,10 @@ class OriginList:
 
     @property
     def order_is_due(self) -> bool:
-        """Whether the order has held long enough, and no key was pressed for as long."""
         return min(self._console.clock.mono_ms() - self._ordered_at, self._console.idle_ms()) >= ORDER_MS
 
     @property
     def ordered(self) -> bool:
-        """Whether there is an order that holds."""
         return self._ordered_at >= 0
 
     def begin(self) -> None:

@@ -56,7 +56,6 @@ Sorts = TypeVar("Sorts", bound=Callable[..., None])
 
 
 def _handles_orders(method: Sorts) -> Sorts:
-    """Marks the method that orders by a column."""
     for column in (column for column, (key, _) in ORDERS.items() if key):
         handles(f"sort.{column}", column)(method)
     return method
@@ -187,7 +186,6 @@ class OverviewScreen(LiveFilterScreen):
         self._list.changed(live_state.take_news())
 
     def _tell_given_up(self) -> None:
-        """Tells of origins that gave up, all those of the last minute in one notice."""
         gave_up, now = self.console.live_state.gave_up, self.console.clock.mono_ms()
         if not gave_up or gave_up[-1][0] <= self._told_at:
             return
@@ -306,7 +304,6 @@ class OverviewScreen(LiveFilterScreen):
 
     @property
     def narrowed(self) -> bool:
-        """Whether origins are left out."""
         return self._list.wanted.narrows
 
     def orders(self, table: CrawlTable) -> tuple[str, ...]:
@@ -318,7 +315,6 @@ class OverviewScreen(LiveFilterScreen):
 
     @property
     def arrangement(self) -> OverviewFilter:
-        """The order and the filter."""
         return self._list.wanted if self.is_mounted else self._begins_with
 
     def open_filter(self, text: str) -> None:
@@ -337,7 +333,6 @@ class OverviewScreen(LiveFilterScreen):
             self._list.go_to_match(self._sought, forward=forward)
 
     def clear_filter(self) -> None:
-        """Shows all origins; all events first, if these are filtered."""
         if self._events.needle:
             super().clear_filter()
         else:
@@ -424,7 +419,6 @@ class OverviewScreen(LiveFilterScreen):
 
     @handles("layout.use")
     def _use_layout(self, name: str) -> None:
-        """Shows a layout, or asks for which."""
         from tui_crawler.console.dialogs.choose import ChooseScreen  # noqa: PLC0415  not before the first paint
 
         layouts = self.console.memory.file.layouts()

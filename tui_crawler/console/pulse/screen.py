@@ -76,7 +76,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
         self._show()
 
     def fit(self, size: Size) -> None:
-        """As many charts as have room."""
         super().fit(size)
         self._place_charts(size)
         self._show()
@@ -142,7 +141,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
         self._phase = LatencyPhase.__members__.get(words.get("phase", ""), LatencyPhase.response)
 
     def go_to_pane(self, step: int) -> None:
-        """Goes to the next chart, also to one that has no room now."""
         panes = [pane for pane in self._panes if pane.chart is not None]
         if panes:
             goal = ((panes.index(self.focused) if self.focused in panes else 0) + step) % len(panes)
@@ -194,7 +192,6 @@ class PulseScreen(SpanActions, ConsoleScreen):
             self.console.tell("no", "crawl, origin NAME, job NAME or worker NAME", "warning")
 
     def open_selected(self) -> None:
-        """The log at the moment of the cursor."""
         if self._charts is not None:
             pulse, cursor = self._charts.pulse, self.span.cursor
             at = pulse.span.at(self._charts.last if cursor is None else pulse.span.nearest(cursor))

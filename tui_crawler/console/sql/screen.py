@@ -51,7 +51,6 @@ class SqlEditor(PlainArea):
         self._told: tuple[str, int] | None = None  # text and place of the cursor where nothing could be completed
 
     def put(self, text: str) -> None:
-        """Puts a text in place of what stands here, with the cursor at its end."""
         self.load_text(plain_text(text))
         self.move_cursor(self.document.end)
 
@@ -82,7 +81,6 @@ class SqlEditor(PlainArea):
         self.offer(self.offered.words if self._fragment else ())
 
     def complete_word(self) -> None:
-        """Completes the word under the cursor, or tells that nothing fits."""
         if not self._complete():
             self.nothing_fits()
 
@@ -232,7 +230,6 @@ class SqlScreen(ConsoleScreen):
         return Situation(Where.sql, urls=urls[:1])
 
     def footer_keys(self) -> Sequence[tuple[str, str, str]]:
-        """The keys of the editor while it has the focus: it takes all others as text."""
         if self.focused is not self._editor:
             return super().footer_keys()
         return (*_EDITOR_KEYS, ("nav.back", self.key_names("nav.back"), "back"))
@@ -242,7 +239,6 @@ class SqlScreen(ConsoleScreen):
         return not self._waits and super().leave_marks()
 
     def again(self, *values: object) -> bool:
-        """Go to the editor; the question, if there is one, is asked at once."""
         if question := "".join(map(str, values)):
             self._editor.put(question)
             self._ask(question)
@@ -296,7 +292,6 @@ class SqlScreen(ConsoleScreen):
         self.tell_footer()
 
     def on_footer_bar_pressed(self, event: FooterBar.Pressed) -> None:
-        """Does what the key of the editor does; those that are actions are done as everywhere."""
         match event.action_id:
             case "editor.line":
                 self._editor.insert("\n")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Protocol
 
 from tui_crawler.console.ports import ActionReports, OriginReports, RefusedReports
 from tui_crawler.console.reading.ask import COUNTER_MS, ONCE_MS, RARE_MS, Ask, asks, reads
+from tui_crawler.text.format import count
 from tui_crawler.text.relations.refused import by_reason
 
 if TYPE_CHECKING:
@@ -33,11 +34,18 @@ MOST_PAGES = 200_000
 
 
 @dataclass(frozen=True, slots=True)
-class StashCount:
-    """Stashes as they were counted at a moment (epoch ms)."""
+class LedgerCount:
+    """A ledger as it was counted at a moment (epoch ms), and how far, in words."""
 
     at: int
-    stashes: tuple[StashView, ...]
+    records: Sequence[Any]
+    words: str = "counted"
+
+
+def _checked(reports: LedgerReports, now: int, _asked: int) -> LedgerCount:
+    totals = reports.validations(MOST_PAGES)
+    waits = f"{count(totals.waiting)} waiting · " if totals.waiting else ""
+    return LedgerCount(now, totals.sums, waits + ("counted" if totals.whole else f"first {count(totals.pages)} pages"))
 
 
 @asks(by_time=True)
@@ -47,22 +55,12 @@ def exit_counts_of(reports: OriginReports, now: int, origin: str = "") -> tuple[
     return reports.exit_counts(origin, now)
 
 
-@dataclass(frozen=True, slots=True)
-class ValidationCount:
-    """What validators said, as it was counted at a moment (epoch ms)."""
-
-    at: int
-    totals: ValidationTotals
-
-
 JOBS_ASK = reads(LedgerReports.jobs, COUNTER_MS)()
 LEDGER_ASKS: Mapping[str, Ask[Any]] = {
     "refused": Ask(lambda reports, _: by_reason(reports.refused("")), every_ms=RARE_MS),
     "limbo": Ask(lambda reports, _: reports.limbo(0), by_time=True),
-    "stashes": Ask(lambda reports, now, _asked: StashCount(now, reports.stashes()), (0,), ONCE_MS),
-    "validation": Ask(
-        lambda reports, now, _asked: ValidationCount(now, reports.validations(MOST_PAGES)), (0,), ONCE_MS
-    ),
+    "stashes": Ask(lambda reports, now, _asked: LedgerCount(now, reports.stashes()), (0,), ONCE_MS),
+    "validation": Ask(_checked, (0,), ONCE_MS),
     "runs": Ask(lambda reports, _: reports.runs(RUNS_SHOWN), every_ms=RARE_MS),
     "actions": Ask(lambda reports, _: reports.actions(ACTIONS_SHOWN)),
 }

@@ -29,7 +29,7 @@ from tui_crawler.console.screen.base import title
 from tui_crawler.console.screen.port import ReachesConsole
 from tui_crawler.console.screen.waiting import RowsScreen
 from tui_crawler.console.stats import queries
-from tui_crawler.console.stats.queries import COUNTED, LEDGER_ASKS, StashCount, ValidationCount
+from tui_crawler.console.stats.queries import COUNTED, LEDGER_ASKS, LedgerCount
 from tui_crawler.console.stats.rows import EXITS, ORDERS, SPANS, STATS_TABLES, busiest, exits_of, top_origins
 from tui_crawler.console.table.cells import rows_of
 from tui_crawler.console.table.crawl_table import CrawlTable
@@ -66,7 +66,6 @@ class StatsTablePane(ReachesConsole, CrawlTable):
 
     @property
     def wanted(self) -> Ask[Any]:
-        """What is to be read for it."""
         name = self.name_shown
         return replace(LEDGER_ASKS[name], about=(self._asked,)) if name in COUNTED else LEDGER_ASKS[name]
 
@@ -114,28 +113,22 @@ class StatsTablePane(ReachesConsole, CrawlTable):
         value, keys = self.reading.value, self.console.appearance.key_names
         words += f" · {count(self.row_count)}" if self.row_count else ""
         words += f" · {ledger.span}" if ledger.span else ""
-        if isinstance(value, StashCount | ValidationCount):
-            what = "counted"
-            if isinstance(value, ValidationCount):
-                what = what if value.totals.whole else f"first {count(value.totals.pages)} pages"
-                what = f"{count(value.totals.waiting)} waiting · {what}" if value.totals.waiting else what
-            words += f" · {what} at {clock(value.at, self.console.clock.zone)} · {keys('stats.count')} again"
+        if isinstance(value, LedgerCount):
+            at = clock(value.at, self.console.clock.zone)
+            words += f" · {value.words} at {at} · {keys('stats.count')} again"
         compares = f"{keys('nav.open')}: compare two · " if self.shows_runs else ""
         return words, f"{compares}{keys('stats.ledger')}: more tables ({len(STATS_TABLES) - 1})"
 
     @property
     def shows_runs(self) -> bool:
-        """Whether runs are shown."""
         return STATS_TABLES[self._at].relation is RUNS
 
     def _show(self, value: Any) -> None:
         run = self.console.live_state.run
         alive = run.run_id if run is not None and run.live else 0
-        if isinstance(value, StashCount | ValidationCount):
-            records: Sequence[Any] = value.stashes if isinstance(value, StashCount) else value.totals.sums
-        else:
-            records = [replace(one, live=one.run_id == alive) if isinstance(one, RunView) else one for one in value]
-        self.fill(records, present(self.console.clock))
+        records = value.records if isinstance(value, LedgerCount) else value
+        lines = (replace(one, live=one.run_id == alive) if isinstance(one, RunView) else one for one in records)
+        self.fill(lines, present(self.console.clock))
 
 
 ORDER_MS = 1_000
@@ -184,7 +177,6 @@ class StatsScreen(RowsScreen):
         self._pulse = PaneReading(self._ask_pulse, self._show_charts, moves=True)
 
     def body(self) -> Iterable[Widget]:
-        """Jobs and exit codes at the left; origins, a ledger and, where there is room, charts at the right."""
         self._all_exits = CrawlTable(EXITS, id="all-exits", classes="pane")
         self._own_exits = CrawlTable(EXITS, id="own-exits", classes="pane")
         self._job_table = CrawlTable(JOBS, id="jobs", classes="pane")
@@ -202,7 +194,6 @@ class StatsScreen(RowsScreen):
         yield Vertical(self._panes, id="body")
 
     def fit(self, size: Size) -> None:
-        """Where there is one column the titles say more."""
         super().fit(size)
         self._charted = size.width >= _WIDE and size.height >= _TALL
         self._panes.set_class(self._charted, "-charted")
@@ -282,7 +273,6 @@ class StatsScreen(RowsScreen):
         return Situation(Where.stats, jobs=self._targets(), urls=tuple(filter(None, (self._ledger.url,))))
 
     def orders(self, table: CrawlTable) -> tuple[str, ...]:
-        """The busiest origins by a few numbers."""
         return self._names if table is self._top else super().orders(table)
 
     def chosen(self) -> Mapping[str, str]:
@@ -307,7 +297,6 @@ class StatsScreen(RowsScreen):
         self.marks.used()
 
     def reverse_order(self) -> None:
-        """The origins that are the first by the next number."""
         if self.focused is self._top:
             self._order_by(ORDERS[(self._names.index(self._order) + 1) % len(ORDERS)][0])
         else:
@@ -349,7 +338,6 @@ class StatsScreen(RowsScreen):
         self.show_titles()
 
     def pick_order(self, argument: str) -> None:
-        """The origins are the first by one of a few numbers, so that only these can be chosen."""
         if self.focused is not self._top:
             super().pick_order(argument)
         elif argument in self._names:
@@ -424,7 +412,6 @@ class StatsScreen(RowsScreen):
         self.console.read_soon()
 
     def on_chart_pane_pressed(self, _event: ChartPane.Pressed) -> None:
-        """Shows the charts on their own view, where they have a cursor."""
         of = self._scope()
         self.console.do(Where.pulse.goes_there)
         self.console.do("pulse.of", f"{of.scope.name} {of.name}".strip())

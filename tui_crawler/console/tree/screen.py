@@ -76,7 +76,6 @@ class TreeScreen(RowsScreen):
         self._unfold(self._root)
 
     def body(self) -> Iterable[Widget]:
-        """The tree above the branch under the cursor."""
         self._table = BranchTable()
         self._info = FactsPane(self._facts, "Branch", id="tree-info", still=True)
         self._exclusion = ExclusionEntry(self, self._listed, ("#tree-info", "Exclude"), self.tick)
@@ -142,7 +141,6 @@ class TreeScreen(RowsScreen):
         return cast("Node | None", self._table.current)
 
     def situation(self) -> Situation:
-        """The origin, and the branch or page under the cursor, whose failed pages can be put back."""
         view, node = self.console.live_state.origins.get(self._origin), self._node()
         counts = node.counts if node is not None else None
         urls = (node.url or node.prefix,) if node is not None else ()
@@ -153,7 +151,6 @@ class TreeScreen(RowsScreen):
         return ("Overview", host_of(self._origin), "Site tree")
 
     def open_selected(self) -> None:
-        """Unfolds a branch or folds it; opens a page."""
         match self._node():
             case Node(kind=NodeKind.page, url=url):
                 self.console.go_to(Where.url, url)
@@ -189,7 +186,6 @@ class TreeScreen(RowsScreen):
 
     @handles("group.retry")
     def _retry(self) -> None:
-        """Puts a page back; of a branch the failed pages are read, to ask first."""
         node = self._node()
         if node is not None and node.url:
             self.console.command_queue.retry(Situation(Where.tree, urls=(node.url,)))

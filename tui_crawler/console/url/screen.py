@@ -232,7 +232,6 @@ class UrlScreen(TabScreen):
     @handles("list.older", True)
     @handles("list.newer", False)
     def _turn_links(self, on: bool) -> None:
-        """The next or the former window of the links that have the focus."""
         links = self._links_here
         if links.turn(on=on):
             self._show_links()
@@ -301,7 +300,6 @@ class UrlScreen(TabScreen):
 
     @handles("url.read")
     def _read_text(self) -> None:
-        """The body as text, or as it is again."""
         self._reads = not self._reads or self.tab != "body"
         self._open_tab("body")
 
@@ -327,7 +325,6 @@ class UrlScreen(TabScreen):
         self._follow(str(event.number or ""))
 
     def open_filter(self, text: str) -> None:
-        """Filters the list that is shown; where none is, the attempts."""
         if self.table_filter.table is None:
             self._open_tab("attempts")
         super().open_filter(text)

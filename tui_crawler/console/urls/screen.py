@@ -67,7 +67,6 @@ class UrlsScreen(LiveFilterScreen):
 
     @property
     def keyset(self) -> PageListWindow:
-        """What is held of the list."""
         return self.pages.keyset
 
     def readings(self) -> tuple[AnyReading, ...]:
@@ -151,7 +150,6 @@ class UrlsScreen(LiveFilterScreen):
         return bool(self.filter_text)
 
     def table_of(self, pages: Sequence[PageView]) -> TableText:
-        """Pages as rows of the table, to be exported."""
         return TableText(URLS.columns, tuple(map(self._row, pages)))
 
     def exporter(self, table: CrawlTable) -> PageExport | None:
@@ -202,7 +200,6 @@ class UrlsScreen(LiveFilterScreen):
             super().count_values()
 
     def pick_order(self, argument: str) -> None:
-        """Orders as the database keeps it, or the rows held by any column."""
         which = "all rows" if self.pages.can_be_whole else "rows held"
         options = (*_ORDERS, *((column.id, f"{column.title} · {which}") for column in URLS.columns))
         here = self._table.order[0] if self._table.order is not None else _ORDERS[self.keyset.newest_first][0]
@@ -212,7 +209,6 @@ class UrlsScreen(LiveFilterScreen):
             self.app.push_screen(ChooseScreen("Order by", options, here), self._sort_by)
 
     def _sort_by(self, chosen: object) -> None:
-        """All rows in an order that the database keeps, or those held by any column."""
         if not isinstance(chosen, str):
             return
         if chosen not in dict(_ORDERS):

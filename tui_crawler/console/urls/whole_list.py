@@ -47,11 +47,9 @@ class _Piecewise(AnyReading, Generic[A]):
         self._ask: A | None = None
 
     def asks(self, *, frozen: bool) -> tuple[A, ...]:
-        """The next piece."""
         return () if self._ask is None else (self._ask,)
 
     def take(self, shot: Snapshot, *, frozen: bool) -> bool:
-        """Takes the piece that was read; nothing is held back."""
         ask = self._ask
         if ask is not None and ask in shot.parts:
             self._go_on(ask, shot.parts[ask])
@@ -79,7 +77,6 @@ class MatchCount(_Piecewise[Ask[PageTally]]):
         """What is known of it; None without a filter, and until the first piece was counted."""
 
     def look(self, narrowing: PageFilter) -> None:
-        """Counts for another filter; the list of all pages is counted already."""
         self.found = None
         self._begin(narrowing)
 
@@ -152,7 +149,6 @@ class MarkBeyond(_Piecewise[PageAsk]):
             self._tell(f"◷ {marked} marked so far", "stops")
 
     def stop(self) -> None:
-        """Marks nothing more."""
         self._ask = self._done = None
 
     def _tell(self, words: str, what: str, *, every: bool = False) -> None:
@@ -194,7 +190,6 @@ class UrlPivot(_Piecewise[Ask[PageCounts]]):
             self._dialog.show(Pivot(value.counts, value.values, sum(n for _, n in value.counts), of))
 
     def _chosen(self, value: object) -> None:
-        """Keeps the pages with that value, of those that pass the filter already."""
         self._ask = self._dialog = None
         if isinstance(value, str):
             word = f"{self._field}:{value.removeprefix('https://') or 'none'}"
@@ -218,7 +213,6 @@ class ExportingScreen(Dialog):
             yield Static(Content(safe(str(self._path), 600)), classes="dialog-note")
 
     def tell(self, words: str) -> None:
-        """How far it is."""
         self._words = words
         for line in self.query("#exported").results(Static):
             line.update(Content(words))
@@ -262,7 +256,6 @@ class PageExport(_Piecewise[PageAsk]):
             self._end("✓", "written", "ok")
 
     def stop(self) -> None:
-        """Writes no further rows; the file keeps those it has."""
         if self._file is not None:
             self._file.close()
         dialog, self._ask, self._file, self._dialog = self._dialog, None, None, None

@@ -54,7 +54,6 @@ class WorkersScreen(RowsScreen):
         self._shown: object = None  # what was read, and the second in which it was shown
 
     def body(self) -> Iterable[Widget]:
-        """The workers above the one under the cursor, and the origins it holds."""
         self._table = CrawlTable(PROCESSES, id="workers", classes="pane")
         self._table.holds_while_marked = True
         info = FactsPane(self._facts, "Worker", id="worker-info", still=True)
@@ -132,7 +131,6 @@ class WorkersScreen(RowsScreen):
             self.console.tell("no", f"there is no worker {name}", "warning")
 
     def open_selected(self) -> None:
-        """Opens an origin; shows all origins that a worker holds."""
         if self.focused is self._held and self._held.cursor_key is not None:
             self.console.go_to(Where.origin, str(self._held.cursor_key))
         elif (worker := self._worker()) is not None:

@@ -21,18 +21,9 @@ from tui_crawler.storage.models import Body, CanonicalClaim, Document, Origin, P
 HEAD = 32
 """So many pages of a todo list are loaded at a start; a fill takes the others up."""
 
-_TODO = (
-    Page.id,
-    Page.job,
-    Url.href,
-    *columns(
-        Page, "depth nice seed attempts attempts_remaining redirect_hops item_pattern force sitemap last_contentful_at"
-    ),
-    Document.stored_at,
-    Document.etag,
-    Document.last_modified,
-    Body.sha256,
-)
+_PAGE = "depth nice seed attempts attempts_remaining redirect_hops item_pattern force sitemap last_contentful_at"
+_STORED = "stored_at etag last_modified"
+_TODO = (Page.id, Page.job, Url.href, *columns(Page, _PAGE), *columns(Document, _STORED), Body.sha256)
 
 
 def candidates(
@@ -117,18 +108,16 @@ def todo_page(row: Row, tries: int) -> TodoPage:
 
 def todo_query(*more: Any) -> Any:
     """Pages with what `todo_page` needs, and further columns after it."""
-    return (
-        Page.select(*_TODO, Page.not_before, Page.external, _Canonical.href, CanonicalClaim.state, *more)
-        .join(Url, on=(Url.id == Page.url))
-        .join(Document, peewee.JOIN.LEFT_OUTER, on=(Document.page == Page.id))
-        .join(Body, peewee.JOIN.LEFT_OUTER, on=(Body.sha256 == Document.sha256))
-        .join(CanonicalClaim, peewee.JOIN.LEFT_OUTER, on=(CanonicalClaim.page == Page.id))
-        .join(
-            _Canonical,
-            peewee.JOIN.LEFT_OUTER,
-            on=(CanonicalClaim.to_url == _Canonical.id) & (CanonicalClaim.state > ZERO),
-        )
-    )
+    chosen = (*_TODO, Page.not_before, Page.external, _Canonical.href, CanonicalClaim.state, *more)
+    query = Page.select(*chosen).join(Url, on=(Url.id == Page.url))
+    for table, on in (
+        (Document, Document.page == Page.id),
+        (Body, Body.sha256 == Document.sha256),
+        (CanonicalClaim, CanonicalClaim.page == Page.id),
+        (_Canonical, (CanonicalClaim.to_url == _Canonical.id) & (CanonicalClaim.state > ZERO)),
+    ):
+        query = query.join(table, peewee.JOIN.LEFT_OUTER, on=on)
+    return query
 
 
 def is_due(claim: Claim, last_crawled_at: int, fresh_until: int, now: int) -> bool:

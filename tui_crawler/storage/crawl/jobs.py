@@ -26,8 +26,9 @@ from tui_crawler.storage.db.transaction import Transaction
 from tui_crawler.storage.models import Job, Origin, Page
 
 _NO_LIMIT = -1
+_STORED = "nice max_depth concurrency tag note aborted resumed_concurrency"
 _COLUMNS = (
-    *columns(Job, """id name nice max_depth concurrency tag aborted ruleset_id note resumed_concurrency pending"""),
+    *columns(Job, "id name nice max_depth concurrency tag aborted ruleset_id note resumed_concurrency pending"),
     Job.done + Job.failed + Job.blocked,
 )
 _SHOWN = {name: name for name in ("nice", "depth", "concurrency", "tag", "note", "aborted")} | {"depth": "max_depth"}
@@ -74,14 +75,13 @@ def job_states(transaction: Transaction) -> tuple[JobState, ...]:
 
 def job_named(rows: Sequence[JobRow], name: str) -> JobRow:
     """The job of this name. Raises NoSuchJob, which names the nearest one there is."""
-    wanted = clean(name)
-    for row in rows:
-        if row.name == wanted:
-            return row
-    names = [row.name for row in rows if row.name]
+    named = {row.name: row for row in rows}
+    if (wanted := clean(name)) in named:
+        return named[wanted]
+    names = [one for one in named if one]
     near = nearest(wanted, names)
-    hint = f"; did you mean {near!r}?" if near else f"; there are {', '.join(sorted(names)[:10]) or 'none'}"
-    raise NoSuchJob(f"there is no job named {name!r}{hint}")
+    hint = f"did you mean {near!r}?" if near else f"there are {', '.join(sorted(names)[:10]) or 'none'}"
+    raise NoSuchJob(f"there is no job named {name!r}; {hint}")
 
 
 def job_id_of(transaction: Transaction, claim: Claim, name: str) -> int:
@@ -195,20 +195,20 @@ def _with(old: JobRow, command: SetJob) -> JobRow:
     for name, value in (("depth", command.depth), ("concurrency", command.concurrency)):
         if value is not None and value < _NO_LIMIT:
             raise ValueError(f"{name} {value}: give 0 or more, or -1 for no limit")
-    new = replace(
-        old,
-        nice=old.nice if command.nice is None else command.nice,
-        tag=old.tag if command.tag is None else clean(command.tag),
-        note=old.note if command.note is None else clean(command.note),
-    )
+    said = {"tag": command.tag, "note": command.note}
+    texts: dict[str, Any] = {name: clean(text) for name, text in said.items() if text is not None}
+    new = replace(old, nice=old.nice if command.nice is None else command.nice, **texts)
     if command.depth is not None:
-        new = replace(new, max_depth=None if command.depth == _NO_LIMIT else command.depth)
+        new = replace(new, max_depth=_limit(command.depth))
     if command.concurrency == 0:
         return _steered(new, "pause")
     if command.concurrency is not None:
-        limit = None if command.concurrency == _NO_LIMIT else command.concurrency
-        new = replace(new, concurrency=limit, resumed_concurrency=None)
+        new = replace(new, concurrency=_limit(command.concurrency), resumed_concurrency=None)
     return new
+
+
+def _limit(number: int | None) -> int | None:
+    return None if number == _NO_LIMIT else number
 
 
 def _steered(old: JobRow, order: str) -> JobRow:
@@ -217,12 +217,9 @@ def _steered(old: JobRow, order: str) -> JobRow:
             former = _NO_LIMIT if old.concurrency is None else old.concurrency
             return replace(old, concurrency=0, resumed_concurrency=former)
         case "resume" if old.concurrency == 0:
-            limit = None if old.resumed_concurrency == _NO_LIMIT else old.resumed_concurrency
-            return replace(old, concurrency=limit, resumed_concurrency=None)
-        case "abort":
-            return replace(old, aborted=True)
-        case "unabort":
-            return replace(old, aborted=False)
+            return replace(old, concurrency=_limit(old.resumed_concurrency), resumed_concurrency=None)
+        case "abort" | "unabort":
+            return replace(old, aborted=order == "abort")
         case _:
             return old
 
@@ -237,9 +234,8 @@ def _configured(old: JobRow, plan: JobPlan, is_main: bool) -> JobRow:
 
 
 def _store(transaction: Transaction, old: JobRow, new: JobRow) -> None:
-    kept = ("nice", "max_depth", "concurrency", "tag", "note", "aborted", "resumed_concurrency")
-    changes = {getattr(Job, name): getattr(new, name) for name in kept if getattr(new, name) != getattr(old, name)}
-    if changes:
+    changed = [name for name in _STORED.split() if getattr(new, name) != getattr(old, name)]
+    if changes := {getattr(Job, name): getattr(new, name) for name in changed}:
         transaction.execute(Job.update(changes).where(Job.id == old.job_id))
     if new.nice != old.nice:
         shifted = {Page.nice: Page.nice + (new.nice - old.nice)}
@@ -256,17 +252,11 @@ def _pending(transaction: Transaction, job_id: int) -> list[tuple[str, int]]:
 
 
 def _add(transaction: Transaction, plan: JobPlan, created_by: str) -> int:
-    values = {
-        Job.name: clean(plan.name),
-        Job.created_by: clean(created_by),
-        Job.created_at: transaction.now,
-        Job.nice: plan.nice,
-        Job.max_depth: plan.max_depth,
-        Job.concurrency: plan.concurrency,
-        Job.tag: clean(plan.tag),
-        Job.note: clean(plan.note),
-    }
-    return int(transaction.fetch(Job.insert(values).returning(Job.id))[0][0])
+    texts = {"name": plan.name, "tag": plan.tag, "note": plan.note, "created_by": created_by}
+    numbers = {name: getattr(plan, name) for name in ("nice", "max_depth", "concurrency")}
+    texts = {name: clean(text) for name, text in texts.items()}
+    added = Job.insert(created_at=transaction.now, **texts, **numbers)
+    return int(transaction.fetch(added.returning(Job.id))[0][0])
 
 
 _jobs = builds(Job.select(*_COLUMNS).order_by(Job.id))

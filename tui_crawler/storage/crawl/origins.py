@@ -20,7 +20,7 @@ from tui_crawler.domain.records.page import Tally
 from tui_crawler.storage.crawl.activity import note, note_finish
 from tui_crawler.storage.crawl.counters import CounterChanges, adding
 from tui_crawler.storage.crawl.former import Keeper
-from tui_crawler.storage.db.claim import ONE, ZERO, Claim
+from tui_crawler.storage.db.claim import EMPTY, ONE, ZERO, Claim
 from tui_crawler.storage.db.clean_text import clean
 from tui_crawler.storage.db.reader import From, RowMapper
 from tui_crawler.storage.db.statements import adds, builds, columns, reads, slot, slots, updates, upserts
@@ -114,35 +114,26 @@ def insert(transaction: Transaction, origin: str) -> OriginRow:
     return OriginRow(row[0])
 
 
-def join(transaction: Transaction, claim: Claim, row: OriginRow, joined: str) -> None:
+def join(transaction: Transaction, claim: Claim, row: OriginRow, joined: str, *, afresh: bool | None = None) -> None:
     """The origin takes part in the run from now on, in the hands of this session (of none among several workers).
 
-    `joined`: seed, added or external.
+    `joined`: seed, added or external. `afresh` None: it starts afresh unless it took part already.
     """
-    values = {
-        "origin_id": row.id,
-        "joined": joined,
-        "session_id": None if claim.shared else claim.session_id,
-        "shared": int(claim.shared),
-        "change": transaction.change,
-    }
-    transaction.run(_join, values)
+    values = {"joined": joined, "session_id": None if claim.shared else claim.session_id, "shared": int(claim.shared)}
+    transaction.run(_join, {"origin_id": row.id, "change": transaction.change, **values})
     if not row.participates:
         note(transaction, "origin_joined", joined, row.id, claim.run_id)
         for origin, path in claim.start_paths:
             transaction.run(set_start_path, {"origin_id": row.id, "origin": clean(origin), "start_path": clean(path)})
+    if not row.participates if afresh is None else afresh:
+        _start_afresh(transaction, claim, row.id)
 
 
-def start_afresh(transaction: Transaction, claim: Claim, origin_id: int) -> None:
+def _start_afresh(transaction: Transaction, claim: Claim, origin_id: int) -> None:
     """What a new run resets (docs/behaviour.md); robots.txt, next_request_at, pause and pages stay."""
-    values = {
-        "origin_id": origin_id,
-        "patience": claim.patience,
-        "politeness": claim.start_politeness,
-        "change": transaction.change,
-    }
     transaction.run(clear_todo, {"origin_id": origin_id})
-    transaction.run(_start_afresh, values)
+    begun = {"patience": claim.patience, "politeness": claim.start_politeness, "change": transaction.change}
+    transaction.run(_reset, {"origin_id": origin_id, **begun})
 
 
 class OriginChange(NamedTuple):
@@ -262,9 +253,6 @@ _RECORD = RowMapper(
 )
 
 
-_EMPTY = peewee.SQL("''")
-
-
 def _join() -> Any:
     """Whoever joined by hand stays so: its seeds are nowhere in a configuration. Among several workers the session that
     held the origin last stays in its row, until one of them leases it."""
@@ -274,9 +262,9 @@ def _join() -> Any:
         Origin.joined: peewee.Case(None, [(added, Origin.joined)], slot("joined")),
         Origin.session_id: peewee.fn.COALESCE(slot("session_id"), Origin.session_id),
         Origin.free: peewee.Case(None, [(here, Origin.free * slot("shared"))], slot("shared")),
-        Origin.site: peewee.Case(None, [(here, Origin.site)], peewee.SQL("''")),
+        Origin.site: peewee.Case(None, [(here, Origin.site)], EMPTY),
         Origin.epoch: peewee.Case(None, [(here, Origin.epoch)], Origin.epoch + ONE),
-        Origin.in_flight_url: peewee.SQL("''"),
+        Origin.in_flight_url: EMPTY,
         Origin.change: slot("change"),
     }
     return Origin.update(changes).where(Origin.id == slot("origin_id"))
@@ -290,7 +278,7 @@ def clear_todo(*more: Any) -> Any:
 
 def _write_with_attempt() -> Any:
     last = slots((Origin.last_url, Origin.last_exit_code, Origin.last_http_status, Origin.last_attempt_at))
-    no_other = Origin.last_url.in_([peewee.SQL("''"), slot("last_url")])
+    no_other = Origin.last_url.in_([EMPTY, slot("last_url")])
     taken = (slot("stands") == ONE) | no_other
     return _update_state({column: peewee.Case(None, [(taken, value)], column) for column, value in last.items()})
 
@@ -314,13 +302,13 @@ def _additions() -> dict[Any, Any]:
     return adds(Origin, *Tally._fields, "todo") | new
 
 
-_start_afresh = updates(
+_reset = updates(
     [Origin.id],
     *columns(Origin, "patience politeness change"),
     to={
-        Origin.finish_reason: _EMPTY,
+        Origin.finish_reason: EMPTY,
         Origin.may_fall: ONE,
-        Origin.response_window: _EMPTY,
+        Origin.response_window: EMPTY,
         **dict.fromkeys(columns(Origin, "rate_limits asleep_until todo discovered"), ZERO),
     },
 )

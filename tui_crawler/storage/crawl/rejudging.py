@@ -18,7 +18,7 @@ from tui_crawler.domain.records.status import PageStatus
 from tui_crawler.domain.rules.admission import LENGTH_LIMIT
 from tui_crawler.domain.rules.preview import Effect, Rejudgement
 from tui_crawler.storage.crawl.intake import MOVED, Moving
-from tui_crawler.storage.db.claim import ZERO
+from tui_crawler.storage.db.claim import ONE, ZERO
 from tui_crawler.storage.db.statements import builds, builds_among, slot
 from tui_crawler.storage.db.transaction import Row, Transaction
 from tui_crawler.storage.models import Attempt, Job, Page, Url
@@ -133,18 +133,15 @@ def _window(condition: Any) -> Any:
     )
 
 
-def _too_long() -> Any:
-    """Failed pages have an index of their own; of those that cannot be requested some are no matter of length."""
-    invalid = (Page.failed == peewee.SQL("1")) & Page.last_exit_code.in_(_in_words(ExitCode.invalid_url))
-    last = Attempt.select(Attempt.decided_by).where(Attempt.id == Page.last_attempt_id)
-    return _window(invalid & (last == peewee.SQL(f"'{LENGTH_LIMIT}'")))
-
-
 def _in_words(*numbers: int) -> list[Any]:
     return [peewee.SQL(str(int(number))) for number in numbers]
 
 
 _rest_refused = builds_among(Page.update({Page.attempts_remaining: ZERO}), Page.id)
 _rest_skipped = builds_among(Page.update({Page.status: _in_words(PageStatus.SKIPPED)[0]}), Page.id)
+_INVALID = (Page.failed == ONE) & Page.last_exit_code.in_(_in_words(ExitCode.invalid_url))
+_LAST = Attempt.select(Attempt.decided_by).where(Attempt.id == Page.last_attempt_id)
+_too_long = builds(_window(_INVALID & (peewee.SQL(f"'{LENGTH_LIMIT}'") == _LAST)))
+"""Failed pages have an index of their own; of those that cannot be requested some are no matter of length."""
 _refused = builds(_window(Page.last_exit_code.in_(_in_words(*sorted(REFUSED_BY_RULES)))))
 _by_robots = builds(_window(Page.last_exit_code.in_(_in_words(ExitCode.blocked_by_robots_txt))))

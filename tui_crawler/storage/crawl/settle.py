@@ -7,8 +7,6 @@ from dataclasses import dataclass, replace
 from functools import partial
 from typing import Any, NamedTuple
 
-import peewee
-
 from tui_crawler.domain.crawl.run import Settled
 from tui_crawler.domain.records.attempt import AttemptRecord, FillRecord, OriginRecord, PageOutcome, Settle
 from tui_crawler.domain.records.exit_code import FAILURES, UNTOUCHED, AttemptKind, ExitCode
@@ -24,9 +22,9 @@ from tui_crawler.storage.crawl.former import Keeper
 from tui_crawler.storage.crawl.intake import Source, queue_pages
 from tui_crawler.storage.crawl.origins import Counted, OriginChange, OriginRow, Pauses
 from tui_crawler.storage.crawl.urls import hashes, url_ids
-from tui_crawler.storage.db.claim import ZERO, Claim, holds, require, sign_of_life
+from tui_crawler.storage.db.claim import CLAIMED, ZERO, Claim, holds, require, sign_of_life
 from tui_crawler.storage.db.clean_text import clean
-from tui_crawler.storage.db.statements import among, columns, reads, slot, updates
+from tui_crawler.storage.db.statements import builds_among, columns, reads, slot, updates
 from tui_crawler.storage.db.transaction import Transaction
 from tui_crawler.storage.models import Attempt, Origin, Page, Session
 
@@ -125,7 +123,8 @@ class SettleJob:
         new_pages, moves = queue_pages(transaction, claim, source, _lowered(settle, page), ids)
         if settle.new_pages and settle.page is not None:
             page = _page_of(transaction, settle.page.page_id, row)  # it may have found itself
-        change, left_todo = _store(transaction, claim, settle, row, page, ids, sum(new_pages.values()))
+        attempt_id = log_attempt(transaction, claim, attempt, row, ids, new_pages.total())
+        change, left_todo = _store(transaction, claim, settle, row, page, attempt_id)
         count_attempts(transaction, claim, [CountedAttempt(row.id, source.job_id, attempt)])
         moves.add(row.id, change)
         if page is not None and page.stash:
@@ -190,7 +189,8 @@ def store_fill(transaction: Transaction, claim: Claim, record: FillRecord) -> Se
         if refusal.page is None:
             raise ValueError("a refusal is of a page")
         page = _page_of(transaction, refusal.page.page_id, row)
-        moved, _ = _store(transaction, claim, refusal, row, page, url_ids(transaction, _hrefs(refusal)), 0)
+        attempt_id = log_attempt(transaction, claim, refusal.attempt, row, url_ids(transaction, _hrefs(refusal)), 0)
+        moved, _ = _store(transaction, claim, refusal, row, page, attempt_id)
         add_to_job(transaction, page.job_id, moved)
         change = change.plus(moved)
         logged.append(CountedAttempt(row.id, page.job_id, refusal.attempt))
@@ -253,13 +253,9 @@ def _lowered(settle: Settle, page: PageState | None) -> Sequence[NewPage]:
 def _store_late(transaction: Transaction, claim: Claim, settle: Settle, row: OriginRow, job_id: int) -> Settled:
     """A late finish: its requests are logged and the gap they ask for is kept, the page and its content stay as they
     are (B)."""
-    attempt = replace(
-        settle.attempt,
-        exit_code=ExitCode.someone_stole_my_work,
-        message=f"another worker has taken the page; the result was {settle.attempt.exit_code.name}",
-        new_pages=0,
-        results=(),
-    )
+    stolen, message = ExitCode.someone_stole_my_work, "another worker has taken the page; the result was"
+    message = f"{message} {settle.attempt.exit_code.name}"
+    attempt = replace(settle.attempt, exit_code=stolen, message=message, new_pages=0, results=())
     urls = url_ids(transaction, hashes([attempt.url, *(request.url for request in attempt.requests)]))
     log_attempt(transaction, claim, attempt, row, urls, 0)
     count_attempts(transaction, claim, [CountedAttempt(row.id, job_id, attempt)])
@@ -298,17 +294,10 @@ def _hrefs(settle: Settle) -> dict[int, str]:
 
 
 def _store(
-    transaction: Transaction,
-    claim: Claim,
-    settle: Settle,
-    row: OriginRow,
-    page: PageState | None,
-    ids: dict[int, int],
-    new_pages: int,
+    transaction: Transaction, claim: Claim, settle: Settle, row: OriginRow, page: PageState | None, attempt_id: int
 ) -> tuple[Tally, int]:
-    """The log entry and the page; answers how the counters change and whether the page left the todo list."""
+    """The refusals and the page; answers how the counters change and whether the page left the todo list."""
     attempt = settle.attempt
-    attempt_id = log_attempt(transaction, claim, attempt, row, ids, new_pages)
     count_refused(transaction, row.id, settle.refused)
     outcome = outcome_for(settle, page)
     if outcome is None or page is None:
@@ -334,13 +323,8 @@ def _give_back(
     """A page that was not crawled is as it was before; cancelled, it also keeps its place on the todo list."""
     keeps = code is ExitCode.cancelled
     status = PageStatus.READY if page.status == PageStatus.CLAIMED else PageStatus(page.status)
-    values = {
-        "page_id": outcome.page_id,
-        "status": int(status),
-        "last_attempt_id": attempt_id,
-        "todo_order": page.todo_order if keeps else 0,
-    }
-    transaction.run(_return_page, values)
+    values = {"status": int(status), "last_attempt_id": attempt_id, "todo_order": page.todo_order if keeps else 0}
+    transaction.run(_return_page, {"page_id": outcome.page_id, **values})
     return Tally(), int(page.todo_order > 0 and not keeps)
 
 
@@ -373,16 +357,13 @@ def page_values(claim: Claim, page: PageState, outcome: PageOutcome, attempt_id:
     }
 
 
-def _of_rivals(size: int) -> Any:
-    beside = (Session.id > slot("session_id")) | (Session.ended_at == ZERO)
-    return (
-        Attempt.select(Attempt.id, Attempt.ended_at)
-        .join(Session, on=(Session.id == Attempt.session))
-        .where(among(Attempt.id, size) & (Attempt.session != slot("session_id")) & beside)
-    )
-
-
 _free_todo = partial(origins.clear_todo, Page.ignored_run)
+_of_rivals = builds_among(
+    Attempt.select(Attempt.id, Attempt.ended_at).join(Session, on=(Session.id == Attempt.session)),
+    Attempt.id,
+    Attempt.session != slot("session_id"),
+    (Session.id > slot("session_id")) | (Session.ended_at == ZERO),
+)
 _page_state = reads([Page.id], *STATE)
 _next_request_at = reads([Origin.id], Origin.next_request_at)
 _RELEASED = {Page.claimed_at: ZERO, Page.claimed_by: ZERO}
@@ -391,7 +372,7 @@ _wait_for_get = updates(
     [Page.id], *columns(Page, "status attempts attempts_remaining"), to={**_RELEASED, Page.ignored_run: ZERO}
 )
 put_on_lists = updates([Page.id], Page.todo_order, to={Page.ignored_run: slot("run_id")})
-_CLAIMED = {Page.status: peewee.SQL(str(PageStatus.CLAIMED.value))}
+_CLAIMED = {Page.status: CLAIMED}
 _mark_in_flight = updates([Origin.origin], *columns(Origin, "in_flight_url in_flight_since change"))
 _claim_again = updates([Page.id], Page.claimed_at, Page.claimed_by, to=_CLAIMED)
 _claim_page = updates([Page.id], Page.claimed_at, Page.claimed_by, to=_CLAIMED, where=Page.status == ZERO)

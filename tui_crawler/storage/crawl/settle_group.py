@@ -121,16 +121,14 @@ class _Group:
         for job in self._jobs:
             row, outcome = rows.get(clean(job.settle.origin.origin)), job.settle.page
             page, max_depth = states.get(outcome.page_id, _NO_PAGE) if outcome is not None else _NO_PAGE
-            if row is None or page is None or outcome is None or page.last_attempt_id in taken or self._is_lost(row):
+            if row is None or page is None or outcome is None or page.last_attempt_id in taken:
                 continue
+            if self._claim.shared and row[5:] != (self._claim.epochs.get(row[0]), 0, self._claim.session_id):
+                continue  # the lease is lost
             if self._is_plain(page, row[0], outcome):
                 after = settle.outcome_for(job.settle, page) or outcome
                 entries.append(_Entry(job, after, OriginRow(*row[:5]), page, max_depth))
         return entries
-
-    def _is_lost(self, row: Row) -> bool:
-        claim = self._claim
-        return claim.shared and row[5:] != (claim.epochs.get(row[0]), 0, claim.session_id)
 
     def _is_plain(self, page: PageState, origin_id: int, outcome: PageOutcome) -> bool:
         claimed = page.status == PageStatus.CLAIMED
@@ -161,7 +159,7 @@ class _Group:
         plain = []
         for entry in entries:
             job_id = entry.page.job_id
-            fresh = self._fresh(entry.job.settle, memory.pages_of(job_id), planned[job_id], origin_ids)
+            fresh = self._fresh(entry.job.settle, job_id, planned[job_id], origin_ids)
             if fresh is not None:
                 entry.new = fresh
                 planned[job_id].update(memory.learn(job_id, fresh))
@@ -169,13 +167,10 @@ class _Group:
         return plain
 
     def _fresh(
-        self,
-        one: Settle,
-        known: Mapping[int, KnownPage],
-        planned: Mapping[int, KnownPage],
-        origin_ids: Mapping[str, int],
+        self, one: Settle, job_id: int, planned: Mapping[int, KnownPage], origin_ids: Mapping[str, int]
     ) -> list[NewPage] | None:
         """The new pages among those an attempt found; None where one of them is not plain."""
+        known = self._transaction.memory.pages_of(job_id)
         fresh: dict[int, NewPage] = {}
         for page in one.new_pages:
             stands = planned.get(page.url_hash) or known.get(page.url_hash)

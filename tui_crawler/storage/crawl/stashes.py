@@ -139,13 +139,9 @@ def reclaim(transaction: Transaction, claim: Claim, command: ReclaimPages) -> Qu
         raise ValueError(f"older than {command.older_ms} ms: give 0 or more")
     in_flight = (Page.claimed_by == claim.session_id) & (Origin.in_flight_url == Url.href)
     claimed = (Page.status == CLAIMED) & ~in_flight
-    moving = MovedPages()
-    if command.urls:
-        conditions = [claimed & chosen for chosen in _with_urls(command.urls)]
-    else:
-        conditions = [claimed & (Page.claimed_at <= transaction.now - command.older_ms)]
-    for condition in conditions:
-        rows = transaction.fetch(_PAGES.where(condition).order_by(Page.id))
+    moving, old = MovedPages(), Page.claimed_at <= transaction.now - command.older_ms
+    for chosen in _with_urls(command.urls) if command.urls else [(old,)]:
+        rows = transaction.fetch(_PAGES.where(claimed, *chosen).order_by(Page.id))
         moving.move(transaction, rows, PageStatus.READY, None)
     if moving.counts.total():
         note(transaction, "pages_reclaimed", f"{moving.counts.total()} pages: {reason}", run_id=claim.run_id)
@@ -153,15 +149,12 @@ def reclaim(transaction: Transaction, claim: Claim, command: ReclaimPages) -> Qu
 
 
 def _top_up(transaction: Transaction, claim: Claim, moving: MovedPages, job_id: int, stash: str) -> None:
-    row = transaction.one(_dripfeed, {"job_id": job_id, "stash": stash})
-    if row is None:
-        return
-    counted = transaction.one(_dripped, {"job_id": job_id, "stash": stash})
-    missing = row[0] - (counted[0] if counted else 0)
+    named = {"job_id": job_id, "stash": stash}
+    feeds = transaction.all(_dripfeed, named)
+    missing = feeds[0][0] - transaction.all(_dripped, named)[0][0] if feeds else 0
     if missing <= 0:
         return
-    values = {"job_id": job_id, "stash": stash, "limit": missing + 1}
-    pages = transaction.all(_next_out, values)
+    pages = transaction.all(_next_out, {**named, "limit": missing + 1})
     moving.move(transaction, pages[:missing], PageStatus.READY, None)
     if 0 < len(pages) <= missing:
         note(transaction, "stash_emptied", f"nothing is left in {stash}", run_id=claim.run_id)
@@ -176,10 +169,10 @@ def _ready(transaction: Transaction, job_id: int, command: StashPages) -> Iterat
         pattern = Pattern(command.pattern) if command.pattern else None
     except BadPattern as error:
         raise ValueError(f"pattern {error}") from error
-    for chosen in _with_urls(command.urls) if command.urls else [None]:
-        condition = meant if chosen is None else meant & chosen
+    for chosen in _with_urls(command.urls) if command.urls else [()]:
         last = 0
-        while rows := transaction.fetch(_PAGES.where(condition & (Page.id > last)).order_by(Page.id).limit(_CHUNK)):
+        pages = _PAGES.where(meant, *chosen).order_by(Page.id).limit(_CHUNK)
+        while rows := transaction.fetch(pages.where(Page.id > last)):
             last = rows[-1][0]
             yield [row for row in rows if pattern is None or pattern.search(row[-1])]
 
@@ -196,26 +189,23 @@ def _stashed(transaction: Transaction, job_id: int, stash: str, limit: int) -> I
         left -= len(rows) if left > 0 else 0
 
 
-def _with_urls(urls: Iterable[str]) -> list[Any]:
+def _with_urls(urls: Iterable[str]) -> list[tuple[Any]]:
     """Conditions for the pages of these URLs, many URLs in pieces. Raises ValueError for a URL that is none."""
-    keys: dict[int, None] = {}
-    for text in urls:
-        url = normalise(text)
+    keys = set()
+    for url in map(normalise, urls):
         if isinstance(url, InvalidUrl):
             raise ValueError(f"{url.raw[:200]}: {url.reason}")
-        keys[url.hash] = None
+        keys.add(url.hash)
     hashes = sorted(keys)
     chunks = (hashes[start : start + _CHUNK] for start in range(0, len(hashes), _CHUNK))
-    return [Page.url.in_(Url.select(Url.id).where(Url.hash.in_(chunk))) for chunk in chunks]
+    return [(Page.url.in_(Url.select(Url.id).where(Url.hash.in_(chunk))),) for chunk in chunks]
 
 
 def _origin_ids(transaction: Transaction, names: Iterable[str]) -> list[int]:
     wanted = [clean(name) for name in names]
-    found: dict[str, int] = dict(
-        transaction.fetch(Origin.select(Origin.origin, Origin.id).where(Origin.origin.in_(wanted)))
-    )
-    unknown = [name for name in wanted if name not in found]
-    if unknown:
+    query = Origin.select(Origin.origin, Origin.id).where(Origin.origin.in_(wanted))
+    found: dict[str, int] = dict(transaction.fetch(query))
+    if unknown := [name for name in wanted if name not in found]:
         raise ValueError(f"not an origin of this crawl: {', '.join(unknown[:5])}")
     return list(found.values())
 

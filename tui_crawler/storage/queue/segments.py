@@ -222,14 +222,9 @@ def _queue(transaction: Transaction, claim: Claim, job_id: int, entries: Sequenc
 
 def _takes_part(transaction: Transaction, claim: Claim, origin: str) -> bool:
     row = origins.ensure(transaction, origin)
-    if row.participates:
-        return True
-    joined: str = transaction.fetch(Origin.select(Origin.joined).where(Origin.id == row.id))[0][0]
-    if joined:
-        return False
-    origins.join(transaction, claim, row, "added")
-    origins.start_afresh(transaction, claim, row.id)
-    return True
+    if not row.participates and not row.joined:
+        origins.join(transaction, claim, row, "added")
+    return bool(row.participates or not row.joined)
 
 
 def stash_name(segment: str) -> str:

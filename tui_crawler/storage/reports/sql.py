@@ -47,11 +47,11 @@ _CHANGES: Mapping[int, str] = {
     sqlite3.SQLITE_UPDATE: "UPDATE",
     sqlite3.SQLITE_DELETE: "DELETE",
 }
-_VERB = re.compile(r"(?:\s|--[^\n]*\n|/\*.*?\*/)*([A-Za-z]+)", re.DOTALL)
 _NO_QUESTION = "there is no question; for example: SELECT * FROM v_origin"
 _CHANGING = re.compile(
-    "INSERT|REPLACE|UPDATE|DELETE|CREATE|DROP|ALTER|ATTACH|DETACH|VACUUM|REINDEX|ANALYZE|PRAGMA|BEGIN|COMMIT|END|"
-    "ROLLBACK|SAVEPOINT|RELEASE"
+    r"(?:\s|--[^\n]*\n|/\*.*?\*/)*(INSERT|REPLACE|UPDATE|DELETE|CREATE|DROP|ALTER|ATTACH|DETACH|VACUUM|REINDEX|ANALYZE|"
+    "PRAGMA|BEGIN|COMMIT|END|ROLLBACK|SAVEPOINT|RELEASE)(?![A-Z])",
+    re.DOTALL | re.IGNORECASE,
 )
 
 
@@ -82,7 +82,7 @@ class QueryRunner:
             raise QueryProblem(_NO_QUESTION)
         if len(text) > LONGEST_TEXT:
             raise QueryProblem(f"the question is longer than {LONGEST_TEXT} characters")
-        if (verb := _VERB.match(text)) and _CHANGING.fullmatch(verb[1].upper()):
+        if verb := _CHANGING.match(text):
             raise _refused(verb[1].upper())
         with told_of(self._path):
             database = connect_readonly(self._path, self._settings)

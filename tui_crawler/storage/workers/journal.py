@@ -38,9 +38,7 @@ class Journal:
         now: Callable[[], int] = wall_clock,
         patience_s: float = _PATIENCE_S,
     ) -> None:
-        self.path = path
-        self._patience_s = patience_s
-        self._now = now
+        self.path, self._patience_s, self._now = path, patience_s, now
         self._database = open_writable(path, settings or OpenSettings())
         self._place = FilePlace(path)
         self._lock = threading.Lock()
@@ -77,9 +75,8 @@ class Journal:
         from tui_crawler.domain.records.command import ActionResult  # noqa: PLC0415  see `live_owner`
         from tui_crawler.storage.models import OperatorAction  # noqa: PLC0415  the same
 
-        columns = (OperatorAction.before, OperatorAction.after, OperatorAction.error)
-        done = (OperatorAction.id == action_id) & (OperatorAction.applied_at > 0)
-        query = OperatorAction.select(*columns).where(done).tuples()
+        chosen = OperatorAction.select(OperatorAction.before, OperatorAction.after, OperatorAction.error)
+        query = chosen.where((OperatorAction.id == action_id) & (OperatorAction.applied_at > 0)).tuples()
         rows: list[tuple[Any, ...]] = self._patiently(lambda: list(query.execute(self._database)))
         return ActionResult(action_id, *rows[0]) if rows else None
 

@@ -159,10 +159,8 @@ def pass_on(transaction: Transaction, claim: Claim, names: Sequence[str]) -> tup
     asked = Origin.origin.in_(list(map(clean, found))) | (Origin.origin.in_(list(map(clean, names))) & waits)
     sites = Origin.select(Origin.site).where(asked & ~peewee.fn.EXISTS(busy.select(ONE).where(mine)))
     chosen = [row[0] for row in transaction.fetch(sites.distinct())]
-    again = {Origin.finish_reason: "", Origin.change: transaction.change}
-    transaction.execute(
-        Origin.update(again).where(Origin.origin.in_(list(map(clean, found))) & Origin.site.in_(chosen))
-    )
+    again = Origin.update({Origin.finish_reason: "", Origin.change: transaction.change})
+    transaction.execute(again.where(Origin.origin.in_(list(map(clean, found))) & Origin.site.in_(chosen)))
     return _release(transaction, claim, _of_sites(transaction, chosen, is_held(Origin, claim.session_id)))
 
 
@@ -206,10 +204,10 @@ def bury(transaction: Transaction, dead: Member, by: str) -> None:
 
 def set_free(transaction: Transaction, session_id: int) -> None:
     """All that a session that has ended held is free, and nobody wants anything to go there."""
-    landed = {Origin.free: 1, Origin.in_flight_url: "", Origin.change: transaction.change}
-    transaction.execute(Origin.update(landed).where(is_held(Origin, session_id)))
-    stay = {Origin.wanted_session: 0, Origin.change: transaction.change}
-    transaction.execute(Origin.update(stay).where(Origin.wanted_session == session_id))
+    landed = Origin.update({Origin.free: 1, Origin.in_flight_url: "", Origin.change: transaction.change})
+    transaction.execute(landed.where(is_held(Origin, session_id)))
+    stays = Origin.update({Origin.wanted_session: 0, Origin.change: transaction.change})
+    transaction.execute(stays.where(Origin.wanted_session == session_id))
 
 
 def _share(transaction: Transaction, claim: Claim, peers: Peers, live: int) -> int:
@@ -312,14 +310,9 @@ def _leasing(me: Any, now: Any, change: Any, most: Any, window: Any, *more: Call
     later = peewee.Case(None, [(soonest.c.next_request_at > now, ONE)], ZERO)
     order = (later, _nice(soonest.c.id), soonest.c.next_request_at, soonest.c.id)
     best = peewee.Select([soonest], [soonest.c.id]).order_by(*order)
-    changes = {
-        Origin.former_session: Origin.session_id,
-        Origin.session_id: me,
-        Origin.free: ZERO,
-        Origin.epoch: Origin.epoch + ONE,
-        Origin.change: change,
-    }
-    answered = (Origin.id, Origin.origin, Origin.epoch, Origin.former_session)
+    changes = {Origin.former_session: Origin.session_id, Origin.session_id: me, Origin.free: ZERO}
+    changes |= {Origin.epoch: Origin.epoch + ONE, Origin.change: change}
+    answered = columns(Origin, "id origin epoch former_session")
     return Origin.update(changes).where(Origin.id.in_(best.limit(most))).returning(*answered)
 
 

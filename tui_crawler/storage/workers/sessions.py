@@ -205,8 +205,6 @@ def add_origins(
             if start_path and name not in dict(claim.start_paths):
                 named = {"origin_id": row.id, "origin": clean(name), "start_path": clean(start_path)}
                 transaction.run(origins.set_start_path, named)
-        if not row.participates:
-            origins.start_afresh(transaction, claim, row.id)
         ids.append(row.id)
     stored = {one.record.origin: one for one in load_origins(transaction, claim, ids)}
     return tuple(stored[clean(name)] for name in names)
@@ -330,9 +328,8 @@ def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bo
         by_hand = joined == "added" and (participates or not continued)
         if by_hand or (joined != "added" and origin_id in checked):
             how = joined if by_hand else origins.EXTERNAL
-            origins.join(transaction, claim, origins.ensure(transaction, name), how)
-            if not (continued and participates):
-                origins.start_afresh(transaction, claim, origin_id)
+            is_new = not (continued and participates)
+            origins.join(transaction, claim, origins.ensure(transaction, name), how, afresh=is_new)
         elif participates:
             left_out += joined != origins.EXTERNAL
             changes = {Origin.participates: 0, Origin.in_flight_url: "", Origin.change: transaction.change}
@@ -340,9 +337,7 @@ def _gather(transaction: Transaction, claim: Claim, plan: RunPlan, continued: bo
     names = {row[1] for row in known}
     for name in wanted:
         row = origins.ensure(transaction, name) if name in names else origins.insert(transaction, name)
-        origins.join(transaction, claim, row, "seed")
-        if not (continued and row.participates):
-            origins.start_afresh(transaction, claim, row.id)
+        origins.join(transaction, claim, row, "seed", afresh=not (continued and row.participates))
     _set_start_paths(transaction, claim)
     return left_out
 
