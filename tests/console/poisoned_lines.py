@@ -54,7 +54,7 @@ from tui_crawler.domain.records.view import OriginView, RunView
 from tui_crawler.domain.rules.exclusion import Exclusion
 from tui_crawler.domain.rules.preview import OriginImpact, Preview, Sample
 from tui_crawler.domain.rules.robots import RobotsDecision
-from tui_crawler.domain.rules.ruleset import RulesProblem, difference
+from tui_crawler.domain.rules.ruleset import difference
 from tui_crawler.text.cells import Present
 from tui_crawler.text.glyphs import StateGlyph
 from tui_crawler.text.same_as import command_line_of, same_as
@@ -115,9 +115,6 @@ def lines_of_rules(reports: PoisonedReports, payload: str) -> Iterator[Line]:
     yield from merged.lines
     for moot in (True, False):
         yield from rule_rows.overtaken_lines(now, moot, KeyNames())
-    yield rule_rows.merge_words(now, merged)
-    yield from rule_rows.problem_lines([RulesProblem(1, payload)])
-    yield rule_rows.heading_of(now, 3)
     yield note_of(changes)
     origin = OriginImpact(f"https://{payload}", 1, 2, 3)
     samples = (Sample(payload, "allowed", payload, payload), Sample(payload, payload, "allowed", payload))
@@ -127,11 +124,8 @@ def lines_of_rules(reports: PoisonedReports, payload: str) -> Iterator[Line]:
         yield rule_impact.impact_words(news)
         for wrong in (payload, ""):
             yield from exclusion_lines(payload, [Exclusion("host", payload, payload, payload, payload)], wrong, news)
-    yield from rule_impact.judged_lines(rule_impact.judge(f"https://x.example/{payload}", now.policies))
-    yield from rule_impact.judged_lines(rule_impact.Judged(payload, payload, payload, (payload,)))
-    for judged in (rule_impact.Judged(payload, problem=payload), rule_impact.Judged(payload, payload, payload)):
-        yield from rule_impact.judged_lines(judged)
-        yield from rule_impact.draft_lines(judged)
+    for url in (f"https://x.example/{payload}", payload):
+        yield from rule_impact.judged_lines(url, now.policies)
 
 
 def every_line_of_an_origin(view: OriginView, history: OriginHistory, run: RunView, payload: str) -> Iterator[Line]:

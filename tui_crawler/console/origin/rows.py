@@ -389,7 +389,7 @@ def _file_lines(view: OriginView, sheet: RobotsSheet) -> list[Line]:
     lines.append(fact("group", Styled(group, "strong")))
     if sheet.token.lower() != group.lower():
         lines.append(fact("we are", Styled(sheet.token, "muted")))
-    said = f"{plural(rules.rule_count, 'rule')} in force" if rules.rule_count else "none: everything is allowed"
+    said = f"{plural(len(rules.rules), 'rule')} in force" if rules.rules else "none: everything is allowed"
     lines.append(fact("rules", Styled(f"{IN_FORCE} ", "ok"), said))
     if rules.crawl_delay_ms is not None:
         lines.append(fact("asks for", f"{seconds(rules.crawl_delay_ms)} between requests"))

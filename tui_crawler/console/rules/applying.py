@@ -20,11 +20,10 @@ from tui_crawler.console.panes.typing import PlainInput
 from tui_crawler.console.rules.draft import apply_intent, note_of
 from tui_crawler.console.rules.impact import has_outgrown
 from tui_crawler.console.rules.impact_lines import apply_question, impact_words, must_type
-from tui_crawler.console.rules.rows import merge_words
 from tui_crawler.console.screen.dialog import Dialog, dialog_box
 from tui_crawler.console.screen.lifetime import is_ready
 from tui_crawler.domain.rules.ruleset import same_rules
-from tui_crawler.text.format import count
+from tui_crawler.text.format import count, plural
 from tui_crawler.text.safe_text import safe
 
 if TYPE_CHECKING:
@@ -129,7 +128,10 @@ class Applying:
         merges = Intent((), f"merge the draft with ruleset {newer.ruleset_id}")
         question = Confirmation(
             f"Merge the draft with ruleset {newer.ruleset_id} by {newer.who}?",
-            merge_words(newer, merged),
+            f"Both changed the same lines in {plural(merged.conflicts, 'place')}: they are marked in the text, and one "
+            "side has to go."
+            if merged.conflicts
+            else f"Ruleset {newer.ruleset_id} changed other lines than the draft: both changes are kept.",
             (("Merge", merges),),
             "Nothing is applied by that: the impact is counted anew, then {rules.apply} applies it.",
         )

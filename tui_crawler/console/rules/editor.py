@@ -17,6 +17,7 @@ from tui_crawler.console.dialogs.choose import ConfirmScreen
 from tui_crawler.console.handlers import handles
 from tui_crawler.console.operator.intent import Confirmation, Intent
 from tui_crawler.console.panes.entry import EntryLine
+from tui_crawler.console.panes.line import Paragraph
 from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.panes.typing import plain_text
 from tui_crawler.console.reading.ask import Ask
@@ -28,7 +29,7 @@ from tui_crawler.console.rules.impact import Counting, ImpactNews
 from tui_crawler.console.rules.impact_lines import age_words, impact_lines
 from tui_crawler.console.rules.queries import RULES, RulesInForce, writer_of
 from tui_crawler.console.rules.reading_screen import RuleReadingScreen
-from tui_crawler.console.rules.rows import entry_lines, no_rules_lines, overtaken_lines, problem_lines, under_way_lines
+from tui_crawler.console.rules.rows import entry_lines, no_rules_lines, overtaken_lines
 from tui_crawler.console.rules.rule_area import RuleArea
 from tui_crawler.console.screen.base import title
 from tui_crawler.domain.rules.policy import EMPTY, PolicySet
@@ -280,13 +281,15 @@ class RuleEditorScreen(RuleReadingScreen):
         if self.query_one(EntryLine).tells:
             return
         if self._applying.under_way:
-            self.show_info("Entry", under_way_lines())
+            words = "  what is done next waits for it"
+            self.show_info("Entry", [Styled("◷ the draft is on its way", "waiting"), Styled(words, "muted")])
         elif session.in_force is not None and draft is None:
             self.show_info("Entry", no_rules_lines())
         elif newer is not None and session.dirty:
             self.show_info("Another version", overtaken_lines(newer, session.moot, self.key_names))
         elif problems:
-            self.show_info(plural(len(problems), "error"), problem_lines(problems))
+            lines = [Paragraph(f"✗ line {one.line}: {one.words}", "error", indent=2) for one in problems]
+            self.show_info(plural(len(problems), "error"), lines)
         else:
             entry = session.last_reading.entry_at(self._text.cursor_location[0] + 1)
             self.show_info("Entry", self._entry_lines(entry, draft) if entry and draft else [])

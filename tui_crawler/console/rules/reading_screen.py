@@ -12,7 +12,7 @@ from tui_crawler.console.panes.lines import Lines
 from tui_crawler.console.reading.reading import PaneReading
 from tui_crawler.console.rules.entries import Entry, added_entries, entries_of
 from tui_crawler.console.rules.exclusions import ExclusionEntry
-from tui_crawler.console.rules.impact_lines import judge, judged_lines
+from tui_crawler.console.rules.impact_lines import judged_lines
 from tui_crawler.console.rules.queries import CountedRefusals, refusals
 from tui_crawler.console.rules.rows import Hits, rule_hits_line
 from tui_crawler.console.rules.rule_hits import firings
@@ -106,8 +106,7 @@ class RuleReadingScreen(WaitingScreen):
         self._test(text)
 
     def _test(self, text: str) -> None:
-        judged = judge(text, self.judging) if text.strip() else None
-        self.show_info(f"What {self.JUDGES}", judged_lines(judged))
+        self.show_info(f"What {self.JUDGES}", judged_lines(text, self.judging))
 
     @handles("rules.exclude")
     def exclude(self, text: str) -> None:

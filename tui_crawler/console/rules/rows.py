@@ -14,19 +14,17 @@ from tui_crawler.console.rules.rule_hits import RuleHits, without_entry
 from tui_crawler.domain.record import dataclass
 from tui_crawler.domain.rules.exclusion import Exclusion
 from tui_crawler.domain.rules.policy import EMPTY, PolicySet
-from tui_crawler.domain.rules.ruleset import Ruleset, RulesProblem, Section, bare_entry, sections_of
+from tui_crawler.domain.rules.ruleset import Ruleset, Section, bare_entry, sections_of
 from tui_crawler.text import shown
 from tui_crawler.text.cells import Cell, Styled
 from tui_crawler.text.columns import Column, Relation
-from tui_crawler.text.format import clock, compact, count, date_time, plural
+from tui_crawler.text.format import compact, count, date_time, plural
 from tui_crawler.text.rules_text import excluded_lines, is_entry, rules_difference, rules_lines
 
 if TYPE_CHECKING:
     from datetime import tzinfo
 
     from tui_crawler.console.keys import KeyNames
-    from tui_crawler.console.rules.merge import Merge
-    from tui_crawler.console.rules.queries import CountedRefusals
     from tui_crawler.domain.records.page_view import RefusalCounts
 
 
@@ -147,16 +145,6 @@ def rule_hits_line(fired: RuleHits | None, counted: RefusalCounts | None, zone: 
     )
 
 
-def counted_words(counted: CountedRefusals | None, zone: tzinfo, keys: KeyNames) -> str:
-    """When and in how many attempts it was counted what fired; raw text."""
-    if counted is None:
-        return ""
-    counts = counted.counts
-    of = "" if counts.looked_at >= counts.known else f" of {count(counts.known)}"
-    at = f"{count(counts.looked_at)}{of} attempts, {clock(counted.at, zone)}"
-    return f"fired in {at} · {keys('rules.count')} counts again"
-
-
 def entry_lines(entry: Entry, hits: Cell, since: str = "") -> list[Cell]:
     """Return the words of an entry, its `hits`, where and `since` when it is written, what its section means."""
     words, why = entry.line.text, ""
@@ -204,18 +192,6 @@ def _diff_lines(before: Ruleset | None, after: Ruleset) -> list[Line]:
     return [Styled(line, _DIFF_ROLES.get(line[0], "muted")) for line in lines] or [Styled(same, "muted")]
 
 
-def heading_of(one: Ruleset | None, entries: int) -> str:
-    """The title of the entries; raw text."""
-    if one is None:
-        return "Rules"
-    return f"Rules · job {one.job} · ruleset {one.ruleset_id} · {count(entries)} in force"
-
-
-def problem_lines(problems: Sequence[RulesProblem]) -> list[Line]:
-    """What is wrong in a draft, by its lines."""
-    return [Paragraph(f"✗ line {one.line}: {one.words}", "error", indent=2) for one in problems]
-
-
 def overtaken_lines(newer: Ruleset, moot: bool, keys: KeyNames) -> list[Line]:
     """Another version is in force than the one the draft began with; `moot`: it has all that the draft changed."""
     merges = f"{keys('rules.apply')} merges the draft with it, line by line"
@@ -223,19 +199,6 @@ def overtaken_lines(newer: Ruleset, moot: bool, keys: KeyNames) -> list[Line]:
         Styled(f"⚠ ruleset {newer.ruleset_id} by {newer.who} is in force now", "warning"),
         Styled(f"  it says what the draft says; {keys('nav.back')} leaves" if moot else f"  {merges}", "muted"),
     ]
-
-
-def merge_words(newer: Ruleset, merged: Merge) -> str:
-    """What is asked before a draft is merged with a newer version; raw text."""
-    if not merged.conflicts:
-        return f"Ruleset {newer.ruleset_id} changed other lines than the draft: both changes are kept."
-    both = plural(merged.conflicts, "place")
-    return f"Both changed the same lines in {both}: they are marked in the text, and one side has to go."
-
-
-def under_way_lines() -> list[Line]:
-    """The draft was handed in, and nothing is known of it yet."""
-    return [Styled("◷ the draft is on its way", "waiting"), Styled("  what is done next waits for it", "muted")]
 
 
 def no_rules_lines() -> list[Line]:

@@ -24,10 +24,8 @@ from tui_crawler.console.rules.rows import (
     VERSIONS,
     RuleLine,
     comparison_lines,
-    counted_words,
     difference_lines,
     entry_lines,
-    heading_of,
     no_rules_lines,
     rule_lines,
     since_words,
@@ -38,96 +36,13 @@ from tui_crawler.domain.rules.exclusion import Exclusion
 from tui_crawler.domain.rules.policy import EMPTY, PolicySet
 from tui_crawler.domain.rules.ruleset import Ruleset, same_rules
 from tui_crawler.text.cells import Present, cell_text
+from tui_crawler.text.format import clock, count
 from tui_crawler.text.rules_text import is_entry, rules_lines
 
 if TYPE_CHECKING:
-    from datetime import tzinfo
-
     from tui_crawler.console.panes.line import Line
     from tui_crawler.console.reading.ask import Ask
     from tui_crawler.console.reading.refresh import Snapshot
-    from tui_crawler.console.screen.base import ConsoleScreen
-
-
-class RuleVersions:
-    """Shows a history in a table, and what it says in the pane beside it."""
-
-    def __init__(self, screen: ConsoleScreen, table: CrawlTable, difference: Lines) -> None:
-        self._screen, self._table, self._difference = screen, table, difference
-        self.history: tuple[Ruleset, ...] | None = None
-
-    def show(self, history: tuple[Ruleset, ...], current_id: int, zone: tzinfo) -> None:
-        """Shows a history (newest first). Who stands on the version in force stays on that."""
-        selected = self.selected
-        self.history = history
-        self._table.fill(history, Present(zone=zone))
-        if selected is None or selected.current:
-            self._table.move_cursor(key=current_id)
-        self.show_difference()
-
-    def show_titles(self) -> None:
-        """Names the panes."""
-        title(self._table, "Rulesets", f"{self._screen.key_names('mark.toggle')} marks one to compare with")
-        title(self._difference, self.heading)
-
-    @property
-    def heading(self) -> str:
-        """What the difference is of; raw text."""
-        one, pair = self.selected, self.compared
-        if pair is not None:
-            return f"From ruleset {pair[0].ruleset_id} to {pair[1].ruleset_id}"
-        return f"What ruleset {one.ruleset_id} changed" if one is not None else "Difference"
-
-    def show_difference(self) -> None:
-        """Shows what the version under the cursor changed, or two differ in."""
-        one, pair = self.selected, self.compared
-        if pair is not None:
-            self._difference.show(comparison_lines(*pair))
-        else:
-            self._difference.show(difference_lines(one, self.before(one)))
-        self.show_titles()
-
-    @property
-    def selected(self) -> Ruleset | None:
-        """The version under the cursor."""
-        key = self._table.cursor_key
-        return next((one for one in self.history or () if one.ruleset_id == key), None)
-
-    @property
-    def compared(self) -> tuple[Ruleset, Ruleset] | None:
-        """The two versions that are marked, the older one first; or the marked one and the one under the cursor."""
-        marked = [one for one in self.history or () if one.ruleset_id in self._table.marked]
-        here = self.selected
-        chosen = marked if len(marked) > 1 or here is None or here in marked else [*marked, here]
-        if len(chosen) != 2:
-            return None
-        newer, older = sorted(chosen, key=lambda one: -one.ruleset_id)
-        return older, newer
-
-    def before(self, one: Ruleset | None) -> Ruleset | None:
-        """The version that this one was made of, if it is in the history."""
-        wanted = one.parent_id if one is not None else 0
-        return next((each for each in self.history or () if each.ruleset_id == wanted), None)
-
-    def line_back(self, now: Ruleset) -> list[Ruleset]:
-        """The version in force, the one it was made of, and so on, as far as they are known."""
-        line = [now]
-        while (parent := self.before(line[-1])) is not None and parent.ruleset_id < line[-1].ruleset_id:
-            line.append(parent)
-        return line
-
-    def wanted_back(self, now: Ruleset | None) -> Ruleset | str:
-        """The version that is to be brought back, or why none is. On the one in force (`now`): what held before it. On
-        an earlier one: that one."""
-        one = self.selected
-        if one is None:
-            return "no version is selected"
-        back = self.before(one) if one.current else one
-        if back is None:
-            return f"ruleset {one.ruleset_id} is the first: there is none before it"
-        if now is not None and same_rules(back.policies, now.policies):
-            return f"ruleset {back.ruleset_id} says the same as the one in force"
-        return back
 
 
 _DRAFTS = frozenset({"rule.add", "rule.edit", "rule.delete", "rule.up", "rule.down", "rules.bring_back"})
@@ -152,13 +67,13 @@ class RulesScreen(RuleReadingScreen):
         self._up_to_date = False  # nothing was read yet, or before a draft that may have changed it
         self._rule_lines: dict[Hashable, tuple[int, RuleLine]] = {}
         self._job = ""
+        self._past: tuple[Ruleset, ...] | None = None
 
     def body(self) -> Iterable[Widget]:
         """The rules, versions, the difference, and the entry under the cursor."""
         self._lines = CrawlTable(RULE_LINES, id="rules-lines", classes="pane")
         self._versions = CrawlTable(VERSIONS, id="rules-versions", classes="pane")
         self._difference = Lines(id="rules-difference", classes="pane")
-        self._past = RuleVersions(self, self._versions, self._difference)
         right = Vertical(self._versions, self._difference, id="rules-right")
         yield Vertical(Horizontal(self._lines, right, id="rules-upper"), self._info, id="body")
 
@@ -203,8 +118,50 @@ class RulesScreen(RuleReadingScreen):
         self.console.read_soon()
 
     def _show_history(self, history: tuple[Ruleset, ...]) -> None:
-        now = self._current
-        self._past.show(history, now.ruleset_id if now is not None else 0, self.console.clock.zone)
+        """Show the versions, newest first. A cursor on the version in force stays on that."""
+        selected, now = self._selected, self._current
+        self._past = history
+        self._versions.fill(history, Present(zone=self.console.clock.zone))
+        if selected is None or selected.current:
+            self._versions.move_cursor(key=now.ruleset_id if now is not None else 0)
+        self._show_difference()
+
+    def _show_difference(self) -> None:
+        """Show what the version under the cursor changed, or two differ in."""
+        pair = self._compared
+        lines = (
+            difference_lines(self._selected, self._before(self._selected)) if pair is None else comparison_lines(*pair)
+        )
+        self._difference.show(lines)
+        self.show_titles()
+
+    @property
+    def _difference_heading(self) -> str:
+        one, pair = self._selected, self._compared
+        if pair is not None:
+            return f"From ruleset {pair[0].ruleset_id} to {pair[1].ruleset_id}"
+        return f"What ruleset {one.ruleset_id} changed" if one is not None else "Difference"
+
+    @property
+    def _selected(self) -> Ruleset | None:
+        """The version under the cursor."""
+        return next((one for one in self._past or () if one.ruleset_id == self._versions.cursor_key), None)
+
+    @property
+    def _compared(self) -> tuple[Ruleset, Ruleset] | None:
+        """The two versions that are marked, the older one first; or the marked one and the one under the cursor."""
+        here = self._selected
+        chosen = [one for one in self._past or () if one.ruleset_id in self._versions.marked]
+        if len(chosen) == 1 and here is not None and here not in chosen:
+            chosen.append(here)
+        if len(chosen) != 2:
+            return None
+        older, newer = sorted(chosen, key=lambda one: one.ruleset_id)
+        return older, newer
+
+    def _before(self, one: Ruleset | None) -> Ruleset | None:
+        """The version that this one was made of, if it is in the history."""
+        return next((each for each in self._past or () if one is not None and each.ruleset_id == one.parent_id), None)
 
     def _point_at_what_was_drafted(self) -> None:
         """Back from a draft that was applied: the cursor is on what it put in or edited."""
@@ -236,10 +193,18 @@ class RulesScreen(RuleReadingScreen):
         self.show_titles()
 
     def show_titles(self) -> None:
-        counted = counted_words(self.counted, self.console.clock.zone, self.key_names)
-        entries = sum(line.entry is not None for _, line in self._rule_lines.values())
-        title(self._lines, heading_of(self._current, entries), counted)
-        self._past.show_titles()
+        now, counted, heading, words = self._current, self.counted, "Rules", ""
+        if now is not None:
+            entries = sum(line.entry is not None for _, line in self._rule_lines.values())
+            heading = f"Rules · job {now.job} · ruleset {now.ruleset_id} · {count(entries)} in force"
+        if counted is not None:
+            counts, at = counted.counts, clock(counted.at, self.console.clock.zone)
+            of = "" if counts.looked_at >= counts.known else f" of {count(counts.known)}"
+            again = self.key_names("rules.count")
+            words = f"fired in {count(counts.looked_at)}{of} attempts, {at} · {again} counts again"
+        title(self._lines, heading, words)
+        title(self._versions, "Rulesets", f"{self.key_names('mark.toggle')} marks one to compare with")
+        title(self._difference, self._difference_heading)
 
     def show_entry(self) -> None:
         if self.query_one(EntryLine).tells:
@@ -265,7 +230,7 @@ class RulesScreen(RuleReadingScreen):
         if action_id not in self.OPENS and action_id != "rules.job":
             return False
         return not self._up_to_date or (
-            action_id == "rules.bring_back" and self._current is not None and self._past.history is None
+            action_id == "rules.bring_back" and self._current is not None and self._past is None
         )
 
     @handles("rules.count")
@@ -291,9 +256,12 @@ class RulesScreen(RuleReadingScreen):
         if self.focused is self._versions and self._difference.display:
             self._difference.focus()
         elif self.focused is self._versions:
-            self._open_info(self._past.heading, self._difference.lines)
+            self._open_info(self._difference_heading, self._difference.lines)
         elif self.focused is self._lines and entry is not None:
-            since = since_words(entry, self._past.line_back(now) if now is not None else (), self.console.clock.zone)
+            line = [now] if now is not None else []
+            while line and (parent := self._before(line[-1])) is not None and parent.ruleset_id < line[-1].ruleset_id:
+                line.append(parent)
+            since = since_words(entry, line, self.console.clock.zone)
             lines = entry_lines(entry, self.hits_line(entry, now), since)
             self._open_info("Entry", [Paragraph(cell_text(line)) for line in lines])
 
@@ -352,11 +320,19 @@ class RulesScreen(RuleReadingScreen):
 
     @handles("rules.bring_back")
     def _bring_back(self) -> None:
-        back = self._past.wanted_back(self._current)
-        if isinstance(back, str):
-            self.console.tell("no", back, "muted")
+        """On the version in force: begin a draft of what held before it. On an earlier one: of that."""
+        one, now = self._selected, self._current
+        back = self._before(one) if one is not None and one.current else one
+        if one is None:
+            why_not = "no version is selected"
+        elif back is None:
+            why_not = f"ruleset {one.ruleset_id} is the first: there is none before it"
+        elif now is not None and same_rules(back.policies, now.policies):
+            why_not = f"ruleset {back.ruleset_id} says the same as the one in force"
         else:
             self._edit(Start(lines=rules_lines(back.policies), brings_back=back))
+            return
+        self.console.tell("no", why_not, "muted")
 
     @handles("rules.job")
     def _next_job(self) -> None:
@@ -366,16 +342,16 @@ class RulesScreen(RuleReadingScreen):
             self.console.tell("no", "there is only one job", "muted")
             return
         self._job = jobs[(jobs.index(now.job) + 1) % len(jobs)]
-        self._past.history = None
+        self._past = None
         self.show_rules()
         self.console.read_soon()
 
     def on_crawl_table_row_highlighted(self, event: CrawlTable.RowHighlighted) -> None:
         if event.table is self._versions:
-            self._past.show_difference()
+            self._show_difference()
         else:
             self.show_entry()
 
     def on_crawl_table_marks_changed(self, event: CrawlTable.MarksChanged) -> None:
         if event.table is self._versions:
-            self._past.show_difference()
+            self._show_difference()
