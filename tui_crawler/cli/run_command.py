@@ -8,15 +8,7 @@ from collections.abc import Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from tui_crawler.cli.known_names import (
-    awaited,
-    database_of_run,
-    existing_database,
-    named_database,
-    read_config,
-    reports_of,
-    tell_warnings,
-)
+from tui_crawler.cli import known_names
 from tui_crawler.cli.options import (
     MOST_WORKERS,
     CommandSet,
@@ -96,14 +88,14 @@ def execute(arguments: argparse.Namespace, printer: Printer) -> int:
     else:
         if arguments.file is None:
             raise UsageProblem("the configuration is not named: CONFIG", hint="see tui-crawler run --help")
-        config = read_config(
+        config = known_names.read_config(
             arguments.file,
             overrides_of(arguments),
             allow_impolite=arguments.allow_impolite,
-            elsewhere=named_database(arguments) is not None,
+            elsewhere=known_names.named_database(arguments) is not None,
         )
-        tell_warnings(config, printer)
-        database = awaited(database_of_run(arguments, config), printer)
+        known_names.tell_warnings(config, printer)
+        database = known_names.awaited(known_names.database_of_run(arguments, config), printer)
     check_workers(arguments.workers, config)
 
     status = run_to_end(config, database, Launch.of(arguments), arguments, printer)
@@ -169,7 +161,7 @@ class Faults:
     def _count(self) -> dict[str, int]:
         from tui_crawler.wiring.origin_settings import checks_made
 
-        with reports_of(self._database) as reports:
+        with known_names.reports_of(self._database) as reports:
             asked = [one for one in checks_made(reports) if one.check.name in self._wanted]
             self.unmade = [f"{one.check.title} {one.words}" for one in asked if one.words]
             found = reports.broken_counts()
@@ -202,7 +194,7 @@ def _stored(arguments: argparse.Namespace, printer: Printer) -> tuple[Config, Da
     """The configuration that the database keeps, for a run that has left its console. Raises BadKeptConfig."""
     from tui_crawler.wiring.origin_settings import kept_config
 
-    database = awaited(existing_database(arguments), printer)
+    database = known_names.awaited(known_names.existing_database(arguments), printer)
     config = kept_config(database, impolite=arguments.allow_impolite)
     if config is None or arguments.file is not None or arguments.workers > 1:
         raise UsageProblem(f"{database} keeps no configuration to go on with", hint="name one: tui-crawler run CONFIG")

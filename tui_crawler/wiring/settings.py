@@ -86,19 +86,7 @@ def plan_of(config: Config, launch: Launch) -> RunPlan:
         config_text=config.text,
         unverified=-1 if not config.network.verify else sum(host.verify is False for host in config.hosts),
         worker=name,
-        jobs=tuple(
-            JobPlan(
-                job.name,
-                _pages(job.seeds, config, job.nice),
-                job.nice,
-                config.crawl.max_depth if job.max_depth is None else job.max_depth,
-                job.concurrency,
-                job.tag,
-                job.note,
-                job.rules,
-            )
-            for job in config.jobs
-        ),
+        jobs=tuple(_job_plan(job, config) for job in config.jobs),
         policies=config.policy_set,
         start_paths=tuple((site.origin, site.start_path) for site in config.sites),
         crawl_settings=crawl_settings(config).to_json(),
@@ -193,14 +181,14 @@ def access_by_url(config: Config) -> Callable[[CrawlUrl], Access]:
     """How each origin is asked, by a URL of it; what is secret is looked up when it is first sent. Raises Refused."""
     entries_of, trust = host_entries(config), Trust(config.network.ca_file or "", config.network.verify)
     known: dict[str, Access] = {}
-    common = Access(trust=trust)
 
     def access_of(url: CrawlUrl) -> Access:
-        if config.hosts and url.origin not in known:
+        if url.origin not in known:
             known[url.origin] = _access(entries_of(url), url, trust)
-        return known.get(url.origin, common)
+        return known[url.origin]
 
-    return access_of
+    common = Access(trust=trust)
+    return access_of if config.hosts else lambda _: common
 
 
 def _access(entries: tuple[HostConfig, ...], url: CrawlUrl, common: Trust) -> Access:
