@@ -40,7 +40,7 @@ async def later(held: Stage, ms: int) -> None:
     held.clock.move(ms)
     held.app.beat()
     await held.quiet()
-    await until(held, lambda: not editor(held)._counting._under_way)
+    await until(held, lambda: not editor(held).counting._under_way)
     await held.quiet()
 
 
@@ -137,7 +137,7 @@ async def test_who_answers_late_is_asked_again_if_it_has_grown_by_a_tenth(more: 
         held.app.beat()
         screen = held.app.console_screen
         assert isinstance(screen, RuleEditorScreen)
-        await until(held, lambda: screen.impact is not None and screen.impact.known == 2_542 + more)
+        await until(held, lambda: screen.counting.news is not None and screen.counting.news.known == 2_542 + more)
         await held.press("y", rounds=1)
         if again:
             assert isinstance(held.app.screen, TypeCountScreen)
