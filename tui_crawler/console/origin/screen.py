@@ -391,14 +391,10 @@ class RobotsScreen(ConsoleScreen):
 
     @handles("robots.test")
     def _open_test(self, text: str) -> None:
-        if text:
-            self._try(text)
-        else:
+        if not text:
             use = EntryUse("robots-url", self._tried)
             self.query_one(EntryLine).open(use, "URL or path", "", "/path?query, or the whole URL")
-
-    def _try(self, text: str) -> None:
-        if url := rows.wanted_url(self._origin, text.strip()):
+        elif url := rows.wanted_url(self._origin, text.strip()):
             self._url = url
             self._judge()
             self.show_live()
@@ -409,7 +405,7 @@ class RobotsScreen(ConsoleScreen):
     def _tried(self, text: str) -> None:
         self.focus_main()
         if text.strip():
-            self._try(text)
+            self._open_test(text)
 
 
 def _nothing(view: OriginView) -> str:
