@@ -353,14 +353,9 @@ class FailuresScreen(RowsScreen):
 
     @handles("failures.pick")
     def _pick(self) -> None:
-        names = [grouping_words(by) for by in GROUPINGS]
-
-        def chosen(name: object) -> None:
-            if isinstance(name, str):
-                self._group_by(GROUPINGS[names.index(name)])
-
-        options = [(name, name) for name in names]
-        self.app.push_screen(ChooseScreen("Group failures by", options, grouping_words(self._groups.by)), chosen)
+        options = [(" ".join(by), grouping_words(by)) for by in GROUPINGS]
+        dialog = ChooseScreen("Group failures by", options, " ".join(self._groups.by))
+        self.app.push_screen(dialog, lambda by: self._group_by(tuple(str(by).split())) if by else None)
 
     def _group_by(self, by: tuple[str, ...]) -> None:
         self.awaited = None
