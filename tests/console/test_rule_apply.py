@@ -7,7 +7,18 @@ from dataclasses import replace
 
 import pytest
 
-from tests.console.rule_stage import comes, counted, cursor_line, draft_text, editor, seen, top, until, write
+from tests.console.rule_stage import (
+    comes,
+    counted,
+    cursor_line,
+    draft_text,
+    editor,
+    rules_stage,
+    seen,
+    top,
+    until,
+    write,
+)
 from tests.console.sample_rules import FIRST, JOB, THIRD
 from tests.console.support import Stage, stage
 from tui_crawler.console.dialogs.choose import ConfirmScreen
@@ -174,8 +185,7 @@ async def test_an_accepted_draft_whose_version_never_comes_may_be_changed_after_
 
 
 async def test_a_question_answered_after_another_version_came_hands_in_nothing_of_an_older_one() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", rounds=3)
+    async with rules_stage() as held:
         await write(held, "match: /products/sale, skip: true")
         await counted(held)
         await held.press("A")
@@ -196,8 +206,7 @@ async def test_a_question_answered_after_another_version_came_hands_in_nothing_o
 
 
 async def test_where_both_changed_the_same_lines_the_text_has_both_and_is_not_applied() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", rounds=3)
+    async with rules_stage() as held:
         await write(held, "match: /mine/, skip: true")
         theirs = replace(THIRD, do_not_crawl=(), rules=(*THIRD.rules, Rule("/theirs/", skip=True)))
         comes(held, theirs, who="someone else")
@@ -257,8 +266,7 @@ async def test_nobody_is_told_of_the_version_that_came_of_the_own_draft() -> Non
 
 
 async def test_the_footer_names_the_applying_wherever_there_is_room_for_a_key() -> None:
-    async with stage((60, 20)) as held:
-        await held.press("4", "D", rounds=3)
+    async with rules_stage("D", size=(60, 20)) as held:
         assert "A apply" in held.text().splitlines()[-1]
 
 

@@ -6,9 +6,9 @@ from dataclasses import replace
 
 import pytest
 
-from tests.console.rule_stage import at_line, comes, counted, rows_of, seen, top, until, write
+from tests.console.rule_stage import at_line, comes, counted, rows_of, rules_stage, seen, top, until, write
 from tests.console.sample_rules import THIRD
-from tests.console.support import Stage, stage
+from tests.console.support import Stage
 from tui_crawler.console.rules.screen import RulesScreen
 from tui_crawler.console.table.crawl_table import CrawlTable
 from tui_crawler.domain.rules.policy import PolicySet, Rule
@@ -37,8 +37,7 @@ async def apply(held: Stage, policies: PolicySet, note: str = "") -> None:
 
 
 async def test_after_a_draft_is_applied_the_cursor_stands_on_what_it_put_in() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", rounds=3)
+    async with rules_stage() as held:
         await write(held, "match: /mine/, skip: true")
         await apply(held, WITH_MINE)
         assert "{match: /mine/, skip: true}" in under_cursor(held)
@@ -48,8 +47,7 @@ async def test_after_a_draft_is_applied_the_cursor_stands_on_what_it_put_in() ->
 
 
 async def test_or_on_what_it_moved() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", rounds=3)
+    async with rules_stage() as held:
         await at_line(held, "/feed/")
         await held.press("J", rounds=1)
         feed, calendar, user = THIRD.rules
@@ -58,8 +56,7 @@ async def test_or_on_what_it_moved() -> None:
 
 
 async def test_a_draft_that_is_dropped_moves_no_cursor_even_if_another_version_came() -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", "j", "E", rounds=3)
+    async with rules_stage("j", "E") as held:
         await held.press("escape", "escape", rounds=1)
         await held.settle(3)
         before = under_cursor(held)
@@ -80,8 +77,7 @@ async def test_a_draft_that_is_dropped_moves_no_cursor_even_if_another_version_c
     ],
 )
 async def test_what_cannot_move_says_so_and_begins_no_draft(line: str, key: str, words: str) -> None:
-    async with stage((160, 40)) as held:
-        await held.press("4", rounds=3)
+    async with rules_stage() as held:
         await at_line(held, line)
         await held.press(key, rounds=2)
         assert words in held.text()
