@@ -63,6 +63,13 @@ def draft_text(held: Stage) -> str:
     return editor(held).query_one(TextArea).text
 
 
+def drafted_from(held: Stage) -> tuple[int, bool]:
+    """The version that the draft began with, and whether anything is drafted."""
+    session = editor(held).session
+    assert session.draft is not None
+    return session.draft.base.ruleset_id, session.dirty
+
+
 def cursor_line(held: Stage) -> str:
     """The line of the draft that the cursor is in."""
     area = editor(held).query_one(TextArea)

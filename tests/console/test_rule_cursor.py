@@ -23,14 +23,13 @@ def under_cursor(held: Stage) -> str:
     return rows_of(held, "#rules-lines")[table.cursor_index]
 
 
-async def apply(held: Stage, policies: PolicySet, note: str = "") -> None:
+async def apply(held: Stage, policies: PolicySet) -> None:
     """Applies the draft; it becomes a version."""
     await counted(held)
     await held.type("A")
     await until(held, lambda: bool(held.journal.sent))
     await held.decided()
-    now = comes(held, policies)
-    held.reports.versions = (replace(now, note=note or now.note), *held.reports.versions[1:])
+    comes(held, policies)
     await seen(held)
     assert top(held) is RulesScreen
     await held.settle(3)

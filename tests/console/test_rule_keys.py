@@ -221,8 +221,7 @@ async def test_who_enters_an_exclusion_before_it_is_counted_is_asked_when_it_is(
         assert "◷ counting what it would block…" in held.text()
         assert line(held) == ("exclude", "host: a.example")
         await held.type("s")  # another key: what was entered is not asked for
-        assert rules.gate is not None
-        rules.gate.set()
+        rules.let_go()
         await until(held, lambda: "would newly block 0 of" in held.text())
         assert not isinstance(held.app.screen, ConfirmScreen)
         assert rules.excluded[-1][0].value == "a.examples"

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 
 from tests.console.fake_reports import FakeReports
-from tests.console.rule_stage import counted, cursor_line, draft_text, editor, rules_stage, top
+from tests.console.rule_stage import counted, cursor_line, draft_text, drafted_from, editor, rules_stage, top
 from tests.console.sample_rules import FakeRules, versions
 from tests.console.support import Stage, stage
 from tui_crawler.console.panes.lines import Lines
@@ -156,6 +156,4 @@ async def test_a_frozen_view_drafts_the_version_that_was_shown() -> None:
         held.reports.commit()
         await held.settle(3, move_ms=1_100)
         await held.press("E", rounds=3)
-        draft = editor(held).session.draft
-        assert draft is not None
-        assert draft.base.ruleset_id == 13
+        assert drafted_from(held)[0] == 13

@@ -202,8 +202,7 @@ class TestDraft:
             await held.quiet()
             assert "◷ the impact is still being counted; esc gives up waiting" in held.text()
             assert held.journal.sent == []
-            assert rules.gate is not None
-            rules.gate.set()
+            rules.let_go()
             await until(held, lambda: bool(held.journal.sent))
             assert applied(held).base_id == 13
 
@@ -211,8 +210,7 @@ class TestDraft:
         rules = FakeRules(gate=threading.Event())
         async with rules_stage("D", rules=rules) as held:
             await held.press("A", "escape", rounds=0)
-            assert rules.gate is not None
-            rules.gate.set()
+            rules.let_go()
             await counted(held)
             await held.settle(3)
             assert held.journal.sent == []
