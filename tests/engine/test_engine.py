@@ -208,7 +208,7 @@ def test_a_pause_stays_that_came_while_an_origin_joined_with_a_page():
 
     async def operator(crawling):
         await asyncio.sleep(60)
-        seen.extend((crawling.engine.states[A].paused, crawling.store.crawlers[A].record.paused))
+        seen.extend((crawling.engine.table.states[A].paused, crawling.store.crawlers[A].record.paused))
         crawling.store.ask(ResumeOrigins((A,)))
 
     def answer(url):
@@ -226,7 +226,7 @@ def test_a_wake_is_obeyed_at_once():
         crawling.store.ask(PauseOrigins())
         crawling.engine.wake()
         await asyncio.sleep(0.05)
-        assert all(state.paused for state in crawling.engine.states.values())
+        assert all(state.paused for state in crawling.engine.table.states.values())
         crawling.store.ask(StopOrigins())
 
     _, reason = crawl([A, B], linked_site(12), operator=operator)
@@ -259,7 +259,7 @@ def test_where_hints_come_the_journal_is_looked_at_then_and_once_a_second():
         crawling.store.ask(PauseOrigins())
         crawling.store.hinted()
         await asyncio.sleep(0.05)
-        assert all(state.paused for state in crawling.engine.states.values())
+        assert all(state.paused for state in crawling.engine.table.states.values())
         crawling.store.ask(StopOrigins())
 
     _, reason = crawl([A, B], linked_site(40), operator=operator, store=Hinting())
@@ -424,7 +424,7 @@ def test_a_delay_that_the_operator_lowers_again_is_another_at_once_and_the_wait_
         for ms in (9_000, 0):
             crawling.store.ask(SetDelay(A, ms))
             await asyncio.sleep(1)
-            state = crawling.engine.states[A]
+            state = crawling.engine.table.states[A]
             told.append((state.delay_ms, state.delay_reason.value, state.next_request_at))
 
     crawling, _ = crawl([A], linked_site(8), operator=operator)

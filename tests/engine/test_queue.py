@@ -144,7 +144,7 @@ def test_pausing_a_job_takes_its_pages_off_the_todo_list_and_loses_none():
         crawling.store.ask(SteerJobs("pause", ("test",)))
         await asyncio.sleep(2)
         asked = len(crawling.web.asked)
-        assert not any(state.todo for state in crawling.engine.states.values())
+        assert not any(state.todo for state in crawling.engine.table.states.values())
         await asyncio.sleep(100)
         assert len(crawling.web.asked) == asked
         crawling.store.ask(SteerJobs("resume", ("test",)))
@@ -274,7 +274,7 @@ def test_an_excluded_origin_goes_on_when_the_entry_is_taken_off():
         await asyncio.sleep(5)
         crawling.store.ask(Exclude("host", "a.test", "asked"))
         await asyncio.sleep(20)
-        assert crawling.engine.states[A].finished is not None
+        assert crawling.engine.table.states[A].finished is not None
         crawling.store.ask(Exclude("host", "a.test", remove=True))
 
     crawling, reason = crawl([A, B], linked_site(30), operator=operator)
