@@ -101,7 +101,6 @@ class RulesScreen(RuleReadingScreen):
         return row.record.row if row is not None else 0
 
     def _ask_history(self) -> Ask[tuple[Ruleset, ...]] | None:
-        """The versions of the job that is shown."""
         now = self._current
         return None if now is None else history_of(now.job, now.ruleset_id)
 
@@ -128,7 +127,6 @@ class RulesScreen(RuleReadingScreen):
         self._show_difference()
 
     def _show_difference(self) -> None:
-        """Show what the version under the cursor changed, or two differ in."""
         pair = self._compared
         lines = (
             difference_lines(self._selected, self._before(self._selected)) if pair is None else comparison_lines(*pair)
@@ -145,7 +143,6 @@ class RulesScreen(RuleReadingScreen):
 
     @property
     def _selected(self) -> Ruleset | None:
-        """The version under the cursor."""
         return next((one for one in self._past or () if one.ruleset_id == self._versions.cursor_key), None)
 
     @property
