@@ -91,14 +91,17 @@ class RulesScreen(RuleReadingScreen):
         return self.in_force.of(self._job) if self.in_force is not None else None
 
     @property
+    def _line(self) -> RuleLine | None:
+        """The line under the cursor; rows that are held still may be of an older text."""
+        return next((line for line in self._text if line.key == self._lines.cursor_key), None)
+
+    @property
     def _entry(self) -> Entry | None:
-        return self._text[self._row].entry if self._text else None
+        return line.entry if (line := self._line) is not None else None
 
     @property
     def _row(self) -> int:
-        """The line of the text under the cursor."""
-        row = self._lines.row(self._lines.cursor_key)
-        return row.record.row if row is not None else 0
+        return line.row if (line := self._line) is not None else 0
 
     def _ask_history(self) -> Ask[tuple[Ruleset, ...]] | None:
         now = self._current
