@@ -13,10 +13,10 @@ import tui_crawler.console
 from tests.console.support import Stage, stage
 from tui_crawler.console.actions import ACTIONS, BY_ID
 from tui_crawler.console.keymap import read_keymap
-from tui_crawler.console.keys import KeyNames, key_name, table_keys
+from tui_crawler.console.keys import TABLE_BINDINGS, KeyNames, key_name
 
 USUAL = {action.id: action.keys for action in ACTIONS} | {
-    binding.id: binding.key for binding in table_keys() if binding.id
+    binding.id: binding.key for binding in TABLE_BINDINGS if binding.id
 }
 NEW_KEYS = [
     f"{held}+{key}"

@@ -13,7 +13,7 @@ from textual.keys import Keys
 
 from tui_crawler.console.action import Where
 from tui_crawler.console.actions import ACTIONS
-from tui_crawler.console.keys import canonical, character_of, key_name, table_keys
+from tui_crawler.console.keys import TABLE_BINDINGS, canonical, character_of, key_name
 
 NO_KEY = "none"
 """Written in place of a key: the action has none."""
@@ -63,7 +63,7 @@ def known_keys() -> tuple[dict[str, frozenset[Where]], dict[str, tuple[str, ...]
     """Of every action, those of tables among them: where it exists, and its keys."""
     places = {action.id: action.where or frozenset(Where) for action in ACTIONS}
     usual = {action.id: canonical(action.keys) for action in ACTIONS}
-    for binding in table_keys():
+    for binding in TABLE_BINDINGS:
         name = binding.id or ""
         places[name], usual[name] = frozenset(Where), canonical(binding.key)
     return places, usual

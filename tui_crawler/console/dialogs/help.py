@@ -10,7 +10,7 @@ from textual.binding import Binding
 from tui_crawler.console.action import Action, Situation, Topic, Where, why_not
 from tui_crawler.console.actions import BY_ID, actions_at
 from tui_crawler.console.dialogs.search import SearchDialog, SearchEntry, entries_of
-from tui_crawler.console.keys import KeyNames, table_keys
+from tui_crawler.console.keys import TABLE_BINDINGS, KeyNames
 from tui_crawler.console.panes.line import Flow, Paragraph, width_of
 from tui_crawler.text.cells import Cell, Styled
 from tui_crawler.text.columns import Column
@@ -95,7 +95,7 @@ def help_entries(situation: Situation, keymap: KeyMap | None) -> list[SearchEntr
             if action.group is group
         ]
         if group is Topic.move:
-            entries += [_table_entry(one, names, changed=one.id in own) for one in table_keys()]
+            entries += [_table_entry(one, names, changed=one.id in own) for one in TABLE_BINDINGS]
     return [*entries, *_problem_entries(keymap), *_legend_entries()]
 
 

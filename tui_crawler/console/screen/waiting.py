@@ -84,8 +84,9 @@ class WaitingScreen(ConsoleScreen):
         self.let_keys_go_on()
 
     def postpone(self, action_id: str, argument: str) -> bool:
-        """Lets an action wait until there is what it lacks; False: it is not possible anyway."""
-        if self.console.live_state.readonly and Need.writer in BY_ID[action_id].needs:
+        """Lets an action wait until there is what it lacks; False: it lacks nothing, or is not possible anyway."""
+        never = self.console.live_state.readonly and Need.writer in BY_ID[action_id].needs
+        if never or not self.lacks(action_id):
             return False
         self._postponed, self._ticks = (action_id, argument), 0
         return True

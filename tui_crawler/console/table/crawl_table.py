@@ -12,7 +12,7 @@ from operator import itemgetter
 from typing import ClassVar
 
 from textual import events
-from textual.binding import BindingType
+from textual.binding import Binding, BindingType
 from textual.message import Message
 
 from tui_crawler.console.keys import TABLE_BINDINGS, KeyNames
@@ -303,7 +303,10 @@ class CrawlTable(SiftedTable):
     view.
     """
 
-    BINDINGS: ClassVar[list[BindingType]] = [*TABLE_BINDINGS]
+    BINDINGS: ClassVar[list[BindingType]] = [
+        *TABLE_BINDINGS,
+        Binding("enter", "open_row", "Open", id="nav.open", show=False),
+    ]
 
     class TableMessage(Message):
         """What every message of a table carries: the `table`, and the key of a row where it is about one."""
@@ -409,8 +412,7 @@ class CrawlTable(SiftedTable):
         self._rows.mark_all()
         self.marking_changed()
 
-    def action_mark_clear(self) -> None:
-        self.clear_marks()
+    action_mark_clear = clear_marks
 
     def action_open_row(self) -> None:
         """Open the row under the cursor; where rows are still being read, the first one then."""
