@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from textual import events
 from textual.geometry import Region, Size
@@ -24,9 +25,8 @@ class Bar(Lines, can_focus=False):
     def lines_for(self, size: Size) -> Sequence[Line]:
         """What is shown at this size."""
 
-    def on_resize(self, event: events.Resize) -> None:
+    def on_resize(self, _event: events.Resize) -> None:
         self.lay_out()
-        super().on_resize(event)
 
     def render_lines(self, crop: Region) -> list[Strip]:
         """Paints; the first time, what fits is chosen only now."""
@@ -60,29 +60,27 @@ class FooterBar(Bar, can_focus=False):
     """The last line of the screen: where one is, and the keys that matter here. A click does what the key does, or goes
     back to a place above."""
 
+    @dataclass
     class Pressed(Message):
         """A key was clicked."""
 
-        def __init__(self, action_id: str) -> None:
-            super().__init__()
-            self.action_id = action_id
+        action_id: str
 
+    @dataclass
     class CrumbPressed(Message):
         """A place above this one was clicked: that of the first `depth` crumbs."""
 
-        def __init__(self, depth: int) -> None:
-            super().__init__()
-            self.depth = depth
+        depth: int
 
     def __init__(self) -> None:
         super().__init__(id="footer")
-        self._crumbs: tuple[str, ...] = ()
-        self._keys: tuple[tuple[str, str, str], ...] = ()
+        self._crumbs: Sequence[str] = ()
+        self._keys: Sequence[tuple[str, str, str]] = ()
         self._zones: tuple[Zone, ...] = ()
 
     def tell(self, crumbs: Sequence[str], keys: Sequence[tuple[str, str, str]]) -> None:
         """Shows `crumbs` (raw text) and `keys`: action id, key and label."""
-        self._crumbs, self._keys = tuple(crumbs), tuple(keys)
+        self._crumbs, self._keys = crumbs, keys
         self.lay_out()
 
     def lines_for(self, size: Size) -> Sequence[Line]:

@@ -104,16 +104,20 @@ class Zoom:
         name, level = zooms.get(view, ("", NORMAL))
         pane = next((pane for pane in panes_of(self._screen) if pane.id == name), None)
         if pane is not None and self.level == NORMAL:
-            self._areas = self._measure()
+            self._begin(pane)
             self._screen.set_focus(pane)
-            self._pane = pane
             self._set(level)
+
+    def _begin(self, pane: Widget | None) -> None:
+        """Notes the pane, and how large all are before one is enlarged."""
+        whole = max(1, self._screen.query_one("#body").outer_size.area)
+        self._pane = pane
+        self._areas = {one: one.outer_size.area / whole for one in panes_of(self._screen)}
 
     def grow(self) -> None:
         """Enlarges the pane that has the focus by a step. One that has half of the body anyway gets all of it."""
         if self.level == NORMAL:
-            self._pane = self._focused_pane()
-            self._areas = self._measure()
+            self._begin(self._focused_pane())
         if self._pane is not None and self.level < FULL:
             self._set(HALF if self.level == NORMAL and not self._is_large(self._pane) else FULL)
             self._note()
@@ -126,10 +130,7 @@ class Zoom:
 
     def cycle(self, pane: Widget) -> None:
         """Enlarges a pane by a step, or puts it back when it is as large as can be."""
-        if self.level == FULL and pane is self._pane:
-            self.leave()
-        else:
-            self.grow()
+        (self.leave if self.level == FULL and pane is self._pane else self.grow)()
 
     def leave(self) -> bool:
         """Everything as it was; False when nothing is enlarged."""
@@ -201,10 +202,6 @@ class Zoom:
                 return path
             child = node
         return []
-
-    def _measure(self) -> dict[Widget, float]:
-        whole = max(1, self._screen.query_one("#body").outer_size.area)
-        return {pane: pane.outer_size.area / whole for pane in panes_of(self._screen)}
 
     def _is_large(self, pane: Widget) -> bool:
         return self._areas.get(pane, 0) >= _LARGE

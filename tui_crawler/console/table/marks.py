@@ -21,14 +21,12 @@ class TableMarks:
     @property
     def count(self) -> int:
         """How many rows are marked that the actions of the screen are about."""
-        table = self._acting()
-        return 0 if table is None else table.mark_count
+        return 0 if (table := self._acting()) is None else table.mark_count
 
     @property
     def focused_count(self) -> int:
         """How many rows are marked in the table that copies and exports are about."""
-        table = self._focused()
-        return 0 if table is None else table.mark_count
+        return 0 if (table := self._focused()) is None else table.mark_count
 
     def leave(self) -> bool:
         """What `esc` does before it leaves a screen: takes all marks off. False when there were none."""
@@ -39,8 +37,7 @@ class TableMarks:
 
     def used(self) -> None:
         """An action was carried out on the marked rows: the next one is about others."""
-        table = self._acting()
-        if table is not None and table.mark_count:
+        if (table := self._acting()) is not None and table.mark_count:
             table.clear_marks()
 
     def let_go(self) -> None:
