@@ -15,6 +15,8 @@ from tui_crawler.console.panes.notice import GAP, one_row, rows_of
 from tui_crawler.text.cells import Styled
 
 if TYPE_CHECKING:
+    from textual.widget import Widget
+
     from tui_crawler.console.panes.notice import Notice
 
 _MOST_ROWS = 3

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, ClassVar
 
 from textual.message import Message
@@ -24,12 +25,11 @@ _TOLD_AFTER = 2
 """So many ticks (of half a second) an action waits before that is told."""
 
 
+@dataclass
 class KeysMayGoOn(Message):
     """What keys were kept for is there. Not `kept`: it will not come."""
 
-    def __init__(self, *, kept: bool) -> None:
-        super().__init__()
-        self.kept = kept
+    kept: bool
 
 
 class WaitingScreen(ConsoleScreen):
