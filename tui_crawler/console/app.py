@@ -238,7 +238,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
 
     @cached_property
     def _hindrances(self) -> Mapping[Need, Callable[[], str]]:
-        """What is in the way of actions on any screen."""
         watches = f" ({self._operator.watches})" if self._operator.watches else ""
         live_state, in_replay = self.live_state, self.live_state.player is not None
         return {
@@ -536,12 +535,10 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
         self.do(event.action_id)
 
     def on_footer_bar_crumb_pressed(self, event: FooterBar.CrumbPressed) -> None:
-        """A place above this one was clicked in the footer."""
         if self.console_screen is not None:
             self.dispatcher.go_back_to(self.console_screen.crumbs()[: event.depth])
 
     def on_crawler_app_signal_caught(self, message: SignalCaught) -> None:
-        """Takes the way out, as `q` does."""
         self.way_out.begin(message.status)
 
     def on_crawler_app_journal_news(self, message: JournalNews) -> None:
@@ -559,7 +556,6 @@ class CrawlerApp(KeyedApp["ExitSummary"]):
             self._start_engine()
 
     def on_crawler_app_engine_ended(self, message: EngineEnded) -> None:
-        """Notes how it ended; a failure is a state, shown on top."""
         self.hosting.ended(message.end)
         self.read_soon()
         if self.hosting.quitting:

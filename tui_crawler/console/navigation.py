@@ -155,7 +155,6 @@ class Navigation(Handles):
         self._return_to(self.trail.last)
 
     def _return_to(self, place: ScreenPlace | None) -> None:
-        """Closes what lies over the overview and makes the screen of a place again."""
         if place is None:
             return
         while len(self._screens.screen_stack) > 1:
@@ -215,7 +214,6 @@ class Navigation(Handles):
 
     @handles("log.goto")
     def _go_to_time(self, time: str) -> None:
-        """Shows the log at a time; a replay goes there."""
         if not self._replay_goes_to(time):
             self._go_to_view(Where.logs)
             self._seek_time(time)

@@ -166,7 +166,6 @@ def _table_entry(binding: Binding, names: KeyNames, *, changed: bool) -> SearchE
 
 
 def _heading(text: str, *, first: bool = False) -> list[SearchEntry]:
-    """What begins a group, with a blank line before it but for the first one."""
     heading = SearchEntry(f"group {text}", (Styled(text, "accent bold"),), "", possible=False)
     return [heading] if first else [SearchEntry(f"before {text}", ("",), "", possible=False), heading]
 

@@ -205,7 +205,6 @@ class JumpScreen(Dialog):
             label.place(size, box)
 
     def on_key(self, event: events.Key) -> None:
-        """Jumps to the target of a key; other keys do nothing."""
         names = (event.key, event.character, event.key.lower() if len(event.key) == 1 else None)
         found = [one for name in names for one in self._targets if one.key == name]
         if found:

@@ -89,7 +89,6 @@ class FooterBar(Bar, can_focus=False):
         return (line,)
 
     def on_click(self, event: events.Click) -> None:
-        """Does what the key under the pointer does, or goes to the place that is named there."""
         offset = event.get_content_offset(self)
         for zone in self._zones:
             if offset is not None and zone.start <= offset.x < zone.end:

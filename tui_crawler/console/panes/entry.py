@@ -112,7 +112,6 @@ class EntryLine(Vertical):
         self._box = _Box(id="entry-input", compact=True, select_on_focus=False)
 
     def compose(self) -> ComposeResult:
-        """What it may become, above a label and an input of one line."""
         yield self._offers
         with Horizontal(id="entry-line"):
             yield self._label

@@ -208,7 +208,6 @@ class LiveState:
             self.meters.popitem(last=False)
 
     def _count(self, view: OriginView) -> None:
-        """Keeps the sums of the header, so that they need not be made anew each time."""
         before, word = self.origins.get(view.origin), counted_as(view)
         if view.warning and not (before is not None and before.warning):
             self.warned = view.origin
@@ -287,7 +286,6 @@ class LiveState:
         )
 
     def _seen_to_work(self, wall: int) -> int:
-        """How long the run has been seen to work (ms), by this console too."""
         if self.run is None:
             return 0
         run_id, before = self._worked

@@ -558,14 +558,12 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
             use.typed(text)
 
     def on_entry_line_used(self, event: EntryLine.Used) -> None:
-        """Does what the text was typed for, or takes it back."""
         if event.text is None and event.use.left is not None:
             event.use.left()
         else:
             event.use.entered(event.text or "")
 
     def on_crawl_table_row_selected(self, event: CrawlTable.RowSelected) -> None:
-        """A row was opened, by enter or a double click."""
         self.row_selected(event)
 
     def row_selected(self, event: CrawlTable.RowSelected) -> None:
@@ -574,7 +572,6 @@ class ConsoleScreen(Handles, ReachesConsole, Screen[None], inherit_bindings=Fals
         self.open_selected()
 
     def on_crawl_table_header_selected(self, event: CrawlTable.HeaderSelected) -> None:
-        """Orders by the column that was clicked; a second click turns the order round."""
         if event.table.orders_itself:
             event.table.toggle_order(event.column_id)
 

@@ -94,7 +94,6 @@ class SpanActions(Handles, ReachesConsole):
         self.show_span()
 
     def action_move_to(self, place: int) -> None:
-        """Moves the cursor to a step, -1 is the last."""
         if (shown := self.steps()) is not None:
             self.span.cursor = shown.since + ceil(place % shown.cells * shown.cell_ms)
             self.show_span()

@@ -85,7 +85,6 @@ class KeyedApp(TerminalApp[ReturnType]):
         await self._act_on_kept()
 
     async def on_keyed_app_echo(self, message: Echo) -> None:
-        """All was heard that a widget had to say: keys go on."""
         await self._heard(message.number)
 
     async def _heard(self, number: int) -> None:

@@ -336,11 +336,9 @@ class CrawlTable(SiftedTable):
         self.post_message(self.MarksChanged(self))
 
     def action_move_rows(self, rows: int) -> None:
-        """Move the cursor down by `rows`, up if negative."""
         self.move_cursor(index=self.cursor_index + rows)
 
     def action_move_pages(self, pages: float) -> None:
-        """Move the cursor down by `pages` of the height of the view, up if negative."""
         step = max(1, int(self._body_height * abs(pages)))
         self.move_cursor(index=self.cursor_index + (step if pages > 0 else -step))
 
@@ -370,7 +368,6 @@ class CrawlTable(SiftedTable):
         self.marking_changed()
 
     def action_mark_range(self) -> None:
-        """Mark all rows from the one toggled last to the cursor."""
         self._rows.mark_range()
         self.marking_changed()
 
@@ -390,7 +387,6 @@ class CrawlTable(SiftedTable):
             later()
 
     def on_click(self, event: events.Click) -> None:
-        """Header: tell the column. Row: cursor there; in the gutter mark it, twice open it."""
         offset = event.get_content_offset(self)
         if offset is None or self._painter is None:
             return

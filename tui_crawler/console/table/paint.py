@@ -167,7 +167,6 @@ class TablePainter:
 
 
 def _title(place: ColumnPlace, arrow: str, plain: Style, style: Style) -> list[Segment]:
-    """Return the title of a column in its width, where only the words have `style`."""
     room = place.width - len(arrow)
     title = safe(place.column.title)
     if cell_len(title) > room:

@@ -124,7 +124,6 @@ class TableRows:
         self._mark_anchor = None
 
     def _pin(self, key: Hashable | None, fallback: int) -> None:
-        """Put the cursor on `key`, or at the index `fallback`, clamped, when there is no such row."""
         if key is not None and key in self._rows:
             same_place = 0 <= fallback < len(self.order) and self.order[fallback] == key
             self.cursor_index = fallback if same_place else self.order.index(key)

@@ -303,7 +303,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         return super().render_lines(crop)
 
     def render_line(self, y: int) -> Strip:
-        """Return line `y` of the view: header, a row, the placeholder or nothing."""
         painter = self._painter or self._prepare()
         if y < self._header_lines:
             return painter.header(self.sort, self._current_column if self.has_focus else None)
@@ -327,7 +326,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         self._resize_content()
 
     def on_resize(self, _event: events.Resize) -> None:
-        """Fit the height of the content to the new size and keep the cursor in view."""
         self._view = self.scrollable_content_region.size
         self._resize_content()
         self._reveal_cursor()
@@ -341,7 +339,6 @@ class TableView(ScrollView, can_focus=True, inherit_bindings=False):
         return max(0, self._view.height - self._header_lines)
 
     def _prepare(self) -> TablePainter:
-        """Bring the measures and the painter up to date with size and style; return the painter."""
         self._view = self.scrollable_content_region.size
         keys = self.visible_keys
         self._shown = {key: line for line, key in enumerate(keys, self._header_lines)}
