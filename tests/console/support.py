@@ -34,6 +34,7 @@ from tui_crawler.console.operator.journal import IntentOutcome
 from tui_crawler.console.ports import Explainer, Journal, Reports
 from tui_crawler.console.reading.poll_loop import Answer
 from tui_crawler.console.replay.player import Replays
+from tui_crawler.console.screen.base import ConsoleScreen
 from tui_crawler.console.session import SessionFile
 from tui_crawler.domain.records.command import ActionResult, Command, PauseOrigins, ResumeOrigins
 from tui_crawler.domain.records.failure import StorageFailure
@@ -334,6 +335,27 @@ class Stage:
             name = _character_to_key(char) if not char.isalnum() else char
             self.app.post_message(events.Key(name, char))
         await self.quiet()
+
+    @property
+    def on_top(self) -> ConsoleScreen:
+        """The topmost screen that shows rows."""
+        assert self.app.console_screen is not None
+        return self.app.console_screen
+
+    @property
+    def focused(self) -> str | None:
+        """The id of what has the focus."""
+        return self.app.focused.id if self.app.focused is not None else None
+
+    @property
+    def told(self) -> str:
+        """The newest message."""
+        return self.app.notices[-1].text
+
+    async def enter(self, text: str, rounds: int = 1) -> None:
+        """Type a text, and enter."""
+        await self.type(text)
+        await self.press("enter", rounds=rounds)
 
     async def decided(self) -> None:
         """Waits until something became of the last intent."""

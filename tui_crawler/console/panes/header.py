@@ -91,7 +91,7 @@ def fit_chips(
             room -= whole.width - one.width
     shown: tuple[list[Styled], list[Styled]] = [], []
     for (side, _), one in sorted(kept.items(), key=itemgetter(0)):
-        shown[side] += (*((Styled(" " * gap),) if shown[side] else ()), *one.parts)
+        shown[side].extend((*((Styled(" " * gap),) if shown[side] else ()), *one.parts))
     return tuple(shown[0]), tuple(shown[1])
 
 
