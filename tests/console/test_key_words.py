@@ -37,46 +37,12 @@ HINT = re.compile(
 PRESS = re.compile(rf"[Pp]ress (?:{_OLD})(?!\w)")
 DOES = frozenset(
     {
-        "add",
-        "adds",
-        "again",
-        "all",
-        "applies",
-        "cancels",
-        "carries",
-        "change",
-        "changes",
-        "counts",
-        "deletes",
-        "discards",
-        "drafts",
-        "edits",
-        "go",
-        "gives",
-        "in",
-        "keeps",
-        "keys",
-        "leaves",
-        "lists",
-        "makes",
-        "mark",
-        "marks",
-        "move",
-        "moves",
-        "opens",
-        "orders",
-        "puts",
-        "see",
-        "show",
-        "shows",
-        "stops",
-        "takes",
-        "tries",
-        "turns",
-        "undoes",
-        "writes",
+        "add", "adds", "again", "all", "applies", "cancels", "carries", "change", "changes", "counts", "deletes",
+        "discards", "drafts", "edits", "go", "gives", "in", "keeps", "keys", "leaves", "lists", "makes", "mark",
+        "marks", "move", "moves", "opens", "orders", "puts", "see", "show", "shows", "stops", "takes", "tries",
+        "turns", "undoes", "writes",
     }
-)
+)  # fmt: skip
 """What keys are said to do, on the screens below."""
 FIXED = {
     ("add.py", "ctrl+s adds"),  # keys of dialogs and of lines, which no key map changes

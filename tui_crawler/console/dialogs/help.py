@@ -77,8 +77,7 @@ class HelpScreen(SearchDialog):
     def _choose(self, key: object) -> None:
         """Does it; of what cannot be done now it says why."""
         super()._choose(key)
-        entry = next((one for one in self._entries if one.key == key), None)
-        if entry is not None and not entry.possible and entry.refusal:
+        if (entry := self._entry(key)) is not None and not entry.possible and entry.refusal:
             self.console.tell("no", entry.refusal, "muted")
 
 

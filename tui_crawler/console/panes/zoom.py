@@ -134,11 +134,11 @@ class Zoom:
 
     def leave(self) -> bool:
         """Everything as it was; False when nothing is enlarged."""
-        enlarged = self.level != NORMAL
+        if self.level == NORMAL:
+            return False
         self._set(NORMAL)
-        if enlarged:
-            self._note()
-        return enlarged
+        self._note()
+        return True
 
     def follow(self, focused: Widget | None) -> None:
         """Another widget got the focus: the zoom goes with it if it is a pane."""
@@ -151,10 +151,9 @@ class Zoom:
 
     def _note(self) -> None:
         zooms, view = self._kept()
+        zooms.pop(view, None)
         if self._pane is not None and self._pane.id and self.level != NORMAL:
             zooms[view] = (self._pane.id, self.level)
-        else:
-            zooms.pop(view, None)
 
     def mark_title(self) -> None:
         """Puts the word back into the title of the enlarged pane if that was written anew without it.
@@ -175,8 +174,8 @@ class Zoom:
         pane, self.level = self._pane, level
         if pane is None:
             return
-        pane.set_class(level == HALF, _CLASSES[HALF])
-        pane.set_class(level == FULL, _CLASSES[FULL])
+        for one, name in _CLASSES.items():
+            pane.set_class(level == one, name)
         _write_word(pane, WORDS.get(level, ""))
         if level == NORMAL:
             self._pane = None
@@ -192,16 +191,9 @@ class Zoom:
 
     def _path(self, pane: Widget) -> list[tuple[Widget, Widget]]:
         """Each container from the body down to the pane, with its child on that way."""
-        path: list[tuple[Widget, Widget]] = []
-        child = pane
-        for node in pane.ancestors:
-            if not isinstance(node, Widget):
-                break
-            path.insert(0, (node, child))
-            if node.id == "body":
-                return path
-            child = node
-        return []
+        nodes = [node for node in pane.ancestors_with_self if isinstance(node, Widget)]
+        body = next((at for at, node in enumerate(nodes) if node.id == "body"), 0)
+        return [(nodes[at], nodes[at - 1]) for at in range(body, 0, -1)]
 
     def _is_large(self, pane: Widget) -> bool:
         return self._areas.get(pane, 0) >= _LARGE

@@ -10,14 +10,18 @@ from tui_crawler.console.panes.zoom import panes_of
 from tui_crawler.console.table.crawl_table import CrawlTable
 
 if TYPE_CHECKING:
-    from tui_crawler.console.screen.base import ConsoleScreen
+    from collections.abc import Callable
+
+    from textual.screen import Screen
+
+    from tui_crawler.console.panes.notice import Notify
 
 
 class TableFilter:
-    """The filters of the tables of one screen. Each table keeps its own."""
+    """The filters of the tables of one screen. Each table keeps its own; `changed` is called after one changed."""
 
-    def __init__(self, screen: ConsoleScreen) -> None:
-        self._screen = screen
+    def __init__(self, screen: Screen[None], tell: Callable[[], Notify], changed: Callable[[], None]) -> None:
+        self._screen, self._tell, self._changed = screen, tell, changed
         self._table: CrawlTable | None = None
 
     @property
@@ -33,7 +37,7 @@ class TableFilter:
     @property
     def filtered(self) -> CrawlTable | None:
         """The filtered table nearest to the focus, None when none is."""
-        tables = (self.table, *self._screen.tables)
+        tables = (self.table, *self._screen.query(CrawlTable))
         return next((one for one in tables if one is not None and one.needle), None)
 
     def narrow(self, table: CrawlTable, text: str) -> None:
@@ -44,14 +48,14 @@ class TableFilter:
         """Takes the filter nearest to the focus off. False when there was none."""
         if (table := self.filtered) is not None:
             table.keep_only("")
-            self._screen.tell_footer()
+            self._changed()
         return table is not None
 
     def typed(self, text: str) -> None:
         """Filters the table for which the line was opened."""
         if self._table is not None and self._table.is_attached:
             self._table.keep_only(text)
-            self._screen.tell_footer()
+            self._changed()
 
     def entered(self, text: str) -> None:
         """Keeps the filter."""
@@ -63,7 +67,7 @@ class TableFilter:
         """Filters the table by a text; opens the line for one where it is empty."""
         table = self._table = self.table
         if table is None:
-            self._screen.console.tell("no", "no list is shown here", "muted")
+            self._tell()("no", "no list is shown here", "muted")
         elif text:
             self.typed(text)
         else:

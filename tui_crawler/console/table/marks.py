@@ -4,18 +4,20 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from tui_crawler.console.table.crawl_table import CrawlTable
-
 if TYPE_CHECKING:
-    from tui_crawler.console.screen.base import ConsoleScreen
+    from collections.abc import Callable, Sequence
+
+    from tui_crawler.console.table.crawl_table import CrawlTable
 
 
 class TableMarks:
-    """The marks in the tables of a screen. Actions are about those of a table that the screen names in `MARKS`: of the
-    one that has the focus, else of the first."""
+    """The marks in some tables. Those of a table among the selectors `acting` (empty: none) are what actions are about:
+    of the one that has the focus (`focused`), else of the first."""
 
-    def __init__(self, screen: ConsoleScreen) -> None:
-        self._screen = screen
+    def __init__(
+        self, tables: Callable[[], Sequence[CrawlTable]], focused: Callable[[], CrawlTable | None], acting: str
+    ) -> None:
+        self._tables, self._focused, self._acting_at = tables, focused, acting
 
     @property
     def count(self) -> int:
@@ -25,11 +27,11 @@ class TableMarks:
     @property
     def focused_count(self) -> int:
         """How many rows are marked in the table that copies and exports are about."""
-        return 0 if (table := self._screen.table_filter.table) is None else table.mark_count
+        return 0 if (table := self._focused()) is None else table.mark_count
 
     def leave(self) -> bool:
         """What `esc` does before it leaves a screen: takes all marks off. False when there were none."""
-        marked = [table for table in self._screen.tables if table.mark_count]
+        marked = [table for table in self._tables() if table.mark_count]
         for table in marked:
             table.clear_marks()
         return bool(marked)
@@ -40,5 +42,5 @@ class TableMarks:
             table.clear_marks()
 
     def _acting(self) -> CrawlTable | None:
-        acting = [table for table in self._screen.tables if f"#{table.id}" in self._screen.MARKS.split()]
-        return focused if (focused := self._screen.table_filter.table) in acting else next(iter(acting), None)
+        acting = [table for table in self._tables() if f"#{table.id}" in self._acting_at.split()]
+        return focused if (focused := self._focused()) in acting else next(iter(acting), None)
